@@ -23,7 +23,7 @@ extension ArenaBench {
     } figure: {
       Double(simulations) / $0 * 1e3
     }
-    guard let value = try? UltimateValueFile.load(from: UltimateValueFile.folders) else { return }
+    guard let value = try? UltimateValueFile.load() else { return }
     addBest("… with the learnt value", "M simulations/s/core", goal: 1, 1, nil) {
       ArenaBench.ultimateVisits(simulations, value)
     } signature: {
@@ -61,7 +61,7 @@ extension ArenaBench {
   /// Games of the search with the learnt value (first) against the search with playouts, each with so much processor time
   /// a move. Pairs of games begin with the same four random moves.
   static func playTop(milliseconds: Double, games: Int) throws -> String {
-    let value = try UltimateValueFile.load(from: UltimateValueFile.folders)
+    let value = try UltimateValueFile.load()
     // A second's nodes, and all that is kept of the move before.
     let searches = [value, nil].map { UltimateSearch(value: $0, capacity: 1 << 24) }
     var score = (wins: 0, draws: 0, losses: 0)

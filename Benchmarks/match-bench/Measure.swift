@@ -164,27 +164,31 @@ struct Measure {
         value: "\(games) logs folded, \(answers) acknowledged moves found, \(wrong.count) faults"))
   }
 
-  /// Has players play at their pace; returns the count of a histogram of theirs with its percentiles 50, 99 and 99.9, and the load's
-  /// own 99th, in milliseconds.
-  private func time(
-    _ players: Players, _ child: Child, matches: Int, seconds: Int, _ histogram: KeyPath<Players, Histogram<UInt32>>
-  ) throws -> (count: UInt64, at: [Double], late: Double) {
+  /// Has players play at their pace; adds the percentiles 50, 99 and 99.9 of a histogram of theirs, and the load's own 99th.
+  private mutating func time(
+    _ name: String, _ players: Players, _ child: Child, matches: Int, seconds: Int,
+    _ histogram: KeyPath<Players, Histogram<UInt32>>, goal: String
+  ) throws {
     let loop = players.loop
     try players.join(matches, ports: child.ports)
     Thread.sleep(forTimeInterval: 4)
     try loop.submit { players.clearLatency() }.wait()
     Thread.sleep(forTimeInterval: Double(seconds))
     nonisolated(unsafe) let histogram = histogram
-    let timed = try loop.submit {
+    let (count, at, late) = try loop.submit {
       let times = players[keyPath: histogram]
       return (
-        count: times.totalCount, at: [50.0, 99, 99.9].map { Double(times.valueAtPercentile($0)) / 1e6 },
-        late: Double(players.lateness.valueAtPercentile(99)) / 1e6
+        times.totalCount, [50.0, 99, 99.9].map { Double(times.valueAtPercentile($0)) / 1e6 },
+        Double(players.lateness.valueAtPercentile(99)) / 1e6
       )
     }.wait()
     try loop.submit { players.stop() }.wait()
     Thread.sleep(forTimeInterval: 2)
-    return timed
+    add(
+      Row(
+        name: name,
+        value: "p50 \(fixed(at[0])) ms, p99 \(fixed(at[1])) ms, p99.9 \(fixed(at[2])) ms (\(count) moves)",
+        ratio: "the load itself was late by \(fixed(late)) ms (p99)", goal: goal))
   }
 
   /// Two thousand matches, each a move a second.
@@ -192,14 +196,9 @@ struct Measure {
     let child = server(["--memory"])
     defer { child.stop() }
     let players = Players(group.next(), pace: 1_000_000_000)
-    let (count, at, late) = try time(
-      players, child, matches: 2000, seconds: max(options.seconds, 20), \.latency)
-    add(
-      Row(
-        name: "move to opponent, 2,000 matches at 1 move/s",
-        value: "p50 \(fixed(at[0])) ms, p99 \(fixed(at[1])) ms, p99.9 \(fixed(at[2])) ms (\(count) moves)",
-        ratio: "the load itself was late by \(fixed(late)) ms (p99)",
-        goal: "p99 ≤ 10 ms"))
+    try time(
+      "move to opponent, 2,000 matches at 1 move/s", players, child, matches: 2000, seconds: max(options.seconds, 20),
+      \.latency, goal: "p99 ≤ 10 ms")
     try verify(players, "latency")
   }
 
@@ -207,12 +206,9 @@ struct Measure {
   private mutating func across(_ child: Child) throws {
     defer { child.stop() }
     let players = Players(group.next(), pace: 200_000_000, keepsNeighbours: true)
-    let (count, at, late) = try time(players, child, matches: 100, seconds: options.seconds, \.passage)
-    add(
-      Row(
-        name: "move to an opponent at another node, after the mover's answer",
-        value: "p50 \(fixed(at[0])) ms, p99 \(fixed(at[1])) ms, p99.9 \(fixed(at[2])) ms (\(count) moves)",
-        ratio: "the load itself was late by \(fixed(late)) ms (p99)", goal: "≤ 1 ms"))
+    try time(
+      "move to an opponent at another node, after the mover's answer", players, child, matches: 100,
+      seconds: options.seconds, \.passage, goal: "≤ 1 ms")
     try verify(players, "across")
   }
 

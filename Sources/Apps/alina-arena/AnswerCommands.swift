@@ -17,10 +17,7 @@ struct ExactCommand: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
-    switch try Variant(option: rules) {
-    case .classic: break
-    case .ultimate: throw ArenaError("--rules ultimate: it is not solved; allowed: classic, infinite")
-    case .infinite:
+    guard try solved(rules) == .classic else {
       func infinite(_ name: String, _ option: String) throws(ArenaError) -> InfiniteOpponent {
         if let player = try PlayerSpec(name).infinite { return player }
         throw ArenaError(
@@ -69,7 +66,7 @@ struct PerftCommand: ParsableCommand {
       return try writeOut(AnswerText.perft(nodes, variant, asJSON: json))
     }
     guard (0...9).contains(depth) else { throw ArenaError("depth \(depth): 0–9") }
-    let start = try readPosition(position)
+    let start = try state(position, Classic.self)
     let begun = Date()
     let perft = Perft(of: start, depth: depth)
     let seconds = Date().timeIntervalSince(begun)
@@ -91,30 +88,29 @@ struct SolveCommand: ParsableCommand {
 
   func run() throws {
     guard !all || (position == nil && !json) else { throw ArenaError("--all goes without --position and --json") }
-    switch try Variant(option: rules) {
-    case .classic: break
-    case .ultimate: throw ArenaError("--rules ultimate: it is not solved; allowed: classic, infinite")
-    case .infinite:
+    guard try solved(rules) == .classic else {
       if all { return try writeOut(AnswerText.infiniteTable()) }
-      var state = Infinite.start
-      if let position {
-        do throws(NotationError) { state = try Infinite.state(notation: position) } catch {
-          throw ArenaError("--position '\(position)', column \(error.column): \(error.message)")
-        }
-      }
-      return try writeOut(AnswerText.solve(state, asJSON: json))
+      return try writeOut(AnswerText.solve(state(position, Infinite.self), asJSON: json))
     }
     if all { return try writeOut(AnswerText.table()) }
-    let position = try readPosition(position)
+    let position = try state(position, Classic.self)
     try writeOut(json ? AnswerText.solveJSON(position) + "\n" : AnswerText.solve(position))
   }
 }
 
-private func readPosition(_ text: String?) throws(ArenaError) -> Position {
-  guard let text else { return .start }
-  do {
-    return try Position(notation: text)
-  } catch {
+/// The game of the option `--rules`, which must be solved.
+private func solved(_ rules: String) throws(ArenaError) -> Variant {
+  let variant = try Variant(option: rules)
+  guard variant != .ultimate else {
+    throw ArenaError("--rules ultimate: it is not solved; allowed: classic, infinite")
+  }
+  return variant
+}
+
+/// The state of the option `--position`.
+private func state<R: Rules>(_ text: String?, _ rules: R.Type) throws(ArenaError) -> R.State {
+  guard let text else { return R.start }
+  do throws(NotationError) { return try R.state(notation: text) } catch {
     throw ArenaError("--position '\(text)', column \(error.column): \(error.message)")
   }
 }
@@ -196,8 +192,8 @@ struct MenaceTrain: ParsableCommand {
     }
     var training = MenaceTraining(try load.map { (path) throws(ArenaError) in try MatchboxFile.load(path) } ?? Menace())
     training.train(against: teachers, games: games, seed: seed, measuringEvery: interval)
-    if let save { try writeFile(MatchboxFile.text(of: training.menace), to: save) }
-    if let svg { try writeFile(training.svg, to: svg) }
+    if let save { try writeFile(MatchboxFile.text(of: training.menace).utf8, to: save) }
+    if let svg { try writeFile(training.svg.utf8, to: svg) }
     if json {
       let points = training.curve.map {
         "{\"games\":\($0.games),\"againstRandom\":\($0.againstRandom),\"againstPerfect\":\($0.againstPerfect)}"

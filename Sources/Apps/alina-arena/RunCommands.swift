@@ -159,7 +159,9 @@ struct OutputOptions: ParsableArguments {
     if let pgn, let games, try !PGNExport.write(games, to: pgn, stop: interruption) {
       throw interrupted("while writing \(pgn)", "the games are complete: \(resume(["--pgn", pgn]))")
     }
-    if let saveMenace, let menace = run.trainedMenace { try writeFile(MatchboxFile.text(of: menace), to: saveMenace) }
+    if let saveMenace, let menace = run.trainedMenace {
+      try writeFile(MatchboxFile.text(of: menace).utf8, to: saveMenace)
+    }
     let isInterrupted = { @Sendable in interruption.isSet }
     if let scores, try !scores.write(&report.highlights, threads: run.threads, isInterrupted: isInterrupted) {
       throw interrupted("while writing scores", "the games are complete: \(resume(["--render", scores.folder]))")

@@ -26,6 +26,6 @@ struct TrainUltimateCommand: ParsableCommand {
       training.train(games: games * part / parts - training.gamesPlayed)
       tell("\(training.gamesPlayed) games, error \(String(format: "%.4f", training.takeError()))")
     }
-    try UltimateValueFile.write(training.rounded, to: out)
+    try writeFile(UltimateValue.bytes(of: training.rounded), to: out)
   }
 }

@@ -61,18 +61,16 @@ struct Alina: ParsableCommand {
   @Flag(help: "With --connect: use no TLS even to another machine.")
   var plain = false
 
-  @Flag(name: .customLong("speak-lines"), help: "Print a line for a screen reader whenever something changes.")
+  @Flag(help: "Print a line for a screen reader whenever something changes.")
   var speakLines = false
 
   @Option(help: ArgumentHelp("The page to show first.", valueName: "page"))
   var scene: String?
 
-  @Flag(name: .customLong("no-audio"), help: "Play in silence.")
+  @Flag(help: "Play in silence.")
   var noAudio = false
 
-  @Flag(
-    name: .customLong("midi-port"),
-    help: "Make a port of the ALSA sequencer, named Alina, on which the notes appear as they sound.")
+  @Flag(help: "Make a port of the ALSA sequencer, named Alina, on which the notes appear as they sound.")
   var midiPort = false
 
   @Option(help: "Frames of one audio block, 64–8192.")
@@ -84,10 +82,10 @@ struct Alina: ParsableCommand {
   @Option(help: ArgumentHelp("Size of the window or picture.", valueName: "WxH"))
   var size: String?
 
-  @Flag(name: .customLong("full-screen"), help: "Open in full screen.")
+  @Flag(help: "Open in full screen.")
   var fullScreen = false
 
-  @Option(name: .customLong("text-scale"), help: "Size of text in window and picture, 0.75 to 2.")
+  @Option(help: "Size of text in window and picture, 0.75 to 2.")
   var textScale: Double?
 
   @Option(help: ArgumentHelp("Write a picture of the window and leave; needs no display.", valueName: "png"))
@@ -99,62 +97,48 @@ struct Alina: ParsableCommand {
   @Option(help: .hidden)
   var icon: String?
 
-  @Option(name: .customLong("latency-log"), help: .hidden)
+  @Option(help: .hidden)
   var latencyLog: String?
 
-  @Option(name: .customLong("control-log"), help: .hidden)
+  @Option(help: .hidden)
   var controlLog: String?
 
-  @Flag(name: .customLong("as-page"), help: .hidden)
+  @Flag(help: .hidden)
   var asPage = false
 
-  @Flag(name: .customLong("for-fingers"), help: .hidden)
+  @Flag(help: .hidden)
   var forFingers = false
 
   /// Refuses what no option allows, in one line each.
   func validate() throws {
-    if let level, Seat(argument: level) == nil {
-      throw ValidationError("--level \(level): allowed are 1–6, random, perfect, adaptive, menace and person")
+    func check<Value>(_ option: String, _ value: Value?, _ rule: String, _ holds: (Value) -> Bool) throws {
+      if let value, !holds(value) { throw ValidationError("--\(option) \(value): \(rule)") }
     }
-    if let game, Variant(rawValue: game) == nil {
-      throw ValidationError("--game \(game): allowed are \(Variant.names)")
+    try check("level", level, "allowed are 1–6, random, perfect, adaptive, menace and person") {
+      Seat(argument: $0) != nil
     }
-    if let side, side != "x" && side != "o" { throw ValidationError("--side \(side): allowed are x and o") }
-    if let reply, Conductor.Reply(rawValue: reply) == nil {
-      throw ValidationError("--reply \(reply): allowed are musical and immediate")
+    try check("game", game, "allowed are \(Variant.names)") { Variant(rawValue: $0) != nil }
+    try check("side", side, "allowed are x and o") { $0 == "x" || $0 == "o" }
+    try check("reply", reply, "allowed are musical and immediate") { Conductor.Reply(rawValue: $0) != nil }
+    try check("pace", pace, "allowed are 0.7 to 1.3") { (0.7...1.3).contains($0) }
+    try check("text-scale", textScale, "allowed are 0.75 to 2") { (0.75...2).contains($0) }
+    try check("piano", piano, "allowed are modal, grand, or a SoundFont file that can be read") {
+      PianoKind(rawValue: $0) != nil || access($0, R_OK) == 0
     }
-    if let pace, !(0.7...1.3).contains(pace) { throw ValidationError("--pace \(pace): allowed are 0.7 to 1.3") }
-    if let textScale, !(0.75...2).contains(textScale) {
-      throw ValidationError("--text-scale \(textScale): allowed are 0.75 to 2")
-    }
-    if let piano, PianoKind(rawValue: piano) == nil, access(piano, R_OK) != 0 {
-      throw ValidationError("--piano \(piano): allowed are modal, grand, or a SoundFont file that can be read")
-    }
-    if let scene, SceneName(rawValue: scene) == nil {
-      let names = SceneName.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("--scene \(scene): allowed are \(names)")
-    }
-    if let connect, ServerAddress(connect) == nil {
-      throw ValidationError(
-        "--connect \(connect): write HOST or HOST:PORT, the port 1 to 65535, or several with commas between them")
-    }
-    if connect == nil, let named = [room.map { _ in "--room" }, watch.map { _ in "--watch" }].compactMap({ $0 }).first {
-      throw ValidationError("\(named) needs --connect HOST[:PORT]")
-    }
-    if connect == nil, tls || plain {
-      throw ValidationError("\(tls ? "--tls" : "--plain") needs --connect HOST[:PORT]")
+    let scenes = SceneName.allCases.map(\.rawValue).joined(separator: ", ")
+    try check("scene", scene, "allowed are \(scenes)") { SceneName(rawValue: $0) != nil }
+    try check(
+      "connect", connect, "write HOST or HOST:PORT, the port 1 to 65535, or several with commas between them"
+    ) { ServerAddress($0) != nil }
+    let online = [("--room", room != nil), ("--watch", watch != nil), ("--tls", tls), ("--plain", plain)]
+    if connect == nil, let (option, _) = online.first(where: { $0.1 }) {
+      throw ValidationError("\(option) needs --connect HOST[:PORT]")
     }
     if tls && plain { throw ValidationError("--tls and --plain exclude each other") }
-    if let room, canonicalCode(room) == nil {
-      throw ValidationError("--room \(room): a code has \(Limits.code) letters and digits")
-    }
-    if let watch, MatchID(rawValue: watch) == nil {
-      throw ValidationError("--watch \(watch): a match's id has 1 to 32 letters, digits and hyphens")
-    }
-    if !(64...8_192).contains(buffer) { throw ValidationError("--buffer \(buffer): allowed are 64 to 8192 frames") }
-    if let size, Alina.parse(size: size) == nil {
-      throw ValidationError("--size \(size): write WIDTHxHEIGHT, 320x480 to 7680x4320")
-    }
+    try check("room", room, "a code has \(Limits.code) letters and digits") { canonicalCode($0) != nil }
+    try check("watch", watch, "a match's id has 1 to 32 letters, digits and hyphens") { MatchID(rawValue: $0) != nil }
+    try check("buffer", buffer, "allowed are 64 to 8192 frames") { (64...8_192).contains($0) }
+    try check("size", size, "write WIDTHxHEIGHT, 320x480 to 7680x4320") { Alina.parse(size: $0) != nil }
   }
 
   /// Reads `1280x720`.

@@ -83,7 +83,8 @@ struct Launch {
     }
     let opening = try opening()
     let engine = Engine(patch: Patch(opening.rules.rules))
-    let isGated = options.script != nil && !options.noAudio && environment("SDL_AUDIODRIVER") == "disk"
+    let driver = getenv("SDL_AUDIODRIVER").map { String(cString: $0) }
+    let isGated = options.script != nil && !options.noAudio && driver == "disk"
     let clock = VirtualClock()
     var window = SDLPlatform.Options()
     // Where it was last time, unless the command line or a script wants something else.
@@ -203,7 +204,7 @@ struct Launch {
     var opening = Opening(
       seed: options.seed ?? UInt64.random(in: 0...UInt64(UInt32.max)),
       rulesName: options.scoreRules ?? RuleLibrary.standard,
-      rules: .init(rules: loaded.rules, reference: loaded.reference))
+      rules: (loaded.rules, loaded.reference))
     opening.opponent = options.level.flatMap(Seat.init(argument:))
     opening.variant = options.game.flatMap { Variant(rawValue: $0) }
     opening.side = options.side.map { $0 == "o" ? .o : .x }
@@ -276,7 +277,7 @@ struct Launch {
     var rules = RuleShelf { name throws(RuleShelf.Refusal) in
       do throws(ScoreFileError) {
         let loaded = try RuleLibrary.load(name)
-        return .init(rules: loaded.rules, reference: loaded.reference)
+        return (loaded.rules, loaded.reference)
       } catch {
         throw RuleShelf.Refusal(error.description)
       }
@@ -289,33 +290,14 @@ struct Launch {
       services: services, sound: sound, rules: rules,
       connect: { address, guest in Connection(to: address, guest: guest, security, services) },
       milliseconds: { MatchClient.now },
-      keep: { piece, name, kept, done in
-        let keeper = PieceKeeper(piece, font: font, writeFile: services.writeFile)
-        let folder = "\(services.dataFolder())/pieces/\(name)"
-        services.inBackground {
-          let trouble = keeper.write(to: folder) { percent in
-            done("\(piece.keeping) \(percent) %")
-            services.wake()
-          }
-          done(trouble ?? "\(kept) \(folder)")
-        }
+      keep: { piece, told in
+        let keeper = PieceKeeper(piece, services, font: font)
+        services.inBackground { keeper.keep(told: told) }
       })
-    machine.film = { piece, name, shape, told in
-      let keeper = PieceKeeper(piece, font: font, writeFile: services.writeFile)
-      let folder = "\(services.dataFolder())/pieces/\(name)"
+    machine.film = { piece, shape, told in
+      let keeper = PieceKeeper(piece, services, font: font)
       let isWanted = Mutex(true)
-      struct Stopped: Error {}
-      services.inBackground {
-        do {
-          try keeper.writeFilm(to: folder, shape: shape) { percent in
-            guard isWanted.withLock({ $0 }) else { throw Stopped() }
-            told(.percent(percent))
-          }
-          told(.kept("\(folder)/film.mp4"))
-        } catch {
-          told(error is Stopped ? .stopped : .failed("\(error)"))
-        }
-      }
+      services.inBackground { keeper.film(shape, isWanted: { isWanted.withLock { $0 } }, told: told) }
       return { isWanted.withLock { $0 = false } }
     }
     let assets = assets
@@ -352,6 +334,4 @@ struct Launch {
       throw Failure(description: "--script \(path), \(error)")
     }
   }
-
-  private func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

@@ -62,19 +62,11 @@ final class LocalServer {
     let handle = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard handle >= 0 else { return nil }
     defer { close(handle) }
-    var far = sockaddr_in()
-    far.sin_family = sa_family_t(AF_INET)
-    far.sin_port = UInt16(9).bigEndian
-    inet_pton(AF_INET, "192.0.2.1", &far.sin_addr)  // for documentation (RFC 5737): nobody is there
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isFound = withUnsafeMutablePointer(to: &far) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(handle, $0, size) == 0 && getsockname(handle, $0, &size) == 0
-      }
+    // An address for documentation (RFC 5737): nobody is there.
+    var far = sockaddr_in(address: inet_addr("192.0.2.1"), port: 9)
+    let isFound = far.pass { place, size in
+      Glibc.connect(handle, place, size) == 0 && getsockname(handle, place, &size) == 0
     }
-    guard isFound else { return nil }
-    var text = [CChar](repeating: 0, count: Int(INET_ADDRSTRLEN))
-    inet_ntop(AF_INET, &far.sin_addr, &text, socklen_t(text.count))
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return isFound ? far.host : nil
   }
 }

@@ -45,46 +45,51 @@ private final class BeaconSocket {
     // Two windows of one machine both listen.
     setsockopt(handle, SOL_SOCKET, SO_REUSEADDR, &on, size)
     setsockopt(handle, SOL_SOCKET, SO_BROADCAST, &on, size)
-    _ = BeaconSocket.with(0, Beacon.port) { bind(handle, $0, $1) }
+    var everywhere = sockaddr_in(address: 0, port: Beacon.port)
+    _ = everywhere.pass { bind(handle, $0, $1) }
   }
 
   deinit { close(handle) }
-
-  private static func with<T>(
-    _ address: in_addr_t, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T
-  ) -> T {
-    var place = sockaddr_in()
-    place.sin_family = sa_family_t(AF_INET)
-    place.sin_port = port.bigEndian
-    place.sin_addr.s_addr = address
-    return withUnsafePointer(to: &place) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
-    }
-  }
 
   /// Calls out a room every two seconds.
   func call(_ beacon: Beacon, at now: Double) {
     guard now >= nextCall else { return }
     nextCall = now + Beacon.interval
     let bytes = beacon.bytes
-    _ = BeaconSocket.with(0xFFFF_FFFF, Beacon.port) { sendto(handle, bytes, bytes.count, 0, $0, $1) }
+    var everybody = sockaddr_in(address: 0xFFFF_FFFF, port: Beacon.port)
+    _ = everybody.pass { sendto(handle, bytes, bytes.count, 0, $0, $1) }
   }
 
   /// Whoever has called lately, but for ourselves.
   func listen(at now: Double, except own: String?) -> [NetworkModel.Nearby] {
     var bytes = [UInt8](repeating: 0, count: 256)
     var from = sockaddr_in()
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     for _ in 0..<64 {
-      let count = withUnsafeMutablePointer(to: &from) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { recvfrom(handle, &bytes, bytes.count, 0, $0, &size) }
-      }
+      let count = from.pass { recvfrom(handle, &bytes, bytes.count, 0, $0, &$1) }
       guard count > 0 else { break }
-      var text = [CChar](repeating: 0, count: Int(INET_ADDRSTRLEN))
-      inet_ntop(AF_INET, &from.sin_addr, &text, socklen_t(text.count))
-      let host = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      if let beacon = Beacon(bytes.prefix(count)) { neighbours.hear(beacon, from: host, at: now) }
+      if let beacon = Beacon(bytes.prefix(count)) { neighbours.hear(beacon, from: from.host, at: now) }
     }
     return neighbours.rooms(at: now).filter { $0.address != own }
   }
+}
+
+extension sockaddr_in {
+  /// A place of IPv4; the address is in the order of the network.
+  init(address: in_addr_t, port: UInt16) {
+    self.init()
+    sin_family = sa_family_t(AF_INET)
+    sin_port = port.bigEndian
+    sin_addr.s_addr = address
+  }
+
+  /// Passes it to a call of the system, which may put another in its place.
+  mutating func pass<T>(_ call: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> T) -> T {
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    return withUnsafeMutablePointer(to: &self) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &size) }
+    }
+  }
+
+  /// The address with its dots.
+  var host: String { String(cString: inet_ntoa(sin_addr)) }
 }

@@ -1,3 +1,4 @@
+import Play
 import ScoreModel
 import Screen
 import TicTacToe
@@ -121,12 +122,6 @@ struct Script {
     }
   }
 
-  private static let names: [String: Key] = [
-    "up": .up, "down": .down, "left": .left, "right": .right, "enter": .enter, "escape": .escape, "tab": .tab,
-    "backspace": .backspace, "delete": .delete, "home": .home, "end": .end, "pageup": .pageUp,
-    "pagedown": .pageDown, "space": .character(" "),
-  ]
-
   private static func key(_ word: String, line: Int) throws(Fault) -> InputEvent {
     var parts = word.lowercased().split(separator: "+", omittingEmptySubsequences: false).map(String.init)
     if word.hasSuffix("+") { parts = parts.dropLast(2) + ["+"] }
@@ -140,11 +135,7 @@ struct Script {
       default: throw Fault(line: line, message: "'\(part)' is no modifier; allowed are ctrl shift alt")
       }
     }
-    if let key = names[name] { return .key(key, modifiers, isRepeat: false) }
-    if name.count == 1, let character = name.first { return .key(.character(character), modifiers, isRepeat: false) }
-    if name.hasPrefix("f"), let number = Int(name.dropFirst()), (1...12).contains(number) {
-      return .key(.function(number), modifiers, isRepeat: false)
-    }
-    throw Fault(line: line, message: "'\(name)' is no key; write a letter, f1–f12 or \(names.keys.sorted())")
+    if let key = Key(name: name) { return .key(key, modifiers, isRepeat: false) }
+    throw Fault(line: line, message: "'\(name)' is no key; write a letter, f1–f12 or \(Key.named.keys.sorted())")
   }
 }

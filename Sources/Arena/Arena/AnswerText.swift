@@ -50,14 +50,10 @@ package enum AnswerText {
   /// Node counts by ply.
   package static func perft(_ perft: Perft, seconds: Double) -> String {
     var out = "ply        nodes    X wins    O wins     draws\n"
-    func column(_ number: Int, _ width: Int) -> String {
-      let text = "\(number)"
-      return String(repeating: " ", count: max(0, width - text.count)) + text
-    }
     for ply in perft.nodes.indices {
-      out +=
-        column(ply, 3) + column(perft.nodes[ply], 13) + column(perft.xWins[ply], 10) + column(perft.oWins[ply], 10)
-        + column(perft.draws[ply], 10) + "\n"
+      out += String(
+        format: "%3ld%13ld%10ld%10ld%10ld\n", ply, perft.nodes[ply], perft.xWins[ply], perft.oWins[ply],
+        perft.draws[ply])
     }
     return out + "nodes \(perft.totalNodes), games \(perft.totalGames); "
       + String(format: "%.2f ms\n", seconds * 1000)
@@ -157,7 +153,7 @@ package enum AnswerText {
   /// A game move by move.
   package static func analysis(_ record: Record) -> String {
     let analysis = Analysis(of: record.game)
-    var out = "\(record[player: .x] ?? "X") – \(record[player: .o] ?? "O"), \(record.resultToken)\n"
+    var out = heading(record)
     for (index, entry) in analysis.entries.enumerated() {
       let facts = entry.facts
       var notes: [String] = []
@@ -173,9 +169,7 @@ package enum AnswerText {
       if let outcome = facts.outcome {
         notes.append(outcome == .draw ? "full board" : "line \(names(facts.winningCells))")
       }
-      out +=
-        "\(index + 1). \(facts.mover.letter) \(facts.square.name)  \(entry.after.text)"
-        + (notes.isEmpty ? "" : "  – " + notes.joined(separator: ", ")) + "\n"
+      out += "\(index + 1). \(facts.mover.letter) \(facts.square.name)  \(entry.after.text)\(list(notes))\n"
     }
     if let first = analysis.firstMistake {
       let facts = analysis.entries[first].facts

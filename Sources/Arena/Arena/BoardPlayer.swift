@@ -3,33 +3,42 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A player as one thread uses it.
-enum BoardPlayer {
-  case table(DistributionTable)
-  case search(MonteCarloSearch, simulations: Int)
-  case learner(Learner)
+/// A player at the board, as one thread uses it.
+enum BoardPlayer<R: Rules> {
+  typealias Choice = (
+    _ state: R.State, _ last: Cell?, _ generator: inout SplitMix64, _ isStopped: () -> Bool
+  ) -> Cell
+
+  /// One of ours: chooses a legal move of a live state; a search ends early when it is stopped. Only players of classic
+  /// learn.
+  case own(Choice, learner: Learner? = nil)
   case engine(EngineClient)
+
+  var client: EngineClient? { if case .engine(let client) = self { client } else { nil } }
+
+  /// Lets a learning player learn from a game. Resuming a run uses the same function to rebuild the player's state.
+  func learn(from cells: [Cell], _ opening: VariantOpening, as side: Player, _ outcome: Outcome?) {
+    guard case .own(_, let learner?) = self else { return }
+    var start = opening.state(Classic.self)
+    for cell in opening.cells { _ = Classic.play(cell, &start) }
+    let moves = cells.dropFirst(opening.cells.count).map { Square($0.index) }
+    learner.player.learn(from: moves, start: start, as: side, outcome: outcome)
+  }
 }
 
-extension BoardPlayer {
-  /// Chooses a move, with an engine's comment on it; or says how the engine lost the game. A search ends early when it
-  /// `isStopped`.
-  func move(
-    start: Position, moves: [Square], position: Position, otherClock: Double?,
-    using generator: inout SplitMix64, isStopped: () -> Bool
-  ) -> Result<(Square, MoveReport?), EngineLoss> {
-    switch self {
-    case .table(let table):
-      .success((Square(table.move(key: position.ternaryKey, last: moves.last?.index ?? 9, using: &generator)), nil))
-    case .search(let search, let simulations):
-      .success(
-        (search.bestMove(in: position, simulations: simulations, using: &generator, isStopped: isStopped), nil))
-    case .learner(let learner):
-      .success((learner.player.move(in: position, lastMove: moves.last, using: &generator), nil))
-    case .engine(let client):
-      client.move(start: start, moves: moves, position: position, otherClock: otherClock)
-        .map { ($0.0, $0.1) }
+extension BoardPlayer<Classic> {
+  /// A player without memory.
+  static func table(_ table: DistributionTable) -> BoardPlayer {
+    .own { position, last, generator, _ in
+      Cell(table.move(key: position.ternaryKey, last: last?.index ?? 9, using: &generator))
     }
+  }
+
+  static func learner(_ learner: Learner) -> BoardPlayer {
+    let choose: Choice = { position, last, generator, _ in
+      Cell(learner.player.move(in: position, lastMove: last.map { Square($0.index) }, using: &generator).index)
+    }
+    return .own(choose, learner: learner)
   }
 }
 
@@ -63,59 +72,66 @@ struct GameNotes: Sendable, Hashable {
   var reports: [MoveReport?] = []
 }
 
-/// Plays one game; `nil` if the run was stopped in the middle. Throws what the system refuses.
-func playGame(
-  x: BoardPlayer, o: BoardPlayer, opening: Opening, adjudication: Adjudication, stop: StopSignal,
-  using generator: inout SplitMix64
-) throws(ArenaError) -> (game: PackedGame, notes: GameNotes?)? {
-  if !adjudication.isActive, case .table(let a) = x, case .table(let b) = o {
-    return (playTables(a, b, opening, using: &generator), nil)
-  }
-  var position = opening.position
-  var moves = opening.moves
-  var reports: [MoveReport?] = []
-  for case .engine(let client) in [x, o] {
-    try client.beginGame()
-    reports = .init(repeating: nil, count: moves.count)
-  }
-  let hasEngine = if case .engine = x { true } else if case .engine = o { true } else { false }
-  var loss: EngineLoss?
-  var (referee, verdict): (Referee, Referee.Verdict?) = (Referee(adjudication), nil)
-  while position.outcome == nil, loss == nil, verdict == nil {
-    let (mover, waiting) = position.turn == .x ? (x, o) : (o, x)
-    let other: EngineClient? = if case .engine(let client) = waiting { client } else { nil }
-    let answer = mover.move(
-      start: opening.start, moves: moves, position: position, otherClock: other?.clock,
-      using: &generator
-    ) { stop.isSet }
-    if stop.isSet { return nil }
-    switch answer {
-    case .success(let (square, report)):
-      position = position.playing(square)
-      moves.append(square)
-      if hasEngine { reports.append(report) }
-      if position.outcome == nil {
-        verdict = referee.verdict(after: report, by: position.turn.opponent, plies: moves.count)
-      }
-    case .failure(let failure): loss = failure
-    }
-  }
-  let outcome = position.outcome ?? verdict?.outcome ?? .win(position.turn.opponent)
-  let ending = loss?.ending ?? (verdict == nil ? .normal : .adjudication)
-  let game = PackedGame(moves: moves, outcome: outcome, ending: ending)
-  for case .engine(let client) in [x, o] { client.endGame() }
-  teach(x, .x, game, opening)
-  teach(o, .o, game, opening)
-  return (
-    game, hasEngine || verdict != nil ? GameNotes(reason: loss?.reason ?? verdict?.reason, reports: reports) : nil
-  )
+/// A game that was played, as a batch keeps it.
+struct PlayedGame {
+  var game: PackedGame
+  /// The moves of another game than classic.
+  var moves: VariantMoves?
+  var notes: GameNotes?
 }
 
-/// Lets a learning player learn from a game. Resuming a run uses the same function to rebuild the player's state.
-func teach(_ player: BoardPlayer, _ side: Player, _ game: PackedGame, _ opening: Opening) {
-  guard case .learner(let learner) = player else { return }
-  learner.player.learn(
-    from: Array(game.moves.dropFirst(opening.moves.count)), start: opening.position, as: side, outcome: game.outcome)
+extension Rules {
+  /// Plays one game; `nil` where it was stopped in the middle. What the system refuses is thrown.
+  static func playGame(
+    x: BoardPlayer<Self>, o: BoardPlayer<Self>, opening: VariantOpening, adjudication: Adjudication,
+    stop: StopSignal, using generator: inout SplitMix64
+  ) throws(ArenaError) -> PlayedGame? {
+    var state = opening.state(Self.self)
+    var (cells, outcome): ([Cell], Outcome?) = (opening.cells, nil)
+    for cell in opening.cells { outcome = play(cell, &state) }
+    let clients = [x.client, o.client]
+    for client in clients { try client?.beginGame() }
+    let hasEngine = clients.contains { $0 != nil }
+    var reports: [MoveReport?] = hasEngine ? .init(repeating: nil, count: cells.count) : []
+    var referee = Referee(adjudication)
+    var (loss, verdict): (EngineLoss?, Referee.Verdict?)
+    while outcome == nil, loss == nil, verdict == nil {
+      let turn = turn(in: state)
+      let (mover, waiting) = turn == .x ? (x, o) : (o, x)
+      var report: MoveReport?
+      let cell: Cell
+      switch mover {
+      case .own(let choose, _): cell = choose(state, cells.last, &generator) { stop.isSet }
+      case .engine(let client):
+        switch client.move(Self.self, opening.start, cells, state, otherClock: waiting.client?.clock) {
+        case .success(let answer): (cell, report) = answer
+        case .failure(let failure):
+          loss = failure
+          continue
+        }
+      }
+      if stop.isSet { return nil }
+      outcome = play(cell, &state)
+      cells.append(cell)
+      if hasEngine { reports.append(report) }
+      if outcome == nil { verdict = referee.verdict(after: report, by: turn, plies: cells.count) }
+    }
+    if stop.isSet { return nil }
+    for client in clients { client?.endGame() }
+    let result: Outcome = outcome ?? verdict?.outcome ?? .win(turn(in: state).opponent)
+    let ending = loss?.ending ?? (verdict == nil ? .normal : .adjudication)
+    let reason = loss?.reason ?? verdict?.reason
+    x.learn(from: cells, opening, as: .x, result)
+    o.learn(from: cells, opening, as: .o, result)
+    let notes = hasEngine || reason != nil ? GameNotes(reason: reason, reports: reports) : nil
+    guard variant != .classic else {
+      let game = PackedGame(moves: cells.map { Square($0.index) }, outcome: result, ending: ending)
+      return PlayedGame(game: game, notes: notes)
+    }
+    return PlayedGame(
+      game: PackedGame(variantMoves: cells.count, outcome: result, ending: ending),
+      moves: VariantMoves(start: opening.start, cells: cells), notes: notes)
+  }
 }
 
 /// Plays fast: two tables, masks and a key.

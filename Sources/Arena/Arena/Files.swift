@@ -31,8 +31,8 @@ func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
 }
 
 /// Writes a file atomically: afterwards it has either its old content or all of the new.
-package func writeFile(_ text: String, to path: String) throws(ArenaError) {
-  do { try Data(text.utf8).write(to: URL(filePath: path), options: .atomic) } catch {
+package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(ArenaError) {
+  do { try Data(bytes).write(to: URL(filePath: path), options: .atomic) } catch {
     throw ArenaError("\(path) cannot be written: \(reason(of: error))")
   }
 }

@@ -65,19 +65,15 @@ final class GameBatch: @unchecked Sendable {
   @inline(__always)
   func set(_ index: Int, _ game: PackedGame) { games[index &- first] = game }
 
-  func set(_ index: Int, _ game: PackedGame, _ notes: GameNotes?) {
-    set(index, game)
-    if let notes { self.notes[index] = notes }
-  }
-
-  func set(_ index: Int, _ played: PlayedVariantGame) {
-    set(index, played.game, played.notes)
-    variantMoves[index] = played.moves
+  func set(_ index: Int, _ played: PlayedGame) {
+    set(index, played.game)
+    if let found = played.notes { notes[index] = found }
+    if let moves = played.moves { variantMoves[index] = moves }
   }
 
   /// The game of an index, as it was played.
-  func variantGame(_ index: Int) -> PlayedVariantGame? {
-    variantMoves[index].map { PlayedVariantGame(game: self[index], moves: $0, notes: notes[index]) }
+  func played(_ index: Int) -> PlayedGame {
+    PlayedGame(game: self[index], moves: variantMoves[index], notes: notes[index])
   }
 
   /// Plays the random games of some pairs, which begin at `start`.

@@ -111,6 +111,11 @@ enum GameLine {
 
     /// The cells marked, in any game.
     var cells: [Cell] { moves?.cells ?? game.moves.map { Cell(rawValue: $0.rawValue) } }
+
+    /// The start and the moves of any game, as those of a variant.
+    var anyMoves: VariantMoves {
+      moves ?? VariantMoves(start: start == .start ? nil : start.notation, cells: cells)
+    }
   }
 
   /// Reads the line of a variant's game without its end; `nil` if it is no such line.

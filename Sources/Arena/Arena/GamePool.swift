@@ -50,9 +50,7 @@ final class GamePool: @unchecked Sendable {
   private var window = 0
 
   /// Prepares games of a stage from `indices.lowerBound` on, of which the first may be known already.
-  init(
-    _ stage: Stage, indices: Range<Int>, known: Replay.Known?, players: Players, consumer: Consumer
-  ) {
+  init(_ stage: Stage, indices: Range<Int>, known: PlayedGame?, players: Players, consumer: Consumer) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
@@ -78,10 +76,7 @@ final class GamePool: @unchecked Sendable {
     }
     guard let known else { return }
     let first = makeBatch(due)
-    switch known {
-    case .classic(let game, let notes): first.set(indices.lowerBound, game, notes)
-    case .variant(let game): first.set(indices.lowerBound, game)
-    }
+    first.set(indices.lowerBound, known)
     first.known = 1
     batches[due] = first
   }
@@ -138,7 +133,13 @@ final class GamePool: @unchecked Sendable {
       let pairings = sequences[number].pairings
       condition.unlock()
       let played: Result<Bool, ArenaError>
-      do { played = .success(try play(pairings, batch, worker)) } catch { played = .failure(error) }
+      do {
+        switch players.configuration.variant {
+        case .classic: played = .success(try play(Classic.self, pairings, batch, worker))
+        case .infinite: played = .success(try play(Infinite.self, pairings, batch, worker))
+        case .ultimate: played = .success(try play(Ultimate.self, pairings, batch, worker))
+        }
+      } catch { played = .failure(error) }
       condition.lock()
       sequences[number].isBusy = false
       switch played {
@@ -207,21 +208,16 @@ final class GamePool: @unchecked Sendable {
   }
 
   /// Plays a batch's games of some pairings; `false` where it was stopped.
-  private func play(_ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker) throws(ArenaError) -> Bool {
-    let configuration = players.configuration
-    switch configuration.variant {
-    case .classic: break
-    case .infinite: return try play(Infinite.self, pairings, batch, worker)
-    case .ultimate: return try play(Ultimate.self, pairings, batch, worker)
-    }
+  private func play<R: ArenaRules>(
+    _ rules: R.Type, _ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker
+  ) throws(ArenaError) -> Bool {
+    let (configuration, seed) = (players.configuration, players.configuration.seed)
     let first = (batch.indices.lowerBound - stage.firstGame) / 2
     let end = (batch.indices.upperBound - stage.firstGame) / 2
     for number in pairings {
-      let (a, b) = worker.players(of: stage.pairings[number])
       let ahead = (number - first % stage.pairings.count + stage.pairings.count) % stage.pairings.count
       let pairs = stride(from: first + ahead, to: end, by: stage.pairings.count)
-      if !configuration.adjudication.isActive, case .table(let one) = a, case .table(let other) = b {
-        let seed = configuration.seed
+      if let (one, other) = worker.tables(of: stage.pairings[number]) {
         if one.isRandom, other.isRandom, configuration.openings == .none {
           batch.play(worker.random, seed: seed, pairs: pairs, from: stage.firstGame)
         } else {
@@ -237,45 +233,23 @@ final class GamePool: @unchecked Sendable {
         if players.stop.isSet { return false }
         continue
       }
+      let (a, b) = worker.players(of: stage.pairings[number], R.self)
       for pair in pairs {
         for index in stage.firstGame + 2 * pair...stage.firstGame + 2 * pair + 1 where !batch.isPlayed(index) {
           let game = stage.game(index)
-          let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed)
-          var generator = SplitMix64(seed: configuration.seed, index: UInt64(index))
+          let opening = configuration.openings.opening(pair: game.opening, seed: seed, R.self)
+          var generator = SplitMix64(seed: seed, index: UInt64(index))
           let (x, o) = game.isSwapped ? (b, a) : (a, b)
+          worker.forget()
           guard !players.stop.isSet,
-            let played = try playGame(
+            let played = try R.playGame(
               x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop,
               using: &generator)
           else { return false }
-          batch.set(index, played.game, played.notes)
+          batch.set(index, played)
           worker.noteGame()
         }
       }
-    }
-    return true
-  }
-}
-
-extension GamePool {
-  /// Plays a batch's games of some pairings by the rules of a variant; `false` where it was stopped.
-  private func play<R: ArenaRules>(
-    _ rules: R.Type, _ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker
-  ) throws(ArenaError) -> Bool {
-    let configuration = players.configuration
-    for index in batch.indices where !batch.isPlayed(index) {
-      let game = stage.game(index)
-      guard pairings.contains(game.pairing) else { continue }
-      let (x, o) = worker.players(of: stage.pairings[game.pairing], isSwapped: game.isSwapped, R.self)
-      let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed, R.self)
-      var generator = SplitMix64(seed: configuration.seed, index: UInt64(index))
-      guard !players.stop.isSet,
-        let played = try R.playGame(
-          x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop,
-          using: &generator)
-      else { return false }
-      batch.set(index, played)
-      worker.noteGame()
     }
     return true
   }

@@ -32,17 +32,17 @@ package struct MenaceTraining: Sendable {
   package mutating func train(
     against teachers: [any MemorylessOpponent], games: Int, seed: UInt64, measuringEvery interval: Int
   ) {
-    let tables = teachers.map { DistributionTable($0) }
+    let tables = teachers.map { BoardPlayer<Classic>.table(DistributionTable($0)) }
     let first = menace.gamesLearned
     let (learner, stop) = (Learner(menace), StopSignal())
+    let pupil = BoardPlayer<Classic>.learner(learner)
     for game in 0..<games {
       var generator = SplitMix64(seed: seed, index: UInt64(first + game))
-      let teacher = BoardPlayer.table(tables[game / 2 % tables.count])
-      let (x, o): (BoardPlayer, BoardPlayer) =
-        game % 2 == 0 ? (.learner(learner), teacher) : (teacher, .learner(learner))
+      let teacher = tables[game / 2 % tables.count]
+      let (x, o) = game % 2 == 0 ? (pupil, teacher) : (teacher, pupil)
       // The system can refuse nothing here.
-      _ = try? playGame(
-        x: x, o: o, opening: .none, adjudication: Adjudication(), stop: stop, using: &generator)
+      _ = try? Classic.playGame(
+        x: x, o: o, opening: VariantOpening(), adjudication: Adjudication(), stop: stop, using: &generator)
       if (game + 1) % interval == 0 || game + 1 == games, let taught = learner.player as? Menace {
         menace = taught
         measure()

@@ -3,7 +3,7 @@ import Foundation
 import Records
 import TicTacToe
 
-/// How the games of a pair begin.
+/// How the games of a pair of classic begin.
 package struct Opening: Sendable, Hashable {
   /// The position before the moves.
   package var start: Position
@@ -13,16 +13,13 @@ package struct Opening: Sendable, Hashable {
   /// The empty board and no moves.
   package static let none = Opening(start: .start, moves: [])
 
-  /// The position after the moves.
-  package var position: Position { moves.reduce(start) { $0.playing($1) } }
-
-  /// `3/3/3 x` or moves like `b2 a1`.
-  package var text: String {
-    (start == .start ? [] : ["fen \(start.notation)"] + (moves.isEmpty ? [] : ["moves"])).joined(separator: " ")
-      + (start == .start || moves.isEmpty ? "" : " ")
-      + moves.map(\.name).joined(separator: " ")
+  /// The same as that of any game.
+  var general: VariantOpening {
+    VariantOpening(start: start == .start ? nil : start.notation, cells: moves.map { Cell(rawValue: $0.rawValue) })
   }
+}
 
+extension Opening {
   /// Reads a line: moves, `fen POSITION`, `fen POSITION moves …`, or a bare position; the game must not be over.
   package init(_ line: String) throws(ArenaError) {
     var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -51,10 +48,6 @@ package struct Opening: Sendable, Hashable {
     guard position.outcome == nil else { throw ArenaError("opening '\(line)': the game is over already") }
     self.init(start: start, moves: moves)
   }
-
-  init(start: Position, moves: [Square]) {
-    (self.start, self.moves) = (start, moves)
-  }
 }
 
 /// The source of openings. Each pair of games has one, the same for all pairings of a round.
@@ -77,6 +70,15 @@ package enum Openings: Sendable, Hashable {
     case .none, .random: nil
     case .list: .classic
     case .variantList(let variant, _): variant
+    }
+  }
+
+  /// The lines of a list, as a header has them.
+  var lines: [String]? {
+    switch self {
+    case .none, .random: nil
+    case .list(let list): list.map { $0.general.text(.classic) }
+    case .variantList(let variant, let list): list.map { $0.text(variant) }
     }
   }
 
@@ -145,38 +147,27 @@ package enum Openings: Sendable, Hashable {
   /// The position in which a pair of games starts, before the moves of its opening.
   func start(pair: Int) -> Position { if case .list(let list) = self { list[pair % list.count].start } else { .start } }
 
-  /// The random numbers of a pair's opening. The games themselves use the plain seed.
-  private static func generator(pair: Int, seed: UInt64) -> SplitMix64 {
-    SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
-  }
-
-  /// The opening of a pair of games of another variant than classic.
+  /// The opening of a pair of games.
   func opening<R: Rules>(pair: Int, seed: UInt64, _ rules: R.Type) -> VariantOpening {
     switch self {
+    case .none: return VariantOpening()
+    case .list(let list): return list[pair % list.count].general
     case .variantList(_, let list): return list[pair % list.count]
     case .random(let plies):
-      var generator = Openings.generator(pair: pair, seed: seed)
+      // The games themselves use the plain seed.
+      var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
       return VariantOpening(R.self, plies: plies, using: &generator)
-    case .none, .list: return VariantOpening()
     }
   }
 
-  /// The opening of a pair of games.
+  /// The opening of a pair of games of classic.
   func opening(pair: Int, seed: UInt64) -> Opening {
     switch self {
     case .none, .variantList: return .none
     case .list(let list): return list[pair % list.count]
-    case .random(let plies):
-      var generator = Openings.generator(pair: pair, seed: seed)
-      var opening = Opening.none
-      var position = Position.start
-      for _ in 0..<plies {
-        let moves = Array(position.legalMoves)
-        let square = moves[generator.below(moves.count)]
-        opening.moves.append(square)
-        position = position.playing(square)
-      }
-      return opening
+    case .random:
+      let cells = opening(pair: pair, seed: seed, Classic.self).cells
+      return Opening(start: .start, moves: cells.map { Square($0.index) })
     }
   }
 }

@@ -62,18 +62,4 @@ package struct PackedGame: Sendable, Hashable {
   package var outcome: Outcome { bits >> 40 & 3 == 2 ? .draw : .win(bits >> 40 & 3 == 0 ? .x : .o) }
   /// What ended it.
   package var ending: Ending { Ending(rawValue: bits >> 42 & 3) ?? .normal }
-
-  /// Whether the moves are legal, no move comes after the end, and the result follows from the moves or from a forfeit.
-  func isLegal(from start: Position) -> Bool {
-    var position = start
-    for square in moves {
-      guard position.outcome == nil, position.legalMoves.contains(square) else { return false }
-      position = position.playing(square)
-    }
-    switch ending {
-    case .normal: return position.outcome == outcome
-    case .forfeit, .time: return position.outcome == nil && outcome == .win(position.turn.opponent)
-    case .adjudication: return position.outcome == nil
-    }
-  }
 }

@@ -30,7 +30,7 @@ extension PlayerSpec {
   }
 
   /// The words that may name files; the first is the program.
-  private var words: [String] {
+  fileprivate var words: [String] {
     switch self {
     case .engine(let words): words
     case .menace(let file?): [file]
@@ -134,13 +134,7 @@ extension RunConfiguration.Entrant {
 
   /// The folders in which its files are, for `--where`.
   package var whereabouts: [String] {
-    let paths: [String] =
-      switch spec {
-      case .engine(let words): words
-      case .menace(let file?): [file]
-      default: []
-      }
-    let folders = paths.filter { $0.contains("/") }.map { URL(filePath: $0).deletingLastPathComponent().path }
+    let folders = spec.words.filter { $0.contains("/") }.map { URL(filePath: $0).deletingLastPathComponent().path }
     return folders + (engine.folder.map { [URL(filePath: $0).deletingLastPathComponent().path] } ?? [])
   }
 }

@@ -31,7 +31,7 @@ final class Players: @unchecked Sendable {
     engineLimit = 2 * threads
     let needsValue =
       configuration.variant == .ultimate && configuration.entrants.contains { $0.spec.needsUltimateValue }
-    ultimateValue = needsValue ? try UltimateValueFile.load(from: UltimateValueFile.folders) : nil
+    ultimateValue = needsValue ? try UltimateValueFile.load() : nil
     var known: [PlayerSpec: DistributionTable] = [:]
     var tables: [DistributionTable?] = []
     for entrant in configuration.entrants {
@@ -133,54 +133,45 @@ final class Players: @unchecked Sendable {
       for engine in engines { engine.client.stay(on: core) }
     }
 
-    /// Gives back the engines that do not play in a pairing.
-    private func releaseEngines(besides pairing: Pairing) {
+    /// Drops what was searched in the game before.
+    func forget() { for tree in trees { tree?.forget() } }
+
+    /// The tables of a pairing in which all games are played by two, without a referee.
+    func tables(of pairing: Pairing) -> (a: DistributionTable, b: DistributionTable)? {
+      guard !players.configuration.adjudication.isActive, let a = players.tables[pairing.a],
+        let b = players.tables[pairing.b]
+      else { return nil }
+      return (a, b)
+    }
+
+    /// Both players of a pairing. Engines that do not play in it are given back.
+    func players<R: ArenaRules>(of pairing: Pairing, _ rules: R.Type) -> (a: BoardPlayer<R>, b: BoardPlayer<R>) {
       for engine in engines where engine.player != (engine.isSecond ? pairing.b : pairing.a) {
         players.giveBack(engine.player, engine.client)
       }
       engines.removeAll { $0.player != ($0.isSecond ? pairing.b : pairing.a) }
-    }
-
-    /// Both players of a pairing.
-    func players(of pairing: Pairing) -> (a: BoardPlayer, b: BoardPlayer) {
-      releaseEngines(besides: pairing)
       return (player(pairing.a, pairing, false), player(pairing.b, pairing, true))
     }
 
-    /// Both players of a pairing of a variant's games, that with X first.
-    func players<R: ArenaRules>(
-      of pairing: Pairing, isSwapped: Bool, _ rules: R.Type
-    ) -> (x: VariantPlayer<R>, o: VariantPlayer<R>) {
-      func seat(_ number: Int, _ player: BoardPlayer?, isSecond: Bool) -> VariantPlayer<R> {
-        if case .engine(let client) = player { return .engine(client) }
-        guard
-          let choice = R.choice(
-            of: players.configuration.entrants[number].spec, search: { tree(isSecond, needsValue: $0) })
-        else {
-          preconditionFailure("player \(number) does not play \(R.variant)")
-        }
-        return .own(choice)
+    private func player<R: ArenaRules>(_ number: Int, _ pairing: Pairing, _ isSecond: Bool) -> BoardPlayer<R> {
+      let spec = players.configuration.entrants[number].spec
+      guard !spec.isEngine else { return .engine(engine(number, isSecond)) }
+      let table = players.tables[number]
+      let memory = PlayerMemory(
+        table: table, learner: table == nil ? players.learner(number, in: pairing, isSecond: isSecond) : nil,
+        search: { self.search }, tree: { self.tree(isSecond, needsValue: $0) })
+      guard let player = R.player(of: spec, with: memory) else {
+        preconditionFailure("player \(number) does not play \(R.variant)")
       }
-      releaseEngines(besides: pairing)
-      func engine(_ number: Int, _ isSecond: Bool) -> BoardPlayer? {
-        players.configuration.entrants[number].spec.isEngine ? player(number, pairing, isSecond) : nil
-      }
-      let a = seat(pairing.a, engine(pairing.a, false), isSecond: false)
-      let b = seat(pairing.b, engine(pairing.b, true), isSecond: true)
-      return isSwapped ? (b, a) : (a, b)
+      return player
     }
 
-    private func player(_ number: Int, _ pairing: Pairing, _ isSecond: Bool) -> BoardPlayer {
-      if let table = players.tables[number] { return .table(table) }
-      if let learner = players.learner(number, in: pairing, isSecond: isSecond) { return .learner(learner) }
-      if case .mcts(let simulations) = players.configuration.entrants[number].spec {
-        return .search(search, simulations: simulations)
-      }
-      if let engine = engines.first(where: { $0.isSecond == isSecond }) { return .engine(engine.client) }
+    private func engine(_ number: Int, _ isSecond: Bool) -> EngineClient {
+      if let engine = engines.first(where: { $0.isSecond == isSecond }) { return engine.client }
       let client = players.lendEngine(number)
       engines.append((number, isSecond, client))
       if let core { client.stay(on: core) }
-      return .engine(client)
+      return client
     }
 
     /// Returns the engines; the thread ends.

@@ -82,7 +82,7 @@ package struct Run {
       }
       result.entrants[index].files = try result.entrants[index].fileHashes()
       if result.variant == .ultimate, spec.needsUltimateValue {
-        result.entrants[index].values = try UltimateValueFile.sha256(in: UltimateValueFile.folders)
+        result.entrants[index].values = try UltimateValueFile.sha256()
       }
     }
     return result
@@ -210,13 +210,7 @@ struct Replay {
   /// The index of the first game that was not counted.
   private(set) var next: Int
   /// The game at `next`, if the file ends with half a pair.
-  private(set) var open: Known?
-
-  /// A game that the file holds.
-  enum Known {
-    case classic(PackedGame, GameNotes?)
-    case variant(PlayedVariantGame)
-  }
+  private(set) var open: PlayedGame?
 
   private let stage: Stage
   private let players: Players
@@ -240,17 +234,12 @@ struct Replay {
       var index = next
       while index < batch.indices.upperBound, let content = try reader.next() {
         try check(content, worker, reader)
-        if let moves = content.moves {
-          batch.set(index, PlayedVariantGame(game: content.game, moves: moves, notes: content.notes))
-        } else {
-          batch.set(index, content.game, content.notes)
-        }
+        batch.set(index, PlayedGame(game: content.game, moves: content.moves, notes: content.notes))
         index += 1
       }
       if (index - next) % 2 == 1 {
         index -= 1
-        open =
-          batch.variantGame(index).map { .variant($0) } ?? .classic(batch[index], batch.notes[index])
+        open = batch.played(index)
       }
       batch.cut(to: index)
       guard !batch.indices.isEmpty else { return }
@@ -271,60 +260,56 @@ struct Replay {
   private func check(
     _ content: GameLine.Content, _ worker: Players.Worker, _ reader: GameFileReader
   ) throws(ArenaError) {
-    let configuration = players.configuration
-    let (game, seed) = (stage.game(content.index), configuration.seed)
+    let game = stage.game(content.index)
     guard content.x == game.x, content.o == game.o else {
       throw reader.lines.refusal("the game was played by others than the header says")
     }
-    switch configuration.variant {
-    case .classic: break
-    case .infinite: return try check(content, Infinite.self, worker, reader)
-    case .ultimate: return try check(content, Ultimate.self, worker, reader)
-    }
-    let opening = configuration.openings.opening(pair: game.opening, seed: seed)
-    guard content.start == opening.start, content.game.moves.starts(with: opening.moves) else {
-      throw reader.lines.refusal("the game does not begin as the header says")
-    }
-    guard content.game.isLegal(from: content.start) else { throw reader.lines.refusal("the game breaks the rules") }
-    let (a, b) = worker.players(of: stage.pairings[game.pairing])
-    let (x, o) = game.isSwapped ? (b, a) : (a, b)
-    var again: PackedGame?
-    switch (x, o) {
-    case (.engine, _), (_, .engine), (.search, _), (_, .search):
-      teach(x, .x, content.game, opening)
-      teach(o, .o, content.game, opening)
-      return
-    case (.table(let one), .table(let other))
-    where one.isRandom && other.isRandom && configuration.openings == .none && !configuration.adjudication.isActive:
-      again = worker.random.play(seed: seed, index: UInt64(content.index))
-    default:
-      var generator = SplitMix64(seed: seed, index: UInt64(content.index))
-      again =
-        try playGame(
-          x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop,
-          using: &generator)?.game
-    }
-    guard again == content.game || players.stop.isSet else {
-      throw reader.lines.refusal("the game is not the one that these players and the seed give")
+    switch players.configuration.variant {
+    case .classic: try check(content, Classic.self, worker, reader)
+    case .infinite: try check(content, Infinite.self, worker, reader)
+    case .ultimate: try check(content, Ultimate.self, worker, reader)
     }
   }
 
-  /// Checks a game by the rules of a variant; what our own players did, unless they search, is played again.
+  /// Checks a game by its rules; what our own players did, unless they search, is played again.
   private func check<R: ArenaRules>(
     _ content: GameLine.Content, _ rules: R.Type, _ worker: Players.Worker, _ reader: GameFileReader
   ) throws(ArenaError) {
     let (configuration, game) = (players.configuration, stage.game(content.index))
+    let tables = gameOfTables(content.index, worker)
+    if tables == content.game, content.start == configuration.openings.start(pair: game.opening) { return }
     let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed, R.self)
-    let moves = content.moves ?? VariantMoves(start: nil, cells: [])
+    let moves = content.anyMoves
     if let fault = R.fault(in: moves, content.game, opening: opening) { throw reader.lines.refusal(fault) }
-    let specs = [game.x, game.o].map { configuration.entrants[$0].spec }
-    guard !specs.contains(where: { $0.isEngine || $0.isSearch(in: R.variant) }) else { return }
-    let (x, o) = worker.players(of: stage.pairings[game.pairing], isSwapped: game.isSwapped, R.self)
-    var generator = SplitMix64(seed: configuration.seed, index: UInt64(content.index))
-    let again = try R.playGame(
-      x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop, using: &generator)
-    guard again?.moves == moves && again?.game == content.game || players.stop.isSet else {
-      throw reader.lines.refusal("the game is not the one that these players and the seed give")
+    if tables == nil {
+      let specs = [game.x, game.o].map { configuration.entrants[$0].spec }
+      let isPlayedAgain = !specs.contains { $0.isEngine || $0.isSearch(in: R.variant) }
+      guard isPlayedAgain || specs.contains(where: \.isLearner) else { return }
+      let (a, b) = worker.players(of: stage.pairings[game.pairing], R.self)
+      let (x, o) = game.isSwapped ? (b, a) : (a, b)
+      guard isPlayedAgain else {
+        x.learn(from: moves.cells, opening, as: .x, content.game.outcome)
+        o.learn(from: moves.cells, opening, as: .o, content.game.outcome)
+        return
+      }
+      var generator = SplitMix64(seed: configuration.seed, index: UInt64(content.index))
+      let again = try R.playGame(
+        x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop, using: &generator)
+      if again?.moves == content.moves && again?.game == content.game || players.stop.isSet { return }
     }
+    throw reader.lines.refusal("the game is not the one that these players and the seed give")
+  }
+
+  /// The game of an index where two tables play it, without a referee.
+  private func gameOfTables(_ index: Int, _ worker: Players.Worker) -> PackedGame? {
+    let (configuration, game) = (players.configuration, stage.game(index))
+    guard let (a, b) = worker.tables(of: stage.pairings[game.pairing]) else { return nil }
+    if a.isRandom, b.isRandom, configuration.openings == .none {
+      return worker.random.play(seed: configuration.seed, index: UInt64(index))
+    }
+    let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed)
+    let (x, o) = game.isSwapped ? (b, a) : (a, b)
+    var generator = SplitMix64(seed: configuration.seed, index: UInt64(index))
+    return playTables(x, o, opening, using: &generator)
   }
 }

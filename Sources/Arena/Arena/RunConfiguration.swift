@@ -190,15 +190,8 @@ package struct RunConfiguration: Sendable, Hashable {
     members.add("seed", .string("\(seed)"))
     members.add("rules", .string(variant.headerName))
     members.add("players", .array(entrants.map { .object($0.members) }))
-    switch openings {
-    case .none: break
-    case .random(let plies): members.add("openings", .string("random:\(plies)"))
-    case .list(let list):
-      let lines = list.map(\.text)
-      members.add("openings", .array(lines.map { .string($0) }))
-      members.add("openingsHash", .string(SHA256.hash(lines.joined(separator: "\n").utf8).hex))
-    case .variantList(_, let list):
-      let lines = list.map(\.text)
+    if case .random(let plies) = openings { members.add("openings", .string("random:\(plies)")) }
+    if let lines = openings.lines {
       members.add("openings", .array(lines.map { .string($0) }))
       members.add("openingsHash", .string(SHA256.hash(lines.joined(separator: "\n").utf8).hex))
     }

@@ -57,6 +57,10 @@ package struct RunReport: Sendable {
   /// The result of a match.
   package var match: PairingStatistics { results.first?.statistics ?? PairingStatistics() }
 
+  var meanPlies: Double? {
+    games > 0 ? Double(lengths.enumerated().reduce(0) { $0 + $1.offset * $1.element }) / Double(games) : nil
+  }
+
   mutating func index(of pairing: Pairing) -> Int {
     if let index = results.firstIndex(where: { $0.a == pairing.a && $0.b == pairing.b }) { return index }
     results.append(Result(a: pairing.a, b: pairing.b))
@@ -201,13 +205,17 @@ final class RunState: @unchecked Sendable {
     ]
     members.add("sprt", report.configuration.sprt.map { .string($0.verdict(report.match).rawValue) })
     members.add("byes", report.byes.isEmpty ? nil : .array(report.byes.map { .int($0) }))
-    let matches = report.knockout.map { match -> JSON in
-      [
-        "round": .int(match.round), "a": .int(match.pairing.a), "b": .int(match.pairing.b),
-        "pairs": .int(match.pairs), "winner": .int(match.winner ?? -1), "bySeed": .bool(match.bySeed),
-      ]
-    }
+    let matches = report.knockout.map { $0.json(undecided: .int(-1)) }
     members.add("knockout", matches.isEmpty ? nil : .array(matches))
     return members
+  }
+}
+
+extension Schedule.Match {
+  func json(undecided: JSON) -> JSON {
+    [
+      "round": .int(round), "a": .int(pairing.a), "b": .int(pairing.b), "pairs": .int(pairs),
+      "winner": winner.map { .int($0) } ?? undecided, "bySeed": .bool(bySeed),
+    ]
   }
 }

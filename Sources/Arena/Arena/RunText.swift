@@ -35,9 +35,8 @@ package enum RunText {
         out += "\(entrant.displayName) began anew in each pairing, and learned there alone\n"
       }
     }
-    let plies = report.lengths.enumerated().reduce(0) { $0 + $1.offset * $1.element }
     out += "games \(report.games): X \(report.bySeat.wins), draws \(report.bySeat.draws), O \(report.bySeat.losses)"
-    if report.games > 0 { out += String(format: "; mean plies %.4f", Double(plies) / Double(report.games)) }
+    if let plies = report.meanPlies { out += String(format: "; mean plies %.4f", plies) }
     let played = report.games - report.resumedGames
     out += String(format: "; %.2f s", report.seconds)
     if report.seconds > 0, played > 0 { out += ", \(Int(Double(played) / report.seconds)) games/s" }
@@ -100,10 +99,10 @@ package enum RunText {
   package static func json(_ report: RunReport) -> String {
     let configuration = report.configuration
     func tally(_ tally: Tally) -> JSON {
-      .object([
+      [
         "wins": .int(tally.wins), "draws": .int(tally.draws), "losses": .int(tally.losses),
         "score": .double(tally.score),
-      ])
+      ]
     }
     let results = report.results.map { result -> JSON in
       let statistics = result.statistics
@@ -128,7 +127,9 @@ package enum RunText {
       }
       return .object(members)
     }
-    let plies = report.lengths.enumerated().reduce(0) { $0 + $1.offset * $1.element }
+    let forfeits = report.forfeits.map { forfeit -> JSON in
+      ["player": .int(forfeit.player), "reason": .string(forfeit.reason), "count": .int(forfeit.count)]
+    }
     let scores = report.highlights.map { highlight -> JSON in
       .object([
         "choices": .array(highlight.choices.map { .string($0) }), "game": .int(highlight.game),
@@ -141,7 +142,7 @@ package enum RunText {
       "format": .string(configuration.format.rawValue), "ending": .string(report.ending.rawValue),
       "games": .int(report.games), "xWins": .int(report.bySeat.wins),
       "draws": .int(report.bySeat.draws), "oWins": .int(report.bySeat.losses),
-      "meanPlies": report.games > 0 ? .double(Double(plies) / Double(report.games)) : .null,
+      "meanPlies": report.meanPlies.map { .double($0) } ?? .null,
       "results": .array(results),
       "standings": .array(
         report.standings.map { standing in
@@ -155,20 +156,8 @@ package enum RunText {
           return .object(members)
         }),
       "byes": .array(report.byes.map { .int($0) }),
-      "knockout": .array(
-        report.knockout.map {
-          .object([
-            "round": .int($0.round), "a": .int($0.pairing.a), "b": .int($0.pairing.b),
-            "pairs": .int($0.pairs), "winner": $0.winner.map { .int($0) } ?? .null,
-            "bySeed": .bool($0.bySeed),
-          ])
-        }),
-      "forfeits": .array(
-        report.forfeits.map {
-          .object([
-            "player": .int($0.player), "reason": .string($0.reason), "count": .int($0.count),
-          ])
-        }),
+      "knockout": .array(report.knockout.map { $0.json(undecided: .null) }),
+      "forfeits": .array(forfeits),
       "scores": .array(scores), "seconds": .double(report.seconds),
     ]).text
   }

@@ -5,9 +5,9 @@ import TicTacToe
 /// Any arena player, for games that the arena does not run: on a server or in a window. One thread at a time uses it.
 package final class StandalonePlayer: @unchecked Sendable {
   private enum Seat {
-    case classic(BoardPlayer)
-    case infinite(VariantPlayer<Infinite>)
-    case ultimate(VariantPlayer<Ultimate>)
+    case classic(BoardPlayer<Classic>)
+    case infinite(BoardPlayer<Infinite>)
+    case ultimate(BoardPlayer<Ultimate>)
   }
 
   private let seat: Seat
@@ -25,41 +25,36 @@ package final class StandalonePlayer: @unchecked Sendable {
       throw ArenaError(
         "player '\(spec.text)' does not play \(variant.rawValue), which has \(PlayerSpec.allowed(in: variant))")
     }
+    var engine: EngineClient?
     if case .engine(let command) = spec {
       var recipe = EngineClient.Recipe(command: command, guardExecutable: guardExecutable, time: time, seed: seed)
       recipe.variant = variant
-      let engine = EngineClient(recipe, StopSignal())
-      try engine.start()
-      client = engine
-      switch variant {
-      case .classic: seat = .classic(.engine(engine))
-      case .infinite: seat = .infinite(.engine(engine))
-      case .ultimate: seat = .ultimate(.engine(engine))
-      }
-      return
+      engine = EngineClient(recipe, StopSignal())
+      try engine?.start()
     }
-    client = nil
+    client = engine
     switch variant {
-    case .classic: seat = .classic(try StandalonePlayer.classic(spec))
-    case .infinite: seat = .infinite(.own(try StandalonePlayer.choice(spec, Infinite.self)))
-    case .ultimate: seat = .ultimate(.own(try StandalonePlayer.choice(spec, Ultimate.self)))
+    case .classic: seat = .classic(try StandalonePlayer.player(spec, engine))
+    case .infinite: seat = .infinite(try StandalonePlayer.player(spec, engine))
+    case .ultimate: seat = .ultimate(try StandalonePlayer.player(spec, engine))
     }
   }
 
-  private static func classic(_ spec: PlayerSpec) throws(ArenaError) -> BoardPlayer {
-    if let learner = try spec.learner() { return .learner(Learner(learner)) }
-    if case .mcts(let simulations) = spec { return .search(MonteCarloSearch(), simulations: simulations) }
-    if let opponent = try spec.memoryless() { return .table(DistributionTable(opponent)) }
-    throw ArenaError("player '\(spec.text)' cannot play outside the arena")
-  }
-
-  private static func choice<R: ArenaRules>(_ spec: PlayerSpec, _ rules: R.Type) throws(ArenaError) -> R.Choice {
+  private static func player<R: ArenaRules>(
+    _ spec: PlayerSpec, _ engine: EngineClient?
+  ) throws(ArenaError) -> BoardPlayer<R> {
+    if let engine { return .engine(engine) }
     let isLearnt = spec.needsUltimateValue && R.variant == .ultimate
-    let value = isLearnt ? try UltimateValueFile.load(from: UltimateValueFile.folders) : nil
-    guard let choice = R.choice(of: spec, search: { UltimateSearch(value: $0 ? value : nil) }) else {
+    let value = isLearnt ? try UltimateValueFile.load() : nil
+    var memory = PlayerMemory(tree: { UltimateSearch(value: $0 ? value : nil) })
+    if R.variant == .classic {
+      memory.learner = try spec.learner().map { Learner($0) }
+      memory.table = try spec.memoryless().map { DistributionTable($0) }
+    }
+    guard let player = R.player(of: spec, with: memory) else {
       throw ArenaError("player '\(spec.text)' cannot play outside the arena")
     }
-    return choice
+    return player
   }
 
   deinit { client?.stop() }
@@ -74,11 +69,7 @@ package final class StandalonePlayer: @unchecked Sendable {
     let other = clocks.map { Double($0.other) }
     let deadline = monotonicMilliseconds() + (clocks.map { TimeLimit.share(of: $0.own) } ?? .infinity)
     switch (seat, state) {
-    case (.classic(let player), .classic(let position)):
-      let answer = player.move(
-        start: .start, moves: cells.map { Square($0.index) }, position: position, otherClock: other, using: &generator
-      ) { monotonicMilliseconds() > deadline }
-      return (try? answer.get().0).map { Cell($0.index) }
+    case (.classic(let player), .classic(let state)): return move(player, state, cells, other, deadline)
     case (.infinite(let player), .infinite(let state)): return move(player, state, cells, other, deadline)
     case (.ultimate(let player), .ultimate(let state)): return move(player, state, cells, other, deadline)
     default: return nil
@@ -86,10 +77,10 @@ package final class StandalonePlayer: @unchecked Sendable {
   }
 
   private func move<R: ArenaRules>(
-    _ player: VariantPlayer<R>, _ state: R.State, _ cells: [Cell], _ other: Double?, _ deadline: Double
+    _ player: BoardPlayer<R>, _ state: R.State, _ cells: [Cell], _ other: Double?, _ deadline: Double
   ) -> Cell? {
     switch player {
-    case .own(let choose): return choose(state, &generator) { monotonicMilliseconds() > deadline }
+    case .own(let choose, _): return choose(state, cells.last, &generator) { monotonicMilliseconds() > deadline }
     case .engine(let client): return try? client.move(R.self, nil, cells, state, otherClock: other).get().0
     }
   }
@@ -97,7 +88,6 @@ package final class StandalonePlayer: @unchecked Sendable {
   /// Ends a game. A learning player learns from it.
   package func endGame(_ cells: [Cell], as side: Player, outcome: Outcome?) {
     client?.endGame()
-    guard case .classic(.learner(let learner)) = seat else { return }
-    learner.player.learn(from: cells.map { Square($0.index) }, start: .start, as: side, outcome: outcome)
+    if case .classic(let player) = seat { player.learn(from: cells, VariantOpening(), as: side, outcome) }
   }
 }

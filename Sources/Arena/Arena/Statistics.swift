@@ -10,12 +10,6 @@ package struct Tally: Sendable, Hashable {
   /// Games lost.
   package var losses = 0
 
-  /// No games.
-  package init() {}
-
-  /// A tally with these counts.
-  package init(wins: Int, draws: Int, losses: Int) { (self.wins, self.draws, self.losses) = (wins, draws, losses) }
-
   /// All games.
   package var games: Int { wins + draws + losses }
   /// Points: 1 a win, ½ a draw.
@@ -39,9 +33,6 @@ package struct PairingStatistics: Sendable, Hashable {
   package var pentanomial = [0, 0, 0, 0, 0]
   /// Games that ended by forfeit or time.
   package var forfeits = 0
-
-  /// No games.
-  package init() {}
 
   /// Both seats.
   package var total: Tally { asX + asO }
@@ -93,9 +84,6 @@ package enum Elo: Sendable, Hashable {
 package struct Estimate: Sendable, Hashable {
   /// Counts of the scores 0, 1/(k−1), …, 1.
   package let counts: [Int]
-
-  /// Makes an estimate from counts.
-  package init(counts: [Int]) { self.counts = counts }
 
   /// The observations.
   package var number: Int { counts.reduce(0, +) }
@@ -199,17 +187,14 @@ package struct SPRT: Sendable, Hashable {
   /// The higher Elo difference.
   package var elo1: Double
   /// The chance of accepting the higher difference when the lower is true.
-  package var alpha: Double
+  package var alpha = 0.05
   /// The chance of accepting the lower difference when the higher is true.
-  package var beta: Double
+  package var beta = 0.05
   /// The unit that is counted.
-  package var model: Model
+  package var model = Model.pentanomial
+}
 
-  /// Makes a test.
-  package init(elo0: Double, elo1: Double, alpha: Double = 0.05, beta: Double = 0.05, model: Model = .pentanomial) {
-    (self.elo0, self.elo1, self.alpha, self.beta, self.model) = (elo0, elo1, alpha, beta, model)
-  }
-
+extension SPRT {
   /// The test as a header writes it.
   var json: JSON {
     [

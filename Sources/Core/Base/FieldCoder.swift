@@ -53,9 +53,7 @@ package struct FieldCoder {
   /// A field that must be there.
   package mutating func field<V: FieldValue>(_ name: StaticString, _ value: V) throws(FieldError) -> V {
     writer?.field(name, value)
-    if !isReading { return value }
-    guard let found = try read(name, as: V.self) else { throw .missing("\(name)") }
-    return found
+    return isReading ? try present(read(name, as: V.self), name) : value
   }
 
   /// A field that may be absent. With `isRequired` it must be there, although `V?` could be `nil`.
@@ -133,6 +131,12 @@ package struct FieldCoder {
   }
 }
 
+/// A field's value; throws where there is none.
+private func present<V>(_ value: V?, _ name: StaticString) throws(FieldError) -> V {
+  guard let value else { throw .missing("\(name)") }
+  return value
+}
+
 /// What a field can hold.
 package protocol FieldValue {
   /// Reads a value; throws, naming its field, if it has another type or is not allowed.
@@ -151,8 +155,7 @@ package protocol FieldText: FieldValue {
 
 extension FieldText {
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    guard let text = json.string else { throw .missing("\(name)") }
-    guard let value = Self(text: text) else { throw .invalid("\(name)", Self.allowed) }
+    guard let value = Self(text: try present(json.string, name)) else { throw .invalid("\(name)", Self.allowed) }
     self = value
   }
   package func append(to bytes: inout [UInt8]) { JSONWriter.append(text, to: &bytes) }
@@ -177,8 +180,7 @@ package protocol FieldObject: FieldValue {
 
 extension FieldObject {
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    guard let object = json.object else { throw .missing("\(name)") }
-    try self.init(object)
+    try self.init(present(json.object, name))
   }
 
   /// Reads the fields of an object.
@@ -201,8 +203,7 @@ extension FieldObject {
 
 extension String: FieldValue {
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    guard let value = json.string else { throw .missing("\(name)") }
-    self = value
+    self = try present(json.string, name)
   }
   package func append(to bytes: inout [UInt8]) { JSONWriter.append(self, to: &bytes) }
 }
@@ -210,41 +211,36 @@ extension String: FieldValue {
 extension Int: FieldValue {
   /// Clamps to 32 bits: an `Int` has no more in the browser, and here a sum of two never overflows.
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    guard let value = json.int64 else { throw .missing("\(name)") }
-    self = Int(Int32(clamping: value))
+    self = Int(Int32(clamping: try present(json.int64, name)))
   }
   package func append(to bytes: inout [UInt8]) { JSONWriter.append(Int64(self), to: &bytes) }
 }
 
 extension Int64: FieldValue {
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    guard let value = json.int64 else { throw .missing("\(name)") }
-    self = value
+    self = try present(json.int64, name)
   }
   package func append(to bytes: inout [UInt8]) { JSONWriter.append(self, to: &bytes) }
 }
 
 extension Bool: FieldValue {
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    guard let value = json.bool else { throw .missing("\(name)") }
-    self = value
+    self = try present(json.bool, name)
   }
   package func append(to bytes: inout [UInt8]) { JSONWriter.append(.bool(self), to: &bytes) }
 }
 
 extension JSONObject: FieldValue {
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    guard let value = json.object else { throw .missing("\(name)") }
-    self = value
+    self = try present(json.object, name)
   }
   package func append(to bytes: inout [UInt8]) { JSONWriter.append(.object(self), to: &bytes) }
 }
 
 extension Array: FieldValue where Element: FieldValue {
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    guard let values = json.array else { throw .missing("\(name)") }
     self = []
-    for value in values { append(try Element(value, name)) }
+    for value in try present(json.array, name) { append(try Element(value, name)) }
   }
   package func append(to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "["))

@@ -57,25 +57,20 @@ package struct JSONParser {
     case UInt8(ascii: "{"): return .object(try object(depth: depth))
     case UInt8(ascii: "["): return .array(try array(depth: depth))
     case UInt8(ascii: "\""): return .string(try string())
-    case UInt8(ascii: "t"):
-      try literal("true")
-      return .bool(true)
-    case UInt8(ascii: "f"):
-      try literal("false")
-      return .bool(false)
-    case UInt8(ascii: "n"):
-      try literal("null")
-      return .null
+    case UInt8(ascii: "t"): return try literal("true", .bool(true))
+    case UInt8(ascii: "f"): return try literal("false", .bool(false))
+    case UInt8(ascii: "n"): return try literal("null", .null)
     case UInt8(ascii: "-"), 0x30...0x39: return try number()
     default: throw error(.unexpected)
     }
   }
 
-  private mutating func literal(_ text: StaticString) throws(JSONError) {
+  private mutating func literal(_ text: StaticString, _ value: JSON) throws(JSONError) -> JSON {
     let n = text.utf8CodeUnitCount
     guard i + n <= bytes.count else { throw error(.truncated) }
     for k in 0..<n where bytes[i + k] != text.utf8Start[k] { throw error(.unexpected) }
     i += n
+    return value
   }
 
   private mutating func object(depth: Int) throws(JSONError) -> JSONObject {

@@ -16,17 +16,6 @@ package struct SHA256: Sendable {
     package var hex: String {
       String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
     }
-
-    /// Makes a digest of its words.
-    package init(words: SIMD8<UInt32>) { self.words = words }
-
-    /// Makes a digest from 32 bytes, or `nil` if there are not 32.
-    package init?(bytes: [UInt8]) {
-      guard bytes.count == 32 else { return nil }
-      var words = SIMD8<UInt32>()
-      for (i, byte) in bytes.enumerated() { words[i / 4] = words[i / 4] << 8 | UInt32(byte) }
-      self.words = words
-    }
   }
 
   private var state = SIMD8<UInt32>(
@@ -45,23 +34,20 @@ package struct SHA256: Sendable {
   package var words: SIMD8<UInt32> { state }
 
   /// Hashes more bytes; O(n).
-  package mutating func update(_ bytes: UnsafeRawBufferPointer) { take(bytes) }
-
-  /// Hashes more bytes; O(n).
   package mutating func update(_ bytes: some Collection<UInt8>) {
-    if bytes.withContiguousStorageIfAvailable({ take(UnsafeRawBufferPointer($0)) }) == nil {
-      Array(bytes).withUnsafeBytes { take($0) }
+    if bytes.withContiguousStorageIfAvailable({ update(UnsafeRawBufferPointer($0)) }) == nil {
+      update(Array(bytes))
     }
   }
 
   /// Hashes more bytes; O(n).
-  package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { take($0) } }
+  package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
   /// Hashes the 32 bytes of a digest.
   package mutating func update(_ digest: Digest) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 8) { words in
       for i in 0..<8 { words.initializeElement(at: i, to: digest.words[i].bigEndian) }
-      take(UnsafeRawBufferPointer(words))
+      update(UnsafeRawBufferPointer(words))
     }
   }
 
@@ -82,7 +68,8 @@ package struct SHA256: Sendable {
 
   private var filled: Int { Int(truncatingIfNeeded: length & 63) }
 
-  private mutating func take(_ bytes: UnsafeRawBufferPointer) {
+  /// Hashes more bytes; O(n).
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) {
     var offset = 0
     if filled > 0 {
       offset = min(64 - filled, bytes.count)
@@ -184,6 +171,14 @@ package struct SHA256: Sendable {
 }
 
 extension SHA256.Digest: FieldText {
+  /// Makes a digest from 32 bytes, or `nil` if there are not 32.
+  package init?(bytes: [UInt8]) {
+    guard bytes.count == 32 else { return nil }
+    var words = SIMD8<UInt32>()
+    for (i, byte) in bytes.enumerated() { words[i / 4] = words[i / 4] << 8 | UInt32(byte) }
+    self.init(words: words)
+  }
+
   /// Reads 64 hexadecimal digits.
   package init?(text: String) {
     let digits = text.utf8.map { byte -> UInt8? in

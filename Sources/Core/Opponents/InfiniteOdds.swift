@@ -36,9 +36,7 @@ extension Odds {
 
   /// The exact chances of the first player over both seats.
   package static func ofInfinite(_ player: InfiniteOpponent, against other: InfiniteOpponent) -> Odds {
-    let (first, second) = (ofInfinite(x: player, o: other), ofInfinite(x: other, o: player))
-    return Odds(
-      win: (first.win + second.loss) / 2, draw: (first.draw + second.draw) / 2, loss: (first.loss + second.win) / 2)
+    Odds(asX: ofInfinite(x: player, o: other), asO: ofInfinite(x: other, o: player))
   }
 }
 

@@ -51,18 +51,13 @@ extension InfiniteTable {
   func luringMoves(on board: Infinite.Board) -> SquareSet {
     let keeping = bestMoves(on: board, delaying: true)
     if evaluation(of: board).value == .win { return keeping }
-    var best: SquareSet = []
-    var most = -1.0
-    for square in keeping {
+    return keeping.greatest { (square) -> Double in
       var after = board
       after.play(square)
       let replies = after.moves.count
       let errors = replies - bestMoves(on: after, delaying: false).count
-      let rate = replies == 0 ? 0 : Double(errors) / Double(replies)
-      if rate > most { (best, most) = ([], rate) }
-      if rate == most { best.insert(square) }
+      return replies == 0 ? 0 : Double(errors) / Double(replies)
     }
-    return best
   }
 }
 
@@ -93,16 +88,9 @@ package struct InfiniteLevel: NumberedLevel {
     // From what is thought of last to what is seen first; what is overlooked falls through to the next.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
-    func see(_ squares: SquareSet, overlooking rate: ClosedRange<Int>) {
-      for (set, misses) in [
-        (squares.subtracting(near), rate.upperBound), (squares.intersection(near), rate.lowerBound),
-      ] where !set.isEmpty && misses < 20 {
-        result = MoveDistribution(set, taken: UInt64(20 - misses), of: 20, otherwise: result)
-      }
-    }
-    see(InfiniteTable.shared.bestMoves(on: board, delaying: true), overlooking: ahead)
-    see(board.winningSquares(for: board.turn.opponent), overlooking: block)
-    see(board.winningSquares(for: board.turn), overlooking: win)
+    result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)
+    result.see(board.winningSquares(for: board.turn.opponent), near: near, overlooking: block)
+    result.see(board.winningSquares(for: board.turn), near: near, overlooking: win)
     return result
   }
 }

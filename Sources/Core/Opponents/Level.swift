@@ -81,21 +81,15 @@ struct MistakeRates: Sendable, Hashable {
     let me = position.turn
     // From what is thought of last to what is seen first; what is overlooked falls through to the next.
     var result = MoveDistribution(uniformOver: position.legalMoves)
-    func see(_ squares: SquareSet, overlooking rate: ClosedRange<Int>) {
-      let near = squares.intersection(MistakeRates.near(lastMove))
-      let far = squares.subtracting(near)
-      for (set, misses) in [(far, rate.upperBound), (near, rate.lowerBound)] where !set.isEmpty && misses < 20 {
-        result = MoveDistribution(set, taken: UInt64(20 - misses), of: 20, otherwise: result)
-      }
-    }
+    let near = MistakeRates.near(lastMove)
     if position.ply < 2 {
-      see(MistakeRates.goodOpenings(in: position), overlooking: opening...opening)
+      result.see(MistakeRates.goodOpenings(in: position), near: near, overlooking: opening...opening)
       return result
     }
-    see(MistakeRates.quietDefences(in: position), overlooking: enemyFork)
-    see(position.forkSquares(for: me), overlooking: fork)
-    see(position.winningSquares(for: me.opponent), overlooking: block)
-    see(position.winningSquares(for: me), overlooking: win)
+    result.see(MistakeRates.quietDefences(in: position), near: near, overlooking: enemyFork)
+    result.see(position.forkSquares(for: me), near: near, overlooking: fork)
+    result.see(position.winningSquares(for: me.opponent), near: near, overlooking: block)
+    result.see(position.winningSquares(for: me), near: near, overlooking: win)
     return result
   }
 
@@ -117,6 +111,17 @@ struct MistakeRates: Sendable, Hashable {
     guard let square else { return .full }
     return Square.all.reduce(into: []) {
       if abs($1.row - square.row) <= 1, abs($1.column - square.column) <= 1 { $0.insert($1) }
+    }
+  }
+}
+
+extension MoveDistribution {
+  /// Chooses first among some cells, of which those near the last move are overlooked in as many moves of twenty as the lower
+  /// bound says, the others in as many as the upper one.
+  mutating func see(_ squares: SquareSet, near: SquareSet, overlooking rate: ClosedRange<Int>) {
+    let (seen, far) = (squares.intersection(near), squares.subtracting(near))
+    for (set, misses) in [(far, rate.upperBound), (seen, rate.lowerBound)] where !set.isEmpty && misses < 20 {
+      self = MoveDistribution(set, taken: UInt64(20 - misses), of: 20, otherwise: self)
     }
   }
 }

@@ -36,7 +36,6 @@ package final class MonteCarloSearch {
     var visits = InlineArray<9, UInt32>(repeating: 0)
     var total: UInt32 = 0
     var unvisited: UInt16 = 0
-    var legal: UInt16 = 0
     /// The search that filled this node; nodes of earlier searches count as empty.
     var epoch: UInt32 = 0
   }
@@ -84,13 +83,7 @@ package final class MonteCarloSearch {
   ) -> Square {
     search(position, simulations: simulations, using: &generator, isStopped: isStopped)
     let root = nodes[position.ternaryKey]
-    var best: SquareSet = []
-    var most: UInt32 = 0
-    for square in position.legalMoves {
-      let visits = root.visits[square.index]
-      if visits > most { (best, most) = ([], visits) }
-      if visits == most { best.insert(square) }
-    }
+    let best = position.legalMoves.greatest { root.visits[$0.index] }
     return MoveDistribution(uniformOver: best).draw(using: &generator)
   }
 
@@ -128,7 +121,6 @@ package final class MonteCarloSearch {
     nodes[key].epoch = epoch
     nodes[key].total = 0
     nodes[key].unvisited = empty
-    nodes[key].legal = empty
     nodes[key].visits = .init(repeating: 0)
     nodes[key].inverseRoots = .init(repeating: 0)
     // An illegal move is never the best.

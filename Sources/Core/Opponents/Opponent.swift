@@ -19,29 +19,6 @@ extension Opponent {
   package func beads(in position: Position) -> MoveDistribution? { nil }
 }
 
-/// Any opponent as a value of one type, for who holds several kinds.
-package struct AnyOpponent: Opponent {
-  /// The player's own name.
-  package let name: String
-  private let choose: @Sendable (Position, Square?, inout SplitMix64) -> Square
-  private let count: @Sendable (Position) -> MoveDistribution?
-
-  /// Wraps an opponent.
-  package init(_ opponent: some Opponent) {
-    name = opponent.name
-    choose = { opponent.move(in: $0, lastMove: $1, using: &$2) }
-    count = { opponent.beads(in: $0) }
-  }
-
-  /// The player's own choice.
-  package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
-    choose(position, lastMove, &generator)
-  }
-
-  /// The player's own beads.
-  package func beads(in position: Position) -> MoveDistribution? { count(position) }
-}
-
 /// An opponent whose chances of every move are known exactly.
 package protocol MemorylessOpponent: Opponent {
   /// The exact chances of every legal move of a live position.

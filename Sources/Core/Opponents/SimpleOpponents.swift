@@ -46,13 +46,19 @@ extension Solver {
   /// most often.
   func luringMoves(in position: Position, errorRate: (Position) -> Double) -> SquareSet {
     if evaluation(of: position).value == .win { return distanceOptimalMoves(in: position) }
-    var best: SquareSet = []
-    var most = -1.0
-    for square in valuePreservingMoves(in: position) {
-      let rate = errorRate(position.playing(square))
-      if rate > most { (best, most) = ([], rate) }
-      if rate == most { best.insert(square) }
+    return valuePreservingMoves(in: position).greatest { errorRate(position.playing($0)) }
+  }
+}
+
+extension SquareSet {
+  /// The cells of which a number is greatest.
+  func greatest<Number: Comparable>(_ number: (Square) -> Number) -> SquareSet {
+    var greatest: Number?
+    return reduce(into: []) { result, square in
+      let this = number(square)
+      if let known = greatest, this < known { return }
+      if this != greatest { (result, greatest) = ([], this) }
+      result.insert(square)
     }
-    return best
   }
 }

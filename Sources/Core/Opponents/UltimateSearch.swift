@@ -27,6 +27,9 @@ package final class UltimateSearch {
 
   package enum Proof: UInt8, Sendable {
     case none, win, draw, loss
+
+    /// The score of what is proven.
+    var score: Float { self == .win ? 1 : self == .loss ? -1 : 0 }
   }
 
   /// A move of the root, as the search sees it.
@@ -89,19 +92,15 @@ package final class UltimateSearch {
   /// Runs the simulations, or as many as can be run before `isStopped` or a proof, and returns the move that was visited
   /// most of those that do not lose for certain.
   package func bestMove(
-    in state: Ultimate.State, among seen: MoveSet? = nil, simulations: Int, using generator: inout SplitMix64,
-    isStopped: () -> Bool = { false }
+    in state: Ultimate.State, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) -> Cell {
     // One number of the generator a search, so that a search is a function of its tree, the state and that number.
-    search(state, among: seen, seed: generator.next(), simulations: simulations, isStopped: isStopped)
+    search(state, seed: generator.next(), simulations: simulations, isStopped: isStopped)
     let moves = rootMoves
     if let winning = moves.first(where: { $0.proof == .win }) { return winning.cell }
     let holding = moves.filter { $0.proof != .loss }
-    var best = (holding.isEmpty ? moves : holding)[0]
-    for move in holding.isEmpty ? moves : holding {
-      if move.visits > best.visits || (move.visits == best.visits && move.mean > best.mean) { best = move }
-    }
-    return best.cell
+    let best = (holding.isEmpty ? moves : holding).max { ($0.visits, $0.mean) < ($1.visits, $1.mean) }
+    return (best ?? moves[0]).cell
   }
 
   /// The moves of the state searched last.
@@ -115,22 +114,20 @@ package final class UltimateSearch {
   }
 
   /// Adds simulations to what is known of a live state.
-  /// - Parameter seen: The moves that are looked at; all without it.
   package func search(
-    _ state: Ultimate.State, among seen: MoveSet? = nil, seed: UInt64, simulations: Int,
-    isStopped: () -> Bool = { false }
+    _ state: Ultimate.State, seed: UInt64, simulations: Int, isStopped: () -> Bool = { false }
   ) {
     let moves = Ultimate.moves(state)
     precondition(!moves.isEmpty, "no search in the finished state \(Ultimate.notation(of: state))")
     playouts.reseed(seed)
-    if seen != nil || !keepTree(to: state) {
+    if !keepTree(to: state) {
       nodes[0] = Node()
       used = 1
     }
-    root = seen == nil ? state : nil
+    root = state
     if nodes[0].count == 0 {
       if nodes[0].proof == .none { nodes[0].visits = max(nodes[0].visits, 1) }
-      addNodes(to: 0, for: seen ?? moves, in: state)
+      addNodes(to: 0, for: moves, in: state)
     }
     var left = simulations
     while left > 0 && nodes[0].proof == .none {
@@ -272,16 +269,12 @@ package final class UltimateSearch {
       node = best(of: node, nodes)
       depth += 1
       path[depth] = UInt32(truncatingIfNeeded: node)
-      switch nodes[node].proof {
-      case .none:
+      if nodes[node].proof == .none {
         if state.mark(Cell(rawValue: nodes[node].cell)) == nil { continue }
         // Wins are found with the nodes themselves.
         nodes[node].proof = .draw
-        score = 0
-      case .win: score = 1
-      case .draw: score = 0
-      case .loss: score = -1
       }
+      score = nodes[node].proof.score
       break
     }
     while true {
@@ -297,12 +290,7 @@ package final class UltimateSearch {
       if nodes[index].proof != .none {
         let parent = Int(path[depth])
         UltimateSearch.settle(parent, nodes)
-        switch nodes[parent].proof {
-        case .none: break
-        case .win: score = 1
-        case .draw: score = 0
-        case .loss: score = -1
-        }
+        if nodes[parent].proof != .none { score = nodes[parent].proof.score }
       }
     }
   }

@@ -14,7 +14,7 @@ package struct UltimateTraining {
 
   private var weights = [Float](repeating: 0, count: UltimateValue.weightCount)
   /// By board and key, the place of the number of a board in which the side to move may not play.
-  private let places: [Int32]
+  private let places = UltimateValue.boardPlaces()
   private let standings: [UInt8]
   private let keys: [Int32]
   private let seed: UInt64
@@ -24,7 +24,7 @@ package struct UltimateTraining {
   private var errors = (sum: 0.0, count: 0)
 
   /// The places of a position's numbers: nine boards at most and eight lines.
-  private struct Features {
+  struct Features {
     var places = InlineArray<17, Int32>(repeating: 0)
     var count = 0
   }
@@ -50,14 +50,6 @@ package struct UltimateTraining {
   /// - Parameter games: How many games there will be, over which the steps become smaller.
   package init(seed: UInt64, games: Int) {
     (self.seed, total) = (seed, games)
-    var places: [Int32] = []
-    for board in 0..<9 {
-      let folding = UltimateFolding(board: board)
-      for key in 0..<Position.keyCount {
-        places.append(Int32(folding.place * Position.keyCount + folding.key(of: key)))
-      }
-    }
-    self.places = places
     standings = (0..<Position.keyCount).map { UltimateValue.standing(of: Position(ternaryKey: $0)) }
     keys = (0..<512).map { Int32(Position(x: SquareSet(rawValue: $0), o: []).ternaryKey) }
   }
@@ -133,13 +125,14 @@ package struct UltimateTraining {
     }
   }
 
-  private func value(_ features: Features) -> Float {
+  /// The value of a position for the side to move, by the numbers as they are now.
+  func value(_ features: Features) -> Float {
     var sum: Float = 0
     for index in 0..<features.count { sum += weights[Int(features.places[index])] }
     return UltimateValue.squash(max(-8, min(8, sum)))
   }
 
-  private func features(of state: Ultimate.State) -> Features {
+  func features(of state: Ultimate.State) -> Features {
     var result = Features()
     var standing = InlineArray<9, Int>(repeating: 0)
     let isX = state.turn == .x
@@ -156,14 +149,9 @@ package struct UltimateTraining {
     for line in 0..<8 {
       let boards = UltimateValue.boardsOfLines[line]
       result.places[result.count] = Int32(
-        UltimateFolding.lineWeight(line, standing[boards[0]], standing[boards[1]], standing[boards[2]]))
+        UltimateValue.linePlace(line, standing[boards[0]], standing[boards[1]], standing[boards[2]]))
       result.count += 1
     }
     return result
   }
-}
-
-extension UltimateTraining {
-  /// The value of a state for the side to move, by the numbers as they are now.
-  package func value(of state: Ultimate.State) -> Float { value(features(of: state)) }
 }

@@ -68,18 +68,14 @@ package final class UltimateValue: @unchecked Sendable {
     standings = .allocate(capacity: cells)
     keys = .allocate(capacity: 512)
     squashed = .allocate(capacity: 2 * Int(UltimateValue.bound) / 16 + 1)
-    for board in 0..<9 {
-      let folding = UltimateFolding(board: board)
-      for key in 0..<cells {
-        let place = folding.place * cells + folding.key(of: key)
-        boards[board * cells + key] = weights[place]
-        boards[(9 + board) * cells + key] = weights[3 * cells + place]
-      }
+    for (index, place) in UltimateValue.boardPlaces().enumerated() {
+      boards[index] = weights[Int(place)]
+      boards[9 * cells + index] = weights[3 * cells + Int(place)]
     }
     for line in 0..<8 {
       for index in 0..<lineSize {
         let (a, b, c) = (index / 361, index / 19 % 19, index % 19)
-        lines[line * lineSize + index] = weights[UltimateFolding.lineWeight(line, a, b, c)]
+        lines[line * lineSize + index] = weights[UltimateValue.linePlace(line, a, b, c)]
       }
     }
     for key in 0..<cells { standings[key] = UltimateValue.standing(of: Position(ternaryKey: key)) }
@@ -134,64 +130,35 @@ package final class UltimateValue: @unchecked Sendable {
   ]
 }
 
-/// How the numbers of one board are found among those of a corner, an edge or the centre.
-package struct UltimateFolding {
-  /// 0 a corner, 1 an edge, 2 the centre.
-  package let place: Int
-  /// The cells of the symmetries that carry the board to the top left corner, the top edge or the centre.
-  private var cells: [[Int]] = []
-
-  package init(board: Int) {
-    place = board == 4 ? 2 : board % 2
-    let home = [0, 1, 4][place]
-    for symmetry in 0..<8 {
-      let images = (0..<9).map { UltimateFolding.image(of: $0, under: symmetry) }
-      if images[board] == home { cells.append(images) }
-    }
-  }
-
-  private static func image(of cell: Int, under symmetry: Int) -> Int {
-    var (row, column) = (cell / 3, cell % 3)
-    if symmetry & 1 != 0 { (row, column) = (column, row) }
-    if symmetry & 2 != 0 { row = 2 - row }
-    if symmetry & 4 != 0 { column = 2 - column }
-    return row * 3 + column
-  }
-
-  /// The least of the keys that the symmetries make of one.
-  package func key(of key: Int) -> Int {
-    var least = Int.max
-    for images in cells {
-      var (rest, image) = (key, 0)
-      for cell in 0..<9 where rest > 0 {
-        if rest % 3 > 0 { image += rest % 3 * UltimateFolding.powers[images[cell]] }
-        rest /= 3
+extension UltimateValue {
+  /// By board and base-3 key, the place of the number of a board in which the side to move may not play.
+  ///
+  /// The number is that of a corner, an edge or the centre, at the least of the keys to which the symmetries lead that carry the
+  /// board to the top left corner, the top edge or the centre.
+  static func boardPlaces() -> [Int32] {
+    let cells = Position.keyCount
+    return (0..<9).flatMap { (board) -> [Int32] in
+      // 0 a corner, 1 an edge, 2 the centre.
+      let kind = board == 4 ? 2 : board % 2
+      let home = [0, 1, 4][kind]
+      let symmetries = Symmetry.all.filter { $0.images[board].index == home }
+      return (0..<cells).map { key in
+        let position = Position(ternaryKey: key)
+        return Int32(kind * cells + symmetries.reduce(cells) { min($0, $1(position).ternaryKey) })
       }
-      least = min(least, image)
     }
-    return least
   }
-
-  private static let powers: InlineArray<9, Int> = [1, 3, 9, 27, 81, 243, 729, 2187, 6561]
 
   /// The place of a line's number by how its three boards stand; a line read from either end is the same.
-  package static func lineWeight(_ line: Int, _ first: Int, _ second: Int, _ third: Int) -> Int {
+  static func linePlace(_ line: Int, _ first: Int, _ second: Int, _ third: Int) -> Int {
     // Along the rim, through two edges and the centre, diagonal.
     let kind = line >= 6 ? 2 : line % 3 == 1 ? 1 : 0
     let standing = (min(first, third) * 19 + second) * 19 + max(first, third)
-    return UltimateValue.boardWeightCount + kind * UltimateValue.lineWeightCount / 3 + standing
+    return boardWeightCount + kind * lineWeightCount / 3 + standing
   }
 }
 
 extension UltimateValue {
-  /// The value of every move of a live state for the side that makes it, in the order of the set.
-  package func values(of moves: MoveSet, in state: Ultimate.State) -> [Float] {
-    [Float](unsafeUninitializedCapacity: moves.count) { buffer, count in
-      count = moves.count
-      if let first = buffer.baseAddress { evaluateMoves(moves, in: state, into: first) }
-    }
-  }
-
   /// The value of every move of a live state for the side that makes it, in the order of the set.
   ///
   /// What no move changes is summed once; a move then changes one board, the lines through it and where the other side may play.

@@ -17,9 +17,7 @@ extension Game {
     try play(square)
     return solver.facts(of: square, in: before)
   }
-}
 
-extension Game {
   /// Every move of any of the three games, with its values where the game is solved, in order.
   package var variantMoves: [VariantMove] {
     var state = startState
@@ -76,7 +74,8 @@ package struct Analysis: Sendable, Hashable {
   }
 
   /// Analyses the moves of a game.
-  package init(of game: Game, solver: Solver = .shared) {
+  package init(of game: Game) {
+    let solver = Solver.shared
     entries = game.facts.map { facts in
       let before = solver.evaluation(of: facts.before)
       let after = solver.evaluation(of: facts.after)

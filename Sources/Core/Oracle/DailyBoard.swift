@@ -86,26 +86,18 @@ package struct DailyBoard: Sendable, Hashable {
   }
 
   private static func isPuzzle(_ state: Ultimate.State) -> Bool {
-    guard !canWin(state) else { return false }
+    guard !state.isGiven else { return false }
     var winning = 0
     for cell in Ultimate.moves(state) {
       var after = state
-      guard after.mark(cell) == nil, !canWin(after) else { continue }
+      guard after.mark(cell) == nil, !after.isGiven else { continue }
       let isForced = Ultimate.moves(after).allSatisfy { reply in
         var next = after
-        return next.mark(reply) == nil && canWin(next)
+        return next.mark(reply) == nil && next.isGiven
       }
       if isForced { winning += 1 }
     }
     return winning == 1
-  }
-
-  /// Whether the side to move wins at once.
-  private static func canWin(_ state: Ultimate.State) -> Bool {
-    Ultimate.moves(state).contains { cell in
-      var after = state
-      return after.mark(cell) == .win(state.turn)
-    }
   }
 
   /// The positions for Monday to Sunday: a win at once, a threat to parry, wins in two, a win in three, a quiet defence.
@@ -114,8 +106,7 @@ package struct DailyBoard: Sendable, Hashable {
     for position in Solver.positions where position.empty.count >= 3 && position.outcome == nil {
       let worth = Solver.shared.evaluation(of: position)
       guard worth.value != .loss, Solver.shared.valuePreservingMoves(in: position).count == 1 else { continue }
-      let threats = Line.completions(of: position[position.turn.opponent])
-      let isThreatened = !threats.intersection(position.empty).isEmpty
+      let isThreatened = !position.winningSquares(for: position.turn.opponent).isEmpty
       switch (worth.value, worth.distance) {
       case (.win, 1): grades[0].append(position)
       case (.win, 3): grades[isThreatened ? 2 : position.empty.count < 5 ? 3 : 4].append(position)

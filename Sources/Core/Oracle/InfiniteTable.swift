@@ -58,15 +58,7 @@ package struct InfiniteTable: Sendable {
 
   /// The least number among the boards that symmetries make of one.
   package static func canonicalNumber(of board: Infinite.Board) -> Int {
-    var least = number(of: board)
-    for symmetry in Symmetry.all.dropFirst() {
-      var image = Infinite.Board()
-      for square in board.x.squares { image.x.append(symmetry(square)) }
-      for square in board.o.squares { image.o.append(symmetry(square)) }
-      image.turn = board.turn
-      least = min(least, number(of: image))
-    }
-    return least
+    Symmetry.all.dropFirst().reduce(number(of: board)) { min($0, number(of: $1(board))) }
   }
 
   /// The board of a number, with X to move while there are six marks.
@@ -135,19 +127,8 @@ package struct InfiniteTable: Sendable {
     }
   }
 
-  /// The moves of a live state that keep its value; of a won state those that win soonest, as a win that is put off is
-  /// none.
-  package func bestMoves(in state: Infinite.State) -> MoveSet {
-    let evaluation = evaluation(of: state)
-    var result = MoveSet()
-    for (cell, after) in moveEvaluations(in: state) where after.value.negated == evaluation.value {
-      if evaluation.value == .draw || after.distance + 1 == evaluation.distance { result.insert(cell) }
-    }
-    return result
-  }
-
-  /// The moves that keep the value of a board; of a won board those that win soonest, of a lost one those that lose latest
-  /// if `delaying`, else all.
+  /// The moves that keep the value of a board; of a won board those that win soonest, as a win that is put off is none, of a
+  /// lost one those that lose latest if `delaying`, else all.
   package func bestMoves(on board: Infinite.Board, delaying: Bool) -> SquareSet {
     let evaluation = evaluation(of: board)
     if evaluation.value == .loss && !delaying { return board.moves }

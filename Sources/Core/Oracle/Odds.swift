@@ -96,15 +96,19 @@ package struct Odds: Sendable, Hashable {
     (self.win, self.draw, self.loss) = (win, draw, loss)
   }
 
+  /// The odds of a player over both seats, from X's odds where it is X and where it is O.
+  package init(asX: Odds, asO: Odds) {
+    self.init(
+      win: (asX.win + asO.loss) / 2, draw: (asX.draw + asO.draw) / 2, loss: (asX.loss + asO.win) / 2)
+  }
+
   /// The expected score of the first player, 0–1.
   package var score: Double { win + draw / 2 }
 
   /// The exact odds of one game, from X's side, rounded to `Double` at the end of each sum.
   package static func ofX(_ x: Policy, against o: Policy, from start: Position = .start) -> Odds {
     let counts = OutcomeCounts<Double>(x: x, o: o, from: start)
-    let (win, draw, loss) = (
-      counts.xWins.reduce(0, +), counts.draws.reduce(0, +), counts.oWins.reduce(0, +)
-    )
+    let (win, draw, loss) = (counts.xWins.reduce(0, +), counts.draws.reduce(0, +), counts.oWins.reduce(0, +))
     // The sum is 1 but for roundings; what is certain shall read so.
     let sum = win + draw + loss
     return Odds(win: win / sum, draw: draw / sum, loss: loss / sum)
@@ -112,9 +116,6 @@ package struct Odds: Sendable, Hashable {
 
   /// The exact odds of a player against another with seats swapped: half the games as X, half as O.
   package static func of(_ player: Policy, against other: Policy) -> Odds {
-    let asX = ofX(player, against: other)
-    let asO = ofX(other, against: player)
-    return Odds(
-      win: (asX.win + asO.loss) / 2, draw: (asX.draw + asO.draw) / 2, loss: (asX.loss + asO.win) / 2)
+    Odds(asX: ofX(player, against: other), asO: ofX(other, against: player))
   }
 }

@@ -34,6 +34,15 @@ package struct Symmetry: Sendable, Hashable {
   package func callAsFunction(_ position: Position) -> Position {
     Position(x: self(position.x), o: self(position.o))
   }
+
+  /// The board of Infinite after the symmetry.
+  func callAsFunction(_ board: Infinite.Board) -> Infinite.Board {
+    var image = Infinite.Board()
+    for square in board.x.squares { image.x.append(self(square)) }
+    for square in board.o.squares { image.o.append(self(square)) }
+    image.turn = board.turn
+    return image
+  }
 }
 
 extension Position {

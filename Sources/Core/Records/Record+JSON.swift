@@ -51,7 +51,6 @@ extension Record {
   package init(
     json: JSON, variants: [Variant] = [.classic], rules: Variant = .classic
   ) throws(NotationError) {
-    func refuse(_ message: String) -> NotationError { NotationError(column: 1, message: message) }
     guard json.object != nil else { throw refuse("a game is a JSON object") }
     guard let moves = json["moves"]?.string else { throw refuse("member 'moves' must be a string like \"b2a1\"") }
     // The text form is the one gate: what it refuses is refused here, with the member's name for a place.
@@ -92,7 +91,7 @@ extension Record {
       }
       text += " \(name)"
     }
-    guard let result = json["result"]?.string, ["1-0", "0-1", "1/2-1/2", "*"].contains(result) else {
+    guard let result = json["result"]?.string, Record.results.contains(where: { $0.token == result }) else {
       throw refuse("member 'result' must be 1-0, 0-1, 1/2-1/2 or *")
     }
     text += " \(result)"
@@ -105,7 +104,6 @@ extension Record {
   }
 
   private mutating func readColumns(_ json: JSON) throws(NotationError) {
-    func refuse(_ message: String) -> NotationError { NotationError(column: 1, message: message) }
     func column(_ name: String, limit: Int64) throws(NotationError) -> [Int64?]? {
       guard let value = json[name] else { return nil }
       let values = value.array?.map { $0 == .null ? nil : ($0.int64 ?? -1) }
@@ -147,3 +145,5 @@ extension Record {
     }
   }
 }
+
+private func refuse(_ message: String) -> NotationError { NotationError(column: 1, message: message) }

@@ -195,15 +195,13 @@ extension Record {
     }
   }
 
+  /// The results as PGN writes them.
+  static let results: [(token: String, outcome: Outcome?)] = [
+    ("1-0", .win(.x)), ("0-1", .win(.o)), ("1/2-1/2", .draw), ("*", nil),
+  ]
+
   /// The result as PGN writes it: `1-0` X won, `0-1` O won, `1/2-1/2`, or `*` where there is none.
-  package var resultToken: String {
-    switch game.end?.outcome {
-    case .win(.x): "1-0"
-    case .win(.o): "0-1"
-    case .draw: "1/2-1/2"
-    case nil: "*"
-    }
-  }
+  package var resultToken: String { Record.results.first { $0.outcome == game.end?.outcome }?.token ?? "*" }
 
   /// The name of a side's player (tags `White` for X and `Black` for O).
   package subscript(player player: Player) -> String? {

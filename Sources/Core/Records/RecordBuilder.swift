@@ -70,7 +70,7 @@ struct RecordBuilder {
   /// Adds a move number, a move or the result; `true` for the result.
   mutating func addToken(_ range: Range<Int>, _ cursor: inout ByteCursor) throws(NotationError) -> Bool {
     let token = String(decoding: cursor.bytes[range], as: UTF8.self)
-    if ["1-0", "0-1", "1/2-1/2", "*"].contains(token) {
+    if Record.results.contains(where: { $0.token == token }) {
       result = (token, range.lowerBound)
       return true
     }
@@ -145,7 +145,7 @@ struct RecordBuilder {
   private mutating func endByHand(
     _ termination: Termination?, _ result: (token: String, place: Int), _ cursor: ByteCursor
   ) throws(NotationError) {
-    let outcome: Outcome? = ["1-0": .win(.x), "0-1": .win(.o), "1/2-1/2": .draw][result.token]
+    let outcome = Record.results.first { $0.token == result.token }?.outcome
     let allowed: [Termination]
     switch outcome {
     case .win: allowed = [.resignation, .time, .forfeit]
@@ -167,11 +167,7 @@ struct RecordBuilder {
     guard let tag = derived["DrawOffer"] else { return }
     guard tag.value == "x" || tag.value == "o" else { throw cursor.error(at: tag.place, "a draw offer is by x or o") }
     guard !record.game.isOver else { throw cursor.error(at: tag.place, "no draw offer stands in a finished game") }
-    do {
-      try record.game.offerDraw(by: tag.value == "x" ? .x : .o)
-    } catch {
-      throw cursor.error(at: tag.place, "this draw offer cannot stand")
-    }
+    record.game.drawOffer = tag.value == "x" ? .x : .o
   }
 }
 

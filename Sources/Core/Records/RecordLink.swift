@@ -99,7 +99,8 @@ extension LinkCoder {
           outcome: ends[Int(number) / terminations.count], termination: terminations[Int(number) % terminations.count]))
     }
     if let offer = code(record.game.drawOffer.map { $0 == .x ? 0 : 1 }, .offer) {
-      guard (try? game.offerDraw(by: offer == 0 ? .x : .o)) != nil else { return false }
+      guard !game.isOver else { return false }
+      game.drawOffer = offer == 0 ? .x : .o
     }
     record.game = game
     return true

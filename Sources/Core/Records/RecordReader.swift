@@ -8,12 +8,7 @@ package struct RecordReader {
   private let textStart: Int
   private let variants: [Variant]
 
-  /// Reads from text the games of some variants; a game of another is refused.
-  package init(_ text: String, variants: [Variant] = [.classic]) {
-    self.init(bytes: Array(text.utf8), variants: variants)
-  }
-
-  /// Reads from UTF-8 bytes.
+  /// Reads from UTF-8 bytes the games of some variants; a game of another is refused.
   package init(bytes: [UInt8], variants: [Variant] = [.classic]) {
     self.variants = variants
     isTooLong = bytes.count > Record.Limit.bytes
@@ -144,7 +139,7 @@ package struct RecordReader {
 extension Record {
   /// Reads exactly one record from PGN-shaped text.
   package init(text: String, variants: [Variant] = [.classic]) throws(NotationError) {
-    var reader = RecordReader(text, variants: variants)
+    var reader = RecordReader(bytes: Array(text.utf8), variants: variants)
     guard let record = try reader.next() else {
       throw NotationError(column: 1, message: "there is no game in this text")
     }
@@ -156,7 +151,7 @@ extension Record {
 
   /// Reads every record of a PGN-shaped text.
   package static func all(in text: String, variants: [Variant] = [.classic]) throws(NotationError) -> [Record] {
-    var reader = RecordReader(text, variants: variants)
+    var reader = RecordReader(bytes: Array(text.utf8), variants: variants)
     var records: [Record] = []
     while let record = try reader.next() { records.append(record) }
     return records

@@ -6,10 +6,6 @@ package enum RuleViolation: Error, Sendable, Hashable {
   case occupied(Square)
   /// The cell may not be marked now (the other games).
   case notAllowed(Cell)
-  /// No draw offer of the other side stands.
-  case noDrawOffer(by: Player)
-  /// A draw offer of this side stands already.
-  case drawAlreadyOffered(by: Player)
 }
 
 /// Why a game ended.
@@ -54,8 +50,8 @@ package struct Game: Sendable, Hashable {
   package private(set) var state: VariantState
   /// The end, once there is one.
   package private(set) var end: GameEnd?
-  /// The side whose draw offer stands.
-  package private(set) var drawOffer: Player?
+  /// The side whose draw offer stands in a live game, as a record says.
+  package var drawOffer: Player?
 
   /// Starts a game from a position.
   package init(from state: VariantState) {
@@ -112,46 +108,16 @@ package struct Game: Sendable, Hashable {
   /// Marks a cell of a 3×3 board.
   package mutating func play(_ square: Square) throws(RuleViolation) { try play(Cell(rawValue: square.rawValue)) }
 
-  /// Offers a draw for a side.
-  package mutating func offerDraw(by player: Player) throws(RuleViolation) {
-    guard end == nil else { throw .gameIsOver }
-    guard drawOffer != player else { throw .drawAlreadyOffered(by: player) }
-    drawOffer = player
-  }
-
-  /// Accepts the other side's draw offer.
-  package mutating func acceptDraw(by player: Player) throws(RuleViolation) {
-    guard end == nil else { throw .gameIsOver }
-    guard drawOffer == player.opponent else { throw .noDrawOffer(by: player.opponent) }
-    drawOffer = nil
-    end = GameEnd(outcome: .draw, termination: .agreement)
-  }
-
-  /// Declines the other side's draw offer.
-  package mutating func declineDraw(by player: Player) throws(RuleViolation) {
-    guard end == nil else { throw .gameIsOver }
-    guard drawOffer == player.opponent else { throw .noDrawOffer(by: player.opponent) }
-    drawOffer = nil
-  }
-
   /// Ends the game: a resignation or a fallen flag of `player` gives the other side the win.
   package mutating func lose(_ player: Player, by termination: Termination) throws(RuleViolation) {
     guard end == nil else { throw .gameIsOver }
-    drawOffer = nil
-    end = GameEnd(outcome: .win(player.opponent), termination: termination)
+    finish(GameEnd(outcome: .win(player.opponent), termination: termination))
   }
 
   /// Ends a live game as a record or a referee says.
   package mutating func finish(_ end: GameEnd) {
     drawOffer = nil
     self.end = end
-  }
-
-  /// Gives the game up without a result.
-  package mutating func abandon() throws(RuleViolation) {
-    guard end == nil else { throw .gameIsOver }
-    drawOffer = nil
-    end = GameEnd(outcome: nil, termination: .abandoned)
   }
 
   /// Takes the last move back, with the end it may have caused; returns it, or `nil` if there is none.

@@ -119,7 +119,6 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
   @frozen
   package struct Iterator: IteratorProtocol {
     var rest: UInt16
-    init(_ rest: UInt16) { self.rest = rest }
     /// The next cell in reading order.
     package mutating func next() -> Square? {
       guard rest != 0 else { return nil }
@@ -129,5 +128,5 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
   }
 
   /// The cells in reading order.
-  package func makeIterator() -> Iterator { Iterator(rawValue) }
+  package func makeIterator() -> Iterator { Iterator(rest: rawValue) }
 }

@@ -7,7 +7,6 @@ import TicTacToe
 /// The model keeps what a lost connection must not lose: the session's resume token, the seek, and every command
 /// without an answer. After a reconnect it sends each of these commands again with the same `mid`.
 package struct ClientModel: Sendable {
-  /// The identity of the client.
   package struct Identity: Sendable, Hashable {
     /// The program's name for the server's log.
     package var client = "alina 1.0"
@@ -31,7 +30,6 @@ package struct ClientModel: Sendable {
   package struct Output: Sendable {
     /// Lines to send, in order.
     package var lines: [[UInt8]] = []
-    /// What happened.
     package var events: [ClientEvent] = []
     package var close = false
     /// Whether `resume` or `token` changed and should be saved.
@@ -40,7 +38,6 @@ package struct ClientModel: Sendable {
     package var nodes: [String] = []
   }
 
-  /// The client's identity.
   package private(set) var identity: Identity
   /// The known matches, live and just over.
   package private(set) var matches: [MatchID: MatchView] = [:]

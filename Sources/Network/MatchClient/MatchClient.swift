@@ -53,7 +53,6 @@ package final class MatchClient: Sendable {
     /// Other nodes of the same cluster, which are tried in turn when this one cannot be reached. Nodes that a server
     /// names are added.
     package var others: [Endpoint] = []
-    /// How the connection is protected.
     package var security = Security.automatic
     /// The identity to log in with. Missing parts come from the credentials file.
     package var identity: ClientModel.Identity

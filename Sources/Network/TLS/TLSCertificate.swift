@@ -2,7 +2,6 @@ import COpenSSL
 
 /// An error of OpenSSL, in its words.
 package struct TLSFailure: Error, CustomStringConvertible {
-  /// The message.
   package let description: String
 
   /// Makes an error of our own.
@@ -14,7 +13,6 @@ package struct TLSFailure: Error, CustomStringConvertible {
   }
 }
 
-/// A certificate.
 package final class TLSCertificate: @unchecked Sendable {  // never changed
   let pointer: OpaquePointer
 
@@ -45,7 +43,6 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
   }
 }
 
-/// A private key.
 package final class TLSKey: @unchecked Sendable {  // never changed
   let pointer: OpaquePointer
 

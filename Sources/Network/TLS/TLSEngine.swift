@@ -5,7 +5,6 @@ import COpenSSL
 package final class TLSEngine {
   /// The result of `read`.
   package enum Reading {
-    /// The number of bytes that were read.
     case bytes(Int)
     /// Nothing can be read until more bytes have arrived.
     case wantsMore
@@ -22,7 +21,6 @@ package final class TLSEngine {
   /// The bytes that arrived and are not yet decrypted (from offset `read` on), and the encrypted bytes that have to be
   /// sent. Both arrays are emptied as soon as their bytes are used.
   private var (arrived, read, leaving) = ([UInt8](), 0, [UInt8]())
-  /// Whether the handshake is complete.
   package private(set) var isEstablished = false
 
   package init(_ context: TLSContext, _ role: Role) throws(TLSFailure) {

@@ -57,7 +57,6 @@ void pango_layout_set_font_description(PangoLayout *layout, const PangoFontDescr
 void pango_layout_set_attributes(PangoLayout *layout, PangoAttrList *attributes);
 void pango_layout_set_width(PangoLayout *layout, int width);
 void pango_layout_set_wrap(PangoLayout *layout, int wrap);
-void pango_layout_set_ellipsize(PangoLayout *layout, int ellipsize);
 void pango_layout_set_alignment(PangoLayout *layout, int alignment);
 void pango_layout_set_line_spacing(PangoLayout *layout, float factor);
 void pango_layout_get_extents(PangoLayout *layout, AlinaPangoRectangle *ink, AlinaPangoRectangle *logical);
@@ -65,7 +64,6 @@ int pango_layout_get_baseline(PangoLayout *layout);
 void pango_layout_get_cursor_pos(
     PangoLayout *layout, int index, AlinaPangoRectangle *strong, AlinaPangoRectangle *weak);
 int pango_layout_get_unknown_glyphs_count(PangoLayout *layout);
-void pango_cairo_update_layout(cairo_t *cr, PangoLayout *layout);
 void pango_cairo_show_layout(cairo_t *cr, PangoLayout *layout);
 
 // which release it is

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 /* What the system declares for _GNU_SOURCE alone, which Swift does not set. */
-int pipe2(int ends[2], int flags);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 

@@ -74,7 +74,7 @@ package func spawn(
 /// Makes a pipe; neither end reaches a program that is started, unless it is named as one of its streams.
 package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
-  guard pipe2(&ends, O_CLOEXEC) == 0 else { throw SpawnError(subject: "a pipe", code: errno) }
+  guard alina_pipe(&ends) == 0 else { throw SpawnError(subject: "a pipe", code: errno) }
   // Where a standard stream of ours is closed an end gets its number, and would be lost among the streams of a child.
   for (i, end) in ends.enumerated() where end <= STDERR_FILENO {
     ends[i] = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)

@@ -25,18 +25,18 @@ package struct ControlModel: Sendable, Hashable {
 }
 
 extension BoardModel {
-  /// Whether a person at this machine plays a side; who only listens has nothing to take back, to ask or to give up.
-  private var hasHuman: Bool { setup.x == .human || setup.o == .human }
   /// Whether hint and analysis may be had: nobody is helped against a person elsewhere, or with today's board.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil }
-  private var isListening: Bool { online == nil && !hasHuman }
-  /// The side of the one player at this machine.
-  package var loneHuman: Player? { setup.x == .human ? (setup.o == .human ? nil : .x) : setup.o == .human ? .o : nil }
+  /// Who only listens has nothing to take back, to ask or to give up.
+  private var isListening: Bool { online == nil && !setup.hasHuman }
   private var hasLost: Bool {
-    guard let side = loneHuman, case .win(let winner) = game.end?.outcome else { return false }
+    guard let side = setup.loneHuman, case .win(let winner) = game.end?.outcome else { return false }
     return winner != side
   }
   private var isPlayedOnline: Bool { online?.you != nil }
+  private var isLive: Bool { !game.isOver && isPlayedOnline }
+  /// A match is not left for another game before it is over.
+  private var mayLeave: Bool { !isLive || online?.mayLeave == true }
   private var muteControl: ControlModel {
     .init(isMuted ? .unmute : .mute, .setMuted(!isMuted), key: "M", isSpare: true)
   }
@@ -44,19 +44,17 @@ extension BoardModel {
   /// The words at the foot of the board, in order; `unread` lines of talk wait.
   package func footControls(unread: Int) -> [ControlModel] {
     let isOver = game.isOver
-    let isLive = !isOver && isPlayedOnline
     let mayRematch = online.map { $0.you != nil && $0.rematch != .mine && $0.mayRematch } ?? true
     let isDrawOffered = online?.draw == .theirs
     let mayAbort = online?.mayAbort == true
-    let isTaught = !isOver && hasHuman && online == nil
-    let mayLeave = !isLive || online?.mayLeave == true
+    let isTaught = !isOver && setup.hasHuman && online == nil
     let isBare = online == nil && (isOver || game.cells.isEmpty)
     return [
       .init(.stopListening, .stopListening, if: isListening),
       .init(.newGame, .show(.newGame), isUsable: mayLeave, isSpare: isLive),
       .init(
         today != nil ? .tryAgain : online?.rematch == .theirs ? .acceptRematch : .rematch, .rematch,
-        if: isOver && hasHuman && mayRematch),
+        if: isOver && setup.hasHuman && mayRematch),
       .init(.shareToday, .shareToday, if: isOver && today?.isSolved == true),
       .init(.playFriend, .playFriend, if: isBare, isSpare: true),
       .init(.today, .today, if: isBare && today == nil, isSpare: true),
@@ -81,11 +79,8 @@ extension BoardModel {
   /// The lines of the menu that are there, in order.
   package func menuControls(isPage: Bool, canShare: Bool) -> [ControlModel] {
     let isOver = game.isOver
-    let isRunning = !isOver && !game.cells.isEmpty && hasHuman
-    let isLive = !isOver && isPlayedOnline
-    // A match is not left for another game before it is over.
-    let mayLeave = !isLive || online?.mayLeave == true
-    let isPair = online == nil && setup.x == .human && setup.o == .human
+    let isRunning = !isOver && !game.cells.isEmpty && setup.hasHuman
+    let isPair = online == nil && setup.isPair
     let controls: [ControlModel] = [
       .init(.newGame, .show(.newGame), key: "N", if: mayLeave),
       .init(.review, .show(.review), if: isOver),

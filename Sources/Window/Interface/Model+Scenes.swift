@@ -168,16 +168,9 @@ package struct PagesModel: Sendable, Hashable {
   package var talk = TalkModel()
   /// The game of the review page; `nil` reviews the game on the board.
   package var replay: ReplayModel?
-  /// The making of films; `nil` where none can be made.
-  package var film: FilmModel?
+  /// Whether films can be made, and the percents that are done of the one that is being made.
+  package var mayFilm = false
+  package var filmPercent: Int?
 
   package init() {}
-}
-
-/// The making of a film.
-package struct FilmModel: Sendable, Hashable {
-  /// The percents that are done of the film that is being made, if one is.
-  package var percent: Int?
-
-  package init(percent: Int? = nil) { self.percent = percent }
 }

@@ -41,6 +41,12 @@ package struct GameSetup: Sendable, Hashable {
     (self.x, self.o, self.variant, self.clockSeconds) = (x, o, variant, clockSeconds)
   }
 
+  /// Whether a person at this machine plays a side, and whether two play both.
+  package var hasHuman: Bool { x == .human || o == .human }
+  package var isPair: Bool { x == .human && o == .human }
+  /// The side of the one player at this machine.
+  package var loneHuman: Player? { hasHuman && !isPair ? (x == .human ? .x : .o) : nil }
+
   /// The same two at another game; who does not play it gives way to the third level.
   package func playing(_ variant: Variant) -> GameSetup {
     func seat(_ seat: Seat) -> Seat { seat.plays(variant) ? seat : .level(3) }
@@ -163,7 +169,6 @@ package struct BoardModel: Sendable, Hashable {
   /// Whether another game may be chosen on the board itself.
   package var mayChooseGame: Bool {
     game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && resuming == nil && today == nil
-      && !isFilm
-      && (setup.x == .human || setup.o == .human)
+      && !isFilm && setup.hasHuman
   }
 }

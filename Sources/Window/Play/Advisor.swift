@@ -1,6 +1,5 @@
 import Base
 import Interface
-import Locks
 import Opponents
 import Screen
 import TicTacToe
@@ -11,7 +10,8 @@ final class Advisor {
   private let services: PlatformServices
   private let knowledge: UltimateKnowledge
   private let screen: RootScreen
-  private var thought: Thought?
+  /// The search on its way.
+  private var thought: (game: Game, found: Mailbox<Judgement>)?
   /// The position that hint or analysis is about, once it was asked for.
   private(set) var asked: Game?
   private var judgement: (game: Game, judgement: Judgement)?
@@ -22,18 +22,6 @@ final class Advisor {
 
   init(_ services: PlatformServices, _ knowledge: UltimateKnowledge, _ screen: RootScreen) {
     (self.services, self.knowledge, self.screen) = (services, knowledge, screen)
-  }
-
-  /// One search on its way.
-  private final class Thought: Sendable {
-    let game: Game
-    private let found = Mutex<Judgement?>(nil)
-
-    init(_ game: Game) { self.game = game }
-
-    var finding: Judgement? { found.withLock { $0 } }
-
-    func find(_ finding: Judgement) { found.withLock { $0 = finding } }
   }
 
   /// Asks what a search believes of the moves of a game.
@@ -51,7 +39,7 @@ final class Advisor {
 
   /// Takes what was found, and thinks about what comes next.
   func carryOn() {
-    if let thought, let finding = thought.finding {
+    if let thought, let finding = thought.found.takeAll().first {
       self.thought = nil
       if thought.game == asked { judgement = (thought.game, finding) }
       if let replay = screen.pages.replay, thought.game == unseen(of: replay) {
@@ -89,8 +77,8 @@ final class Advisor {
 
   private func think(about game: Game) {
     guard case .ultimate(let state) = game.state else { return }
-    let next = Thought(game)
-    thought = next
+    let found = Mailbox<Judgement>()
+    thought = (game, found)
     let (value, now, wake) = (knowledge.value, services.now, services.wake)
     services.inBackground {
       let begin = now()
@@ -107,7 +95,7 @@ final class Advisor {
           }
         return Judgement.Move(cell: move.cell, worth: worth)
       }
-      next.find(Judgement(moves: moves, best: best, seconds: now() - begin))
+      found.add(Judgement(moves: moves, best: best, seconds: now() - begin))
       wake()
     }
   }

@@ -42,7 +42,7 @@ package final class Files {
       (self.name, title) = (name, record[tag: "Event"])
       asked = (record.game, record.game.cells.indices.map { record.times(ofMove: $0) })
     }
-    if machine.film != nil { screen.pages.film = FilmModel() }
+    screen.pages.mayFilm = machine.film != nil
   }
 
   private var services: PlatformServices { machine.services }
@@ -136,18 +136,16 @@ package final class Files {
   /// The name of the running game's file: that of the local time, so that a folder of them reads as a diary.
   private var runningName: String {
     if let name { return name }
-    let stamp = newStamp
+    let stamp = services.timeStamp()
     // Another window may begin a game in the same second.
     return (1...99).lazy.map { "\(stamp)-\($0)" }.first { [store] in store?.take($0) ?? true } ?? stamp
   }
-
-  private var newStamp: String { services.timeStamp() }
 
   private func path(of name: String) -> String { "\(services.dataFolder())/games/\(name)\(GameStore.suffix)" }
 
   /// The game on the board as its file has it.
   private var running: Record {
-    var record = Library.dated(session.record, as: name ?? newStamp)
+    var record = Library.dated(session.record, as: name ?? services.timeStamp())
     record[tag: "Event"] = title
     return record
   }
@@ -157,7 +155,7 @@ package final class Files {
 
   /// Saves the game under review, or else the running one, at once.
   private func saveGame() {
-    let name = reviewed == nil ? runningName : "\(newStamp)-copy"
+    let name = reviewed == nil ? runningName : "\(services.timeStamp())-copy"
     if reviewed == nil { self.name = name }
     let record = shown
     let path = path(of: name)
@@ -237,30 +235,28 @@ package final class Files {
 
   /// Writes the piece of the game under review, or else of the one on the board, in every form, on a worker.
   private func keepPiece() {
-    guard let (piece, name) = piece else { return }
+    guard let piece else { return }
     say(piece.keeping)
     let mailbox = mailbox
-    machine.keep(piece, name, screen.text(.keptIn)) { mailbox.add($0) }
+    machine.keep(piece) { mailbox.add($0) }
   }
 
-  /// The game under review, or else the one on the board, with its music, and the name of what is made of it.
-  private var piece: (Piece, name: String)? {
-    let name = reviewed == nil ? self.name ?? newStamp : newStamp
-    let record = shown
+  /// The game under review, or else the one on the board, with its music.
+  private var piece: Piece? {
+    let (record, isRunning) = (shown, reviewed == nil)
     guard !record.game.cells.isEmpty else { return nil }
-    let piece = Piece(
-      record: record, rules: session.rules,
-      human: reviewed == nil ? session.participants.loneHuman : Library.human(of: record),
-      names: library.names(in: record), keeping: screen.text(.keeping),
-      isGrand: screen.pianos.playing == .grand, a4: screen.settings.a4)
-    return (piece, name)
+    return Piece(
+      name: isRunning ? name ?? services.timeStamp() : services.timeStamp(), record: record, rules: session.rules,
+      human: isRunning ? session.participants.loneHuman : Library.human(of: record), names: library.names(in: record),
+      keeping: screen.text(.keeping), kept: screen.text(.keptIn), isGrand: screen.pianos.playing == .grand,
+      a4: screen.settings.a4)
   }
 
   private func makeFilm() {
-    guard stopFilm == nil, let film = machine.film, let (piece, name) = piece else { return }
-    screen.pages.film = FilmModel(percent: 0)
+    guard stopFilm == nil, let film = machine.film, let piece else { return }
+    screen.pages.filmPercent = 0
     let (news, wake) = (filmNews, services.wake)
-    stopFilm = film(piece, name, screen.settings.filmShape) {
+    stopFilm = film(piece, screen.settings.filmShape) {
       news.add($0)
       wake()
     }
@@ -268,19 +264,19 @@ package final class Files {
 
   private func hear(_ news: FilmNews) {
     switch news {
-    case .percent(let percent): screen.pages.film = FilmModel(percent: percent)
+    case .percent(let percent): screen.pages.filmPercent = percent
     case .kept(let place): say("\(screen.text(.filmIn)) \(place)")
     case .failed(let line): say(line)
     case .stopped: break
     }
     if case .percent = news { return }
-    screen.pages.film = FilmModel()
+    screen.pages.filmPercent = nil
     stopFilm = nil
   }
 
   func takePicture() {
     pictureCount += 1
-    machine.takePicture("\(services.dataFolder())/pictures/\(newStamp)-\(pictureCount).png")
+    machine.takePicture("\(services.dataFolder())/pictures/\(services.timeStamp())-\(pictureCount).png")
   }
 }
 

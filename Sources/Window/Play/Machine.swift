@@ -43,14 +43,8 @@ package enum SoundState: Sendable, Hashable {
 
 /// The score rules that can be had.
 package struct RuleShelf {
-  /// Rules that were read and found good.
-  package struct Loaded: Sendable {
-    package var rules: ScoreRules
-    /// What records name them by.
-    package var reference: Record.ScoreRules
-
-    package init(rules: ScoreRules, reference: Record.ScoreRules) { (self.rules, self.reference) = (rules, reference) }
-  }
+  /// Rules that were read and found good, and what records name them by.
+  package typealias Loaded = (rules: ScoreRules, reference: Record.ScoreRules)
 
   /// Why rules cannot be had, a line for each thing wrong.
   package struct Refusal: Error, Sendable {
@@ -85,14 +79,17 @@ package struct Connection {
 
 /// A game's piece, to be kept in every form there is.
 package struct Piece: Sendable {
+  /// What its files are called.
+  package var name: String
   package var record: Record
   package var rules: ScoreRules
   /// The side of the one local person.
   package var human: Player?
   /// The players, as they are called to others.
   package var names: (x: String, o: String)
-  /// The words while it is written.
+  /// The words while it is written, and those before the place where it then is.
   package var keeping: String
+  package var kept: String
   /// Whether it is played on the sampled grand.
   package var isGrand: Bool
   /// The tuning in Hz.
@@ -130,11 +127,11 @@ package struct Machine {
   package var neighbours:
     (NetworkModel, _ isLooking: Bool, _ now: Double) -> (own: String?, page: String?, rooms: [NetworkModel.Nearby]) =
       { _, _, _ in (nil, nil, []) }
-  /// Keeps a piece under a name; `done` is told how far it is and what became of it, in lines, from any thread.
-  package var keep: (Piece, _ name: String, _ kept: String, _ done: @escaping @Sendable (String) -> Void) -> Void
-  /// Makes a film of a piece under a name; `told` hears of it from any thread, and what is handed back stops it. `nil` where
-  /// none can be made.
-  package var film: ((Piece, _ name: String, FilmShape, _ told: @escaping @Sendable (FilmNews) -> Void) -> () -> Void)?
+  /// Keeps a piece; `told` hears how far it is and what became of it, in lines, from any thread.
+  package var keep: (Piece, _ told: @escaping @Sendable (String) -> Void) -> Void
+  /// Makes a film of a piece; `told` hears of it from any thread, and what is handed back stops it. `nil` where none can be
+  /// made.
+  package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (FilmNews) -> Void) -> () -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
   /// Gives away the picture of today's board, which `draw` draws; tells where it lies, where that is a file.
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }
@@ -142,7 +139,7 @@ package struct Machine {
   package init(
     services: PlatformServices, sound: SoundOutput, rules: RuleShelf,
     connect: @escaping (ServerAddress, _ guest: String?) -> Connection, milliseconds: @escaping () -> Int64,
-    keep: @escaping (Piece, _ name: String, _ kept: String, _ done: @escaping @Sendable (String) -> Void) -> Void
+    keep: @escaping (Piece, _ told: @escaping @Sendable (String) -> Void) -> Void
   ) {
     (self.services, self.sound, self.rules) = (services, sound, rules)
     (self.connect, self.milliseconds, self.keep) = (connect, milliseconds, keep)

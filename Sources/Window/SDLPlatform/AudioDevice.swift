@@ -92,24 +92,16 @@ package final class AudioDevice {
     guard wantsDevice else { return false }
     if isRemoved && isOpen {
       isRemoved = false
-      close()
-      open()
-      if !isOpen {
-        state = .lost
-        startClock()
-      }
+      reopen()
+      if !isOpen { state = .lost }
       nextTry = now + AudioDevice.retryInterval
       return true
     }
     guard !isOpen, now >= nextTry else { return false }
     nextTry = now + AudioDevice.retryInterval
     let before = state
-    stopClock()
-    open()
-    if !isOpen {
-      state = before
-      startClock()
-    }
+    reopen()
+    if !isOpen { state = before }
     return isOpen
   }
 
@@ -240,33 +232,14 @@ package final class AudioDevice {
 
   private func startClock() {
     guard clock == nil else { return }
-    let frames = options.bufferFrames
     hook.initialize(to: makeHook(.float32, isDeaf: true))
-    let block = ClockBlock(hook: hook, frames: frames)
-    clock = NullClock(frames: frames) { block.pull() }
+    clock = NullClock(hook, frames: options.bufferFrames)
   }
 
   private func stopClock() {
     clock?.stop()
     clock = nil
   }
-}
-
-/// The block that the stand-in clock renders into and throws away.
-private final class ClockBlock: @unchecked Sendable {
-  private let hook: UnsafeMutablePointer<HookState>
-  private let bytes: UnsafeMutablePointer<UInt8>
-  private let count: Int
-
-  init(hook: UnsafeMutablePointer<HookState>, frames: Int) {
-    self.hook = hook
-    count = frames * 8
-    bytes = .allocate(capacity: count)
-  }
-
-  deinit { bytes.deallocate() }
-
-  func pull() { alinaAudioHook(user: hook, stream: bytes, length: Int32(count)) }
 }
 
 extension SampleFormat {

@@ -7,49 +7,30 @@ enum FileAccess {
 
   /// A file's bytes; `nil` where it is no regular file, cannot be read or is larger than `largestRead`.
   static func read(_ path: String) -> [UInt8]? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
+    guard let file = fopen(path, "re") else { return nil }
+    defer { fclose(file) }
     var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= largestRead else {
+    guard fstat(fileno(file), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= largestRead else {
       return nil
     }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    var filled = 0
-    while filled < bytes.count {
-      let count = bytes.withUnsafeMutableBytes {
-        Glibc.read(file, UnsafeMutableRawBufferPointer(rebasing: $0[filled...]).baseAddress, $0.count - filled)
-      }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { break }
-      filled += count
-    }
-    bytes.removeLast(bytes.count - filled)
+    let count = fread(&bytes, 1, bytes.count, file)
+    bytes.removeLast(bytes.count - count)
     return bytes
   }
 
   /// Replaces a file as a whole or not at all, making its folder where needed: a kill at any moment leaves the old bytes or the new ones.
   static func write(_ path: String, _ bytes: [UInt8]) -> Bool {
     let temporary = "\(path).\(getpid()).new"
-    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
-    var file = open(temporary, flags, 0o644)
-    if file < 0, errno == ENOENT, let slash = path.lastIndex(of: "/"), makeFolder(String(path[..<slash])) {
-      file = open(temporary, flags, 0o644)
+    var created = fopen(temporary, "we")
+    if created == nil, errno == ENOENT, let slash = path.lastIndex(of: "/"), makeFolder(String(path[..<slash])) {
+      created = fopen(temporary, "we")
     }
-    guard file >= 0 else { return false }
-    var written = 0
-    var failed = false
-    while written < bytes.count && !failed {
-      let count = bytes.withUnsafeBytes {
-        Glibc.write(file, UnsafeRawBufferPointer(rebasing: $0[written...]).baseAddress, $0.count - written)
-      }
-      if count < 0 && errno == EINTR { continue }
-      if count <= 0 { failed = true } else { written += count }
-    }
+    guard let file = created else { return false }
+    let isWritten = fwrite(bytes, 1, bytes.count, file) == bytes.count && fflush(file) == 0
     // Data before name: a crash of the machine must not leave an empty file under the old name.
-    failed = fsync(file) != 0 || failed
-    failed = close(file) != 0 || failed
-    if failed || rename(temporary, path) != 0 {
+    let isSafe = fsync(fileno(file)) == 0
+    guard fclose(file) == 0, isWritten, isSafe, rename(temporary, path) == 0 else {
       unlink(temporary)
       return false
     }

@@ -1,26 +1,34 @@
 import Glibc
 import Synchronization
 
-/// Pulls blocks in real time where no device does, so that the score goes on unheard and the game keeps its tempo.
+/// Pulls blocks in real time where no device does, and throws them away: the score goes on unheard, and the game keeps its
+/// tempo.
 final class NullClock {
-  fileprivate final class Shared: Sendable {
+  /// What the thread has.
+  fileprivate final class Shared: @unchecked Sendable {
     let stops = Atomic<Bool>(false)
-    let pull: @Sendable () -> Void
     let nanoseconds: UInt64
+    private let hook: UnsafeMutablePointer<HookState>
+    private let block: UnsafeMutableBufferPointer<UInt8>
 
-    init(nanoseconds: UInt64, pull: @escaping @Sendable () -> Void) {
-      self.nanoseconds = nanoseconds
-      self.pull = pull
+    init(_ hook: UnsafeMutablePointer<HookState>, frames: Int) {
+      self.hook = hook
+      nanoseconds = UInt64(frames) * 1_000_000_000 / 48_000
+      block = .allocate(capacity: frames * 8)
     }
+
+    deinit { block.deallocate() }
+
+    func pull() { alinaAudioHook(user: hook, stream: block.baseAddress, length: Int32(block.count)) }
   }
 
   private let shared: Shared
   private var thread = pthread_t()
   private var isRunning = false
 
-  /// Starts a thread that calls `pull` every `frames` frames of 48 kHz.
-  init(frames: Int, pull: @escaping @Sendable () -> Void) {
-    shared = Shared(nanoseconds: UInt64(frames) * 1_000_000_000 / 48_000, pull: pull)
+  /// Starts a thread that pulls `frames` frames of 48 kHz through a hook, again and again.
+  init(_ hook: UnsafeMutablePointer<HookState>, frames: Int) {
+    shared = Shared(hook, frames: frames)
     let argument = Unmanaged.passRetained(shared)
     isRunning = pthread_create(&thread, nil, nullClockBody, argument.toOpaque()) == 0
     if !isRunning { argument.release() }

@@ -233,9 +233,8 @@ package final class RootScreen {
       (captured, finger) = (nil, nil)
       setHovered(nil)
     case .scrolled(let lines):
-      _ = route(from: context.hovered ?? topScene.children.first { $0 is ScrollView } ?? topScene) {
-        $0.scrolled(lines)
-      }
+      let view = context.hovered ?? topScene.children.first { $0 is ScrollView } ?? topScene
+      _ = view.responders.contains { $0.scrolled(lines) }
     case .key(let key, let modifiers, let isRepeat):
       let focus = context.focus
       setHovered(nil)
@@ -254,12 +253,8 @@ package final class RootScreen {
   }
 
   private func list(around view: View?) -> ScrollView? {
-    var next = view
-    while let above = next {
-      if let list = above as? ScrollView { return list }
-      next = above.parent
-    }
-    return topScene.children.lazy.compactMap { $0 as? ScrollView }.first
+    let list = view?.responders.first { $0 is ScrollView } ?? topScene.children.first { $0 is ScrollView }
+    return list as? ScrollView
   }
 
   /// Moves a list with the finger that goes up or down; what it rested on is not pressed. Gone aside, it is the control's.
@@ -317,7 +312,7 @@ package final class RootScreen {
       context.focus?.focusChanged(true)
       if key == .tab, context.focus != nil { return }
     }
-    if route(from: context.focus ?? topScene, { $0.key(key, modifiers) }) { return }
+    if (context.focus ?? topScene).responders.contains(where: { $0.key(key, modifiers) }) { return }
     if modifiers.contains(.control) {
       switch key {
       case .character("q"): onIntent(.quit)
@@ -349,16 +344,6 @@ package final class RootScreen {
     let text = "\(context.text(.volume)) \(Int((context.settings.volume * 100).rounded())) %"
     book.notice.show(text)
     context.say(text)
-  }
-
-  /// Walks from a view up the responder chain until someone takes it.
-  private func route(from view: View, _ body: (View) -> Bool) -> Bool {
-    var next: View? = view
-    while let responder = next {
-      if body(responder) { return true }
-      next = responder.parent
-    }
-    return false
   }
 
   private func cycleFocus(backwards: Bool) {
@@ -421,9 +406,6 @@ package final class RootScreen {
     for page in book.scenes { page.layout() }
     context.staticIsStale = true
   }
-
-  /// Draws everything anew next time, static layer included; for measuring.
-  package func dropCaches() { context.staticIsStale = true }
 }
 
 /// The top of the responder chain.

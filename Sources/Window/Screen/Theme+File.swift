@@ -59,21 +59,18 @@ extension Theme {
     var messages: [String] = []
     for name in shipped {
       let path = "\(folder)/\(name).theme"
-      guard let bytes = services.readFile(path) else {
-        if name == "light" { themes.append(.light) }
-        continue
+      var theme = name == "light" ? Theme.light : nil
+      if let bytes = services.readFile(path) {
+        do throws(ThemeError) {
+          guard bytes.count <= fileLimit, let text = String(validating: bytes, as: UTF8.self) else {
+            throw ThemeError(line: 0, message: "not a theme file")
+          }
+          theme = try Theme(name: name, file: text)
+        } catch {
+          messages.append("\(path): \(error.description)")
+        }
       }
-      guard bytes.count <= fileLimit, let text = String(validating: bytes, as: UTF8.self) else {
-        messages.append("\(path): not a theme file")
-        if name == "light" { themes.append(.light) }
-        continue
-      }
-      do throws(ThemeError) {
-        themes.append(try Theme(name: name, file: text))
-      } catch {
-        messages.append("\(path): \(error.description)")
-        if name == "light" { themes.append(.light) }
-      }
+      if let theme { themes.append(theme) }
     }
     return (themes, messages)
   }

@@ -107,11 +107,7 @@ extension ViewContext {
     old?.focusChanged(false)
     view?.focusChanged(true)
     guard let view else { return }
-    var above: View? = view
-    while let next = above {
-      (next as? Scene)?.focusMoved(to: view)
-      above = next.parent
-    }
+    for above in view.responders { (above as? Scene)?.focusMoved(to: view) }
     say(view.spoken)
   }
 }

@@ -19,7 +19,6 @@ package final class GameKeeper: Sendable {
 
   private struct State {
     var wanted: Wanted?
-    var kept: Wanted?
     var isBusy = false
     var failures = 0
   }
@@ -51,9 +50,6 @@ package final class GameKeeper: Sendable {
     if isDue { inBackground { [self] in write() } }
   }
 
-  /// What was last written whole.
-  package var kept: Wanted? { state.withLock { $0.kept } }
-
   /// How often in a row the disk has refused what waits; 0 where nothing waits or the last try went well.
   package var failures: Int { state.withLock { $0.failures } }
 
@@ -72,7 +68,6 @@ package final class GameKeeper: Sendable {
         let isWritten = store.save(next.record, as: next.name, isResumable: next.isResumable)
         let goesOn = state.withLock { state in
           state.failures = isWritten ? 0 : state.failures + 1
-          if isWritten { state.kept = next }
           let isNewest = state.wanted.map { $0.name == next.name && $0.record == next.record } ?? true
           if isWritten, isNewest { state.wanted = nil }
           return isWritten

@@ -32,7 +32,12 @@ extension GameSession {
   /// composed by the times of its log, in milliseconds, as far as they are known.
   package func follow(_ moves: [Cell], times: [Int64] = []) {
     let common = zip(game.cells, moves).prefix { $0 == $1 }.count
-    if common < game.cells.count { putRight(to: common) }
+    if common < game.cells.count {
+      settled = min(settled, common)
+      let taken = takeBack(game.cells.count - common)
+      // Heard as a refusal and the bars backwards.
+      submit([.refused] + Array(repeating: .undone, count: taken.count))
+    }
     let known = Tempo.slots(times)
     slots = known
     // A mark that was shown at once has its time only now.
@@ -41,35 +46,6 @@ extension GameSession {
       mark(cell, at: nil, logged: ply < known.count ? Tempo.moment(known[ply]) : nil)
     }
     settled = known.count
-  }
-
-  /// Takes back moves shown too early, so that `ply` marks remain; heard as a refusal and the bars backwards.
-  package func putRight(to ply: Int) {
-    let count = game.cells.count - ply
-    guard count > 0 else { return }
-    settled = min(settled, ply)
-    stopThinking()
-    for _ in 0..<count where game.undo() != nil {
-      times.removeLast()
-      generations.removeLast()
-    }
-    endFrame = nil
-    submit([.refused] + Array(repeating: .undone, count: count))
-  }
-
-  /// Ends the game as the players agreed or it has ended elsewhere; nothing happens if it is over already.
-  package func end(with end: GameEnd) {
-    guard !game.isOver else { return }
-    switch (end.outcome, end.termination) {
-    case (.win(let winner), let termination): try? game.lose(winner.opponent, by: termination)
-    case (.draw, _):
-      guard (try? game.offerDraw(by: game.turn)) != nil else { return }
-      try? game.acceptDraw(by: game.turn.opponent)
-    case (nil, _): try? game.abandon()
-    }
-    guard game.isOver else { return }
-    stopThinking()
-    finish()
   }
 
   /// The connection to the other side, or to the server, was lost or is back.

@@ -44,7 +44,7 @@ package final class GameSession {
   var lastHandled = Tick.zero
   private var hasOpened = false
   private var startFrame: Int64 = 0
-  var endFrame: Int64?
+  private var endFrame: Int64?
   /// When the log of the match that runs says its marks were made, in slots; `nil` in a game of this machine.
   var slots: [Int]?
   /// How many of them the score was composed by.
@@ -100,10 +100,11 @@ package final class GameSession {
   /// Whether the arch after a game's end is still being played.
   package var isClosing: Bool { conductor.music.isClosing }
 
-  /// The sides that answer on the slots of the score: bars are as long as their answers take.
-  private var inTime: Set<Voice> {
-    guard reply == .musical, !participants.areRemote else { return [] }
-    return Set([Player.x, .o].filter { !participants[$0].isHuman }.map { $0.voice })
+  /// Tells the music who plays. Where a side answers on the slots of the score, bars are as long as its answers take.
+  private func seatPlayers() {
+    let answering = Player.allCases.filter { !participants[$0].isHuman }
+    conductor.music.inTime = reply == .musical && !participants.areRemote ? Set(answering.map { $0.voice }) : []
+    conductor.seat(x: participants.x.name, o: participants.o.name)
   }
 
   /// Whether there is a move a local person can take back.
@@ -127,8 +128,7 @@ package final class GameSession {
       let last = max(times.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
       frameOffset = last + Tick.seconds(1).rawValue
     }
-    conductor.music.inTime = inTime
-    conductor.seat(x: participants.x.name, o: participants.o.name)
+    seatPlayers()
     let awoke = game.variantMoves.awakening != nil
     submit([
       .opened(resuming: record != nil), .gameStarted(game.state, human: participants.loneHuman, awoke: awoke),
@@ -171,26 +171,11 @@ package final class GameSession {
     begin(Game(from: start))
   }
 
-  /// Plays the same again with the sides swapped.
-  package func rematch() { newGame(participants.swapped, from: game.startState, clockSeconds: clockSeconds) }
-
-  /// Gives up for a side; nothing happens in a game that is over.
-  package func resign(_ player: Player) {
-    end(with: GameEnd(outcome: .win(player.opponent), termination: .resignation))
-  }
-
   /// Takes back the last move of the local person, and the answer to it.
   package func undo() {
     let count = pliesToUndo
     guard count > 0 else { return }
-    stopThinking()
-    for _ in 0..<count {
-      guard let cell = game.undo() else { break }
-      undone.append(cell)
-      times.removeLast()
-      generations.removeLast()
-    }
-    endFrame = nil
+    undone += takeBack(count)
     submit(Array(repeating: .undone, count: count))
     think()
   }
@@ -248,7 +233,7 @@ package final class GameSession {
     search = MoveSearch(player, about: game, seed: conductor.music.pieceSeed, on: inBackground)
   }
 
-  func stopThinking() {
+  private func stopThinking() {
     search = nil
     answer = nil
   }
@@ -296,8 +281,20 @@ package final class GameSession {
     }
   }
 
-  func finish() {
-    guard let end = game.end else { return }
+  /// Takes the last marks back; returns their cells, the last first.
+  func takeBack(_ count: Int) -> [Cell] {
+    stopThinking()
+    endFrame = nil
+    times.removeLast(count)
+    generations.removeLast(count)
+    return (0..<count).compactMap { _ in game.undo() }
+  }
+
+  /// Ends the game as the players agreed or it has ended elsewhere; nothing happens if it is over already.
+  package func end(with end: GameEnd) {
+    guard !game.isOver else { return }
+    stopThinking()
+    game.finish(end)
     submit([.ended(end)])
     endFrame = lastHandled.rawValue + frameOffset
     undone = []
@@ -315,8 +312,7 @@ package final class GameSession {
     resumed = nil
     isClockLow = false
     (slots, settled) = (match == nil ? nil : [], 0)
-    conductor.music.inTime = inTime
-    conductor.seat(x: participants.x.name, o: participants.o.name)
+    seatPlayers()
     submit([match ?? .gameStarted(next.state, human: participants.loneHuman)])
     startFrame = lastHandled.rawValue
     think()

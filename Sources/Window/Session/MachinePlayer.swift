@@ -8,7 +8,7 @@ package struct MachinePlayer: Sendable {
   /// The player's own name.
   package let name: String
   private let choose: @Sendable (Game, inout SplitMix64) -> Cell
-  private let count: @Sendable (Game) -> MoveDistribution?
+  private var count: @Sendable (Game) -> MoveDistribution? = { _ in nil }
 
   /// A player of classic games.
   package init(_ opponent: some Opponent) {
@@ -27,7 +27,6 @@ package struct MachinePlayer: Sendable {
       guard case .infinite(let state) = game.state else { preconditionFailure("a game of \(game.variant.rawValue)") }
       return opponent.move(in: state, using: &generator)
     }
-    count = { _ in nil }
   }
 
   /// A level of Ultimate; `value` is what the levels that need one know beyond playouts.
@@ -38,7 +37,6 @@ package struct MachinePlayer: Sendable {
       let search = UltimateSearch(value: level.needsValue ? value : nil, capacity: MachinePlayer.treeSize)
       return level.move(in: state, with: search, using: &generator)
     }
-    count = { _ in nil }
   }
 
   /// A player that likes every cell of any game.
@@ -48,7 +46,6 @@ package struct MachinePlayer: Sendable {
 
   private init(name: String, choose: @escaping @Sendable (Game, inout SplitMix64) -> Cell) {
     (self.name, self.choose) = (name, choose)
-    count = { _ in nil }
   }
 
   /// Nodes of a level's tree: more than its simulations can fill.

@@ -41,9 +41,6 @@ package struct Participants: Sendable {
   /// Whether the game is played, or watched, over a connection.
   package var areRemote: Bool { x.isRemote || o.isRemote }
 
-  /// The same players on the other sides.
-  package var swapped: Participants { Participants(x: o, o: x) }
-
   /// The one side a local person plays, if there is exactly one.
   package var loneHuman: Player? {
     switch (x.isHuman, o.isHuman) {

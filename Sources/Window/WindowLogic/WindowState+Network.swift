@@ -414,7 +414,7 @@ extension WindowState {
     model.mayLeave = !isBound
     guard let you = view.you else { return model }
     if let offer = state.offer { model.draw = offer.side == you ? .mine : .theirs }
-    model.mayOfferDraw = state.phase == .live && state.offer == nil && state.offersMade[you] < 2
+    model.mayOfferDraw = WindowState.mayOfferDraw(you, state)
     model.mayAbort = state.phase != .over && !state.bothMoved
     if state.phase == .live, !state.bothMoved {
       model.firstMoveIn = max(0, Int((turnSince.at + WindowState.firstMoveWithin - seconds).rounded(.up)))

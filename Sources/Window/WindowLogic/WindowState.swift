@@ -178,7 +178,6 @@ package struct WindowState: Sendable {
 
   /// What a page's address names: the match that is watched, or the room in which one plays or waits; else nothing.
   package var place: String {
-    func watched(_ id: String) -> String { (["w", id] + (code.map { [$0] } ?? [])).joined(separator: "/") }
     switch (mode, network.phase, destination) {
     case (.watching(let m), _, _): return watched(m.rawValue)
     case (.online, _, _): return isPlaying ? code.map { "r/\($0)" } ?? "" : ""
@@ -187,6 +186,9 @@ package struct WindowState: Sendable {
     default: return ""
     }
   }
+
+  /// The address of a match for those who watch it.
+  private func watched(_ id: String) -> String { (["w", id] + (code.map { [$0] } ?? [])).joined(separator: "/") }
 
   /// Whether the game under review is meant where one is saved, copied or kept.
   package var isReviewing: Bool { page == .review }
@@ -254,8 +256,7 @@ package struct WindowState: Sendable {
   private func takesBoard(_ intent: Intent) -> Bool {
     switch intent {
     case .newGame, .playOn, .listen, .today, .connect, .host, .playFriend, .quickMatch, .joinRoom, .joinNearby,
-      .openRoom,
-      .watch:
+      .openRoom, .watch:
       true
     default: false
     }
@@ -305,13 +306,10 @@ package struct WindowState: Sendable {
       guard confirms(intent) else { return [.notice(text(.reallyDelete))] }
       return [.file(intent)]
     case .saveGame, .listGames, .openGame, .renameGame, .playGame, .shareSaved, .openPieces, .copyGame, .pasteGame,
-      .copyText, .shareGame, .statistics,
-      .stopFilm:
+      .copyText, .shareGame, .statistics, .stopFilm:
       return [.file(intent)]
     case .shareRoom(let code): return [.share("r/\(code)")]
-    case .shareMatch:
-      return match.map { [.share((["w", $0.rawValue] + (code.map { [$0] } ?? [])).joined(separator: "/"))] }
-        ?? refuse(.notConnected)
+    case .shareMatch: return match.map { [.share(watched($0.rawValue))] } ?? refuse(.notConnected)
     case .playSign, .replay, .reloadRules: return [.music(intent)]
     case .judge: return board.game.isOver ? [] : [.judge]
     case .back, .hint, .analysis, .toggleStrip, .playAll, .seek, .explainAgain, .chooseGame, .nameGame:
@@ -415,11 +413,16 @@ package struct WindowState: Sendable {
     }
   }
 
+  /// The protocol takes two offers of a side.
+  static func mayOfferDraw(_ side: Player, _ state: MatchState) -> Bool {
+    state.phase == .live && state.offer == nil && state.offersMade[side] < 2
+  }
+
   private func agree(_ intent: Intent, _ board: Board) -> [Effect] {
     guard !board.game.isOver else { return refuse(.gameIsOver) }
     guard case .online(let m) = mode, let view, let you = view.you else {
       // Two people at one machine agree by word of mouth; an opponent of ours plays on.
-      guard mode == .local, intent == .offerDraw, setup.x == .human, setup.o == .human else {
+      guard mode == .local, intent == .offerDraw, setup.isPair else {
         return refuse(mode == .local ? .playsOn : .onlyWatching)
       }
       return [.end(GameEnd(outcome: .draw, termination: .agreement))]
@@ -428,7 +431,7 @@ package struct WindowState: Sendable {
     switch intent {
     case .offerDraw:
       if let offer = state.offer, offer.side != you { return [.command(.answerDraw(m, accept: true))] }
-      guard state.phase == .live, state.offer == nil, state.offersMade[you] < 2 else { return refuse(.noMoreOffers) }
+      guard WindowState.mayOfferDraw(you, state) else { return refuse(.noMoreOffers) }
       return [.command(.offerDraw(m))]
     case .declineDraw:
       guard let offer = state.offer, offer.side != you else { return refuse(.noOffer) }

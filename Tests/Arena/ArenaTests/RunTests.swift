@@ -316,7 +316,7 @@ import TicTacToe
       whole.train(against: [SimpleOpponent.random], games: 400, seed: 5, measuringEvery: 400)
       var half = MenaceTraining(Menace())
       half.train(against: [SimpleOpponent.random], games: 200, seed: 5, measuringEvery: 200)
-      try writeFile(MatchboxFile.text(of: half.menace), to: folder + "/boxes")
+      try writeFile(MatchboxFile.text(of: half.menace).utf8, to: folder + "/boxes")
       let loaded = try MatchboxFile.load(folder + "/boxes")
       #expect(loaded.beads == half.menace.beads && loaded.gamesLearned == 200)
       var rest = MenaceTraining(loaded)

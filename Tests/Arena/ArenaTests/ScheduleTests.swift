@@ -210,7 +210,7 @@ import TicTacToe
         Issue.record("no list")
         return
       }
-      #expect(list.map(\.text) == ["b2 a1", "fen X1O/3/3 x moves b2", "fen 3/1X1/3 o"])
+      #expect(list.map { $0.general.text(.classic) } == ["b2 a1", "fen X1O/3/3 x moves b2", "fen 3/1X1/3 o"])
       try (["b2 a1", "b2 b2"].joined(separator: end)).write(toFile: folder + "/book", atomically: true, encoding: .utf8)
       let error = #expect(throws: ArenaError.self) { try Openings(argument: folder + "/book") }
       #expect(error?.description.contains("line 2") == true)
@@ -225,7 +225,7 @@ import TicTacToe
         Issue.record("no list")
         return
       }
-      #expect(list.map(\.text) == ["b2 a1", "fen X1O/3/3 x moves b2"])
+      #expect(list.map { $0.general.text(.classic) } == ["b2 a1", "fen X1O/3/3 x moves b2"])
       try "[Event \"a\"]\n\n1. a1 a2 2. b1 b2 3. c1 1-0\n".write(
         toFile: folder + "/book.pgn", atomically: true, encoding: .utf8)
       let error = #expect(throws: ArenaError.self) { try Openings(argument: folder + "/book.pgn") }

@@ -8,10 +8,7 @@ import TicTacToe
 @testable import Opponents
 
 @Suite("Opponents") struct OpponentsTests {
-  static let simple: [any MemorylessOpponent] = [
-    SimpleOpponent.random, SimpleOpponent.perfect, SimpleOpponent.perfectDistance, SimpleOpponent.winBlock,
-    SimpleOpponent.trap,
-  ]
+  static let simple: [any MemorylessOpponent] = SimpleOpponent.allCases
   static let everyone: [any MemorylessOpponent] = simple + Level.all
 
   /// Every live position with every last move that can have led to it.

@@ -131,13 +131,11 @@ import TicTacToe
       }
       if !game.isOver {
         switch index % 7 {
-        case 0: try game.abandon()
+        case 0: game.finish(GameEnd(outcome: nil, termination: .abandoned))
         case 1: try game.lose(.x, by: .time)
         case 2: try game.lose(.o, by: .forfeit)
-        case 3:
-          try game.offerDraw(by: .x)
-          try game.acceptDraw(by: .o)
-        case 4: try game.offerDraw(by: .o)
+        case 3: game.finish(GameEnd(outcome: .draw, termination: .agreement))
+        case 4: game.drawOffer = .o
         default: break
         }
       }

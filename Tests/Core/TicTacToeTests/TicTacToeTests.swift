@@ -60,26 +60,17 @@ import Testing
     for name in ["a1", "b1", "a2", "b2", "a3"] { try game.play(Square(name: name)!) }
     #expect(game.end == GameEnd(outcome: .win(.x), termination: .normal))
     #expect(throws: RuleViolation.gameIsOver) { try game.play(Square(name: "c3")!) }
-    #expect(throws: RuleViolation.gameIsOver) { try game.offerDraw(by: .x) }
-    #expect(throws: RuleViolation.gameIsOver) { try game.acceptDraw(by: .x) }
-    #expect(throws: RuleViolation.gameIsOver) { try game.declineDraw(by: .x) }
     #expect(throws: RuleViolation.gameIsOver) { try game.lose(.x, by: .resignation) }
-    #expect(throws: RuleViolation.gameIsOver) { try game.abandon() }
   }
 
-  @Test func `draw offers stand until answered or the next move`() throws {
+  @Test func `draw offers stand until the next move or the end`() throws {
     var game = Game()
-    try game.offerDraw(by: .x)
-    #expect(throws: RuleViolation.drawAlreadyOffered(by: .x)) { try game.offerDraw(by: .x) }
-    #expect(throws: RuleViolation.noDrawOffer(by: .o)) { try game.acceptDraw(by: .x) }
-    try game.declineDraw(by: .o)
-    #expect(game.drawOffer == nil)
-    try game.offerDraw(by: .x)
+    game.drawOffer = .x
     try game.play(Square(4))
     #expect(game.drawOffer == nil)
-    try game.offerDraw(by: .o)
-    try game.acceptDraw(by: .x)
-    #expect(game.end == GameEnd(outcome: .draw, termination: .agreement))
+    game.drawOffer = .o
+    game.finish(GameEnd(outcome: .draw, termination: .agreement))
+    #expect(game.drawOffer == nil && game.end == GameEnd(outcome: .draw, termination: .agreement))
   }
 
   @Test func `undo takes back a move, its end and its awakening`() throws {

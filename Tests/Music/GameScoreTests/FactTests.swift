@@ -161,13 +161,8 @@ func `A win ends with the winner's first three cells in the winner's hand; a hum
   let up = rendition.events.first { $0.kind == .pedal && $0.amount == 0 }
   #expect(up?.frame == bars[bars.count - 2].start)
   #expect(!rendition.events.contains { $0.kind == .pedal && $0.amount > 0 && $0.frame > up!.frame })
-  let agreed = try { () throws -> Game in
-    var game = try GameScoreTests.game("b2 a1")
-    try game.offerDraw(by: .x)
-    try game.acceptDraw(by: .o)
-    return game
-  }()
-  var kept = Record(game: agreed)
+  var kept = Record(game: try GameScoreTests.game("b2 a1"))
+  kept.game.finish(GameEnd(outcome: .draw, termination: .agreement))
   kept.seed = 8
   #expect(Rendition(of: kept, rules: rules).bars.filter { $0.kind == .closing }.map(\.pairs.count) == [2, 3])
 }

@@ -55,7 +55,7 @@ private final class Bench: @unchecked Sendable {
   }
 
   /// The films that were begun, each with what tells of it; and how many were stopped.
-  var films: [(piece: Piece, name: String, shape: FilmShape, told: @Sendable (FilmNews) -> Void)] = []
+  var films: [(shape: FilmShape, told: @Sendable (FilmNews) -> Void)] = []
   var stoppedFilms = 0
 
   func app() throws -> App {
@@ -63,7 +63,7 @@ private final class Bench: @unchecked Sendable {
     let port = SoundPort(
       now: { Tick(rawValue: Int64(self.now * 48_000)) }, post: { self.posted += $0 }, takeLate: { [] },
       lead: .milliseconds(50))
-    let rules = RuleShelf.Loaded(rules: loaded.rules, reference: loaded.reference)
+    let rules: RuleShelf.Loaded = (loaded.rules, loaded.reference)
     let connection = Connection(
       poll: {
         defer { self.events = [] }
@@ -72,9 +72,9 @@ private final class Bench: @unchecked Sendable {
     var machine = Machine(
       services: services, sound: SoundOutput(port),
       rules: RuleShelf { _ throws(RuleShelf.Refusal) in rules },
-      connect: { _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { _, _, _, _ in })
-    machine.film = { piece, name, shape, told in
-      self.films.append((piece, name, shape, told))
+      connect: { _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { _, _ in })
+    machine.film = { _, shape, told in
+      self.films.append((shape, told))
       return { self.stoppedFilms += 1 }
     }
     machine.giveCard = { card, draw in

@@ -47,7 +47,7 @@ private final class Ear {
     for name in ["a1", "b1", "b2", "c3", "a3", "a2", "c1"] {
       session.play(try #require(Variant.classic.cell(named: name)))
     }
-    session.rematch()
+    session.newGame(session.participants)
     #expect(session.rulesInForce.scale.tonicSpelling.letterName == "D")
     var record = Record(game: Game())
     try record.game.play(Square(4))

@@ -46,8 +46,8 @@ struct TestWindow {
     case .end(let end):
       if case .win(let winner) = end.outcome {
         try? board.game.lose(winner.opponent, by: end.termination)
-      } else if end.outcome == nil {
-        try? board.game.abandon()
+      } else if end.outcome == nil, !board.game.isOver {
+        board.game.finish(end)
       }
     case .undo: _ = board.game.undo()
     default: break

@@ -76,11 +76,11 @@ package struct Probe {
   }
 
   private func opponents(seed: UInt64) -> String {
-    var players = Level.all.map { AnyOpponent($0) }
-    players += SimpleOpponent.allCases.map { AnyOpponent($0) } + [AnyOpponent(Adaptive()), AnyOpponent(Menace())]
     var text = ""
-    for (number, player) in players.enumerated() {
-      var generator = SplitMix64(seed: seed, index: UInt64(number))
+    var number: UInt64 = 0
+    func play(_ player: some Opponent) {
+      var generator = SplitMix64(seed: seed, index: number)
+      number += 1
       var (position, last): (Position, Square?) = (.start, nil)
       text += player.name
       while position.outcome == nil {
@@ -90,6 +90,10 @@ package struct Probe {
       }
       text += "\n"
     }
+    for level in Level.all { play(level) }
+    for simple in SimpleOpponent.allCases { play(simple) }
+    play(Adaptive())
+    play(Menace())
     return text
   }
 

@@ -10,13 +10,13 @@ final class PageFilm {
   private let told: (FilmNews) -> Void
 
   /// Has the script begin.
-  init(_ piece: Piece, name: String, shape: FilmShape, told: @escaping (FilmNews) -> Void) {
+  init(_ piece: Piece, shape: FilmShape, told: @escaping (FilmNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size
     stage = FilmStage(piece.record, music, names: piece.names)
     surface = .film(width: size.width, height: size.height)
     self.told = told
-    let words = [name, "\(size.width)", "\(size.height)"] + PageSound.order(music, a4: piece.a4)
+    let words = [piece.name, "\(size.width)", "\(size.height)"] + PageSound.order(music, a4: piece.a4)
     music.events.withUnsafeBytes { _ = Page.write("film/" + words.joined(separator: "\t"), Array($0)) }
   }
 

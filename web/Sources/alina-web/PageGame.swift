@@ -33,16 +33,16 @@ final class PageGame {
     var opening = Opening(seed: seed, rulesName: shelf.names[0], rules: rules)
     opening.overrides = { settings in if Page.prefers("still") { settings.reducedMotion = true } }
     var random = SplitMix64(seed: seed)
-    let box = ConnectionBox()
     var machine = Machine(
       services: services, sound: sound.output, rules: shelf,
       connect: { _, guest in
         let fresh = WebConnection(guest: guest, seed: random.next()) { Int(random.next() % UInt64($0)) }
-        box.connection = fresh
+        socket = fresh
         return fresh.connection
       },
       milliseconds: { WebConnection.milliseconds },
-      keep: { piece, name, kept, done in
+      keep: { piece, told in
+        let name = piece.name
         let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
         Page.download("\(name).pgn", Array(piece.record.text.utf8))
         Page.download("\(name).mid", MIDIFile.bytes(music, title: piece.title))
@@ -53,13 +53,12 @@ final class PageGame {
         Page.download("\(name).svg", Array(page.svg.utf8))
         let words = ["\(name).wav"] + PageSound.order(music, a4: piece.a4)
         music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
-        done("\(kept) \(name)")
+        told("\(piece.kept) \(name)")
       })
     machine.themesFolder = "page"
-    let films = FilmBox()
     if Page.prefers("films") {
-      machine.film = { piece, name, shape, told in
-        films.film = PageFilm(piece, name: name, shape: shape, told: told)
+      machine.film = { piece, shape, told in
+        film = PageFilm(piece, shape: shape, told: told)
         return { Page.tell(.stopFilm) }
       }
     }
@@ -72,19 +71,9 @@ final class PageGame {
     }
     machine.readAsset = { Page.ask(.file, "page/" + $0) }
     app = App(machine, opening)
-    self.box = box
-    self.films = films
     app.soundWaits = true
     app.screen.onSpeak = { Page.tell(.say, $0) }
   }
-
-  /// The connection that the socket's lines are for.
-  final class ConnectionBox { var connection: WebConnection? }
-  let box: ConnectionBox
-
-  /// The film that is being made.
-  final class FilmBox { var film: PageFilm? }
-  let films: FilmBox
 
   func add(_ event: InputEvent) { input.append(event) }
 
@@ -157,6 +146,10 @@ final class PageGame {
 }
 
 nonisolated(unsafe) private var game: PageGame?
+/// The connection that the socket's lines are for.
+nonisolated(unsafe) private var socket: WebConnection?
+/// The film that is being made.
+nonisolated(unsafe) private var film: PageFilm?
 nonisolated(unsafe) private var incoming: [UInt8] = []
 
 /// What the page's script has put into the buffer of `alinaBuffer`.
@@ -203,7 +196,8 @@ package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: In
 /// A key by the name that browsers have for it.
 @_expose(wasm, "key") @_cdecl("alinaKey")
 package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) {
-  guard let key = Key(browserName: text()) else { return }
+  let name = text()
+  guard let key = Key(name: name.hasPrefix("Arrow") ? String(name.dropFirst(5)) : name) else { return }
   game?.add(.key(key, KeyModifiers(rawValue: UInt8(truncatingIfNeeded: modifiers)), isRepeat: isRepeat != 0))
 }
 
@@ -222,11 +216,11 @@ package func alinaText(_ kind: Int32) {
   case 4:
     let parts = words.split(separator: "/").map { String($0) }
     game.app.connect(to: .page, destination: .watch(id: parts.first ?? "", code: parts.count > 1 ? parts[1] : nil))
-  case 5: game.box.connection?.received(incoming)
-  case 6: game.box.connection?.cameUp()
-  case 7: game.box.connection?.cameDown(words)
+  case 5: socket?.received(incoming)
+  case 6: socket?.cameUp()
+  case 7: socket?.cameDown(words)
   case 8: Page.pasted(words)
-  default: if game.films.film?.hear(words) == false { game.films.film = nil }
+  default: if film?.hear(words) == false { film = nil }
   }
 }
 
@@ -244,7 +238,7 @@ package func alinaState(_ kind: Int32, _ isOn: Int32) {
 
 /// Draws the picture of a film at so many seconds.
 @_expose(wasm, "film") @_cdecl("alinaFilm")
-package func alinaFilm(_ seconds: Double) { game?.films.film?.draw(at: seconds) }
+package func alinaFilm(_ seconds: Double) { film?.draw(at: seconds) }
 
 /// Goes back by so many steps, as the browser's own Back asks.
 @_expose(wasm, "back") @_cdecl("alinaBack")
@@ -271,35 +265,6 @@ extension ServerAddress {
   static let page = ServerAddress("localhost")!
 }
 
-extension Key {
-  /// Reads `KeyboardEvent.key`; letters in lower case, as they are on the keyboard.
-  init?(browserName name: String) {
-    switch name {
-    case "ArrowUp": self = .up
-    case "ArrowDown": self = .down
-    case "ArrowLeft": self = .left
-    case "ArrowRight": self = .right
-    case "Enter": self = .enter
-    case "Escape": self = .escape
-    case "Tab": self = .tab
-    case "Backspace": self = .backspace
-    case "Delete": self = .delete
-    case "Home": self = .home
-    case "End": self = .end
-    case "PageUp": self = .pageUp
-    case "PageDown": self = .pageDown
-    default:
-      if name.utf8.count > 1, name.utf8.first == UInt8(ascii: "F"), let number = Int(String(name.dropFirst())) {
-        self = .function(number)
-      } else if name.count == 1, let letter = name.lowercased().first {
-        self = .character(letter)
-      } else {
-        return nil
-      }
-    }
-  }
-}
-
 extension RuleShelf {
   /// The rules that came with the page.
   static var page: RuleShelf {
@@ -314,7 +279,7 @@ extension RuleShelf {
       guard let entry = found.first(where: { $0.reference.name == name }) else {
         throw RuleShelf.Refusal("\(name): no such rules")
       }
-      return Loaded(rules: entry.rules, reference: entry.reference)
+      return (entry.rules, entry.reference)
     }
     // The standard ones first.
     shelf.names = ["score"] + entries.map { $0.reference.name }.filter { $0 != "score" }

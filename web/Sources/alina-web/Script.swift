@@ -41,7 +41,9 @@ enum Page {
   }
 
   /// A text of the page, empty where there is none.
-  static func text(_ what: Asked) -> String { String(decoding: ask(what) ?? [], as: UTF8.self) }
+  static func text(_ what: Asked, _ words: String = "") -> String {
+    String(decoding: ask(what, words) ?? [], as: UTF8.self)
+  }
 
   /// Whether the system asks for something: `dark`, `contrast`, `still`, or has a `finger` to press with, or `films`.
   static func prefers(_ word: Substring) -> Bool { text(.preferences).split(separator: " ").contains(word) }

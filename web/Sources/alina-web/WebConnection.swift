@@ -22,8 +22,7 @@ final class WebConnection {
   /// Goes to the server that the page came from; `chance` gives a random number under its argument.
   init(guest: String?, seed: UInt64, chance: @escaping (Int) -> Int) {
     var identity = ClientModel.Identity(client: "alina web", guest: guest)
-    let lines = String(decoding: Page.ask(.file, WebConnection.credentials) ?? [], as: UTF8.self).split(separator: "\n")
-    for line in lines {
+    for line in Page.text(.file, WebConnection.credentials).split(separator: "\n") {
       let words = line.split(separator: " ")
       guard words.count == 2 else { continue }
       if words[0] == "token" { identity.token = String(words[1]) }

@@ -9,7 +9,7 @@ extension PlatformServices {
     services.clipboard = { Page.ask(.clipboard).map { String(decoding: $0, as: UTF8.self) } }
     services.setClipboard = { Page.tell(.clipboard, $0) }
     services.share = { Page.tell(.share, $0) }
-    services.address = { String(decoding: Page.ask(.address, $0) ?? [], as: UTF8.self) }
+    services.address = { Page.text(.address, $0) }
     services.paste = {
       Page.pasted = $0
       Page.tell(.paste)
@@ -24,9 +24,7 @@ extension PlatformServices {
     services.dataFolder = { "data" }
     services.readFile = { Page.ask(.file, $0) }
     services.writeFile = { Page.write($0, $1) }
-    services.listFolder = { folder in
-      String(decoding: Page.ask(.folder, folder) ?? [], as: UTF8.self).split(separator: "\n").map { String($0) }
-    }
+    services.listFolder = { Page.text(.folder, $0).split(separator: "\n").map { String($0) } }
     services.deleteFile = { Page.tell(.delete, $0) }
     services.takeText = { place in
       scriptTakeText(

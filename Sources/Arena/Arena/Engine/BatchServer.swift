@@ -34,7 +34,8 @@ package struct BatchServer {
   package init(variant: Variant, player: PlayerSpec) throws(ArenaError) {
     (self.variant, spec) = (variant, player)
     guard try BatchServer.canPlay(player, variant) else {
-      throw ArenaError("this player cannot answer in a batch of \(variant.rawValue); allowed: \(variant.batchPlayers)")
+      throw ArenaError(
+        "this player cannot answer in a batch of \(variant.rawValue); allowed: \(PlayerSpec.unlearning(in: variant))")
     }
   }
 
@@ -69,31 +70,29 @@ package struct BatchServer {
     }
   }
 
-  private typealias Choice<State> = (_ state: State, _ last: Cell?, _ generator: inout SplitMix64) -> Cell
-
-  private func classicChoice() throws(ArenaError) -> Choice<Position> {
+  private func classicChoice() throws(ArenaError) -> BoardPlayer<Classic>.Choice {
     guard let player = try spec.stateless() else { throw ArenaError("--player keeps a state between moves") }
-    return { position, last, generator in
+    return { position, last, generator, _ in
       let lastMove = last.map { Square($0.index) }
       return Cell(rawValue: player.move(in: position, lastMove: lastMove, using: &generator).rawValue)
     }
   }
 
-  private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> Choice<R.State> {
-    let value = spec.needsUltimateValue ? try UltimateValueFile.load(from: UltimateValueFile.folders) : nil
+  private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> BoardPlayer<R>.Choice {
+    let value = spec.needsUltimateValue ? try UltimateValueFile.load() : nil
     // One tree for all games: none is kept from one game's move to the next one's.
     let search = UltimateSearch(value: value, capacity: 1 << 18)
-    guard let choose = R.choice(of: spec, search: { _ in search }) else {
+    guard case .own(let choose, _)? = R.player(of: spec, with: PlayerMemory(tree: { _ in search })) else {
       throw ArenaError("--player does not play \(variant.rawValue)")
     }
-    return { state, _, generator in
+    return { state, last, generator, isStopped in
       search.forget()
-      return choose(state, &generator) { false }
+      return choose(state, last, &generator, isStopped)
     }
   }
 
   private func serve<R: Rules>(
-    _ rules: R.Type, _ count: Int, _ seed: UInt64, _ choice: Choice<R.State>, _ input: Int32, _ output: Int32
+    _ rules: R.Type, _ count: Int, _ seed: UInt64, _ choice: BoardPlayer<R>.Choice, _ input: Int32, _ output: Int32
   ) throws(ArenaError) {
     var games = BatchGames<R>(count: count, seed: seed)
     try BatchServer.write(games.blocks, to: output)
@@ -173,12 +172,12 @@ private struct BatchGames<R: Rules> {
     play(cells[place], game)
   }
 
-  mutating func answer(_ game: Int, _ choice: (R.State, Cell?, inout SplitMix64) -> Cell) {
+  mutating func answer(_ game: Int, _ choice: BoardPlayer<R>.Choice) {
     guard !R.moves(states[game]).isEmpty else {
       blocks[(game + 1) * blockSize - 1] = 1
       return
     }
-    play(choice(states[game], lasts[game], &generators[game]), game)
+    play(choice(states[game], lasts[game], &generators[game], { false }), game)
   }
 
   private mutating func play(_ cell: Cell, _ game: Int) {
@@ -210,16 +209,5 @@ private struct BatchGames<R: Rules> {
       case .draw: 3
       }
     blocks[tail + 2] = lasts[game].map { UInt8(places[$0.index]) } ?? 255
-  }
-}
-
-extension Variant {
-  /// Who can answer in a batch, for messages.
-  fileprivate var batchPlayers: String {
-    switch self {
-    case .classic: "\(PlayerSpec.memoryless), mcts:N"
-    case .infinite: PlayerSpec.memoryless
-    case .ultimate: "random, levels:1–6, mcts:N"
-    }
   }
 }

@@ -175,38 +175,22 @@ final class EngineClient: @unchecked Sendable {
     }
   }
 
-  /// Asks for a move; anything but a legal one in time loses the game and kills the engine.
-  func move(
-    start: Position, moves: [Square], position: Position, otherClock: Double?
-  ) -> Result<(Square, MoveReport), EngineLoss> {
-    ask(position.turn, otherClock) {
-      writePosition(start, moves)
-    } reading: { word in
-      UCINotation.square(word).flatMap { position.legalMoves.contains($0) ? $0 : nil }
-    }
-  }
-
-  /// Asks for a move of a variant's game that began at the start of the rules or from a position.
+  /// Asks for a move of a game that began at the start of the rules or from a position; anything but a legal one in time
+  /// loses the game and kills the engine.
   func move<R: Rules>(
     _ rules: R.Type, _ start: String?, _ cells: [Cell], _ state: R.State, otherClock: Double?
   ) -> Result<(Cell, MoveReport), EngineLoss> {
     ask(R.turn(in: state), otherClock) {
-      if request.isEmpty {
-        request += (start.map { "position fen \($0)" } ?? "position startpos").utf8
-        movesTold = 0
-      }
-      for (number, cell) in cells.enumerated().dropFirst(movesTold) {
-        request += "\(number == 0 ? " moves" : "") \(R.variant.name(of: cell))".utf8
-      }
-      movesTold = cells.count
+      writePosition(start, cells, R.variant)
     } reading: { word in
-      R.variant.cell(named: word).flatMap { R.moves(state).contains($0) ? $0 : nil }
+      let cell = R.variant == .classic ? UCINotation.square(word).map { Cell($0.index) } : R.variant.cell(named: word)
+      return cell.flatMap { R.moves(state).contains($0) ? $0 : nil }
     }
   }
 
-  private func ask<Move>(
-    _ turn: Player, _ otherClock: Double?, writing: () -> Void, reading: (Substring) -> Move?
-  ) -> Result<(Move, MoveReport), EngineLoss> {
+  private func ask(
+    _ turn: Player, _ otherClock: Double?, writing: () -> Void, reading: (Substring) -> Cell?
+  ) -> Result<(Cell, MoveReport), EngineLoss> {
     if let pendingLoss { return .failure(pendingLoss) }
     guard let process else { return .failure(EngineLoss(reason: "is not running", ending: .forfeit)) }
     if let deadline = readyDeadline {
@@ -227,7 +211,7 @@ final class EngineClient: @unchecked Sendable {
     // The position of the next move begins with this one.
     request.removeLast(request.count - told)
     var evaluation: String?
-    var answer: (move: Move?, text: String)?
+    var answer: (move: Cell?, text: String)?
     while answer == nil {
       guard process.bytesRead <= EngineClient.floodLimit else {
         return .failure(lose("wrote more than \(EngineClient.floodLimit) bytes without a move"))
@@ -255,19 +239,19 @@ final class EngineClient: @unchecked Sendable {
   }
 
   /// Writes `position …` into the request, which holds that of the move before if it was of this game.
-  private func writePosition(_ start: Position, _ moves: [Square]) {
+  private func writePosition(_ start: String?, _ cells: [Cell], _ variant: Variant) {
     if request.isEmpty {
-      request += (start == .start ? "position startpos" : "position fen \(notation.text(of: start))").utf8
+      let position = notation == .cutechess ? start.flatMap { try? Position(notation: $0) } : nil
+      let text = position.map { notation.text(of: $0) } ?? start
+      request += (text.map { "position fen \($0)" } ?? "position startpos").utf8
       movesTold = 0
     }
-    for (number, square) in moves.enumerated().dropFirst(movesTold) {
-      if number == 0 { request += " moves".utf8 }
-      request.append(0x20)
+    for (number, cell) in cells.enumerated().dropFirst(movesTold) {
+      request += (number == 0 ? " moves " : " ").utf8
       if notation == .cutechess { request += "P@".utf8 }
-      request.append(square.nameBytes.column)
-      request.append(square.nameBytes.row)
+      request += variant.name(of: cell).utf8
     }
-    movesTold = moves.count
+    movesTold = cells.count
   }
 
   /// Score and depth of an `info` line as PGN has them; `nil` where it has no score of the best line.

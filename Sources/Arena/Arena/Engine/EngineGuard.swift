@@ -137,31 +137,11 @@ package enum EngineGuard {
   }
 
   private static func numbers(in folder: String) -> [pid_t] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
-    var result: [pid_t] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if let number = pid_t(name) { result.append(number) }
-    }
-    return result
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { pid_t($0) }
   }
 
   /// A small file of /proc, or `nil` where it is not there any more.
   private static func contents(_ path: String) -> String? {
-    let descriptor = Descriptor.open(path, O_RDONLY)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    while true {
-      let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
-        let count = read(descriptor, space.baseAddress, 4096)
-        if count > 0 { bytes.append(contentsOf: space[..<count]) }
-        return count
-      }
-      guard count > 0 else { return count == 0 ? String(decoding: bytes, as: UTF8.self) : nil }
-    }
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -170,16 +170,13 @@ package struct UCIServer {
     guard position.outcome == nil else { return .reply(["bestmove (none)"]) }
     let isInfinite = words.contains("infinite") || words.contains("ponder")
     if let searching = player as? MonteCarloOpponent {
-      func value(_ name: String) -> Double? {
-        let number = words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
-        return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
-      }
-      let left = value(position.turn == .x ? "wtime" : "btime").map { TimeLimit.share(of: Int($0)) }
+      let left = UCIServer.share(of: position.turn, words)
       // A little of the time is kept for the way back.
-      let time = value("movetime").map { max(1, $0 - min(20, $0 / 10)) } ?? left ?? .infinity
+      let time = UCIServer.limit("movetime", words).map { max(1, $0 - min(20, $0 / 10)) } ?? left ?? .infinity
       return .search(
         Search(
-          self, simulations: min(searching.simulations, value("nodes").map { max(1, Int($0)) } ?? .max),
+          self,
+          simulations: min(searching.simulations, UCIServer.limit("nodes", words).map { max(1, Int($0)) } ?? .max),
           deadline: isInfinite ? .infinity : monotonicMilliseconds() + time, isInfinite: isInfinite))
     }
     let square = player.move(in: position, lastMove: lastMove, using: &generator)
@@ -188,6 +185,17 @@ package struct UCIServer {
     guard isInfinite else { return .reply(lines) }
     held = [lines[1]]
     return .reply([lines[0]])
+  }
+
+  /// A number of `go`, kept in sane bounds; `nil` where it is not given or is none.
+  static func limit(_ name: String, _ words: [String]) -> Double? {
+    let number = words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
+    return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
+  }
+
+  /// The milliseconds for a move of a side that has a clock.
+  static func share(of side: Player, _ words: [String]) -> Double? {
+    limit(side == .x ? "wtime" : "btime", words).map { TimeLimit.share(of: Int($0)) }
   }
 
   /// Takes the rest of the seed's numbers from a search.

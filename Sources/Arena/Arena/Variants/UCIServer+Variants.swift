@@ -42,20 +42,15 @@ extension UCIServer {
     if R.variant == .ultimate, tree?.hasValue != spec.needsUltimateValue {
       do throws(ArenaError) {
         let needsValue = spec.needsUltimateValue
-        tree = UltimateSearch(value: needsValue ? try UltimateValueFile.load(from: UltimateValueFile.folders) : nil)
+        tree = UltimateSearch(value: needsValue ? try UltimateValueFile.load() : nil)
       } catch { return ["info string \(error)", "bestmove (none)"] }
     }
-    guard let choice = R.choice(of: spec, search: { [tree] _ in tree ?? UltimateSearch() }) else {
-      return ["bestmove (none)"]
-    }
-    func number(_ name: String) -> Double? {
-      words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
-    }
-    let left = number(R.turn(in: state) == .x ? "wtime" : "btime").map {
-      TimeLimit.share(of: Int(min(max($0, 0), 1e9)))
-    }
-    let deadline = monotonicMilliseconds() + (number("movetime") ?? left ?? .infinity)
-    let cell = choice(state, &generator) { monotonicMilliseconds() > deadline }
+    tree?.forget()
+    let memory = PlayerMemory(tree: { [tree] _ in tree ?? UltimateSearch() })
+    guard case .own(let choose, _)? = R.player(of: spec, with: memory) else { return ["bestmove (none)"] }
+    let time = UCIServer.limit("movetime", words) ?? UCIServer.share(of: R.turn(in: state), words) ?? .infinity
+    let deadline = monotonicMilliseconds() + time
+    let cell = choose(state, nil, &generator) { monotonicMilliseconds() > deadline }
     return ["bestmove \(R.variant.name(of: cell))"]
   }
 }

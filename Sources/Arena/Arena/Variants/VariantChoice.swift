@@ -3,38 +3,55 @@ import Opponents
 import Oracle
 import TicTacToe
 
+/// What players look up or remember. Nobody else uses it during a game.
+struct PlayerMemory {
+  /// The moves of a player of classic without memory.
+  var table: DistributionTable?
+  var learner: Learner?
+  /// The tree of a search of classic.
+  var search: () -> MonteCarloSearch = { MonteCarloSearch() }
+  /// The tree of a search of Ultimate, with the learnt value or without; empty at the start of a game.
+  var tree: (_ needsValue: Bool) -> UltimateSearch
+}
+
 /// Rules of which the arena knows players.
 protocol ArenaRules: Rules {
-  typealias Choice = (_ state: State, _ generator: inout SplitMix64, _ isStopped: () -> Bool) -> Cell
+  /// One of Alina's own players; `nil` where it does not play these rules.
+  static func player(of spec: PlayerSpec, with memory: PlayerMemory) -> BoardPlayer<Self>?
+}
 
-  /// How one of Alina's own players chooses a move of one game; `nil` where it does not play these rules.
-  ///
-  /// - Parameter search: Memory that nobody else uses during the game, with the learnt value or without.
-  static func choice(of spec: PlayerSpec, search: (_ needsValue: Bool) -> UltimateSearch) -> Choice?
+extension Classic: ArenaRules {
+  static func player(of spec: PlayerSpec, with memory: PlayerMemory) -> BoardPlayer<Classic>? {
+    if let table = memory.table { return .table(table) }
+    if let learner = memory.learner { return .learner(learner) }
+    guard case .mcts(let simulations) = spec else { return nil }
+    let search = memory.search()
+    return .own { position, _, generator, isStopped in
+      Cell(search.bestMove(in: position, simulations: simulations, using: &generator, isStopped: isStopped).index)
+    }
+  }
 }
 
 extension Infinite: ArenaRules {
-  static func choice(of spec: PlayerSpec, search: (_ needsValue: Bool) -> UltimateSearch) -> Choice? {
+  static func player(of spec: PlayerSpec, with memory: PlayerMemory) -> BoardPlayer<Infinite>? {
     guard let player = spec.infinite else { return nil }
-    return { state, generator, _ in player.move(in: state, using: &generator) }
+    return .own { state, _, generator, _ in player.move(in: state, using: &generator) }
   }
 }
 
 extension Ultimate: ArenaRules {
-  static func choice(of spec: PlayerSpec, search: (_ needsValue: Bool) -> UltimateSearch) -> Choice? {
+  static func player(of spec: PlayerSpec, with memory: PlayerMemory) -> BoardPlayer<Ultimate>? {
     switch spec {
-    case .simple(.random): return { state, generator, _ in moves(state).randomCell(using: &generator) }
+    case .simple(.random): return .own { state, _, generator, _ in moves(state).randomCell(using: &generator) }
     case .level(let number):
       guard let level = UltimateLevel(number: number) else { return nil }
-      let search = search(level.needsValue)
-      search.forget()
-      return { state, generator, isStopped in
+      let search = memory.tree(level.needsValue)
+      return .own { state, _, generator, isStopped in
         level.move(in: state, with: search, using: &generator, isStopped: isStopped)
       }
     case .mcts(let simulations):
-      let search = search(false)
-      search.forget()
-      return { state, generator, isStopped in
+      let search = memory.tree(false)
+      return .own { state, _, generator, isStopped in
         search.bestMove(in: state, simulations: simulations, using: &generator, isStopped: isStopped)
       }
     default: return nil
@@ -62,13 +79,18 @@ extension PlayerSpec {
     }
   }
 
+  /// Alina's own players of a variant that do not learn, for messages.
+  static func unlearning(in variant: Variant) -> String {
+    switch variant {
+    case .classic: "\(memoryless), mcts:N"
+    case .infinite: memoryless
+    case .ultimate: "random, levels:1–6, mcts:N"
+    }
+  }
+
   /// What may be written for a variant, for messages.
   static func allowed(in variant: Variant) -> String {
-    switch variant {
-    case .classic: allowed
-    case .infinite: "\(memoryless), cmd:COMMAND"
-    case .ultimate: "random, levels:1–6, mcts:N, cmd:COMMAND"
-    }
+    variant == .classic ? allowed : "\(unlearning(in: variant)), cmd:COMMAND"
   }
 
   /// Whether it plays Ultimate with the learnt value.

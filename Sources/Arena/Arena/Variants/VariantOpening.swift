@@ -1,25 +1,23 @@
 import Base
 import TicTacToe
 
-/// How the games of a pair begin in a variant: a position as text, and moves played for both sides.
+/// How the games of a pair of any game begin: a position as text, and moves played for both sides.
 package struct VariantOpening: Sendable, Hashable {
   /// The position before the moves; `nil` for the start of the rules.
   package var start: String?
   package var cells: [Cell] = []
+
   /// The line that says so: `b2 a1`, or `fen POSITION moves b2 a1`.
-  package private(set) var text = ""
+  func text(_ variant: Variant) -> String {
+    let moves = cells.map { variant.name(of: $0) }.joined(separator: " ")
+    return start.map { cells.isEmpty ? "fen \($0)" : "fen \($0) moves \(moves)" } ?? moves
+  }
+}
 
-  package init() {}
-
+extension VariantOpening {
   /// The opening that a game of a book is.
   init(_ game: Game) {
-    self.init(game.variant, start: game.isFromStart ? nil : game.startState.notation, cells: game.cells)
-  }
-
-  private init(_ variant: Variant, start: String?, cells: [Cell]) {
-    (self.start, self.cells) = (start, cells)
-    let moves = cells.map { variant.name(of: $0) }.joined(separator: " ")
-    text = start.map { cells.isEmpty ? "fen \($0)" : "fen \($0) moves \(moves)" } ?? moves
+    self.init(start: game.isFromStart ? nil : game.startState.notation, cells: game.cells)
   }
 
   /// Reads a line: moves, `fen POSITION`, `fen POSITION moves …`, or the same without `fen`; the game must not be over.
@@ -52,7 +50,7 @@ package struct VariantOpening: Sendable, Hashable {
       _ = R.play(cell, &state)
       cells.append(cell)
     }
-    self.init(R.variant, start: nil, cells: cells)
+    self.init(cells: cells)
   }
 
   /// The state that games begin from, before the moves of the opening. The text was read before.

@@ -47,7 +47,7 @@ extension AnswerText {
 
   /// A game of Ultimate move by move, with what a search believes: the expected score of the side that moved, in percent.
   package static func reviewUltimate(_ record: Record, simulations: Int, asJSON: Bool) -> String {
-    let value = try? UltimateValueFile.load(from: UltimateValueFile.folders)
+    let value = try? UltimateValueFile.load()
     let review = UltimateReview(record.game, value: value, simulations: simulations)
     let names = Variant.ultimate
     guard !asJSON else {
@@ -86,11 +86,11 @@ extension AnswerText {
       + "\(simulations) simulations a move\(value == nil ? "" : " with the learnt value") believes; not exact\n"
   }
 
-  private static func heading(_ record: Record) -> String {
+  static func heading(_ record: Record) -> String {
     "\(record[player: .x] ?? "X") – \(record[player: .o] ?? "O"), \(record.resultToken)\n"
   }
 
-  private static func list(_ notes: [String]) -> String {
+  static func list(_ notes: [String]) -> String {
     notes.isEmpty ? "" : "  – " + notes.joined(separator: ", ")
   }
 }

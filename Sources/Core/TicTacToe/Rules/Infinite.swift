@@ -21,8 +21,6 @@ package enum Infinite: Rules {
     /// Four bits a mark, the cell's index plus one; the oldest mark lowest, 0 for none.
     package fileprivate(set) var rawValue: UInt16 = 0
 
-    package init() {}
-
     package var count: Int { (19 - rawValue.leadingZeroBitCount) / 4 }
 
     /// The marks from the oldest to the newest.
@@ -80,8 +78,6 @@ package enum Infinite: Rules {
     /// The keys of the boards before this one. A state read from a text remembers none.
     fileprivate var earlier: [UInt32] = []
 
-    package init() {}
-
     /// How often this board has stood before.
     package var repetitions: Int {
       let key = board.key
@@ -117,9 +113,6 @@ package enum Infinite: Rules {
 }
 
 extension Infinite {
-  /// The longest text of a state that is read, generously.
-  package static let notationLimit = 64
-
   /// X's marks from the oldest to the newest, O's marks, the side to move, and the plies played: `a3b2/c3 o 3`; `-` for
   /// no marks. How often boards stood before is not in it.
   package static func notation(of state: State) -> String {
@@ -128,10 +121,7 @@ extension Infinite {
   }
 
   package static func state(notation: String) throws(NotationError) -> State {
-    var cursor = ByteCursor(Array(notation.utf8.prefix(notationLimit + 1)))
-    guard cursor.bytes.count <= notationLimit else {
-      throw cursor.error(at: 0, "a position has at most \(notationLimit) characters")
-    }
+    var cursor = try ByteCursor(notation, of: variant)
     var state = State()
     state.board.x = try marks(from: &cursor, besides: [])
     guard cursor.peek == UInt8(ascii: "/") else { throw cursor.error("'/' must follow X's marks") }
@@ -139,12 +129,7 @@ extension Infinite {
     state.board.o = try marks(from: &cursor, besides: state.board.x.set)
     cursor.skipSpace()
     let side = cursor.offset
-    switch cursor.peek.map({ $0 | 0x20 }) {
-    case UInt8(ascii: "x"): state.board.turn = .x
-    case UInt8(ascii: "o"): state.board.turn = .o
-    default: throw cursor.error("the side to move is x or o")
-    }
-    cursor.offset += 1
+    state.board.turn = try cursor.readSide()
     cursor.skipSpace()
     let number = cursor.offset
     cursor.skip { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

@@ -25,8 +25,6 @@ package enum Ultimate: Rules {
     package fileprivate(set) var target = UInt8(Ultimate.anyBoard)
     package fileprivate(set) var turn = Player.x
 
-    package init() {}
-
     /// The marks on one of the nine boards.
     @inline(__always)
     package func position(on board: Int) -> Position {
@@ -113,74 +111,28 @@ extension Ultimate.State {
 }
 
 extension Ultimate {
-  /// The longest text of a state that is read, generously.
-  package static let notationLimit = 128
-
   /// The rows from the top, digits for runs of empty cells, the side to move, and the board to play in by the name it has
   /// among the nine, or `-`: `9/9/9/9/4X4/9/9/9/9 o b2`.
   package static func notation(of state: State) -> String {
-    var text = ""
-    for row in 0..<9 {
-      var run = 0
-      func endRun() {
-        if run > 0 { text += "\(run)" }
-        run = 0
-      }
-      for column in 0..<9 {
-        let cell = variant.cell(row: row, column: column)
-        if let mark = state.position(on: cell.index / 9)[Square(cell.index % 9)] {
-          endRun()
-          text.append(mark.letter)
-        } else {
-          run += 1
-        }
-      }
-      endRun()
-      if row < 8 { text += "/" }
-    }
     let target = state.target == anyBoard ? "-" : Square(Int(state.target)).name
-    return "\(text) \(state.turn == .x ? "x" : "o") \(target)"
+    let rows = variant.rows(x: cells(of: .x, in: state), o: cells(of: .o, in: state))
+    return "\(rows) \(state.turn == .x ? "x" : "o") \(target)"
   }
 
   package static func state(notation: String) throws(NotationError) -> State {
-    var cursor = ByteCursor(Array(notation.utf8.prefix(notationLimit + 1)))
-    guard cursor.bytes.count <= notationLimit else {
-      throw cursor.error(at: 0, "a position has at most \(notationLimit) characters")
-    }
+    var cursor = try ByteCursor(notation, of: variant)
+    let rows = try variant.readRows(from: &cursor)
     var state = State()
-    for row in 0..<9 {
-      try state.readRow(row, from: &cursor)
-      guard row < 8 else { break }
-      guard cursor.peek == UInt8(ascii: "/") else { throw cursor.error("'/' must follow row \(row + 1) of 9") }
-      cursor.offset += 1
-    }
+    (state.x, state.o) = (rows.x.rawValue, rows.o.rawValue)
     try state.closeBoards(cursor)
-    try state.readSide(from: &cursor)
+    cursor.skipSpace()
+    try cursor.readSide(state.turn)
     try state.readTarget(from: &cursor)
     return state
   }
 }
 
 extension Ultimate.State {
-  fileprivate mutating func readRow(_ row: Int, from cursor: inout ByteCursor) throws(NotationError) {
-    var column = 0
-    while column < 9 {
-      guard let byte = cursor.peek else { throw cursor.error("row \(row + 1) ends after \(column) of 9 cells") }
-      switch byte {
-      case UInt8(ascii: "X"), UInt8(ascii: "x"), UInt8(ascii: "O"), UInt8(ascii: "o"):
-        let bit: UInt128 = 1 << UInt128(Ultimate.variant.cell(row: row, column: column).rawValue)
-        if byte | 0x20 == UInt8(ascii: "x") { x |= bit } else { o |= bit }
-        column += 1
-      case UInt8(ascii: "1")...UInt8(ascii: "9"):
-        column += Int(byte - UInt8(ascii: "0"))
-        guard column <= 9 else { throw cursor.error("row \(row + 1) has more than 9 cells") }
-      default:
-        throw cursor.error("a row is written with X, O and 1–9 for empty cells")
-      }
-      cursor.offset += 1
-    }
-  }
-
   /// Finds which boards are won or full.
   fileprivate mutating func closeBoards(_ cursor: ByteCursor) throws(NotationError) {
     for board in Square.all {
@@ -194,22 +146,9 @@ extension Ultimate.State {
     guard !(Line.hasLine(xBoards) && Line.hasLine(oBoards)) else {
       throw cursor.error(at: 0, "both sides have three boards in a line")
     }
-    let (xCount, oCount) = (x.nonzeroBitCount, o.nonzeroBitCount)
-    guard (0...1).contains(xCount - oCount) else {
-      throw cursor.error(at: 0, "\(xCount) X against \(oCount) O: X moves first and sides alternate")
-    }
-    turn = xCount == oCount ? .x : .o
+    turn = try cursor.turn(afterX: x.nonzeroBitCount, o: o.nonzeroBitCount)
     guard !Line.hasLine(boards(of: turn)) else {
       throw cursor.error(at: 0, "no legal play reaches this position: the game would have ended before")
-    }
-  }
-
-  fileprivate mutating func readSide(from cursor: inout ByteCursor) throws(NotationError) {
-    cursor.skipSpace()
-    switch cursor.peek.map({ $0 | 0x20 }) {
-    case UInt8(ascii: "x") where turn == .x, UInt8(ascii: "o") where turn == .o: cursor.offset += 1
-    case UInt8(ascii: "x"), UInt8(ascii: "o"): throw cursor.error("the marks say that \(turn.letter) is to move")
-    default: throw cursor.error("the side to move is x or o")
     }
   }
 

@@ -64,7 +64,7 @@ package enum VariantState: Sendable, Hashable {
     switch self {
     case .classic(let state): Classic.moves(state)
     case .infinite(let state): Infinite.moves(state)
-    case .ultimate(let state): Ultimate.outcome(of: state) == nil ? Ultimate.moves(state) : MoveSet()
+    case .ultimate(let state): Ultimate.moves(state)
     }
   }
 
@@ -103,11 +103,5 @@ package enum VariantState: Sendable, Hashable {
   }
 
   /// Whether a side holds a cell.
-  package func isMarked(_ cell: Cell) -> Bool {
-    switch self {
-    case .classic(let state): state[Square(cell.index)] != nil
-    case .infinite(let state): state.board.position[Square(cell.index)] != nil
-    case .ultimate(let state): MoveSet(rawValue: state.x | state.o).contains(cell)
-    }
-  }
+  package func isMarked(_ cell: Cell) -> Bool { position(on: cell.index / 9)[Square(cell.index % 9)] != nil }
 }

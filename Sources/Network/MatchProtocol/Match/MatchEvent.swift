@@ -11,14 +11,12 @@ package struct MatchEvent: Sendable, Hashable {
     case offer, accept, decline
   }
 
-  /// Why a match ended.
   package enum Reason: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A line or a full board.
     case normal
     case resign
     /// A flag fell.
     case time
-    /// A draw was agreed.
     case agreement
     /// A side was away too long, and the other side claimed or was given the win.
     case gone
@@ -36,7 +34,6 @@ package struct MatchEvent: Sendable, Hashable {
     }
   }
 
-  /// What happened.
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
@@ -77,13 +74,11 @@ package struct MatchEvent: Sendable, Hashable {
 
   /// The time, in milliseconds since 1970.
   package var at: Int64
-  /// The side that did it, if a side did.
   package var side: Player?
   /// The `mid` of the command it answers, if there is one; unique for match and side.
   package var mid: String?
   /// The milliseconds left after the event, in a clocked match that is live.
   package var clocks: Sides<Int>?
-  /// What happened.
   package var kind: Kind
 
   package init(at: Int64, side: Player? = nil, mid: String? = nil, clocks: Sides<Int>? = nil, _ kind: Kind) {

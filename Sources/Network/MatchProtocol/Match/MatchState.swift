@@ -3,7 +3,6 @@ import TicTacToe
 
 /// A match as the fold of its log, and of nothing else. Server, client and history checker use this one fold.
 package struct MatchState: Sendable, Hashable {
-  /// The phase of a match.
   package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A room that waits for its second player.
     case open
@@ -11,13 +10,11 @@ package struct MatchState: Sendable, Hashable {
     case confirming
     /// Being played.
     case live
-    /// Ended.
     case over
   }
 
   /// A draw offer that stands.
   package struct Offer: Sendable, Hashable {
-    /// The side that offered.
     package var side: Player
     /// The `seq` of the offer. An answer names it.
     package var seq: Int
@@ -26,9 +23,7 @@ package struct MatchState: Sendable, Hashable {
   package struct End: Sendable, Hashable {
     /// The outcome, `nil` if the match was aborted.
     package var outcome: Outcome?
-    /// Why.
     package var reason: MatchEvent.Reason
-    /// The ratings, if they changed.
     package var ratings: Sides<MatchEvent.RatingChange>?
 
     package init(outcome: Outcome?, reason: MatchEvent.Reason, ratings: Sides<MatchEvent.RatingChange>? = nil) {
@@ -41,7 +36,6 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var seq = 0
   /// The hash after event `seq`.
   package internal(set) var hash: LogHash
-  /// The phase.
   package internal(set) var phase = Phase.open
   /// The game, the clock, and whether the match is rated.
   package internal(set) var terms = MatchTerms()
@@ -59,7 +53,6 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var position = VariantState(startOf: .classic)
   /// The milliseconds left after the last event that changed them.
   package internal(set) var clocks: Sides<Int>?
-  /// The draw offer that stands.
   package internal(set) var offer: Offer?
   /// Draw offers made by each side.
   package internal(set) var offersMade = Sides(x: 0, o: 0)

@@ -3,7 +3,6 @@ import TicTacToe
 
 /// The name of a match: 1–32 characters `[A-Za-z0-9_-]`. The server draws twelve.
 package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// The characters.
   package let rawValue: String
 
   /// Makes an id, or `nil` if it is empty, too long or has other characters.
@@ -28,10 +27,8 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
     rawValue.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
 
-  /// The characters.
   package var description: String { rawValue }
 
-  /// Orders by characters.
   package static func < (a: MatchID, b: MatchID) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -103,9 +100,7 @@ package struct MatchTerms: Sendable, Hashable {
 
 /// Two values, one for each side.
 package struct Sides<Value> {
-  /// X's.
   package var x: Value
-  /// O's.
   package var o: Value
 
   package init(x: Value, o: Value) {

@@ -5,7 +5,6 @@ import TicTacToe
 package enum MatchAction: Sendable, Hashable {
   /// Mark a cell as ply `ply` (the number of marks before it); without a number, at the current ply.
   case move(ply: Int?, cell: CellName)
-  /// Give up.
   case resign
   /// Offer, accept or decline a draw. An answer names the `seq` of the offer, or means the offer that stands.
   case draw(MatchEvent.DrawAction, offer: Int?)
@@ -100,7 +99,6 @@ package enum ClientMessage: Sendable, Hashable {
 
 /// One line from a client: a message, and the `id` its answer echoes as `re`.
 package struct ClientLine: Sendable, Hashable {
-  /// Echoed as `re`.
   package var id: String?
   package var message: ClientMessage
 

@@ -46,7 +46,6 @@ extension JSONObject {
     self = object
   }
 
-  /// Reads the object of a line.
   package init(line: [UInt8], with field: String) throws(ProtocolError) {
     let result: Result<JSONObject, ProtocolError> = line.withUnsafeBytes { raw in
       do throws(ProtocolError) { return .success(try JSONObject(line: raw, with: field)) } catch {

@@ -64,7 +64,6 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
 package enum ServerMessage: Sendable, Hashable {
   /// The answer to `hello`.
   package struct Welcome: Sendable, Hashable {
-    /// The version chosen.
     package var version = protocolVersions[0]
     /// The session's public number.
     package var session: String
@@ -157,7 +156,7 @@ package struct ServerLine: Sendable, Hashable {
     do throws(FieldError) {
       // The body is the bytes that were sent, and not what they say.
       if case .event(let m, let seq, let hash, _) = blank {
-        blank = .event(m, seq: seq, hash: hash, body: try EventBody.bytes(in: line))
+        blank = .event(m, seq: seq, hash: hash, body: try ServerLine.body(in: line))
       }
       message = try blank.coded(by: &coder)
       if let object = try coder.field("state", JSONObject?.none) {
@@ -165,6 +164,16 @@ package struct ServerLine: Sendable, Hashable {
         state = try ServerMessage.blankState.coded(by: &inner)
       }
     } catch { throw .field(error) }
+  }
+
+  private static let bodyKey = Array(#","body":"#.utf8)
+
+  /// The stored bytes of an event in its line; O(n). `body` is always the last field, so its bytes end before the last byte.
+  private static func body(in line: UnsafeRawBufferPointer) throws(FieldError) -> [UInt8] {
+    let places = line.indices.dropLast(bodyKey.count)
+    let start = places.first { line[$0] == bodyKey[0] && line[$0...].starts(with: bodyKey) }
+    guard let start, line.last == UInt8(ascii: "}") else { throw .missing("body") }
+    return Array(line[(start + bodyKey.count)..<(line.count - 1)])
   }
 }
 
@@ -269,26 +278,6 @@ extension ServerMessage {
       return .bye(code, try c.field("msg", text, or: ""), retry: try c.field("retry_ms", retry))
     case .help(let text): return .help(try c.field("text", text))
     }
-  }
-}
-
-/// Finds the stored bytes of an event in its line. `body` is always the last field, so its bytes end before the last
-/// byte.
-package enum EventBody {
-  private static let key = Array(#","body":"#.utf8)
-
-  /// The bytes of `body`; O(n). Throws if the line has no `body` at its end.
-  package static func bytes(in line: UnsafeRawBufferPointer) throws(FieldError) -> [UInt8] {
-    guard line.last == UInt8(ascii: "}"), line.count > key.count else { throw .missing("body") }
-    var i = 0
-    let last = line.count - key.count
-    while i < last {
-      if line[i] == key[0], (0..<key.count).allSatisfy({ line[i + $0] == key[$0] }) {
-        return Array(line[(i + key.count)..<(line.count - 1)])
-      }
-      i += 1
-    }
-    throw .missing("body")
   }
 }
 

@@ -75,14 +75,6 @@ final class Canvas {
     cairo_fill(context)
   }
 
-  func fill(polygon points: some Sequence<Point>, _ color: Color) {
-    setColor(color)
-    cairo_new_path(context)
-    for p in points { cairo_line_to(context, p.x, p.y) }
-    cairo_close_path(context)
-    cairo_fill(context)
-  }
-
   /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
   func fill(polygons: [[Point]], _ color: Color) {
     setColor(color)
@@ -107,16 +99,6 @@ final class Canvas {
     cairo_set_line_width(context, width)
     cairo_set_line_cap(context, round ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT)
     cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
-    cairo_stroke(context)
-  }
-
-  func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {
-    setColor(color)
-    cairo_new_path(context)
-    cairo_move_to(context, a.x, a.y)
-    cairo_line_to(context, b.x, b.y)
-    cairo_set_line_width(context, width)
-    cairo_set_line_cap(context, CAIRO_LINE_CAP_BUTT)
     cairo_stroke(context)
   }
 

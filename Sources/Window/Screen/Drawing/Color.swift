@@ -2,16 +2,11 @@ import Glibc
 
 /// A colour of the sRGB space with its opacity, each component 0…1.
 package struct Color: Sendable, Hashable {
-  /// Red, 0…1.
   package var red: Double
-  /// Green, 0…1.
   package var green: Double
-  /// Blue, 0…1.
   package var blue: Double
-  /// The opacity, 0…1.
   package var alpha: Double
 
-  /// Makes a colour from components 0…1.
   package init(red: Double, green: Double, blue: Double, alpha: Double = 1) {
     (self.red, self.green, self.blue, self.alpha) = (red, green, blue, alpha)
   }

@@ -3,10 +3,7 @@ package struct Point: Sendable, Hashable {
   package var x: Double
   package var y: Double
 
-  /// Makes a place from pixels.
-  package init(_ x: Double, _ y: Double) {
-    (self.x, self.y) = (x, y)
-  }
+  package init(_ x: Double, _ y: Double) { (self.x, self.y) = (x, y) }
 
   static func + (a: Point, b: Point) -> Point { Point(a.x + b.x, a.y + b.y) }
   static func - (a: Point, b: Point) -> Point { Point(a.x - b.x, a.y - b.y) }
@@ -19,9 +16,8 @@ package struct Point: Sendable, Hashable {
 package struct Rect: Sendable, Hashable {
   package var x: Double
   package var y: Double
-  /// The width, never negative.
+  /// Never negative, like the height.
   package var width: Double
-  /// The height, never negative.
   package var height: Double
 
   /// Makes a rectangle; negative sizes become empty.
@@ -71,8 +67,12 @@ package struct Rect: Sendable, Hashable {
   }
 }
 
+/// Linear interpolation from `a` (t = 0) to `b` (t = 1).
+func mix(_ a: Rect, _ b: Rect, _ t: Double) -> Rect {
+  Rect(mix(a.x, b.x, t), mix(a.y, b.y, t), mix(a.width, b.width, t), mix(a.height, b.height, t))
+}
+
 extension PixelRect {
-  /// Whether the rectangle holds no pixel.
   package var isEmpty: Bool { width <= 0 || height <= 0 }
 
   var rect: Rect { Rect(Double(x), Double(y), Double(width), Double(height)) }

@@ -16,21 +16,14 @@ enum Glyphs {
   /// A sharp sign about its middle, 2.7 spaces high.
   static let sharp: Path = {
     var path = Path()
-    func quad(_ a: Point, _ b: Point, _ c: Point, _ d: Point) {
-      path.move(a.x, a.y)
-      path.line(b.x, b.y)
-      path.line(c.x, c.y)
-      path.line(d.x, d.y)
-      path.close()
-    }
     for x in [-0.22, 0.22] {
       let lift = -x * 0.35
-      quad(
+      path.polygon(
         Point(x - 0.055, -1.32 + lift), Point(x + 0.055, -1.32 + lift), Point(x + 0.055, 1.32 + lift),
         Point(x - 0.055, 1.32 + lift))
     }
     for y in [-0.46, 0.46] {
-      quad(Point(-0.52, y + 0.03), Point(0.52, y - 0.29), Point(0.52, y + 0.01), Point(-0.52, y + 0.33))
+      path.polygon(Point(-0.52, y + 0.03), Point(0.52, y - 0.29), Point(0.52, y + 0.01), Point(-0.52, y + 0.33))
     }
     return path
   }()
@@ -55,15 +48,10 @@ enum Glyphs {
   /// A natural sign about its middle, 2.6 spaces high.
   static let natural: Path = {
     var path = Path()
-    func quad(_ points: [Point]) {
-      path.move(points[0].x, points[0].y)
-      for p in points.dropFirst() { path.line(p.x, p.y) }
-      path.close()
-    }
-    quad([Point(-0.36, -1.35), Point(-0.25, -1.35), Point(-0.25, 0.62), Point(-0.36, 0.68)])
-    quad([Point(0.25, -0.68), Point(0.36, -0.62), Point(0.36, 1.35), Point(0.25, 1.35)])
-    quad([Point(-0.36, -0.34), Point(0.36, -0.62), Point(0.36, -0.34), Point(-0.36, -0.06)])
-    quad([Point(-0.36, 0.40), Point(0.36, 0.12), Point(0.36, 0.40), Point(-0.36, 0.68)])
+    path.polygon(Point(-0.36, -1.35), Point(-0.25, -1.35), Point(-0.25, 0.62), Point(-0.36, 0.68))
+    path.polygon(Point(0.25, -0.68), Point(0.36, -0.62), Point(0.36, 1.35), Point(0.25, 1.35))
+    path.polygon(Point(-0.36, -0.34), Point(0.36, -0.62), Point(0.36, -0.34), Point(-0.36, -0.06))
+    path.polygon(Point(-0.36, 0.40), Point(0.36, 0.12), Point(0.36, 0.40), Point(-0.36, 0.68))
     return path
   }()
 

@@ -1,3 +1,5 @@
+import TicTacToe
+
 /// A pen stroke: a smooth centre line with a width that swells and tapers, drawn as far as the pen has come.
 struct InkStroke: Sendable, Hashable {
   private let points: [Point]
@@ -109,14 +111,9 @@ struct InkStroke: Sendable, Hashable {
 }
 
 /// The two marks as pen strokes in a unit square centred on the origin, each cell's a little different.
-struct MarkStrokes: Sendable, Hashable {
+struct MarkStrokes: Sendable {
   /// The strokes in the order they are drawn, with the span of the animation (0…1) each takes.
   private let strokes: [(stroke: InkStroke, from: Double, to: Double)]
-
-  static func == (a: MarkStrokes, b: MarkStrokes) -> Bool {
-    a.strokes.elementsEqual(b.strokes) { $0.stroke == $1.stroke }
-  }
-  func hash(into hasher: inout Hasher) { for s in strokes { hasher.combine(s.stroke) } }
 
   /// X as two strokes; `seed` moves the hand a little.
   static func x(seed: Int) -> MarkStrokes {
@@ -173,6 +170,16 @@ struct MarkStrokes: Sendable, Hashable {
       return part.stroke.placed(scale: size, at: center).outline(upTo: local)
     }
   }
+}
+
+extension MarkStrokes {
+  init(_ player: Player, seed: Int) { self = player == .x ? .x(seed: seed) : .o(seed: seed) }
+
+  /// The mark in a cell, the same at every redraw.
+  init(_ player: Player, in cell: Cell) { self.init(player, seed: cell.index * 7 + (player == .x ? 1 : 2)) }
+
+  /// The large mark over one of the nine boards of Ultimate.
+  init(_ player: Player, over board: Square) { self.init(player, seed: 90 + board.index) }
 }
 
 /// A small fixed sequence of numbers −1…1: the unsteadiness of a hand, the same at every redraw.

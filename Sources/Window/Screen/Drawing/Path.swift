@@ -11,12 +11,21 @@ struct Path: Sendable, Hashable {
 
   init() {}
 
+  /// Straight lines from point to point.
+  init(through points: [Point]) { steps = points.enumerated().map { $0 == 0 ? .move($1) : .line($1) } }
+
   mutating func move(_ x: Double, _ y: Double) { steps.append(.move(Point(x, y))) }
   mutating func line(_ x: Double, _ y: Double) { steps.append(.line(Point(x, y))) }
   mutating func curve(_ ax: Double, _ ay: Double, _ bx: Double, _ by: Double, _ x: Double, _ y: Double) {
     steps.append(.curve(Point(ax, ay), Point(bx, by), Point(x, y)))
   }
   mutating func close() { steps.append(.close) }
+
+  /// Appends a closed polygon.
+  mutating func polygon(_ points: Point...) {
+    steps += Path(through: points).steps
+    close()
+  }
 
   /// An ellipse turned by `angle` radians.
   static func ellipse(_ center: Point, _ rx: Double, _ ry: Double, angle: Double = 0) -> Path {
@@ -49,5 +58,13 @@ struct Path: Sendable, Hashable {
   func rotated(_ angle: Double) -> Path {
     angle == 0
       ? self : mapped { p in Point(p.x * cosine(angle) - p.y * sine(angle), p.x * sine(angle) + p.y * cosine(angle)) }
+  }
+}
+
+extension Canvas {
+  func fill(polygon points: [Point], _ color: Color) { fill(polygons: [points], color) }
+
+  func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {
+    stroke(Path(through: [a, b]), width: width, color, round: false)
   }
 }

@@ -62,6 +62,13 @@ package final class Animator {
     nextID += 1
   }
 
+  /// Moves a number, or sets it at once where nothing is to be seen of the way.
+  package func bring(
+    _ motion: Motion, to target: Double, animated: Bool, seconds: Double, after delay: Double = 0, _ easing: Easing
+  ) {
+    if animated { move(motion, to: target, seconds: seconds, after: delay, easing) } else { set(motion, to: target) }
+  }
+
   /// Moves one number; see `play`.
   package func move(
     _ motion: Motion, to target: Double, seconds: Double, after delay: Double = 0, _ easing: Easing = .cubicOut,

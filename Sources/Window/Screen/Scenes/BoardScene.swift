@@ -16,10 +16,8 @@ final class BoardScene: Scene {
   private let talk: Talk
   private let talkColumn: ScrollView
   private var shownTalk = TalkModel()
-  private var buttons: [TextButton] = []
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
   private var isCompact = false
-  private var footerTop = 0.0
   private let hintTimer = Motion(0)
   /// Whether a hint was asked for that a search has yet to find.
   private var awaitsHint = false
@@ -31,17 +29,12 @@ final class BoardScene: Scene {
     staff = StaffView(context: context)
     status = StatusView(context: context)
     players = PlayersView(context: context)
-    choice = ChoiceRow(
-      context: context, caption: context.text(.game), options: Variant.allCases.map { context.name(of: $0) },
-      selected: context.model.setup.variant.place)
+    choice = ChoiceRow(context: context, selected: context.model.setup.variant)
     talk = Talk(context: context)
     talkColumn = ScrollView(context: context)
     super.init(context: context)
     for view in [board, status, players, choice, staff, talkColumn] as [View] { add(view) }
-    buttons = context.model.footControls(unread: 0).map {
-      TextButton(context: context, title: "", intent: $0.intent)
-    }
-    for button in buttons { add(button) }
+    setFoot(context.model.footControls(unread: 0).map { ($0.phrase, $0.intent) })
     choice.onSelect = { [unowned(unsafe) self] in choose(Variant.allCases[$0]) }
     refresh(animated: false)
   }
@@ -54,19 +47,19 @@ final class BoardScene: Scene {
 
   /// Over neither board nor score where there is room: beside the board, between title and status; on a high page
   /// between players and board, over the status, or over the title. Else at the foot.
-  override var noticePlace: NoticePlace? {
+  override var noticePlace: NoticePlace {
     let m = context.metrics
-    let beside = board.frame.x - m.margin - m.em
-    guard m.isLandscape, beside > 11 * m.em else {
-      var place = NoticePlace(midX: m.bounds.midX, width: frame.width - 2 * m.margin, foot: footerTop)
+    let beside = board.frame.x - m.margin - em
+    guard m.isLandscape, beside > 11 * em else {
+      var place = super.noticePlace
       if !m.isLandscape {
         if !players.isHidden, choice.isHidden { place.mayCover(from: players.frame.maxY, to: board.frame.y) }
-        place.mayCover(from: board.frame.maxY, to: staff.isHidden ? footerTop : staff.frame.y)
+        place.mayCover(from: board.frame.maxY, to: staff.isHidden ? footTop : staff.frame.y)
         if !players.isHidden { place.mayCover(from: 0, to: players.frame.y) }
       }
       return place
     }
-    return NoticePlace(midX: m.margin + beside / 2, width: beside, foot: status.frame.y - m.em * 0.4)
+    return NoticePlace(midX: m.margin + beside / 2, width: beside, foot: status.frame.y - em * 0.4)
   }
 
   override func layout() {
@@ -74,14 +67,12 @@ final class BoardScene: Scene {
     frame = m.bounds
     isCompact = false
     refreshButtons()
-    let width = m.bounds.width - m.margin
     // Where the words would take more than two rows, all but three move to the menu.
-    if TextButton.rows(shownButtons, width: width).count > 2 {
+    if TextButton.rows(foot.filter { !$0.isHidden }, width: m.bounds.width - m.margin).count > 2 {
       isCompact = true
       refreshButtons()
     }
-    footerTop = TextButton.arrangeInRows(
-      shownButtons, width: width, midX: m.bounds.midX, bottom: m.bounds.height - m.margin * 0.45)
+    arrangeFoot()
     titlePlace = nil
     players.isHidden = false
     talkColumn.isHidden = true
@@ -92,12 +83,11 @@ final class BoardScene: Scene {
   /// Text in columns beside the board, the staff across the whole page.
   private func layOutLandscape() {
     let m = context.metrics
-    let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
     var stripHeight = (m.bounds.height * 0.26).clamped(to: 65...(innerWidth * 0.32 + 40))
     let top = m.margin * 0.75
-    if !context.settings.showsStrip || footerTop - top - stripHeight < m.bounds.height * 0.36 { stripHeight = 0 }
-    let stripTop = footerTop - stripHeight
+    if !context.settings.showsStrip || footTop - top - stripHeight < m.bounds.height * 0.36 { stripHeight = 0 }
+    let stripTop = footTop - stripHeight
     let column = max(em * 6, innerWidth * 0.19)
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
@@ -116,7 +106,7 @@ final class BoardScene: Scene {
     placeChoice(x: m.margin, y: m.margin + titleSize * 1.15 + em * 1.4, width: beside, to: status.frame.y)
     staff.isHidden = stripHeight == 0
     staff.frame = Rect(m.margin + em * 0.4, stripTop, innerWidth - em * 0.4, stripHeight)
-    let (talkTop, foot) = (players.frame.maxY + em, (stripHeight == 0 ? footerTop : stripTop) - em * 0.5)
+    let (talkTop, foot) = (players.frame.maxY + em, (stripHeight == 0 ? footTop : stripTop) - em * 0.5)
     guard context.model.online?.you != nil, beside > 13 * em, foot - talkTop > 11 * em else { return }
     talkColumn.isHidden = false
     talkColumn.isCentered = false
@@ -130,13 +120,12 @@ final class BoardScene: Scene {
   /// Everything in one column.
   private func layOutPortrait() {
     let m = context.metrics
-    let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
     var stripHeight = (m.bounds.height * 0.205).clamped(to: 65...(innerWidth * 0.32 + 40))
     var top = m.margin * 0.8
     let statusHeight = em * 2.2
     var linesHeight = em * 1.9
-    var left = footerTop - top - linesHeight - statusHeight
+    var left = footTop - top - linesHeight - statusHeight
     let titleHeight = em * 2.6
     if !context.settings.showsStrip || left - stripHeight < innerWidth * 0.5 { stripHeight = 0 }
     if left - titleHeight - stripHeight > innerWidth * 0.75 {
@@ -188,8 +177,6 @@ final class BoardScene: Scene {
 
   override func drawStatic(_ canvas: Canvas) {
     guard let t = titlePlace else { return }
-    let theme = context.theme
-    let em = context.metrics.em
     let beside = board.frame.x - context.metrics.margin - em
     canvas.text(
       context.text(.title), TextStyle(t.size, tracking: 0.02), context.typeface, x: t.x, baseline: t.y,
@@ -229,12 +216,6 @@ final class BoardScene: Scene {
     if refreshButtons() || isOther { relay() }
   }
 
-  private func relay() {
-    guard frame.width > 0 else { return }
-    layout()
-    context.staticIsStale = true
-  }
-
   private func showStatus(animated: Bool) {
     var text = context.statusText()
     if let hint = board.hint, let worth = context.judgement?[hint] {
@@ -245,14 +226,12 @@ final class BoardScene: Scene {
     status.show(text, animated: animated)
   }
 
-  private var shownButtons: [TextButton] { buttons.filter { !$0.isHidden } }
-
   /// Brings the words at the foot up to date; returns whether their room has changed.
   @discardableResult
   private func refreshButtons() -> Bool {
-    let before = buttons.map { $0.isHidden ? "" : $0.title }
-    let wereHidden = buttons.map { $0.isHidden }
-    for (button, control) in zip(buttons, context.model.footControls(unread: unread)) {
+    let before = foot.map { $0.isHidden ? "" : $0.title }
+    let wereHidden = foot.map { $0.isHidden }
+    for (button, control) in zip(foot, context.model.footControls(unread: unread)) {
       button.title = context.text(control.phrase) + (control.count > 0 ? " (\(control.count))" : "")
       button.poem = control.poem.map(context.text)
       button.intent = control.intent
@@ -260,11 +239,11 @@ final class BoardScene: Scene {
       button.isHidden = !control.isThere || context.model.isFilm || isCompact && control.isSpare
     }
     // Nothing moves under the pointer: words come and go once it has left them, or has pressed the one that goes.
-    if let held = buttons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
-      for (button, wasHidden) in zip(buttons, wereHidden) { button.isHidden = wasHidden }
+    if let held = foot.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
+      for (button, wasHidden) in zip(foot, wereHidden) { button.isHidden = wasHidden }
       return false
     }
-    return before != buttons.map { $0.isHidden ? "" : $0.title }
+    return before != foot.map { $0.isHidden ? "" : $0.title }
   }
 
   /// Lines of talk that nobody has seen: none where they stand beside the board.
@@ -316,7 +295,7 @@ final class BoardScene: Scene {
   // MARK: Responding
 
   override func receive(_ intent: Intent) -> Bool {
-    pressed = buttons.first { $0 === context.hovered }
+    pressed = foot.first { $0 === context.hovered }
     switch intent {
     case .say(let text): return talk.take(text)
     case .preview(let cell):
@@ -347,8 +326,7 @@ final class BoardScene: Scene {
       case .character("y"): return send(.redo)
       case .character("s"): return send(.saveGame)
       case .character("c"): return send(.copyGame)
-      case .character("v"):
-        return send(.pasteGame)
+      case .character("v"): return send(.pasteGame)
       default: return false
       }
     }
@@ -373,7 +351,7 @@ extension ViewContext {
   /// Who sits in a seat, in words.
   func name(of seat: Seat) -> String {
     switch seat {
-    case .human: text(model.setup.x == .human && model.setup.o == .human ? .person : .you)
+    case .human: text(model.setup.isPair ? .person : .you)
     case .level(let n): pages.levels.first { $0.number == n }?.character ?? "\(text(.level)) \(n)"
     case .random: text(.random)
     case .perfect: text(.perfect)
@@ -415,8 +393,8 @@ extension ViewContext {
       let seat = turn == .x ? model.setup.x : model.setup.o
       let detail = onlineText() ?? model.today.map(goal) ?? (model.soundWaits ? text(.soundWaits) : "")
       if let online = model.online, online.isOffline, online.you != nil { return (text(.offline), detail, true) }
-      if let side = model.loneHuman, side == turn { return (text(.yourMove), detail, true) }
-      if case .remote = seat, model.loneHuman != nil { return (text(.waitingFor, name(of: seat)), detail, false) }
+      if let side = model.setup.loneHuman, side == turn { return (text(.yourMove), detail, true) }
+      if case .remote = seat, model.setup.loneHuman != nil { return (text(.waitingFor, name(of: seat)), detail, false) }
       if model.isThinking { return (text(.thinking, name(of: seat)), "", false) }
       return (text(turn == .x ? .xToMove : .oToMove), detail, false)
     }
@@ -425,27 +403,26 @@ extension ViewContext {
         text(today.isSolved ? .solved : .notSolved), today.isSolved ? text(.daysInARow, "\(today.streak)") : "", true
       )
     }
-    var why: String
-    switch end.termination {
-    case .resignation: why = text(.byResignation)
-    case .time: why = text(.onTime)
-    case .agreement: why = text(.byAgreement)
-    case .forfeit: why = text(.byForfeit)
-    case .normal, .abandoned: why = ""
-    }
-    if let online = model.online {
-      if let rating = online.rating { why += (why.isEmpty ? "" : " · ") + "\(rating.before) → \(rating.after)" }
-      if online.rematch == .mine { why += (why.isEmpty ? "" : " · ") + text(.rematchAsked) }
-      if online.rematch == .theirs { why += (why.isEmpty ? "" : " · ") + text(.rematchWanted) }
-    }
+    let reason: Phrase? =
+      switch end.termination {
+      case .resignation: .byResignation
+      case .time: .onTime
+      case .agreement: .byAgreement
+      case .forfeit: .byForfeit
+      case .normal, .abandoned: nil
+      }
+    let rematch: Phrase? =
+      switch model.online?.rematch {
+      case .mine: .rematchAsked
+      case .theirs: .rematchWanted
+      case .nobody, nil: nil
+      }
+    let rating = model.online?.rating.map { "\($0.before) → \($0.after)" }
+    let why = [reason.map(text), rating, rematch.map(text)].compactMap { $0 }.joined(separator: " · ")
     switch end.outcome {
     case .win(let winner):
-      let seats = (model.setup.x, model.setup.o)
-      let lone = [seats.0, seats.1].filter { $0 == .human }.count == 1
-      let sign = text(winner == .x ? .xWins : .oWins)
-      guard lone else { return (sign, why, true) }
-      let isMine = (winner == .x ? seats.0 : seats.1) == .human
-      return (text(isMine ? .youWin : .youLose), why, true)
+      guard let side = model.setup.loneHuman else { return (text(winner == .x ? .xWins : .oWins), why, true) }
+      return (text(winner == side ? .youWin : .youLose), why, true)
     case .draw: return (text(.draw), why, true)
     case nil:
       let why = model.online.map { text($0.isCalledOff ? .wasCalledOff : .nobodyBegan) } ?? ""

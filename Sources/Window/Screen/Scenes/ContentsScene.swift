@@ -16,7 +16,7 @@ final class ContentsScene: PageScene {
           context: context, title: context.text($0.phrase), key: context.keyName($0.key), intent: $0.intent,
           poem: $0.poem.map(context.text))
       })
-    setFoot([TextButton(context: context, title: context.text(.back), intent: .back)])
+    setFoot([(.back, .back)])
   }
 }
 

@@ -10,10 +10,7 @@ final class EasingsScene: PageScene {
     gallery = EasingsRow(context: context)
     super.init(context: context)
     column.set([gallery])
-    setFoot([
-      TextButton(context: context, title: context.text(.play), intent: .playAll),
-      TextButton(context: context, title: context.text(.back), intent: .back),
-    ])
+    setFoot([(.play, .playAll), (.back, .back)])
   }
 
   override func receive(_ intent: Intent) -> Bool {
@@ -28,13 +25,13 @@ final class EasingsRow: PageRow {
   private let motions: [Motion]
 
   override init(context: ViewContext) {
-    motions = Easing.named.map { _ in Motion(0) }
+    motions = Easing.allCases.map { _ in Motion(0) }
     super.init(context: context)
     follow(motions)
   }
 
   func play() {
-    for (motion, easing) in zip(motions, Easing.named.map({ $0.easing })) {
+    for (motion, easing) in zip(motions, Easing.allCases) {
       context.animator.set(motion, to: 0)
       context.animator.play(
         .sequence([
@@ -44,38 +41,34 @@ final class EasingsRow: PageRow {
     }
   }
 
-  private var columns: Int { max(2, min(6, Int(frame.width / (context.metrics.em * 6.8)))) }
+  private var columns: Int { max(2, min(6, Int(frame.width / (em * 6.8)))) }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
     frame = Rect(x, y, width, 0)
-    let rows = (Easing.named.count + columns - 1) / columns
-    let height = Double(rows) * context.metrics.em * 5
+    let rows = (Easing.allCases.count + columns - 1) / columns
+    let height = Double(rows) * em * 5
     frame = Rect(x, y, width, height)
     return height
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = context.metrics.em
-    let theme = context.theme
     let width = frame.width / Double(columns)
-    for (index, (name, easing)) in Easing.named.enumerated() {
+    for (index, easing) in Easing.allCases.enumerated() {
       let cell = Rect(
         frame.x + Double(index % columns) * width, frame.y + Double(index / columns) * em * 5, width, em * 5)
       let box = Rect(cell.x + em * 0.6, cell.y + em * 0.9, width - em * 2.2, em * 2.2)
       canvas.fill(Rect(box.x, box.maxY, box.width, 1), theme.line)
       canvas.fill(Rect(box.x, box.y, 1, box.height), theme.line)
-      var path = Path()
-      for step in 0...48 {
+      let curve = (0...48).map { step in
         let t = Double(step) / 48
-        let point = Point(box.x + t * box.width, box.maxY - easing(t, 1) * box.height)
-        if step == 0 { path.move(point.x, point.y) } else { path.line(point.x, point.y) }
+        return Point(box.x + t * box.width, box.maxY - easing(t, 1) * box.height)
       }
-      canvas.stroke(path, width: max(1, em * 0.08), theme.ink)
+      canvas.stroke(Path(through: curve), width: max(1, em * 0.08), theme.ink)
       let head = Glyphs.blackHead.scaled(em * 0.36, em * 0.36)
       canvas.fill(
         head.moved(box.maxX + em * 0.7, box.maxY - motions[index].value * box.height), theme.accent)
       canvas.text(
-        name, TextStyle(em * 0.85, italic: true), context.typeface, x: box.x, baseline: box.maxY + em * 0.95,
+        easing.rawValue, TextStyle(em * 0.85, italic: true), context.typeface, x: box.x, baseline: box.maxY + em * 0.95,
         theme.faintInk)
     }
   }

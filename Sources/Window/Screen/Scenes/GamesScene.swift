@@ -14,18 +14,12 @@ final class GamesScene: PageScene {
   override var columnWidth: Double { 36 }
 
   override init(context: ViewContext) {
-    field = FieldRow(
-      context: context, caption: context.text(.pathField), text: "", limit: 4096, intent: Intent.openGame(path:))
+    field = FieldRow(context: context, .pathField, limit: 4096, intent: Intent.openGame(path:))
     empty = TextRow(context: context, context.text(.noGames), italic: true)
-    pieces = ContentsRow(context: context, title: context.text(.openPieces), key: "", intent: .openPieces)
+    pieces = ContentsRow(context: context, title: context.text(.openPieces), intent: .openPieces)
     super.init(context: context)
     column.isCentered = false
-    setFoot([
-      TextButton(context: context, title: context.text(.save), intent: .saveGame),
-      TextButton(context: context, title: context.text(.copy), intent: .copyGame),
-      TextButton(context: context, title: context.text(.paste), intent: .pasteGame),
-      TextButton(context: context, title: context.text(.back), intent: .back),
-    ])
+    setFoot([(.save, .saveGame), (.copy, .copyGame), (.paste, .pasteGame), (.back, .back)])
     fill()
   }
 
@@ -42,16 +36,15 @@ final class GamesScene: PageScene {
   private func words(of entry: GameEntry) -> PageRow {
     let path = entry.path
     if chosen?.isNaming == true {
-      return FieldRow(context: context, caption: context.text(.gameName), text: entry.name, limit: 60) {
+      return FieldRow(context: context, .gameName, text: entry.name, limit: 60) {
         .renameGame(path: path, name: $0)
       }
     }
-    var words: [(title: String, intent: Intent, poem: String?)] = [
-      (context.text(.playMusic), .playGame(path: path), nil), (context.text(.open), .openGame(path: path), nil),
-      (context.text(.renameGame), .nameGame(path: path), nil),
-      (context.text(.deleteGame), .deleteGame(path: path), nil),
+    var words: [(Phrase, Intent)] = [
+      (.playMusic, .playGame(path: path)), (.open, .openGame(path: path)), (.renameGame, .nameGame(path: path)),
+      (.deleteGame, .deleteGame(path: path)),
     ]
-    if context.services.share != nil { words.insert((context.text(.share), .shareSaved(path: path), nil), at: 3) }
+    if context.services.share != nil { words.insert((.share, .shareSaved(path: path)), at: 3) }
     return WordsRow(context: context, words)
   }
 
@@ -68,10 +61,8 @@ final class GamesScene: PageScene {
     let row = game?.path ?? chosen?.path
     chosen = game
     fill()
-    column.layout()
-    column.setNeedsDisplay()
-    let place = column.rows.firstIndex { ($0 as? GameRow)?.entry.path == row }
-    guard let place else { return }
+    relayColumn()
+    guard let place = column.rows.firstIndex(where: { ($0 as? GameRow)?.entry.path == row }) else { return }
     let next = game == nil ? column.rows[place] : column.rows[place + 1]
     context.moveFocus(to: (next as? WordsRow)?.words.first ?? next)
   }
@@ -82,9 +73,8 @@ final class GamesScene: PageScene {
     let hadFocus = context.focus is GameRow || chosen != nil
     chosen = nil
     fill()
-    column.layout()
+    relayColumn()
     if hadFocus { context.moveFocus(to: initialFocus) }
-    column.setNeedsDisplay()
   }
 }
 
@@ -95,7 +85,7 @@ final class GameRow: PressableRow {
 
   init(context: ViewContext, entry: GameEntry) {
     self.entry = entry
-    more = TextButton(context: context, title: context.text(.moreWords), intent: .chooseGame(path: entry.path))
+    more = TextButton(context: context, .moreWords, .chooseGame(path: entry.path))
     more.size = 0.85
     super.init(context: context)
     gapAfter = 0.35
@@ -126,11 +116,9 @@ final class GameRow: PressableRow {
     ((entry.name.isEmpty ? [] : [entry.name]) + [entry.players, entry.date, entry.result]).joined(separator: ", ")
   }
 
-  override func height(_ width: Double) -> Double { context.metrics.em * 3.4 }
+  override func height(_ width: Double) -> Double { em * 3.4 }
 
   override func draw(_ canvas: Canvas) {
-    let em = context.metrics.em
-    let theme = context.theme
     canvas.miniBoard(entry.board, in: Rect(frame.x, frame.y + em * 0.1, em * 3.2, em * 3.2), theme)
     let left = frame.x + em * 4.2
     canvas.saved {

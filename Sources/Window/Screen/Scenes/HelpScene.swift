@@ -9,7 +9,7 @@ final class HelpScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let intro = TextRow(context: context, context.text(.helpIntro), faint: false, gap: 0.8)
-    let games = ContentsRow(context: context, title: context.text(.rules), key: "", intent: .show(.rules))
+    let games = ContentsRow(context: context, title: context.text(.rules), intent: .show(.rules))
     let note = TextRow(context: context, context.text(.helpSigns), italic: true, gap: 0.4)
     let keysHead = TextRow(context: context, context.text(.helpKeys), faint: false, size: 1.4, gap: 0.3)
     let keys = TextRow(context: context, context.text(.helpKeysText), faint: false)
@@ -21,10 +21,7 @@ final class HelpScene: PageScene {
     signs.last?.gapAfter = 1.4
     column.isCentered = false
     column.set([intro, games, note] + signs + [keysHead, keys])
-    setFoot([
-      TextButton(context: context, title: context.text(.explainAgain), intent: .explainAgain),
-      TextButton(context: context, title: context.text(.back), intent: .back),
-    ])
+    setFoot([(.explainAgain, .explainAgain), (.back, .back)])
     foot[0].isEnabled = !context.settings.explains || !context.settings.explained.isEmpty
   }
 
@@ -52,13 +49,13 @@ final class SignRow: PressableRow {
 
   override var spoken: String? { "\(title). \(text)" }
 
-  private var indent: Double { context.metrics.em * 1.6 }
+  private var indent: Double { em * 1.6 }
 
   private func body(_ width: Double) -> Typeface.Block {
-    context.typeface.block(text, TextStyle(context.metrics.em), width: max(10, width - indent))
+    context.typeface.block(text, TextStyle(em), width: max(10, width - indent))
   }
 
-  override func height(_ width: Double) -> Double { context.metrics.em * 1.55 + body(width).height }
+  override func height(_ width: Double) -> Double { em * 1.55 + body(width).height }
 
   override func press() {
     context.animator.set(struck, to: 1)
@@ -67,15 +64,12 @@ final class SignRow: PressableRow {
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = context.metrics.em
-    let theme = context.theme
-    let focused = isFocused && context.showsFocus
     let baseline = frame.y + em * 1.05
     let head = context.typeface.block(title, TextStyle(em * 1.15))
     // An open head that fills as the sign sounds.
-    let glyph = (ink.value > 0.5 || focused || struck.value > 0 ? Glyphs.blackHead : Glyphs.openHead)
+    let glyph = ink.value > 0.5 || showsFocus || struck.value > 0 ? Glyphs.blackHead : Glyphs.openHead
     let color =
-      struck.value > 0 ? theme.accent.faded(0.4 + 0.6 * struck.value) : focused ? theme.accent : theme.faintInk
+      struck.value > 0 ? theme.accent.faded(0.4 + 0.6 * struck.value) : showsFocus ? theme.accent : theme.faintInk
     canvas.fill(glyph.scaled(em * 0.42, em * 0.42).moved(frame.x + em * 0.5, baseline - em * 0.32), color)
     canvas.draw(head, at: Point(frame.x + indent, baseline - head.baseline), theme.ink)
     underline(canvas, x: frame.x + indent, y: baseline + em * 0.28, width: head.width)

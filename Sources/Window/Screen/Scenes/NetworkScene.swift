@@ -25,27 +25,19 @@ final class NetworkScene: PageScene {
   override init(context: ViewContext) {
     let settings = context.settings
     address = FieldRow(
-      context: context, caption: context.text(.serverAddress), text: settings.server, limit: 253,
-      intent: Intent.connect(address:))
-    name = FieldRow(context: context, caption: context.text(.yourName), text: settings.name, limit: 20) { _ in
-      .connect(address: "")
-    }
-    game = ChoiceRow(
-      context: context, caption: context.text(.game), options: Variant.allCases.map { context.name(of: $0) },
-      selected: settings.game.place)
+      context: context, .serverAddress, text: settings.server, limit: 253, intent: Intent.connect(address:))
+    name = FieldRow(context: context, .yourName, text: settings.name, limit: 20) { _ in .connect(address: "") }
+    game = ChoiceRow(context: context, selected: settings.game)
     clock = ChoiceRow(
-      context: context, caption: context.text(.clock), options: NetworkScene.clockNames(context),
-      selected: NetworkScene.clocks.firstIndex(of: settings.networkClock) ?? 0)
+      context: context, .clock, NetworkScene.clockNames(context),
+      selected: NetworkScene.clocks.firstIndex(of: settings.networkClock))
     counts = ChoiceRow(
-      context: context, caption: context.text(.counts),
-      options: [context.text(.countsNot), context.text(.countsRated)],
+      context: context, .counts, [context.text(.countsNot), context.text(.countsRated)],
       selected: settings.networkRated ? 1 : 0)
     side = ChoiceRow(
-      context: context, caption: context.text(.roomSide),
-      options: [context.text(.eitherSide), context.text(.playX), context.text(.playO)],
-      selected: NetworkScene.sides.firstIndex(of: settings.roomSide) ?? 0)
-    code = FieldRow(
-      context: context, caption: context.text(.roomCode), text: "", limit: 32, intent: Intent.joinRoom(code:))
+      context: context, .roomSide, [context.text(.eitherSide), context.text(.playX), context.text(.playO)],
+      selected: NetworkScene.sides.firstIndex(of: settings.roomSide))
+    code = FieldRow(context: context, .roomCode, limit: 32, intent: Intent.joinRoom(code:))
     super.init(context: context)
     code.gapAfter = 0.6
     (game.gapAfter, clock.gapAfter) = (0.5, 0.5)
@@ -59,15 +51,18 @@ final class NetworkScene: PageScene {
     }
     counts.onSelect = { settings.networkRated = $0 == 1 }
     side.onSelect = { settings.roomSide = NetworkScene.sides[$0] }
-    setFoot(
-      [
-        (Phrase.connect, Intent.connect(address: "")), (.registerName, .registerName("")), (.playBot, .acceptBot),
-        (.join, .joinRoom(code: "")), (.disconnect, .leave), (.back, .back),
-      ].map { TextButton(context: context, title: context.text($0.0), intent: $0.1) })
+    setFoot([
+      (.connect, .connect(address: "")), (.registerName, .registerName("")), (.playBot, .acceptBot),
+      (.join, .joinRoom(code: "")), (.disconnect, .leave), (.back, .back),
+    ])
     fill()
   }
 
   private func line(_ phrase: Phrase) -> TextRow { TextRow(context: context, context.text(phrase), italic: true) }
+
+  private func entry(_ phrase: Phrase, _ intent: Intent) -> ContentsRow {
+    ContentsRow(context: context, title: context.text(phrase), intent: intent)
+  }
 
   private func fill() {
     var rows: [PageRow] = []
@@ -78,9 +73,7 @@ final class NetworkScene: PageScene {
     case .offline:
       // In its place, so that the page does not move under the pointer.
       if message == nil { rows.append(line(.networkIntro)) }
-      if !context.services.isPage {
-        rows.append(ContentsRow(context: context, title: context.text(.host), key: "", intent: .host))
-      }
+      if !context.services.isPage { rows.append(entry(.host, .host)) }
       rows += network.nearby.map { room in
         ContentsRow(
           context: context, title: room.name, key: context.text(.join),
@@ -104,20 +97,12 @@ final class NetworkScene: PageScene {
       // Guests have no rating to play for.
       if network.you?.isGuest == false, context.settings.networkClock != "none" { rows.append(counts) }
       rows.last?.gapAfter = 0.8
-      rows.append(ContentsRow(context: context, title: context.text(.quickMatch), key: "", intent: .quickMatch))
-      rows.append(ContentsRow(context: context, title: context.text(.openRoom), key: "", intent: .openRoom))
-      rows.append(side)
-      rows.last?.gapAfter = 1
-      rows.append(code)
-      if network.matches.isEmpty {
-        rows.append(line(.noMatches))
-      } else {
-        rows.append(line(.matches))
-        for match in network.matches.prefix(50) {
-          rows.append(
-            ContentsRow(
-              context: context, title: match.title, key: context.text(.watchMatch), intent: .watch(id: match.id)))
-        }
+      rows += [
+        entry(.quickMatch, .quickMatch), entry(.openRoom, .openRoom), side, code,
+        line(network.matches.isEmpty ? .noMatches : .matches),
+      ]
+      rows += network.matches.prefix(50).map { match in
+        ContentsRow(context: context, title: match.title, key: context.text(.watchMatch), intent: .watch(id: match.id))
       }
     case .queued: rows.append(line(.queued))
     case .room(let code):
@@ -125,8 +110,8 @@ final class NetworkScene: PageScene {
       let big = TextRow(context: context, code, faint: false, lining: true, size: 3)
       big.alignment = .center
       rows.append(big)
-      var words: [(title: String, intent: Intent, poem: String?)] = [(context.text(.copy), .copyText(code), nil)]
-      if context.services.share != nil { words.append((context.text(.share), .shareRoom(code: code), nil)) }
+      var words: [(Phrase, Intent)] = [(.copy, .copyText(code))]
+      if context.services.share != nil { words.append((.share, .shareRoom(code: code))) }
       rows.append(WordsRow(context: context, words))
       if let link = context.services.address?("r/\(code)") ?? network.hostPage.map({ "\($0)r/\(code)" }) {
         let line = TextRow(context: context, link, lining: true)
@@ -174,8 +159,7 @@ final class NetworkScene: PageScene {
     // Rows that are made anew take the focus of those they replace.
     let focused = context.focus?.spoken
     fill()
-    layout()
-    context.staticIsStale = true
+    relay()
     if !focusOrder.contains(where: { $0 === context.focus }) {
       context.moveFocus(to: column.rows.first { $0.isFocusable && $0.spoken == focused } ?? initialFocus)
     }

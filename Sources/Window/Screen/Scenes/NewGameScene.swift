@@ -12,47 +12,41 @@ final class NewGameScene: PageScene {
   private let clock: ChoiceRow
   private let rules: ChoiceRow
   private let ruleNames: [String]
-  private let begin: TextButton
   private static let minutes = [nil, 1, 3, 5]
 
   override var title: String { context.text(.newGame) }
-  override var initialFocus: View? { begin }
+  override var initialFocus: View? { foot.first }
 
   override init(context: ViewContext) {
     let variant = context.model.setup.variant
-    game = ChoiceRow(
-      context: context, caption: context.text(.game), options: Variant.allCases.map { context.name(of: $0) },
-      selected: variant.place)
+    game = ChoiceRow(context: context, selected: variant)
     gameManner = TextRow(context: context, "", italic: true)
     seats = context.pages.opponents.filter { $0.plays(variant) }
-    let names = seats.map { $0 == .human ? context.text(.person) : context.name(of: $0) }
     let setup = context.model.setup
     // Who only listens has chosen nobody.
     let other = setup.x == .human ? setup.o : setup.o == .human ? setup.x : context.pages.chosenOpponent
-    let bothHuman = setup.x == .human && setup.o == .human
     opponent = ChoiceRow(
-      context: context, caption: context.text(.against), options: names,
+      context: context, .against, context.names(ofOpponents: seats),
       selected: seats.firstIndex(of: other) ?? min(3, seats.count - 1))
     manner = TextRow(context: context, "", italic: true)
     side = ChoiceRow(
-      context: context, caption: context.text(.youPlay), options: [context.text(.playX), context.text(.playO)],
-      selected: setup.o == .human && !bothHuman ? 1 : 0)
+      context: context, .youPlay, [context.text(.playX), context.text(.playO)],
+      selected: setup.loneHuman == .o ? 1 : 0)
     clock = ChoiceRow(
-      context: context, caption: context.text(.clock),
-      options: NewGameScene.minutes.map { $0.map { "\($0) \(context.text(.minutes))" } ?? context.text(.noClock) },
-      selected: NewGameScene.minutes.firstIndex { $0.map { $0 * 60 } == setup.clockSeconds } ?? 0)
+      context: context, .clock,
+      NewGameScene.minutes.map { $0.map { "\($0) \(context.text(.minutes))" } ?? context.text(.noClock) },
+      selected: NewGameScene.minutes.firstIndex { $0.map { $0 * 60 } == setup.clockSeconds })
     let choices = context.scoreRuleChoices
     ruleNames = choices.map { $0.0 }
     rules = ChoiceRow(
-      context: context, caption: context.text(.scoreRules), options: choices.map { $0.1 },
-      selected: ruleNames.firstIndex(of: context.settings.scoreRules) ?? 0)
-    begin = TextButton(context: context, title: context.text(.start), intent: .newGame(setup))
+      context: context, .scoreRules, choices.map { $0.1 },
+      selected: ruleNames.firstIndex(of: context.settings.scoreRules))
     super.init(context: context)
     (game.gapAfter, opponent.gapAfter) = (0.4, 0.4)
     gameManner.others = Variant.allCases.map { context.text($0.manner) }
     column.set([game, gameManner, opponent, manner, side, clock] + (ruleNames.count > 1 ? [rules] : []))
-    begin.size = 1.2
-    setFoot([begin, TextButton(context: context, title: context.text(.back), intent: .back)])
+    setFoot([(.start, .newGame(setup)), (.back, .back)])
+    foot[0].size = 1.2
     manner.others = seats.map(words)
     game.onSelect = { [unowned(unsafe) self] in offer(Variant.allCases[$0]) }
     for row in [opponent, side, clock] { row.onSelect = { [unowned(unsafe) self] _ in refresh() } }
@@ -65,12 +59,11 @@ final class NewGameScene: PageScene {
   private func offer(_ variant: Variant) {
     let chosen = seats[opponent.selected]
     seats = context.pages.opponents.filter { $0.plays(variant) }
-    opponent.options = seats.map { $0 == .human ? context.text(.person) : context.name(of: $0) }
+    opponent.options = context.names(ofOpponents: seats)
     opponent.show(seats.firstIndex(of: chosen) ?? seats.firstIndex(of: .level(3)) ?? 0)
     manner.others = seats.map(words)
     refresh()
-    column.layout()
-    column.setNeedsDisplay()
+    relayColumn()
   }
 
   private func refresh() {
@@ -78,7 +71,7 @@ final class NewGameScene: PageScene {
     let other = seats[opponent.selected]
     manner.text = words(for: other)
     let playsX = other == .human || side.selected == 0
-    begin.intent = .newGame(
+    foot[0].intent = .newGame(
       GameSetup(
         x: playsX ? .human : other, o: playsX ? other : .human, variant: variant,
         clockSeconds: NewGameScene.minutes[clock.selected].map { $0 * 60 }))
@@ -116,5 +109,12 @@ final class NewGameScene: PageScene {
     let name = ruleNames[rules.selected]
     if case .newGame = intent, name != context.settings.scoreRules { context.settings.scoreRules = name }
     return false
+  }
+}
+
+extension ViewContext {
+  /// The names of those who can be played against; a person is a person here and not "you".
+  fileprivate func names(ofOpponents seats: [Seat]) -> [String] {
+    seats.map { $0 == .human ? text(.person) : name(of: $0) }
   }
 }

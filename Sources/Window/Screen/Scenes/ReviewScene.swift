@@ -11,12 +11,10 @@ final class ReviewScene: Scene {
   private let notes: ScrollView
   private let comment: TextRow
   private let summary: TextRow
-  private var foot: [TextButton] = []
   private var replay: ReplayModel
   private let steps: [ReviewStep]
   private var ply: Int
   private var headBaseline = 0.0
-  private var footTop = 0.0
   private var isPlaying = false
 
   override var title: String { context.text(.review) }
@@ -48,25 +46,20 @@ final class ReviewScene: Scene {
       (.back, .back),
     ]
     if context.services.share != nil { words.insert((.share, .shareGame), at: 4) }
-    if context.pages.film != nil { words.insert((.film, .makeFilm), at: 3) }
-    for (phrase, intent) in words {
-      let button = TextButton(context: context, title: context.text(phrase), intent: intent)
-      foot.append(button)
-      add(button)
-    }
+    if context.pages.mayFilm { words.insert((.film, .makeFilm), at: 3) }
+    setFoot(words)
     show()
     showFilm()
   }
 
   /// Says on its button how far a film is that is being made.
   private func showFilm() {
-    guard let film = context.pages.film else { return }
-    let button = foot[3]
-    button.title = film.percent.map { "\(context.text(.stopFilm)), \($0) %" } ?? context.text(.film)
-    guard (film.percent == nil) != (button.intent == .makeFilm) else { return }
-    button.intent = film.percent == nil ? .makeFilm : .stopFilm
-    layout()
-    context.staticIsStale = true
+    guard context.pages.mayFilm else { return }
+    let (button, percent) = (foot[3], context.pages.filmPercent)
+    button.title = percent.map { "\(context.text(.stopFilm)), \($0) %" } ?? context.text(.film)
+    guard (percent == nil) != (button.intent == .makeFilm) else { return }
+    button.intent = percent == nil ? .makeFilm : .stopFilm
+    relay()
   }
 
   /// The end of the bar of the shown ply: what has been played up to there is written.
@@ -164,10 +157,8 @@ final class ReviewScene: Scene {
   }
 
   /// Under the words, where they leave room; else at the foot.
-  override var noticePlace: NoticePlace? {
-    guard !notes.isHidden else {
-      return NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
-    }
+  override var noticePlace: NoticePlace {
+    guard !notes.isHidden else { return super.noticePlace }
     var place = NoticePlace(midX: notes.frame.midX, width: notes.frame.width, foot: footTop)
     place.mayCover(
       from: min(notes.frame.maxY, notes.frame.y + notes.contentHeight), to: staff.isHidden ? footTop : staff.frame.y)
@@ -177,10 +168,8 @@ final class ReviewScene: Scene {
   override func layout() {
     let m = context.metrics
     frame = m.bounds
-    let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
-    footTop = TextButton.arrangeInRows(
-      foot, width: m.bounds.width - m.margin, midX: m.bounds.midX, bottom: m.bounds.height - m.margin * 0.45)
+    arrangeFoot()
     headBaseline = m.margin * 0.8 + em * 1.9
     var strip = min(m.bounds.height * 0.24, innerWidth * 0.32 + 40)
     let top = headBaseline + em * 0.9
@@ -219,29 +208,22 @@ final class ReviewScene: Scene {
   }
 
   override func drawStatic(_ canvas: Canvas) {
-    let m = context.metrics
-    let heading = replay.title.isEmpty ? title : replay.title
-    let size = m.em * (replay.title.isEmpty ? 2.2 : 1.6)
-    let width = context.typeface.block(heading, TextStyle(size, lining: true)).width
-    let fitting = min(size, size * (m.bounds.width - 2 * m.margin) / max(1, width))
-    canvas.text(
-      heading, TextStyle(fitting, lining: true), context.typeface, x: m.bounds.midX, baseline: headBaseline,
-      alignment: .center,
-      context.theme.ink)
+    let isNamed = !replay.title.isEmpty
+    drawHeading(
+      isNamed ? replay.title : title, size: em * (isNamed ? 1.6 : 2.2), baseline: headBaseline, on: canvas)
   }
 
   /// The music has moved on: the board follows it.
   override func contentChanged() {
-    if let next = context.pages.replay, next.game == replay.game, next.outlook != replay.outlook {
-      replay.outlook = next.outlook
-      show()
-    }
-    if let next = context.pages.replay, next.game == replay.game, next.bars != replay.bars {
-      let wasEmpty = replay.bars.isEmpty
-      replay.bars = next.bars
-      if wasEmpty {
-        layout()
-        context.staticIsStale = true
+    if let next = context.pages.replay, next.game == replay.game {
+      if next.outlook != replay.outlook {
+        replay.outlook = next.outlook
+        show()
+      }
+      if next.bars != replay.bars {
+        let wasEmpty = replay.bars.isEmpty
+        replay.bars = next.bars
+        if wasEmpty { relay() }
       }
     }
     let now = context.pages.replay?.soundNow
@@ -289,8 +271,7 @@ final class ReviewScene: Scene {
     case .end: seek(replay.game.cells.count)
     case .character(" ") where !(context.focus is TextButton): return receive(.playAll)
     case .character("c") where modifiers.contains(.control): return send(.copyGame)
-    case .character("v") where modifiers.contains(.control):
-      return send(.pasteGame)
+    case .character("v") where modifiers.contains(.control): return send(.pasteGame)
     default: return false
     }
     return true
@@ -328,21 +309,17 @@ final class ScrubberView: View {
   }
 
   private func x(of ply: Double) -> Double {
-    let em = context.metrics.em
     return mix(frame.x + em, frame.maxX - em, ply / Double(max(1, marks.count)))
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     guard phase.slides else { return true }
-    let em = context.metrics.em
     let share = ((point.x - frame.x - em) / max(1, frame.width - 2 * em)).clamped(to: 0...1)
     send(.seek(Int((share * Double(marks.count)).rounded())))
     return true
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = context.metrics.em
-    let theme = context.theme
     let y = frame.y + em * 2.2
     canvas.fill(Rect(frame.x + em, y - em * 0.03, frame.width - 2 * em, max(1, em * 0.06)), theme.line)
     // The marks of a long game are small and close.
@@ -354,10 +331,9 @@ final class ScrubberView: View {
         canvas.fill(Rect(at - 0.5, y - em * 0.2, max(1, em * 0.05), em * 0.4), theme.line)
       }
       guard step > 0 else { continue }
-      let mark: MarkStrokes = marks[step - 1] == .x ? .x(seed: step) : .o(seed: step)
       canvas.ink(
-        mark, size: min(em * 1.5, spacing * 1.25), center: Point(at, y - em * 1.15),
-        step <= ply ? theme.ink : theme.ghost)
+        MarkStrokes(marks[step - 1], seed: step), size: min(em * 1.5, spacing * 1.25),
+        center: Point(at, y - em * 1.15), step <= ply ? theme.ink : theme.ghost)
       if mistakes[step - 1] {
         // A question mark, as annotators write.
         canvas.text(
@@ -365,8 +341,7 @@ final class ScrubberView: View {
           theme.accent)
       }
     }
-    let focused = isFocused && context.showsFocus
     let head = Glyphs.blackHead.scaled(em * 0.58, em * 0.58).moved(x(of: place.value), y)
-    canvas.fill(head, focused ? theme.accent : theme.ink)
+    canvas.fill(head, showsFocus ? theme.accent : theme.ink)
   }
 }

@@ -7,12 +7,9 @@ final class RulesScene: PageScene {
   override var columnWidth: Double { 38 }
   override var initialFocus: View? { foot.first }
 
-  private let ready: TextButton
-
   override init(context: ViewContext) {
-    ready = TextButton(context: context, title: "", intent: .back)
     super.init(context: context)
-    setFoot([ready])
+    setFoot([(.back, .back)])
     fill()
   }
 
@@ -20,12 +17,11 @@ final class RulesScene: PageScene {
   override func modelChanged(from old: BoardModel) {
     guard context.model.setup.variant != old.setup.variant else { return }
     fill()
-    layout()
-    context.staticIsStale = true
+    relay()
   }
 
   private func fill() {
-    ready.title = context.text(context.model.mayChooseGame ? .start : .back)
+    foot[0].title = context.text(context.model.mayChooseGame ? .start : .back)
     let first = context.model.setup.variant
     let order = [first] + Variant.allCases.filter { $0 != first }
     column.isCentered = false
@@ -87,7 +83,6 @@ final class PicturesRow: PageRow {
   }
 
   private func plan(x: Double, y: Double, width: Double) -> Plan {
-    let em = context.metrics.em
     let isBroad = width > 26 * em
     var plan = Plan()
     let gap = em * 1.4
@@ -116,8 +111,8 @@ final class PicturesRow: PageRow {
 
   override func draw(_ canvas: Canvas) {
     let plan = plan(x: frame.x, y: frame.y, width: frame.width)
-    for (picture, place) in zip(pictures, plan.pictures) { canvas.miniBoard(picture.board, in: place, context.theme) }
-    for text in plan.texts { canvas.draw(text.block, at: text.at, context.theme.ink) }
+    for (picture, place) in zip(pictures, plan.pictures) { canvas.miniBoard(picture.board, in: place, theme) }
+    for text in plan.texts { canvas.draw(text.block, at: text.at, theme.ink) }
   }
 }
 

@@ -9,27 +9,30 @@ final class SettingsScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let settings = context.settings
-    func choice<T: Equatable>(
-      _ caption: Phrase, _ options: [(T, String)], _ value: T, _ apply: @escaping (T) -> Void
+    /// A choice among values of a setting; `shown` is the one that holds, where the setting does not say it.
+    func choice<T: SettingValue>(
+      _ caption: Phrase, _ options: [(T, String)], _ setting: Setting<T>, shown: T? = nil
     ) -> ChoiceRow {
+      let value = shown ?? setting.wrappedValue
       let row = ChoiceRow(
-        context: context, caption: context.text(caption), options: options.map { $0.1 },
-        selected: options.firstIndex { $0.0 == value } ?? 0)
+        context: context, caption, options.map { $0.1 }, selected: options.firstIndex { $0.0 == value })
       row.gapAfter = 0.5
-      row.onSelect = { apply(options[$0].0) }
+      row.onSelect = { setting.wrappedValue = options[$0].0 }
       return row
     }
-    func percent(_ value: Double) -> String { value == 0 ? context.text(.off) : "\(Int((value * 100).rounded())) %" }
+    func words<T>(_ options: [(T, Phrase)]) -> [(T, String)] { options.map { ($0.0, context.text($0.1)) } }
     func slider(
-      _ caption: Phrase, _ value: Double, _ range: ClosedRange<Double>, _ step: Double,
-      _ describe: @escaping (Double) -> String, _ apply: @escaping (Double) -> Void
+      _ caption: Phrase, _ setting: Setting<Double>, _ range: ClosedRange<Double>, step: Double = 0.05,
+      _ describe: @escaping (Double) -> String
     ) -> SliderRow {
       let row = SliderRow(
-        context: context, caption: context.text(caption), value: value, in: range, step: step, describe: describe,
-        onChange: apply)
+        context: context, caption, value: setting.wrappedValue, in: range, step: step, describe: describe,
+        onChange: { setting.wrappedValue = $0 })
       row.gapAfter = 0.5
       return row
     }
+    func percent(_ value: Double) -> String { "\(Int((value * 100).rounded())) %" }
+    func level(_ value: Double) -> String { value == 0 ? context.text(.off) : percent(value) }
     let themeNames: [String: Phrase] = ["light": .themeLight, "dark": .themeDark, "contrast": .themeContrast]
     let names = context.services.soundDevices()
     let isKnown = settings.device.isEmpty || names.contains(settings.device)
@@ -37,68 +40,40 @@ final class SettingsScene: PageScene {
     let devices =
       [("", context.text(.deviceStandard))] + (names + (isKnown ? [] : [settings.device])).map { ($0, $0) }
     column.isCentered = false
-    let deviceRow = choice(.device, devices, settings.device) { settings.device = $0 }
+    let deviceRow = choice(.device, devices, settings.$device)
     deviceRow.isHidden = context.services.isPage
     let grandIsElsewhere = TextRow(context: context, context.text(.grandElsewhere), italic: true)
     grandIsElsewhere.isHidden = !context.services.isPage
     column.set([
-      choice(.theme, context.themes.map { ($0.name, themeNames[$0.name].map(context.text) ?? $0.name) }, settings.theme)
-      {
-        settings.theme = $0
-      },
-      choice(.language, Language.allCases.map { ($0, $0.name) }, settings.language) { settings.language = $0 },
       choice(
-        .textSize, [0.75, 0.9, 1, 1.25, 1.5, 1.75, 2].map { ($0, "\(Int($0 * 100)) %") }, settings.textScale
-      ) { settings.textScale = $0 },
+        .theme, context.themes.map { ($0.name, themeNames[$0.name].map(context.text) ?? $0.name) }, settings.$theme),
+      choice(.language, Language.allCases.map { ($0, $0.name) }, settings.$language),
+      choice(.textSize, [0.75, 0.9, 1, 1.25, 1.5, 1.75, 2].map { ($0, "\(Int($0 * 100)) %") }, settings.$textScale),
+      choice(.motion, words([(false, .motionFull), (true, .motionReduced)]), settings.$reducedMotion),
+      choice(.screenSize, words([(false, .window), (true, .fullScreen)]), settings.$fullScreen),
+      choice(.strip, words([(true, .shown), (false, .hidden)]), settings.$showsStrip),
+      slider(.volume, settings.$volume, 0...1, level),
+      slider(.drone, settings.$drone, 0...1, level),
+      slider(.preview, settings.$preview, 0...1, level),
+      slider(.pace, settings.$pace, 0.7...1.3, percent),
+      slider(.tuning, settings.$a4, 415...466, step: 1, { "\(Int($0)) Hz" }),
       choice(
-        .motion, [(false, context.text(.motionFull)), (true, context.text(.motionReduced))], settings.reducedMotion
-      ) { settings.reducedMotion = $0 },
-      choice(
-        .screenSize, [(false, context.text(.window)), (true, context.text(.fullScreen))], settings.fullScreen
-      ) { settings.fullScreen = $0 },
-      choice(.strip, [(true, context.text(.shown)), (false, context.text(.hidden))], settings.showsStrip) {
-        settings.showsStrip = $0
-      },
-      slider(.volume, settings.volume, 0...1, 0.05, percent) { settings.volume = $0 },
-      slider(.drone, settings.drone, 0...1, 0.05, percent) { settings.drone = $0 },
-      slider(.preview, settings.preview, 0...1, 0.05, percent) { settings.preview = $0 },
-      slider(.pace, settings.pace, 0.7...1.3, 0.05, { "\(Int(($0 * 100).rounded())) %" }) { settings.pace = $0 },
-      slider(.tuning, settings.a4, 415...466, 1, { "\(Int($0)) Hz" }) { settings.a4 = $0 },
-      choice(
-        .piano, context.pianos.map { ($0, context.text($0 == .modal ? .pianoModal : .pianoGrand)) }, context.piano
-      ) { settings.piano = $0 },
+        .piano, words(context.pianos.map { ($0, $0 == .modal ? .pianoModal : .pianoGrand) }), settings.$piano,
+        shown: context.piano),
       grandIsElsewhere,
-      choice(.scoreRules, context.scoreRuleChoices, settings.scoreRules) { settings.scoreRules = $0 },
+      choice(.scoreRules, context.scoreRuleChoices, settings.$scoreRules),
       deviceRow,
+      choice(.reply, words([(.musical, .replyMusical), (.immediate, .replyImmediate)]), settings.$reply),
       choice(
-        .reply, [(Reply.musical, context.text(.replyMusical)), (.immediate, context.text(.replyImmediate))],
-        settings.reply
-      ) { settings.reply = $0 },
+        .background, words([(.full, .backgroundFull), (.drone, .backgroundDrone), (.silent, .backgroundSilent)]),
+        settings.$background),
+      choice(.coordinates, words([(true, .shown), (false, .hidden)]), settings.$coordinates),
+      choice(.explain, words([(true, .explainFirst), (false, .explainNever)]), settings.$explains),
       choice(
-        .background,
-        [
-          (BackgroundSound.full, context.text(.backgroundFull)), (.drone, context.text(.backgroundDrone)),
-          (.silent, context.text(.backgroundSilent)),
-        ], settings.background
-      ) { settings.background = $0 },
-      choice(.coordinates, [(true, context.text(.shown)), (false, context.text(.hidden))], settings.coordinates) {
-        settings.coordinates = $0
-      },
-      choice(
-        .explain, [(true, context.text(.explainFirst)), (false, context.text(.explainNever))], settings.explains
-      ) { settings.explains = $0 },
-      choice(
-        .filmShape,
-        [
-          (FilmShape.wide, context.text(.filmWide)), (.square, context.text(.filmSquare)),
-          (.upright, context.text(.filmUpright)),
-        ], settings.filmShape
-      ) { settings.filmShape = $0 },
+        .filmShape, words([(.wide, .filmWide), (.square, .filmSquare), (.upright, .filmUpright)]),
+        settings.$filmShape),
     ])
-    setFoot([
-      TextButton(context: context, title: context.text(.easings), intent: .show(.easings)),
-      TextButton(context: context, title: context.text(.back), intent: .back),
-    ])
+    setFoot([(.easings, .show(.easings)), (.back, .back)])
   }
 }
 

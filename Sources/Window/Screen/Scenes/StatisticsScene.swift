@@ -14,7 +14,7 @@ final class StatisticsScene: PageScene {
     let own = context.model.setup.variant
     variant = known[own] != nil ? own : Variant.allCases.first { known[$0] != nil } ?? own
     super.init(context: context)
-    setFoot([TextButton(context: context, title: context.text(.back), intent: .back)])
+    setFoot([(.back, .back)])
     fill()
   }
 
@@ -25,9 +25,7 @@ final class StatisticsScene: PageScene {
     all.draws += s.asO.draws
     all.losses += s.asO.losses
     guard all.games > 0 else {
-      let text = TextRow(context: context, context.text(.noStatistics), italic: true)
-      column.set([text])
-      return
+      return column.set([TextRow(context: context, context.text(.noStatistics), italic: true)])
     }
     func caption(_ text: String) -> TextRow {
       let row = TextRow(context: context, text, italic: true, gap: 0.35)
@@ -52,9 +50,7 @@ final class StatisticsScene: PageScene {
     let legend = LegendRow(context: context)
     column.isCentered = false
     let played = Variant.allCases.filter { context.pages.statistics[$0] != nil }
-    let choice = ChoiceRow(
-      context: context, caption: context.text(.game), options: played.map { context.name(of: $0) },
-      selected: played.firstIndex(of: variant) ?? 0)
+    let choice = ChoiceRow(context: context, games: played, selected: variant)
     choice.onSelect = { [unowned(unsafe) self] in show(played[$0]) }
     column.set(
       (played.count > 1 ? [choice] : []) + [head, legend] + opponents + sides + [
@@ -75,7 +71,6 @@ final class StatisticsScene: PageScene {
       variant = Variant.allCases.first { context.pages.statistics[$0] != nil } ?? variant
     }
     fill()
-    column.layout()
-    column.setNeedsDisplay()
+    relayColumn()
   }
 }

@@ -8,8 +8,8 @@ final class Talk {
 
   init(context: ViewContext) {
     self.context = context
-    field = FieldRow(context: context, caption: context.text(.say), text: "", limit: 200, intent: Intent.say)
-    words = WordsRow(context: context, Emote.allCases.map { (context.text($0.phrase), .emote($0), nil) })
+    field = FieldRow(context: context, .say, limit: 200, intent: Intent.say)
+    words = WordsRow(context: context, Emote.allCases.map { ($0.phrase, .emote($0)) })
   }
 
   /// The newest lines; a talk of two over a small board is never longer.
@@ -49,13 +49,10 @@ final class TalkScene: PageScene {
   override init(context: ViewContext) {
     talk = Talk(context: context)
     rest = WordsRow(
-      context: context,
-      [
-        ("", .setTalkMuted(true), context.text(.muteTalkPoem)), ("", .setBlocked(true), context.text(.blockPoem)),
-        (context.text(.report), .reportOpponent, nil),
-      ])
+      context: context, [(.muteTalk, .setTalkMuted(true)), (.block, .setBlocked(true)), (.report, .reportOpponent)])
+    (rest.words[0].poem, rest.words[1].poem) = (context.text(.muteTalkPoem), context.text(.blockPoem))
     super.init(context: context)
-    setFoot([TextButton(context: context, title: context.text(.back), intent: .back)])
+    setFoot([(.back, .back)])
     column.isCentered = false
     fill()
   }
@@ -73,9 +70,8 @@ final class TalkScene: PageScene {
 
   override func contentChanged() {
     fill()
-    layout()
+    relay()
     column.reveal(talk.field)
-    context.staticIsStale = true
   }
 
   override func receive(_ intent: Intent) -> Bool {

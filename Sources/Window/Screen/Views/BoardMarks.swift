@@ -41,7 +41,6 @@ final class BoardMarks: View {
 
   override func draw(_ canvas: Canvas) {
     guard let boards, let board = parent as? BoardView else { return }
-    let theme = context.theme
     let line = lines.reduce(into: SquareSet()) { $0.formUnion($1) }
     for square in Square.all {
       let room = board.room(of: square)
@@ -50,13 +49,13 @@ final class BoardMarks: View {
         canvas.fill(room.insetBy(room.width * 0.035, room.width * 0.035), theme.paper.faded(0.62 * min(1, 3 * drawn)))
         let isBeaten = !line.isEmpty && !line.contains(square)
         canvas.ink(
-          BoardMarks.strokes(winner, square), progress: drawn, size: room.width, center: room.center,
+          MarkStrokes(winner, over: square), progress: drawn, size: room.width, center: room.center,
           theme.ink.faded(isBeaten ? 0.4 : 0.92))
       } else if board.showsAnalysis, line.isEmpty {
         // Who would have three in a line with this board, in a faint large mark.
         for side in Player.allCases where boards.threats(of: side).contains(square) {
           canvas.ink(
-            BoardMarks.strokes(side, square), size: room.width * 0.9, center: room.center, theme.accent.faded(0.16))
+            MarkStrokes(side, over: square), size: room.width * 0.9, center: room.center, theme.accent.faded(0.16))
         }
       }
     }
@@ -66,9 +65,5 @@ final class BoardMarks: View {
       let pen = InkStroke(winning: ends[0].center, ends[1].center, cell: ends[0].width)
       canvas.fill(polygon: pen.outline(upTo: stroke.value), theme.accent.faded(0.9))
     }
-  }
-
-  static func strokes(_ player: Player, _ board: Square) -> MarkStrokes {
-    player == .x ? .x(seed: 90 + board.index) : .o(seed: 90 + board.index)
   }
 }

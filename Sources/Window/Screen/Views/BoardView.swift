@@ -99,21 +99,14 @@ final class BoardView: View {
   /// The nine boards as they lie before any comes near.
   private var ground: BoardGeometry {
     let t = comesNear ? mapped.value : 0
-    func between(_ a: Double, _ b: Double) -> Double { mix(a, b, t) }
-    return BoardGeometry(
-      variant: facts.variant,
-      square: Rect(
-        between(whole.x, map.x), between(whole.y, map.y), between(whole.width, map.width),
-        between(whole.height, map.height)))
+    return BoardGeometry(variant: facts.variant, square: mix(whole, map, t))
   }
 
   /// The room of one of the nine boards, on its way to or from the place near.
   func room(of board: Square) -> Rect {
     let slot = ground.room(of: board)
     let t = comesNear ? nearness[board.index].value : 0
-    guard t > 0 else { return slot }
-    return Rect(
-      mix(slot.x, near.x, t), mix(slot.y, near.y, t), mix(slot.width, near.width, t), mix(slot.height, near.height, t))
+    return t > 0 ? mix(slot, near, t) : slot
   }
 
   private func place() {
@@ -138,11 +131,7 @@ final class BoardView: View {
   private func approach(animated: Bool) {
     let next = nearBoard
     func bring(_ motion: Motion, to value: Double) {
-      if animated {
-        context.animator.move(motion, to: value, seconds: 0.4, .cubicInOut)
-      } else {
-        context.animator.set(motion, to: value)
-      }
+      context.animator.bring(motion, to: value, animated: animated, seconds: 0.4, .cubicInOut)
     }
     bring(mapped, to: next == nil ? 0 : 1)
     for board in Square.all { bring(nearness[board.index], to: board == next ? 1 : 0) }
@@ -177,11 +166,7 @@ final class BoardView: View {
     guard let boards = facts.boards else { return marks.clear() }
     for board in Square.all {
       let target = boards.lit.contains(board) ? 1.0 : 0
-      if animated {
-        context.animator.move(light[board.index], to: target, seconds: 0.35, .sineInOut)
-      } else {
-        context.animator.set(light[board.index], to: target)
-      }
+      context.animator.bring(light[board.index], to: target, animated: animated, seconds: 0.35, .sineInOut)
     }
     marks.show(boards, animated: animated)
     approach(animated: animated)
@@ -192,14 +177,10 @@ final class BoardView: View {
     winningLines = facts.lines
     context.animator.set(winStroke, to: 0)
     if !winningLines.isEmpty {
-      if animated {
-        context.animator.move(winStroke, to: 1, seconds: 0.7, after: 0.55, .cubicInOut)
-        if !context.animator.isReduced {
-          sing(winning, facts.turn.opponent)
-          context.settleDown()
-        }
-      } else {
-        context.animator.set(winStroke, to: 1)
+      context.animator.bring(winStroke, to: 1, animated: animated, seconds: 0.7, after: 0.55, .cubicInOut)
+      if animated, !context.animator.isReduced {
+        sing(winning, facts.turn.opponent)
+        context.settleDown()
       }
     }
     setNeedsDisplay()
@@ -220,7 +201,7 @@ final class BoardView: View {
   }
 
   override func drawStatic(_ canvas: Canvas) {
-    if facts.variant != .ultimate { PenGrid().draw(in: whole, canvas, context.theme.line) }
+    if facts.variant != .ultimate { PenGrid().draw(in: whole, canvas, theme.line) }
   }
 
   // MARK: Hint, analysis, beads
@@ -252,23 +233,22 @@ final class BoardView: View {
   }
 
   private func drawRing(in box: Rect, _ canvas: Canvas) {
-    let accent = context.theme.accent
+    let accent = theme.accent
     canvas.stroke(
       Path.ellipse(box.center, box.width * 0.34, box.width * 0.34), width: max(1, box.width * 0.012), accent)
     if !showsAnalysis { canvas.fill(Path.ellipse(box.center, box.width * 0.03, box.width * 0.03), accent) }
   }
 
   private func draw(_ worth: Judgement.Worth, in box: Rect, _ canvas: Canvas) {
-    let theme = context.theme
     switch worth {
     case .believed(let share):
-      let size = min(context.metrics.em, box.width * 0.34)
+      let size = min(em, box.width * 0.34)
       canvas.text(
         "\(Int((share * 100).rounded()))", TextStyle(size, italic: true, lining: true), context.typeface, x: box.midX,
         baseline: box.midY + size * 0.3, alignment: .center, theme.faintInk)
     case .known(let value, let plies):
       let isNarrow = plies == nil
-      let size = min(context.metrics.em, box.width * (isNarrow ? 0.4 : 0.15))
+      let size = min(em, box.width * (isNarrow ? 0.4 : 0.15))
       // Filled, half, open: readable without colour.
       let at = Point(box.midX, isNarrow ? box.midY : box.y + box.height * 0.15)
       let radius = size * 0.26
@@ -291,7 +271,6 @@ final class BoardView: View {
   /// The beads of a matchbox that stand for a cell, five in a row, a number past ten.
   private func drawBeads(_ count: Int, in cell: Rect, _ canvas: Canvas) {
     guard count > 0 else { return }
-    let theme = context.theme
     let radius = cell.width * 0.032
     let y = cell.maxY - cell.width * 0.14
     if count > 10 {
@@ -318,13 +297,12 @@ final class BoardView: View {
       guard let first = line.first, let last = line.last else { continue }
       let stroke = InkStroke(
         winning: cells[first.index].frame.center, cells[last.index].frame.center, cell: whole.width / 3)
-      canvas.fill(polygon: stroke.outline(upTo: winStroke.value), context.theme.accent.faded(0.9))
+      canvas.fill(polygon: stroke.outline(upTo: winStroke.value), theme.accent.faded(0.9))
     }
   }
 
   /// The nine boards: those one may play in lit, the others at rest, thicker lines between them.
   private func drawBoards(_ canvas: Canvas) {
-    let theme = context.theme
     PenGrid(thin: 0.006, thick: 0.0105).draw(in: ground.square, canvas, theme.ink.faded(0.75))
     for board in Square.all {
       let room = room(of: board)
@@ -346,10 +324,9 @@ final class BoardView: View {
   }
 
   private func drawFrame(_ box: Rect, _ color: Color, _ canvas: Canvas) {
-    var path = Path()
-    path.move(box.x, box.y)
-    for (x, y) in [(box.maxX, box.y), (box.maxX, box.maxY), (box.x, box.maxY), (box.x, box.y)] { path.line(x, y) }
-    canvas.stroke(path, width: max(1, box.width * 0.005), color)
+    let start = Point(box.x, box.y)
+    let corners = [start, Point(box.maxX, box.y), Point(box.maxX, box.maxY), Point(box.x, box.maxY), start]
+    canvas.stroke(Path(through: corners), width: max(1, box.width * 0.005), color)
   }
 
   // MARK: Responding

@@ -50,12 +50,6 @@ final class CellView: View {
     return context.text(.speakSends, other, target.name)
   }
 
-  private func seed(_ player: Player) -> Int { cell.index * 7 + (player == .x ? 1 : 2) }
-
-  private func strokes(_ player: Player) -> MarkStrokes {
-    player == .x ? .x(seed: seed(player)) : .o(seed: seed(player))
-  }
-
   /// Shows what the model says of the cell, with the pen moving where `animated`.
   func show(_ player: Player?, isLast: Bool, isBeaten: Bool, isFading: Bool, isClosed: Bool, animated: Bool) {
     let animator = context.animator
@@ -84,10 +78,8 @@ final class CellView: View {
     // Who goes keeps the paleness it had.
     if animated, held == nil, mark != nil {
       animator.stop(pale)
-    } else if animated {
-      animator.move(pale, to: target, seconds: 0.6, after: isBeaten ? 0.7 : 0, .sineInOut)
     } else {
-      animator.set(pale, to: target)
+      animator.bring(pale, to: target, animated: animated, seconds: 0.6, after: isBeaten ? 0.7 : 0, .sineInOut)
     }
     refreshGhost()
   }
@@ -102,7 +94,7 @@ final class CellView: View {
   }
 
   /// Whether the mark that would be made here is seen.
-  var showsGhost: Bool { isOpen && (isHovered || (isFocused && context.showsFocus)) }
+  var showsGhost: Bool { isOpen && (isHovered || showsFocus) }
 
   private func refreshGhost() {
     context.animator.move(ghost, to: showsGhost ? 1 : 0, seconds: showsGhost ? 0.14 : 0.25)
@@ -140,14 +132,13 @@ final class CellView: View {
   }
 
   override func draw(_ canvas: Canvas) {
-    let theme = context.theme
     let size = frame.width
     if let mark {
       let color = theme.ink.faded(presence.value * (1 - 0.68 * pale.value))
-      let swollen = size * (1 + 0.1 * voice.value)
-      canvas.ink(strokes(mark), progress: drawn.value, size: swollen, center: frame.center, color)
+      let (strokes, swollen) = (MarkStrokes(mark, in: cell), size * (1 + 0.1 * voice.value))
+      canvas.ink(strokes, progress: drawn.value, size: swollen, center: frame.center, color)
       if voice.value > 0 {
-        canvas.ink(strokes(mark), size: swollen, center: frame.center, theme.accent.faded(voice.value * 0.55))
+        canvas.ink(strokes, size: swollen, center: frame.center, theme.accent.faded(voice.value * 0.55))
       }
       if isLast {
         // A staccato dot under the mark, as over a note.
@@ -156,9 +147,10 @@ final class CellView: View {
       }
     } else if ghost.value > 0 {
       canvas.ink(
-        strokes(context.model.game.turn), size: size, center: frame.center, theme.ghost.faded(ghost.value * 0.8))
+        MarkStrokes(context.model.game.turn, in: cell), size: size, center: frame.center,
+        theme.ghost.faded(ghost.value * 0.8))
     }
-    if isFocused && context.showsFocus { drawFocus(canvas) }
+    if showsFocus { drawFocus(canvas) }
   }
 
   /// Four pen corners.
@@ -169,11 +161,8 @@ final class CellView: View {
     for (x, y, dx, dy) in [
       (box.x, box.y, 1.0, 1.0), (box.maxX, box.y, -1, 1), (box.x, box.maxY, 1, -1), (box.maxX, box.maxY, -1, -1),
     ] {
-      var path = Path()
-      path.move(x + dx * arm, y)
-      path.line(x, y)
-      path.line(x, y + dy * arm)
-      canvas.stroke(path, width: max(1, size * 0.012), context.theme.accent)
+      let corner = Path(through: [Point(x + dx * arm, y), Point(x, y), Point(x, y + dy * arm)])
+      canvas.stroke(corner, width: max(1, size * 0.012), theme.accent)
     }
   }
 }

@@ -22,11 +22,9 @@ final class TallyRow: PageRow {
     return "\(name): \(words.joined(separator: ", "))"
   }
 
-  override func height(_ width: Double) -> Double { context.metrics.em * 1.75 }
+  override func height(_ width: Double) -> Double { em * 1.75 }
 
   override func draw(_ canvas: Canvas) {
-    let em = context.metrics.em
-    let theme = context.theme
     let baseline = frame.y + em * 1.2
     let nameWidth = min(em * 8, frame.width * 0.3)
     canvas.saved {
@@ -83,14 +81,12 @@ final class OpeningsRow: PageRow {
   }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let side = min(width, context.metrics.em * 13)
+    let side = min(width, em * 13)
     frame = Rect(x + (width - side) / 2, y, side, side * 0.72)
     return side * 0.72
   }
 
   override func draw(_ canvas: Canvas) {
-    let theme = context.theme
-    let em = context.metrics.em
     let w = frame.width / 3
     let h = frame.height / 3
     for i in 1...2 {
@@ -120,11 +116,10 @@ final class MelodyRow: PageRow {
     super.init(context: context)
   }
 
-  override func height(_ width: Double) -> Double { context.metrics.em * 3.4 }
+  override func height(_ width: Double) -> Double { em * 3.4 }
 
   override func draw(_ canvas: Canvas) {
-    let theme = context.theme
-    let space = (context.metrics.em * 0.42).rounded()
+    let space = (em * 0.42).rounded()
     let bottom = (frame.midY + space * 2).rounded()
     for line in 0..<5 {
       canvas.fill(Rect(frame.x, bottom - Double(line) * space, frame.width, 1), theme.line)
@@ -142,16 +137,15 @@ final class MelodyRow: PageRow {
 
 /// What solid, hatched and open bars mean.
 final class LegendRow: PageRow {
-  override func height(_ width: Double) -> Double { context.metrics.em * 1.4 }
+  override func height(_ width: Double) -> Double { em * 1.4 }
 
   override func draw(_ canvas: Canvas) {
-    let em = context.metrics.em
     var x = frame.x
     let parts: [(Phrase, Tally)] = [(.wins, Tally(wins: 1)), (.draws, Tally(draws: 1)), (.losses, Tally(losses: 1))]
     for (phrase, tally) in parts {
       canvas.stackedBar(tally, from: Rect(x, frame.y + em * 0.3, 0, em * 0.72), unit: em * 1.4, context)
       let word = context.typeface.block(context.text(phrase), TextStyle(em * 0.95, italic: true))
-      canvas.draw(word, at: Point(x + em * 1.8, frame.y + em - word.baseline), context.theme.faintInk)
+      canvas.draw(word, at: Point(x + em * 1.8, frame.y + em - word.baseline), theme.faintInk)
       x += em * 3 + word.width
     }
   }

@@ -1,6 +1,9 @@
+import Interface
+import TicTacToe
+
 /// A question with a few answers of which one holds; the chosen one is underlined.
 final class ChoiceRow: PageRow {
-  var caption: String
+  private let caption: String
   var options: [String]
   private(set) var selected: Int
   /// Called with the answer the player chose.
@@ -8,10 +11,16 @@ final class ChoiceRow: PageRow {
   private var boxes: [Rect] = []
   private let mark = Motion(1)
 
-  init(context: ViewContext, caption: String, options: [String], selected: Int) {
-    (self.caption, self.options, self.selected) = (caption, options, selected)
+  init(context: ViewContext, _ caption: Phrase, _ options: [String], selected: Int?) {
+    (self.caption, self.options, self.selected) = (context.text(caption), options, selected ?? 0)
     super.init(context: context)
     follow([mark])
+  }
+
+  /// Which of some games.
+  convenience init(context: ViewContext, games: [Variant] = Variant.allCases, selected: Variant) {
+    self.init(
+      context: context, .game, games.map { context.name(of: $0) }, selected: games.firstIndex(of: selected))
   }
 
   override var isFocusable: Bool { true }
@@ -21,12 +30,11 @@ final class ChoiceRow: PageRow {
     zip(boxes, options).map { ($0, "\(caption): \($1)") }
   }
   override var role: Role { .choice(selected: selected) }
-  override var inkBounds: Rect { frame.insetBy(-context.metrics.em * 0.5, -4) }
+  override var inkBounds: Rect { frame.insetBy(-em * 0.5, -4) }
 
-  private var style: TextStyle { TextStyle(context.metrics.em * 1.12) }
+  private var style: TextStyle { TextStyle(em * 1.12) }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let em = context.metrics.em
     let rowHeight = max(context.metrics.target, em * 2.1)
     let captionHeight = em * 1.5
     boxes = []
@@ -78,12 +86,7 @@ final class ChoiceRow: PageRow {
   }
 
   override func draw(_ canvas: Canvas) {
-    let theme = context.theme
-    let em = context.metrics.em
-    canvas.text(
-      caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em * 1.0,
-      theme.faintInk)
-    let focused = isFocused && context.showsFocus
+    drawCaption(caption, canvas)
     for (index, place) in boxes.enumerated() {
       let block = context.typeface.block(options[index], style)
       let left = place.x + em * 0.4
@@ -92,7 +95,7 @@ final class ChoiceRow: PageRow {
       if index == selected {
         canvas.underline(
           from: Point(left - em * 0.1, top + block.baseline + em * 0.3), width: (block.width + em * 0.2) * mark.value,
-          thickness: em * 0.11, focused ? theme.accent : theme.ink)
+          thickness: em * 0.11, showsFocus ? theme.accent : theme.ink)
       }
     }
   }

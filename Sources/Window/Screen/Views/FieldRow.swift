@@ -17,8 +17,8 @@ final class FieldRow: PageRow {
 
   var text: String { before + after }
 
-  init(context: ViewContext, caption: String, text: String, limit: Int, intent: @escaping (String) -> Intent) {
-    (self.caption, self.limit, self.intent) = (caption, limit, intent)
+  init(context: ViewContext, _ caption: Phrase, text: String = "", limit: Int, intent: @escaping (String) -> Intent) {
+    (self.caption, self.limit, self.intent) = (context.text(caption), limit, intent)
     before = text
     super.init(context: context)
   }
@@ -29,7 +29,7 @@ final class FieldRow: PageRow {
   override var textPlace: Rect? { frame }
   override var role: Role { .field(caption: caption, text: text) }
 
-  override func height(_ width: Double) -> Double { context.metrics.em * 3.3 }
+  override func height(_ width: Double) -> Double { em * 3.3 }
 
   override func typed(_ addition: String) -> Bool {
     // Control characters and line ends have no place in one line.
@@ -141,12 +141,9 @@ final class FieldRow: PageRow {
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = context.metrics.em
-    let theme = context.theme
     let style = TextStyle(em * 1.12, lining: true)
     let baseline = frame.y + em * 2.4
-    canvas.text(
-      caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
+    drawCaption(caption, canvas)
     canvas.saved {
       canvas.clip(Rect(frame.x - 2, frame.y, frame.width + 4, frame.height))
       let shown = before + composing + after
@@ -166,6 +163,6 @@ final class FieldRow: PageRow {
     }
     canvas.fill(
       Rect(frame.x, baseline + em * 0.38, frame.width, max(1, em * 0.06)),
-      isFocused && context.showsFocus ? theme.accent : theme.line)
+      showsFocus ? theme.accent : theme.line)
   }
 }

@@ -10,7 +10,7 @@ final class MiniBoard: View {
   var hasCoordinates = false
 
   override func draw(_ canvas: Canvas) {
-    canvas.miniBoard(board, in: frame, context.theme)
+    canvas.miniBoard(board, in: frame, theme)
     if hasCoordinates { context.drawCoordinates(in: frame, of: board.variant, canvas) }
   }
 }
@@ -59,22 +59,25 @@ extension Canvas {
     for cell in board.variant.cells {
       guard let player = board[cell] else { continue }
       let place = geometry.place(of: cell)
-      let mark: MarkStrokes = player == .x ? .x(seed: cell.index * 7 + 1) : .o(seed: cell.index * 7 + 2)
       let isPale = !line.isEmpty && !line.contains(cell) || cell == board.fading
       // Thin pens vanish in small boards.
-      ink(mark, size: place.width * (side < 90 ? 1.08 : 1), center: place.center, isPale ? theme.ghost : theme.ink)
+      ink(
+        MarkStrokes(player, in: cell), size: place.width * (side < 90 ? 1.08 : 1), center: place.center,
+        isPale ? theme.ghost : theme.ink)
       if cell == board.last, line.isEmpty {
         let radius = max(1.2, place.width * 0.02)
         fill(
           Path.ellipse(Point(place.midX, place.midY + place.width * 0.415), radius, radius), theme.accent)
       }
     }
+    func strike(_ ends: [Point]) {
+      fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
+    }
     guard let boards = board.boards else {
       // In a small board the ink that has paled says it well enough.
       guard side >= 90 else { return }
       for cells in board.lines.map({ Array($0) }) {
-        let ends = [cells[0], cells[cells.count - 1]].map { geometry.place(of: $0).center }
-        fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
+        strike([cells[0], cells[cells.count - 1]].map { geometry.place(of: $0).center })
       }
       return
     }
@@ -82,11 +85,10 @@ extension Canvas {
       guard let winner = boards.winner(of: place) else { continue }
       let room = geometry.room(of: place)
       fill(room.insetBy(room.width * 0.035, room.width * 0.035), theme.paper.faded(0.62))
-      ink(BoardMarks.strokes(winner, place), size: room.width, center: room.center, theme.ink)
+      ink(MarkStrokes(winner, over: place), size: room.width, center: room.center, theme.ink)
     }
     for line in boards.lines.map({ Array($0) }) {
-      let ends = [line[0], line[line.count - 1]].map { geometry.room(of: $0).center }
-      fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
+      strike([line[0], line[line.count - 1]].map { geometry.room(of: $0).center })
     }
   }
 

@@ -1,3 +1,5 @@
+import Interface
+
 /// A part of a written page that takes as much height as it needs.
 class PageRow: View {
   /// White below the row, in em.
@@ -12,6 +14,12 @@ class PageRow: View {
   func arrange(x: Double, y: Double, width: Double) -> Double {
     frame = Rect(x, y, width, max(isClickable ? context.metrics.target : 0, height(width)))
     return frame.height
+  }
+
+  /// Says above what can be chosen or written what it is.
+  final func drawCaption(_ caption: String, _ canvas: Canvas) {
+    canvas.text(
+      caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
   }
 }
 
@@ -56,7 +64,6 @@ final class ScrollView: View {
 
   /// Places all visible rows and takes their height.
   private func place() {
-    let em = context.metrics.em
     let top = frame.y - offset.value + lead
     let gap = columns > 1 ? ScrollView.gutter * em : 0
     let width = (frame.width - gap * Double(columns - 1)) / Double(columns)
@@ -85,18 +92,13 @@ final class ScrollView: View {
 
   private func clampTarget(animated: Bool) {
     let limit = max(0, contentHeight - frame.height)
-    let next = target.clamped(to: 0...limit)
-    target = next
-    if animated {
-      context.animator.move(offset, to: next, seconds: 0.25, .cubicOut)
-    } else {
-      context.animator.set(offset, to: next)
-    }
+    target = target.clamped(to: 0...limit)
+    context.animator.bring(offset, to: target, animated: animated, seconds: 0.25, .cubicOut)
   }
 
   override func scrolled(_ lines: Double) -> Bool {
     guard contentHeight > frame.height else { return false }
-    target -= lines * context.metrics.em * 3
+    target -= lines * em * 3
     clampTarget(animated: true)
     return true
   }
@@ -108,15 +110,15 @@ final class ScrollView: View {
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     switch key {
-    case .pageUp: return scrolled(frame.height / context.metrics.em / 3.6)
-    case .pageDown: return scrolled(-frame.height / context.metrics.em / 3.6)
+    case .pageUp: return scrolled(frame.height / em / 3.6)
+    case .pageDown: return scrolled(-frame.height / em / 3.6)
     default: return false
     }
   }
 
   /// Brings a row that has the focus into view.
   func reveal(_ row: View) {
-    let room = context.metrics.em
+    let room = em
     if row.frame.y < frame.y + room {
       target = offset.value + row.frame.y - frame.y - room
     } else if row.frame.maxY > frame.maxY - room {
@@ -131,21 +133,18 @@ final class ScrollView: View {
     // A short pen mark at the edge tells that there is more.
     let limit = contentHeight - frame.height
     guard limit > 1 else { return }
-    let em = context.metrics.em
     let length = max(em * 2, frame.height * frame.height / contentHeight)
     let y = frame.y + (frame.height - length) * (offset.value / limit)
     let x = min(frame.maxX + 5, context.metrics.bounds.width - 4)
-    canvas.fill(Rect(x, y, max(1.5, em * 0.1), length), context.theme.line.faded(0.45))
+    canvas.fill(Rect(x, y, max(1.5, em * 0.1), length), theme.line.faded(0.45))
   }
 }
 
 /// A written page: a heading, a column of rows, a foot with words to press.
 class PageScene: Scene {
   let column: ScrollView
-  private(set) var foot: [TextButton] = []
   private var headBaseline = 0.0
   private var headSize = 0.0
-  private var footTop = 0.0
 
   override init(context: ViewContext) {
     column = ScrollView(context: context)
@@ -158,18 +157,12 @@ class PageScene: Scene {
   /// Whether the rows may stand in two columns where the page has room for both.
   var mayHaveTwoColumns: Bool { false }
 
-  func setFoot(_ buttons: [TextButton]) {
-    foot = buttons
-    for button in buttons { add(button) }
-  }
-
   override func layout() {
     let m = context.metrics
     frame = m.bounds
-    let em = m.em
     headSize = min(em * 2.2, (m.bounds.width - 2 * m.margin) / 6.5)
     headBaseline = m.margin * 0.8 + headSize * 0.9
-    footTop = arrangeFoot()
+    arrangeFoot()
     let pair = em * (2 * columnWidth + ScrollView.gutter)
     column.columns = mayHaveTwoColumns && m.bounds.width - 2 * m.margin >= pair ? 2 : 1
     let width = column.columns == 2 ? pair : min(m.bounds.width - 2 * m.margin, em * columnWidth)
@@ -178,31 +171,20 @@ class PageScene: Scene {
     column.layout()
   }
 
-  override var noticePlace: NoticePlace? {
-    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
-  }
-
-  private func arrangeFoot() -> Double {
-    let m = context.metrics
-    return TextButton.arrangeInRows(
-      foot.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: m.bounds.midX,
-      bottom: m.bounds.height - m.margin * 0.45)
-  }
-
   override func drawStatic(_ canvas: Canvas) {
-    let m = context.metrics
-    let style = TextStyle(headSize, lining: true)
-    let width = context.typeface.block(title, style).width
-    let fitting = min(headSize, headSize * (m.bounds.width - 2 * m.margin) / max(1, width))
-    canvas.text(
-      title, TextStyle(fitting, lining: true), context.typeface, x: m.bounds.midX, baseline: headBaseline,
-      alignment: .center,
-      context.theme.ink)
+    drawHeading(title, size: headSize, baseline: headBaseline, on: canvas)
+  }
+
+  /// Places the rows anew, without the rest of the page.
+  final func relayColumn() {
+    column.layout()
+    column.setNeedsDisplay()
   }
 
   override func focusMoved(to view: View) {
     // A page opens at its head, wherever its first control is.
-    if !context.isTurning, let row = view as? PageRow ?? view.parent as? PageRow { column.reveal(row) }
+    guard !context.isTurning, let row = view.responders.first(where: { $0.parent === column }) else { return }
+    column.reveal(row)
   }
 }
 
@@ -234,7 +216,7 @@ final class TextRow: PageRow {
 
   private func block(_ text: String, _ width: Double) -> Typeface.Block {
     context.typeface.block(
-      text, TextStyle(context.metrics.em * size, italic: isItalic, lining: isLining), width: width, alignment: alignment
+      text, TextStyle(em * size, italic: isItalic, lining: isLining), width: width, alignment: alignment
     )
   }
 
@@ -245,7 +227,7 @@ final class TextRow: PageRow {
   override func draw(_ canvas: Canvas) {
     guard !text.isEmpty else { return }
     canvas.draw(
-      block(text, frame.width), at: Point(frame.x, frame.y), isFaint ? context.theme.faintInk : context.theme.ink)
+      block(text, frame.width), at: Point(frame.x, frame.y), isFaint ? theme.faintInk : theme.ink)
   }
 }
 
@@ -260,15 +242,11 @@ final class SliderRow: PageRow {
   private var isHovered = false
 
   init(
-    context: ViewContext, caption: String, value: Double, in range: ClosedRange<Double>, step: Double,
+    context: ViewContext, _ caption: Phrase, value: Double, in range: ClosedRange<Double>, step: Double,
     describe: @escaping (Double) -> String, onChange: @escaping (Double) -> Void
   ) {
-    self.caption = caption
-    self.value = value
-    self.range = range
-    self.step = step
-    self.describe = describe
-    self.onChange = onChange
+    (self.caption, self.value, self.range, self.step) = (context.text(caption), value, range, step)
+    (self.describe, self.onChange) = (describe, onChange)
     super.init(context: context)
   }
 
@@ -280,11 +258,10 @@ final class SliderRow: PageRow {
   }
 
   private var track: (left: Double, right: Double, y: Double) {
-    let em = context.metrics.em
     return (frame.x + em * 0.5, frame.maxX - em * 4.2, frame.y + em * 2.35)
   }
 
-  override func height(_ width: Double) -> Double { context.metrics.em * 3.2 }
+  override func height(_ width: Double) -> Double { em * 3.2 }
 
   func set(_ next: Double) {
     let snapped = ((next / step).rounded() * step).clamped(to: range)
@@ -319,16 +296,12 @@ final class SliderRow: PageRow {
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = context.metrics.em
-    let theme = context.theme
     let t = track
-    canvas.text(
-      caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
+    drawCaption(caption, canvas)
     canvas.fill(Rect(t.left, t.y - max(0.5, em * 0.03), t.right - t.left, max(1, em * 0.06)), theme.line)
     let x = mix(t.left, t.right, (value - range.lowerBound) / (range.upperBound - range.lowerBound))
-    let focused = isFocused && context.showsFocus
-    let grow = em * (isHovered || focused ? 0.62 : 0.54)
-    canvas.fill(Glyphs.blackHead.scaled(grow, grow).moved(x, t.y), focused ? theme.accent : theme.ink)
+    let grow = em * (isHovered || showsFocus ? 0.62 : 0.54)
+    canvas.fill(Glyphs.blackHead.scaled(grow, grow).moved(x, t.y), showsFocus ? theme.accent : theme.ink)
     canvas.text(
       describe(value), TextStyle(em, lining: true), context.typeface, x: frame.maxX, baseline: t.y + em * 0.34,
       alignment: .right, theme.ink)

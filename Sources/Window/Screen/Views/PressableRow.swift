@@ -1,6 +1,6 @@
 import Interface
 
-/// A row that can be pressed: its title is underlined in ink as the pointer comes, in colour where the focus is.
+/// A row or word to press: its title is underlined in ink as the pointer comes, in colour where the focus is.
 class PressableRow: PageRow {
   let ink = Motion(0)
 
@@ -19,25 +19,23 @@ class PressableRow: PageRow {
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    if case .up = phase, frame.contains(point) { press() }
+    if case .up = phase, frame.contains(point), isClickable { press() }
     return true
   }
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
-    guard key == .enter || key == .character(" ") else { return false }
+    guard isClickable, key == .enter || key == .character(" ") else { return false }
     press()
     return true
   }
 
   /// Draws the line under a title of a width; `y` is the line's height on the page.
   func underline(_ canvas: Canvas, x: Double, y: Double, width: Double) {
-    let em = context.metrics.em
-    let isMarked = isFocused && context.showsFocus
-    let shown = isMarked ? 1 : ink.value
+    let shown = showsFocus ? 1 : ink.value
     guard shown > 0 else { return }
     canvas.underline(
       from: Point(x - em * 0.1, y), width: (width + em * 0.2) * shown, thickness: em * 0.085,
-      isMarked ? context.theme.accent : context.theme.ink)
+      showsFocus ? theme.accent : theme.ink)
   }
 }
 
@@ -49,7 +47,7 @@ final class ContentsRow: PressableRow {
   /// The same in other words, in a small line beneath.
   let poem: String?
 
-  init(context: ViewContext, title: String, key: String, intent: Intent, poem: String? = nil) {
+  init(context: ViewContext, title: String, key: String = "", intent: Intent, poem: String? = nil) {
     (self.title, self.key, self.intent, self.poem) = (title, key, intent, poem)
     super.init(context: context)
     gapAfter = 0
@@ -58,11 +56,9 @@ final class ContentsRow: PressableRow {
   override var spoken: String? { title }
   override func press() { send(intent) }
 
-  override func height(_ width: Double) -> Double { context.metrics.em * (poem == nil ? 2.2 : 2.8) }
+  override func height(_ width: Double) -> Double { em * (poem == nil ? 2.2 : 2.8) }
 
   override func draw(_ canvas: Canvas) {
-    let em = context.metrics.em
-    let theme = context.theme
     let block = context.typeface.block(title, TextStyle(em * 1.15))
     let tail = context.typeface.block(key, TextStyle(em * 0.95, italic: true))
     let baseline = frame.y + (frame.height - height(frame.width)) / 2 + em * 1.46

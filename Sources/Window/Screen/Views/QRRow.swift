@@ -11,7 +11,7 @@ final class QRRow: PageRow {
 
   /// The side of a module in whole pixels, so that every edge is sharp.
   private func module(_ width: Double) -> Double {
-    max(2, (min(width, 12 * context.metrics.em) / Double(modules)).rounded(.down))
+    max(2, (min(width, 12 * em) / Double(modules)).rounded(.down))
   }
 
   override func height(_ width: Double) -> Double { module(width) * Double(modules) }

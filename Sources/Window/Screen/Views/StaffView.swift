@@ -114,11 +114,7 @@ final class StaffView: View {
     }
     if isNew || scrollTarget != scrolledTo {
       scrolledTo = scrollTarget
-      if animated {
-        context.animator.move(scroll, to: scrollTarget, seconds: 0.7, .sineInOut)
-      } else {
-        context.animator.set(scroll, to: scrollTarget)
-      }
+      context.animator.bring(scroll, to: scrollTarget, animated: animated, seconds: 0.7, .sineInOut)
     }
     if soundNow != shownUntil {
       let range = min(soundNow, shownUntil)...max(soundNow, shownUntil)
@@ -203,7 +199,6 @@ final class StaffView: View {
   // MARK: Drawing
 
   override func drawStatic(_ canvas: Canvas) {
-    let theme = context.theme
     for bottom in [upperBottom, lowerBottom] {
       for line in 0..<5 {
         let y = bottom - Double(line) * space
@@ -211,8 +206,7 @@ final class StaffView: View {
       }
       let clefX = frame.x + space * 1.9
       for stroke in Glyphs.trebleClef {
-        canvas.fill(
-          polygon: stroke.placed(scale: space, at: Point(clefX, bottom - space)).outline(), theme.ink)
+        canvas.fill(polygon: stroke.placed(scale: space, at: Point(clefX, bottom - space)).outline(), theme.ink)
       }
       for (index, sign) in scale.signature.enumerated() {
         let glyph = sign.alteration > 0 ? Glyphs.sharp : Glyphs.flat
@@ -257,7 +251,6 @@ final class StaffView: View {
   }
 
   private func draw(_ measure: Measure, origin: Double, _ canvas: Canvas) {
-    let theme = context.theme
     let now = source().now
     guard measure.bar.start <= now else { return }
     let isCue = measure.bar.kind == .echo
@@ -269,15 +262,12 @@ final class StaffView: View {
       let x = origin + column.x * space
       let color = (column.isCut ? theme.ghost : isCue ? theme.faintInk : theme.ink).faded(appear * opacity(at: x))
       let grow = size * (0.6 + 0.4 * appear)
-      if let m = column.pair.m {
-        head(m.pitch, shift: measure.shiftM, x: x, bottom: upperBottom, isLong: column.pair.isLong, grow, color, canvas)
+      func write(_ note: Note?, _ shift: Int, x: Double, bottom: Double, isLong: Bool) {
+        if let note { head(note.pitch, shift: shift, x: x, bottom: bottom, isLong: isLong, grow, color, canvas) }
       }
-      if let t = column.pair.t {
-        head(t.pitch, shift: measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong, grow, color, canvas)
-      }
-      if let t = column.pair.answer {
-        head(t.pitch, shift: measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false, grow, color, canvas)
-      }
+      write(column.pair.m, measure.shiftM, x: x, bottom: upperBottom, isLong: column.pair.isLong)
+      write(column.pair.t, measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong)
+      write(column.pair.answer, measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false)
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
       if column.pair.isAwakening {
         // Below the staff, and below the bell where that lies there too; between the staves where the bass does.
@@ -295,17 +285,14 @@ final class StaffView: View {
 
   /// The barline, the mover's sign, the octave sign.
   private func drawFrame(of measure: Measure, origin: Double, _ canvas: Canvas) {
-    let theme = context.theme
     let now = source().now
     let left = origin + measure.x * space
     let first = left + 1.7 * space
     let color = theme.ink.faded(opacity(at: first))
     let signY = upperBottom - 7.7 * space
-    if let voice = measure.bar.voice, measure.bar.kind == .move || measure.bar.kind == .closing {
-      let mark: MarkStrokes = voice == .first ? .x(seed: measure.bar.index) : .o(seed: measure.bar.index)
-      if measure.bar.kind == .move {
-        canvas.ink(mark, size: space * 2.8, center: Point(first, signY), color)
-      }
+    if let voice = measure.bar.voice, measure.bar.kind == .move {
+      let mark = MarkStrokes(voice == .first ? .x : .o, seed: measure.bar.index)
+      canvas.ink(mark, size: space * 2.8, center: Point(first, signY), color)
     }
     let end = origin + ((measure.columns.last { isVisible($0, in: measure, at: now) }?.x ?? 0) + 1) * space
     let signs = octaveSigns(of: measure)
@@ -429,6 +416,6 @@ final class StaffView: View {
     let pitch = context.model.tonality.pitch(
       of: context.model.game.variant.place(of: ghost), for: context.model.game.turn)
     let shift = shift([pitch])
-    head(pitch, shift: shift, x: x, bottom: upperBottom, isLong: false, 1, context.theme.ghost, canvas)
+    head(pitch, shift: shift, x: x, bottom: upperBottom, isLong: false, 1, theme.ghost, canvas)
   }
 }

@@ -37,8 +37,6 @@ final class StatusView: View {
   private func line(_ text: (main: String, detail: String, isLarge: Bool), opacity: Double, _ canvas: Canvas) {
     let (main, detail, isLarge) = text
     guard opacity > 0, !main.isEmpty else { return }
-    let em = context.metrics.em
-    let theme = context.theme
     func fitted(_ text: String, _ size: Double, italic: Bool, room: Double) -> Typeface.Block {
       let block = context.typeface.block(text, TextStyle(size, italic: italic, lining: true))
       guard block.width > room else { return block }
@@ -89,12 +87,11 @@ final class NoticeView: View {
   }
 
   /// At nothing the bounds are empty; what was there must go all the same.
-  override func moved() { context.damage(slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach)) }
+  override func moved() { context.damage(shadowed) }
 
-  override var inkBounds: Rect {
-    guard presence.value > 0 else { return .zero }
-    return slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach)
-  }
+  override var inkBounds: Rect { presence.value > 0 ? shadowed : .zero }
+
+  private var shadowed: Rect { slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach) }
 
   /// Seconds a notice stays.
   static let stay = 6.0
@@ -113,8 +110,6 @@ final class NoticeView: View {
   override func draw(_ canvas: Canvas) {
     guard presence.value > 0 else { return }
     let slip = slipFrame
-    let em = context.metrics.em
-    let theme = context.theme
     canvas.shadow(
       under: slip.movedBy(0, em * 0.25), radius: min(NoticeView.reach - 4, em * 0.9), strength: 0.22 * presence.value)
     canvas.fill(slip, theme.paper.faded(presence.value))
@@ -128,7 +123,6 @@ final class NoticeView: View {
   private static let reach = Double(Bitmap.standardApron)
 
   private var block: Typeface.Block {
-    let em = context.metrics.em
     let style = TextStyle(em, italic: true)
     let width = min(context.typeface.block(text, style).width + 4, room - 2 * em)
     return context.typeface.block(text, style, width: max(em, width), alignment: .center)
@@ -142,9 +136,9 @@ final class NoticeView: View {
   /// Where it lies: over nothing that can be pressed and no title.
   var slipFrame: Rect {
     let m = context.metrics
-    let single = context.typeface.block(text, TextStyle(m.em, italic: true)).width + 4
-    let width = (min(single, room - 2 * m.em) + 2 * m.em).rounded()
-    let height = (block.height + m.em * 1.2).rounded()
+    let single = context.typeface.block(text, TextStyle(em, italic: true)).width + 4
+    let width = (min(single, room - 2 * em) + 2 * em).rounded()
+    let height = (block.height + em * 1.2).rounded()
     let band = place?.free.first { $0.upperBound - $0.lowerBound >= height }
     let foot = band.map { ($0.lowerBound + $0.upperBound + height) / 2 } ?? place?.foot
     let top = foot.map { max(0, $0 - height) } ?? m.margin * 0.4
@@ -188,10 +182,13 @@ final class PlayersView: View {
 
   override func draw(_ canvas: Canvas) {
     guard lines.count == 2 else { return }
-    let em = context.metrics.em
-    let theme = context.theme
     let style = TextStyle(em, italic: true)
     let clock = TextStyle(em * 1.1, lining: true)
+    func write(_ block: Typeface.Block, x: Double, baseline: Double, isActive: Bool) {
+      canvas.draw(block, at: Point(x, baseline - block.baseline), isActive ? theme.ink : theme.faintInk)
+      guard isActive else { return }
+      canvas.underline(from: Point(x, baseline + em * 0.28), width: block.width, thickness: em * 0.07, theme.ink)
+    }
     if isRight {
       for i in 0..<2 {
         let baseline = frame.y + em * (1.1 + 1.5 * Double(i))
@@ -203,11 +200,7 @@ final class PlayersView: View {
           right -= em * 3.4
         }
         let block = context.typeface.block(lines[i], style)
-        let left = right - block.width
-        canvas.draw(block, at: Point(left, baseline - block.baseline), i == active ? theme.ink : theme.faintInk)
-        if i == active {
-          canvas.underline(from: Point(left, baseline + em * 0.28), width: block.width, thickness: em * 0.07, theme.ink)
-        }
+        write(block, x: right - block.width, baseline: baseline, isActive: i == active)
       }
       return
     }
@@ -218,12 +211,7 @@ final class PlayersView: View {
     let blocks = parts.map { context.typeface.block($0, fitting) }
     var x = frame.midX - blocks.reduce(0) { $0 + $1.width } / 2
     for (index, block) in blocks.enumerated() {
-      let isActive = index == active.map { 2 * $0 }
-      let baseline = frame.midY + em * 0.3
-      canvas.draw(block, at: Point(x, baseline - block.baseline), isActive ? theme.ink : theme.faintInk)
-      if isActive {
-        canvas.underline(from: Point(x, baseline + em * 0.28), width: block.width, thickness: em * 0.07, theme.ink)
-      }
+      write(block, x: x, baseline: frame.midY + em * 0.3, isActive: index == active.map { 2 * $0 })
       x += block.width
     }
   }

@@ -1,7 +1,7 @@
 import Interface
 
-/// A word that can be pressed: small capitals, underlined in ink as the pointer comes.
-final class TextButton: View {
+/// A word that can be pressed: small capitals.
+final class TextButton: PressableRow {
   var title: String {
     didSet { if title != oldValue { setNeedsDisplay() } }
   }
@@ -14,31 +14,29 @@ final class TextButton: View {
   }
   /// The same in other words, in a small line beneath.
   var poem: String?
-  private let ink = Motion(0)
 
-  init(context: ViewContext, title: String, intent: Intent, poem: String? = nil) {
-    (self.title, self.intent, self.poem) = (title, intent, poem)
+  init(context: ViewContext, _ phrase: Phrase, _ intent: Intent) {
+    (title, self.intent) = (context.text(phrase), intent)
     super.init(context: context)
-    follow([ink])
   }
 
-  var style: TextStyle { TextStyle(context.metrics.em * size * fit, smallCaps: true, tracking: 0.06) }
+  var style: TextStyle { TextStyle(em * size * fit, smallCaps: true, tracking: 0.06) }
 
   /// The room the word needs, with a finger's margin around it.
   var idealSize: (width: Double, height: Double) {
-    let (em, target) = (context.metrics.em, context.metrics.target)
+    let target = context.metrics.target
     let width = max(context.typeface.block(title, style).width, poemBlock?.width ?? 0)
     return (max(target, width + 1.1 * em), max(target, 2.3 * em))
   }
 
   private func squeeze(into width: Double) {
     fit = 1
-    let (ideal, margin) = (idealSize.width, 1.1 * context.metrics.em)
+    let (ideal, margin) = (idealSize.width, 1.1 * em)
     if ideal > width { fit = max(0.4, (width - margin) / (ideal - margin)) }
   }
 
   private var poemBlock: Typeface.Block? {
-    poem.map { context.typeface.block($0, TextStyle(context.metrics.em * 0.72, italic: true)) }
+    poem.map { context.typeface.block($0, TextStyle(em * 0.72, italic: true)) }
   }
 
   /// The words in as many rows as a width asks for.
@@ -79,25 +77,10 @@ final class TextButton: View {
   override var isClickable: Bool { isEnabled }
   override var spoken: String? { title }
 
-  override func hover(_ isInside: Bool) {
-    context.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.16 : 0.3)
-  }
-
-  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    if case .up = phase, frame.contains(point), isEnabled { send(intent) }
-    return true
-  }
-
-  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
-    guard isEnabled, key == .enter || key == .character(" ") else { return false }
-    send(intent)
-    return true
-  }
+  override func press() { send(intent) }
 
   override func draw(_ canvas: Canvas) {
-    let theme = context.theme
     let block = context.typeface.block(title, style)
-    let em = context.metrics.em
     let left = frame.midX - block.width / 2
     let top = frame.midY - block.height / 2 - (poem == nil ? 0 : 0.28 * em)
     if let poemBlock {
@@ -105,14 +88,7 @@ final class TextButton: View {
         poemBlock, at: Point(frame.midX - poemBlock.width / 2, frame.midY + 0.3 * em), theme.faintInk)
     }
     canvas.draw(block, at: Point(left, top), isEnabled ? theme.ink : theme.ghost)
-    let focused = isFocused && context.showsFocus
-    let shown = focused ? 1 : ink.value
-    if shown > 0, isEnabled {
-      let y = top + block.baseline + 0.32 * em
-      canvas.underline(
-        from: Point(left - 0.1 * em, y), width: (block.width + 0.2 * em) * shown, thickness: em * 0.085,
-        focused ? theme.accent : theme.ink)
-    }
+    if isEnabled { underline(canvas, x: left, y: top + block.baseline + 0.32 * em, width: block.width) }
   }
 }
 

@@ -30,6 +30,10 @@ class View {
     }
   }
 
+  /// The size of running text, and the page's colours.
+  final var em: Double { context.metrics.em }
+  final var theme: Theme { context.theme }
+
   /// Numbers that the view shows.
   private var motions: [Motion] = []
 
@@ -121,17 +125,15 @@ class View {
   func receive(_ intent: Intent) -> Bool { false }
 
   final var isFocused: Bool { context.focus === self }
+  /// Whether the focus is here and must be seen.
+  final var showsFocus: Bool { isFocused && context.showsFocus }
+
+  /// The responder chain: the view and those above it.
+  final var responders: UnfoldFirstSequence<View> { sequence(first: self) { $0.parent } }
 
   /// Sends an intent up the responder chain, beginning with the parent; returns whether anyone answered.
   @discardableResult
-  final func send(_ intent: Intent) -> Bool {
-    var responder = parent
-    while let next = responder {
-      if next.receive(intent) { return true }
-      responder = next.parent
-    }
-    return false
-  }
+  final func send(_ intent: Intent) -> Bool { parent?.responders.contains { $0.receive(intent) } ?? false }
 
   /// The deepest visible view at a place that takes the pointer.
   final func hit(_ point: Point) -> View? {
@@ -205,8 +207,44 @@ class Scene: View {
   func contentChanged() {}
   /// The page is about to be left.
   func willClose() {}
-  /// Where a notice lies; it hangs from the window's edge where that is `nil`.
-  var noticePlace: NoticePlace? { nil }
+  /// Where a notice lies: at the foot, unless a page has a better place.
+  var noticePlace: NoticePlace {
+    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
+  }
   /// What to say when the page opens.
   var title: String { "" }
+
+  /// The words to press at the foot, and the height at which they begin.
+  private(set) final var foot: [TextButton] = []
+  private(set) final var footTop = 0.0
+
+  final func setFoot(_ words: [(Phrase, Intent)]) {
+    foot = words.map { TextButton(context: context, $0.0, $0.1) }
+    for button in foot { add(button) }
+  }
+
+  /// Places the words that are there.
+  final func arrangeFoot() {
+    let m = context.metrics
+    footTop = TextButton.arrangeInRows(
+      foot.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: m.bounds.midX,
+      bottom: m.bounds.height - m.margin * 0.45)
+  }
+
+  /// Draws a heading in the middle of the page, smaller where it is too broad.
+  final func drawHeading(_ text: String, size: Double, baseline: Double, on canvas: Canvas) {
+    let m = context.metrics
+    let width = context.typeface.block(text, TextStyle(size, lining: true)).width
+    let fitting = min(size, size * (m.bounds.width - 2 * m.margin) / max(1, width))
+    canvas.text(
+      text, TextStyle(fitting, lining: true), context.typeface, x: m.bounds.midX, baseline: baseline,
+      alignment: .center, theme.ink)
+  }
+
+  /// Places everything anew, once the page has been placed at all.
+  final func relay() {
+    guard frame.width > 0 else { return }
+    layout()
+    context.staticIsStale = true
+  }
 }

@@ -4,8 +4,8 @@ import Interface
 final class WordsRow: PageRow {
   let words: [TextButton]
 
-  init(context: ViewContext, _ words: [(title: String, intent: Intent, poem: String?)]) {
-    self.words = words.map { TextButton(context: context, title: $0.title, intent: $0.intent, poem: $0.poem) }
+  init(context: ViewContext, _ words: [(Phrase, Intent)]) {
+    self.words = words.map { TextButton(context: context, $0.0, $0.1) }
     super.init(context: context)
     for word in self.words { add(word) }
   }

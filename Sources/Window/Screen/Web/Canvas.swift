@@ -38,8 +38,6 @@ final class Canvas {
     Commands.add(.rectangle, rect.x, rect.y, rect.width, rect.height)
   }
 
-  func fill(polygon points: some Sequence<Point>, _ color: Color) { fill(polygons: [Array(points)], color) }
-
   /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
   func fill(polygons: [[Point]], _ color: Color) {
     setColor(color)
@@ -62,13 +60,6 @@ final class Canvas {
     setColor(color)
     add(path)
     Commands.add(.stroke, width, round ? 1 : 0)
-  }
-
-  func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {
-    var path = Path()
-    path.move(a.x, a.y)
-    path.line(b.x, b.y)
-    stroke(path, width: width, color, round: false)
   }
 
   private func add(_ path: Path) {

@@ -1,0 +1,24 @@
+import Screen
+
+extension Key {
+  /// The keys that are called by a word, as scripts write it. Browsers have the same words, with `Arrow` before a direction.
+  package static let named: [String: Key] = [
+    "up": .up, "down": .down, "left": .left, "right": .right, "enter": .enter, "escape": .escape, "tab": .tab,
+    "backspace": .backspace, "delete": .delete, "home": .home, "end": .end, "pageup": .pageUp,
+    "pagedown": .pageDown, "space": .character(" "),
+  ]
+
+  /// Reads a word of `named`, one sign, or `f1` to `f12`, in upper or lower case.
+  package init?(name: String) {
+    let name = name.lowercased()
+    if let key = Key.named[name] {
+      self = key
+    } else if name.count == 1, let sign = name.first {
+      self = .character(sign)
+    } else if name.hasPrefix("f"), let number = Int(name.dropFirst()), (1...12).contains(number) {
+      self = .function(number)
+    } else {
+      return nil
+    }
+  }
+}
