@@ -221,7 +221,7 @@ package struct Lobby: Sendable {
     for (id, open) in seeks.open where connections[id]?.session != open.ticket.session {
       faults.append("ticket \(open.ticket.id) is sought by nobody")
     }
-    for match in matches.all.values {
+    for match in matches.values {
       if let number = match.unit, store[unit: number] == nil { faults.append("\(match.id) waits for unit \(number)") }
       if match.unit == nil, !match.waiting.isEmpty, !match.isBeingRead, !match.isBehind {
         faults.append("\(match.id) keeps who waits")

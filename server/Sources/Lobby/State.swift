@@ -151,39 +151,46 @@ struct Accounts: Sendable {
 
 /// The matches in memory, by account and by strength.
 struct MatchCache: Sendable {
-  private(set) var all: [MatchID: CachedMatch] = [:]
+  /// Each at a place of its own, so that one of its fields is read without a copy of all; the first place stays free.
+  private var slots: [CachedMatch?] = [nil]
+  private var places: [MatchID: Int] = [:]
+  private var free: [Int] = []
   private var byAccount: [Int64: [MatchID]] = [:]
   /// Live matches that everybody may watch.
   private(set) var listed = Ranking<MatchID>()
 
-  var count: Int { all.count }
-  var values: Dictionary<MatchID, CachedMatch>.Values { all.values }
+  var count: Int { places.count }
+  var values: some Sequence<CachedMatch> { slots.lazy.compactMap(\.self) }
 
   /// A match, to be changed in place; `put` and `remove` add and take away.
   subscript(m: MatchID) -> CachedMatch? {
-    get { all[m] }
-    _modify { yield &all[m] }
+    _read { yield slots[places[m] ?? 0] }
+    _modify { yield &slots[places[m] ?? 0] }
   }
 
   /// In the order in which they came here.
   func of(_ account: Int64) -> [MatchID] { byAccount[account] ?? [] }
 
   mutating func put(_ match: CachedMatch) {
-    all[match.id] = match
+    let place = places[match.id] ?? free.popLast() ?? slots.count
+    if place == slots.count { slots.append(match) } else { slots[place] = match }
+    places[match.id] = place
     index(match.id)
   }
 
   /// Finds a match by whoever sits at it.
   mutating func index(_ m: MatchID) {
-    for account in all[m]?.accounts ?? [] where byAccount[account]?.contains(m) != true {
+    for account in self[m]?.accounts ?? [] where byAccount[account]?.contains(m) != true {
       byAccount[account, default: []].append(m)
     }
   }
 
   mutating func remove(_ m: MatchID) {
     list(m, nil)
-    guard let match = all.removeValue(forKey: m) else { return }
-    for account in match.accounts {
+    guard let accounts = self[m]?.accounts, let place = places.removeValue(forKey: m) else { return }
+    slots[place] = nil
+    free.append(place)
+    for account in accounts {
       byAccount[account]?.removeAll { $0 == m }
       if byAccount[account]?.isEmpty == true { byAccount[account] = nil }
     }
@@ -191,22 +198,23 @@ struct MatchCache: Sendable {
 
   /// Gives a match its place among those that everybody may watch, or takes it off.
   mutating func list(_ m: MatchID, _ strength: Double?) {
-    guard let match = all[m], match.listed != strength else { return }
-    listed.move(m, from: match.listed, to: strength)
-    all[m]?.listed = strength
+    let old = self[m]?.listed
+    guard places[m] != nil, old != strength else { return }
+    listed.move(m, from: old, to: strength)
+    self[m]?.listed = strength
   }
 
   var faults: [String] {
     var faults: [String] = []
-    for match in all.values {
+    for match in values {
       for account in match.accounts where byAccount[account]?.contains(match.id) != true {
         faults.append("\(match.id) is not found by its account \(account)")
       }
     }
-    for (account, ids) in byAccount where ids.contains(where: { all[$0]?.accounts.contains(account) != true }) {
+    for (account, ids) in byAccount where ids.contains(where: { self[$0]?.accounts.contains(account) != true }) {
       faults.append("account \(account) has a match that is not its own")
     }
-    if listed.places.contains(where: { all[$0.id]?.listed != $0.strength }) { faults.append("the list is wrong") }
+    if listed.places.contains(where: { self[$0.id]?.listed != $0.strength }) { faults.append("the list is wrong") }
     return faults
   }
 }

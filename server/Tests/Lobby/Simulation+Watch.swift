@@ -76,7 +76,8 @@ extension Simulation {
     var still: [Watch.Follower: (seq: Int, since: Int64)] = [:]
     for i in nodes.indices {
       guard let lobby = nodes[i].lobby else { continue }
-      for (m, match) in lobby.matches.all {
+      for match in lobby.matches.values {
+        let m = match.id
         let (known, stored) = (match.state.seq, store.length(m))
         if known > stored {
           checker.faults.append("\(nodes[i].name) has \(known) events of match \(m), the store \(stored)")
@@ -95,7 +96,7 @@ extension Simulation {
   }
 
   private mutating func lookAtOrphans() {
-    let held = nodes.compactMap(\.lobby?.matches.all)
+    let held = nodes.compactMap(\.lobby?.matches)
     var still: [MatchID: Int64] = [:]
     for m in store.live.sorted() where !held.contains(where: { $0[m] != nil }) {
       let since = watch.orphans[m] ?? now
