@@ -1,5 +1,5 @@
 /// A JSON value; objects keep the order of their fields.
-package enum JSON: Sendable, Hashable {
+public enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
   /// A number without fraction or exponent that fits 64 bits.
@@ -59,16 +59,16 @@ package enum JSON: Sendable, Hashable {
 
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
   /// An object with these fields in this order.
-  package init(dictionaryLiteral fields: (String, JSON)...) {
+  public init(dictionaryLiteral fields: (String, JSON)...) {
     self = .object(JSONObject(fields: fields.map { .init(name: $0, value: $1) }))
   }
 
   /// A string.
-  package init(stringLiteral value: String) { self = .string(value) }
+  public init(stringLiteral value: String) { self = .string(value) }
 }
 
 /// The fields of a JSON object, in order. Each name comes once.
-package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One named value.
   package struct Field: Sendable, Hashable {
     /// The name.
@@ -87,7 +87,7 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   package init(fields: [Field] = []) { self.fields = fields }
 
   /// An object with these fields in this order.
-  package init(dictionaryLiteral fields: (String, JSON)...) {
+  public init(dictionaryLiteral fields: (String, JSON)...) {
     self.fields = fields.map { Field(name: $0, value: $1) }
   }
 
@@ -99,7 +99,7 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The value of a field, or `nil`.
   ///
   /// - Complexity: O(number of fields). Objects here have few.
-  package subscript(name: String) -> JSON? {
+  public subscript(name: String) -> JSON? {
     for field in fields where field.name == name { return field.value }
     return nil
   }

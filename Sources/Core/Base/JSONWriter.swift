@@ -6,40 +6,40 @@
 /// out.field("seq", 7)
 /// out.finish()  // {"t":"ok","seq":7}
 /// ```
-package struct JSONWriter {
+public struct JSONWriter {
   /// The bytes so far; a complete object after `finish`.
-  package private(set) var bytes: [UInt8]
+  public private(set) var bytes: [UInt8]
   private var first = true
 
   /// Starts an object, with room for `capacity` bytes.
-  package init(capacity: Int = 160) {
+  public init(capacity: Int = 160) {
     bytes = []
     bytes.reserveCapacity(capacity)
     bytes.append(UInt8(ascii: "{"))
   }
 
   /// Writes a field.
-  package mutating func field(_ name: StaticString, _ value: some FieldValue) {
+  public mutating func field(_ name: StaticString, _ value: some FieldValue) {
     key(name)
     value.append(to: &bytes)
   }
 
   /// Writes a field if there is a value.
-  package mutating func field<V: FieldValue>(_ name: StaticString, _ value: V?) {
+  public mutating func field<V: FieldValue>(_ name: StaticString, _ value: V?) {
     if let value { field(name, value) }
   }
 
   /// Writes a field whose value is already complete JSON: a stored event body, or an object of another writer.
-  package mutating func raw(_ name: StaticString, _ json: some Sequence<UInt8>) {
+  public mutating func raw(_ name: StaticString, _ json: some Sequence<UInt8>) {
     key(name)
     bytes.append(contentsOf: json)
   }
 
   /// Closes the object.
-  package mutating func finish() { bytes.append(UInt8(ascii: "}")) }
+  public mutating func finish() { bytes.append(UInt8(ascii: "}")) }
 
   /// Closes the object and the line.
-  package mutating func finishLine() {
+  public mutating func finishLine() {
     bytes.append(UInt8(ascii: "}"))
     bytes.append(UInt8(ascii: "\n"))
   }
@@ -53,7 +53,7 @@ package struct JSONWriter {
   }
 
   /// Appends a decimal number.
-  package static func append(_ value: Int64, to bytes: inout [UInt8]) {
+  public static func append(_ value: Int64, to bytes: inout [UInt8]) {
     // The digits are not reversed in place: reversing a slice of an array copies the slice.
     var digits = InlineArray<20, UInt8>(repeating: 0)
     var first = digits.count
@@ -68,7 +68,7 @@ package struct JSONWriter {
   }
 
   /// Appends a quoted string. Control characters, quotes and backslashes are escaped; all else stays UTF-8.
-  package static func append(_ value: String, to bytes: inout [UInt8]) {
+  public static func append(_ value: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     defer { bytes.append(UInt8(ascii: "\"")) }
     if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
@@ -92,7 +92,7 @@ package struct JSONWriter {
   }
 
   /// Appends any value.
-  package static func append(_ value: JSON, to bytes: inout [UInt8]) {
+  public static func append(_ value: JSON, to bytes: inout [UInt8]) {
     switch value {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
@@ -120,4 +120,4 @@ package struct JSONWriter {
 }
 
 /// The lower-case hexadecimal digit of 0–15.
-package func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : UInt8(ascii: "a") + nibble - 10 }
+public func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : UInt8(ascii: "a") + nibble - 10 }
