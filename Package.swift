@@ -301,7 +301,7 @@ targets += layer(
     .testTarget(
       name: "LobbyTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "MatchStore", "Lobby", "ServerTestSupport",
+        "Base", "TicTacToe", "MatchProtocol", "ClientModel", "MatchStore", "Lobby", "ServerTestSupport",
       ], path: "server/Tests/Lobby", swiftSettings: [optimised]),
     .testTarget(
       name: "MatchServerTests",

@@ -23,10 +23,10 @@ struct GameOptions: ParsableArguments {
   static func called(_ name: String) -> String { Level.all.first { $0.name == name }?.character ?? name }
 
   func validate() throws {
-    if let human, human != "x", human != "o" { throw ValidationError("--human \(human): x or o") }
+    if let human, side == nil { throw ValidationError("--human \(human): x or o") }
   }
 
-  var side: Player? { human.map { $0 == "x" ? .x : .o } }
+  var side: Player? { human.flatMap { Player(text: $0) } }
 
   /// The rules asked for, else those the game was heard with; if they are not here, a line says so.
   func rules(for record: Record) throws -> ScoreRules {

@@ -118,7 +118,7 @@ struct Alina: ParsableCommand {
       Seat(argument: $0) != nil
     }
     try check("game", game, "allowed are \(Variant.names)") { Variant(rawValue: $0) != nil }
-    try check("side", side, "allowed are x and o") { $0 == "x" || $0 == "o" }
+    try check("side", side, "allowed are x and o") { Player(text: $0) != nil }
     try check("reply", reply, "allowed are musical and immediate") { Conductor.Reply(rawValue: $0) != nil }
     try check("pace", pace, "allowed are 0.7 to 1.3") { (0.7...1.3).contains($0) }
     try check("text-scale", textScale, "allowed are 0.75 to 2") { (0.75...2).contains($0) }

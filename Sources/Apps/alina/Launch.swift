@@ -207,7 +207,7 @@ struct Launch {
       rules: (loaded.rules, loaded.reference))
     opening.opponent = options.level.flatMap(Seat.init(argument:))
     opening.variant = options.game.flatMap { Variant(rawValue: $0) }
-    opening.side = options.side.map { $0 == "o" ? .o : .x }
+    opening.side = options.side.flatMap { Player(text: $0) }
     opening.mayResume = mayResume
     opening.overrides = apply(to:)
     return opening

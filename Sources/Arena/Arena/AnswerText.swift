@@ -155,25 +155,25 @@ package enum AnswerText {
     let analysis = Analysis(of: record.game)
     var out = heading(record)
     for (index, entry) in analysis.entries.enumerated() {
-      let facts = entry.facts
+      let move = entry.move
       var notes: [String] = []
-      if facts.isMistake {
+      if move.isMistake {
         notes.append("mistake: \(entry.before.value) to \(entry.after.value), better \(names(entry.best))")
       }
-      if facts.isOnlyMove { notes.append("only move") }
-      if facts.isBlock { notes.append("block") }
-      if !facts.threats.isEmpty {
-        notes.append("\(facts.isFork ? "fork at" : "threatens") \(names(facts.threats))")
+      if move.isOnlyMove { notes.append("only move") }
+      if move.isBlock { notes.append("block") }
+      if !move.threats.isEmpty {
+        notes.append("\(move.isFork ? "fork at" : "threatens") \(names(move.threats))")
       }
-      if facts == analysis.entries.first(where: { $0.facts.isDecisive })?.facts { notes.append("decided") }
-      if let outcome = facts.outcome {
-        notes.append(outcome == .draw ? "full board" : "line \(names(facts.winningCells))")
+      if move == analysis.entries.first(where: { $0.move.isDecisive })?.move { notes.append("decided") }
+      if let outcome = move.outcome {
+        notes.append(outcome == .draw ? "full board" : "line \(names(move.completed))")
       }
-      out += "\(index + 1). \(facts.mover.letter) \(facts.square.name)  \(entry.after.text)\(list(notes))\n"
+      out += "\(index + 1). \(move.mover.letter) \(move.square.name)  \(entry.after.text)\(list(notes))\n"
     }
     if let first = analysis.firstMistake {
-      let facts = analysis.entries[first].facts
-      out += "first mistake: move \(first + 1), \(facts.mover.letter) \(facts.square.name)\n"
+      let move = analysis.entries[first].move
+      out += "first mistake: move \(first + 1), \(move.mover.letter) \(move.square.name)\n"
     } else {
       out += "no mistakes\n"
     }
@@ -188,12 +188,12 @@ package enum AnswerText {
     func list(_ squares: SquareSet) -> JSON { .array(squares.map { .string($0.name) }) }
     let moves = analysis.entries.map { entry -> JSON in
       .object([
-        "move": .string(entry.facts.square.name), "side": .string("\(entry.facts.mover)"),
+        "move": .string(entry.move.square.name), "side": .string(entry.move.mover.text),
         "valueBefore": .string("\(entry.before.value)"), "valueAfter": .string("\(entry.after.value)"),
         "distance": .int(entry.after.distance), "best": list(entry.best),
-        "mistake": .bool(entry.facts.isMistake), "onlyMove": .bool(entry.facts.isOnlyMove),
-        "block": .bool(entry.facts.isBlock), "fork": .bool(entry.facts.isFork),
-        "threats": list(entry.facts.threats), "accuracy": .double(entry.accuracy),
+        "mistake": .bool(entry.move.isMistake), "onlyMove": .bool(entry.move.isOnlyMove),
+        "block": .bool(entry.move.isBlock), "fork": .bool(entry.move.isFork),
+        "threats": list(entry.move.threats), "accuracy": .double(entry.accuracy),
       ])
     }
     return JSON.object([

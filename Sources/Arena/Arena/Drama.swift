@@ -17,17 +17,17 @@ struct Drama: Sendable {
     var points = [UInt8](repeating: 0, count: Position.keyCount * 9)
     for position in Solver.positions where position.outcome == nil {
       for square in position.legalMoves {
-        let facts = Solver.shared.facts(of: square, in: position)
-        points[position.ternaryKey * 9 + square.index] = UInt8(Drama.points(of: facts))
+        let move = VariantMove(valued: Cell(square.index), in: .classic(position))
+        points[position.ternaryKey * 9 + square.index] = UInt8(Drama.points(of: move))
       }
     }
     self.points = points
   }
 
   /// The points of one move.
-  static func points(of facts: MoveFacts) -> Int {
-    4 * (facts.values.map { Int($0.before.rawValue - min($0.before, $0.after).rawValue) } ?? 0)
-      + (facts.isFork ? 3 : 0) + (facts.isOnlyMove ? 2 : 0) + (facts.threats.isEmpty ? 0 : 1) + (facts.isBlock ? 1 : 0)
+  static func points(of move: VariantMove) -> Int {
+    4 * (move.values.map { Int($0.before.rawValue - min($0.before, $0.after).rawValue) } ?? 0)
+      + (move.isFork ? 3 : 0) + (move.isOnlyMove ? 2 : 0) + (move.threats.isEmpty ? 0 : 1) + (move.isBlock ? 1 : 0)
   }
 
   /// The points of a game of any variant; `moves` are those of another than classic.

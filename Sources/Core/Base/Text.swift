@@ -57,3 +57,8 @@ package func quoted(_ text: String, limit: Int = 24) -> String {
   let cut = text.unicodeScalars.prefix(limit).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
   return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"
 }
+
+/// FNV-1a, 64 bits: a hash that is the same on every machine, for what is kept and compared.
+package func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
+  bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+}

@@ -1,21 +1,11 @@
 import TicTacToe
 
 extension Game {
-  /// The facts of every move with its values, in order.
-  package var facts: [MoveFacts] {
-    var position = start
-    return moves.map { square in
-      defer { position = position.playing(square) }
-      return Solver.shared.facts(of: square, in: position)
-    }
-  }
-
-  /// Marks a cell for the side to move and returns what the move did, with its values.
-  @discardableResult
-  package mutating func play(_ square: Square, askedOf solver: Solver) throws(RuleViolation) -> MoveFacts {
-    let before = position
-    try play(square)
-    return solver.facts(of: square, in: before)
+  /// Marks a cell for the side to move and returns what the move did, with its values where the game is solved.
+  package mutating func playValued(_ cell: Cell) throws(RuleViolation) -> VariantMove {
+    let before = state
+    try play(cell)
+    return VariantMove(valued: cell, in: before)
   }
 
   /// Every move of any of the three games, with its values where the game is solved, in order.
@@ -33,7 +23,8 @@ extension VariantMove {
   /// A legal move with its values, if the game is solved.
   package init(valued cell: Cell, in before: VariantState) {
     switch before {
-    case .classic(let position): self.init(Solver.shared.facts(of: Square(cell.index), in: position))
+    case .classic(let position):
+      self.init(cell, in: before, values: Solver.shared.values(of: Square(cell.index), in: position))
     case .infinite(let state):
       let moves = InfiniteTable.shared.moveEvaluations(in: state).map { ($0.cell, $0.after.value.negated) }
       let best = moves.map { $0.1 }.max() ?? .loss
@@ -49,7 +40,7 @@ extension VariantMove {
 package struct Analysis: Sendable, Hashable {
   /// One move.
   package struct Entry: Sendable, Hashable {
-    package let facts: MoveFacts
+    package let move: VariantMove
     /// The evaluation before it, for the mover.
     package let before: Evaluation
     /// The evaluation after it, for the mover.
@@ -64,24 +55,25 @@ package struct Analysis: Sendable, Hashable {
   package let entries: [Entry]
 
   /// The index of the first move that lost value, or `nil`.
-  package var firstMistake: Int? { entries.firstIndex { $0.facts.isMistake } }
+  package var firstMistake: Int? { entries.firstIndex { $0.move.isMistake } }
 
   /// A side's mean accuracy over the moves at which value could be lost; 1 where it never could.
   package func accuracy(of player: Player) -> Double {
-    let choices = entries.filter { $0.facts.mover == player && $0.best != $0.facts.before.legalMoves }
+    let choices = entries.filter { $0.move.mover == player && $0.best.count < $0.move.before.moves.count }
     guard !choices.isEmpty else { return 1 }
     return choices.reduce(0) { $0 + $1.accuracy } / Double(choices.count)
   }
 
-  /// Analyses the moves of a game.
+  /// Analyses the moves of a classic game.
   package init(of game: Game) {
     let solver = Solver.shared
-    entries = game.facts.map { facts in
-      let before = solver.evaluation(of: facts.before)
-      let after = solver.evaluation(of: facts.after)
+    entries = game.variantMoves.map { move in
+      let position = move.before.position(on: 0)
+      let before = solver.evaluation(of: position)
+      let after = solver.evaluation(of: move.after.position(on: 0))
       return Entry(
-        facts: facts, before: before, after: Evaluation(value: after.value.negated, distance: after.distance),
-        best: solver.valuePreservingMoves(in: facts.before),
+        move: move, before: before, after: Evaluation(value: after.value.negated, distance: after.distance),
+        best: solver.valuePreservingMoves(in: position),
         // Win to draw and draw to loss cost half, win to loss all.
         accuracy: 1 - Double(before.value.rawValue + after.value.rawValue) / 2)
     }

@@ -12,7 +12,7 @@ extension Record {
     members.add("moves", .string(game.cells.map { game.variant.name(of: $0) }.joined()))
     members.add("result", .string(resultToken))
     members.add("termination", game.end.map { .string($0.termination.rawValue) })
-    members.add("drawOffer", game.drawOffer.map { $0 == .x ? "x" : "o" })
+    members.add("drawOffer", game.drawOffer.map { .string($0.text) })
     func addColumn(_ name: String, _ value: (MoveTimes) -> Int64?) {
       let values = game.cells.indices.map { value(times(ofMove: $0)).map { JSON.int($0) } ?? .null }
       members.add(name, values.allSatisfy { $0 == .null } ? nil : .array(values))

@@ -190,7 +190,7 @@ extension Record {
     case "FEN": game.isFromStart ? nil : game.startState.notation
     case "Rules": game.variant == .classic ? "standard" : nil
     case "Termination": game.end?.termination.rawValue
-    case "DrawOffer": game.drawOffer.map { $0 == .x ? "x" : "o" }
+    case "DrawOffer": game.drawOffer?.text
     default: nil
     }
   }
@@ -226,14 +226,8 @@ extension Record {
 
   /// The one side that a person at the machine played, if there was exactly one (`Human "x"`): endings differ by it.
   package var human: Player? {
-    get {
-      switch self[tag: "Human"] {
-      case "x": .x
-      case "o": .o
-      default: nil
-      }
-    }
-    set { self[tag: "Human"] = newValue.map { $0 == .x ? "x" : "o" } }
+    get { self[tag: "Human"].flatMap { Player(text: $0) } }
+    set { self[tag: "Human"] = newValue?.text }
   }
 
   /// The pace the music was played at (`Pace "1.15"`), 0.7–1.3; `nil` for 1 and for what cannot be read.

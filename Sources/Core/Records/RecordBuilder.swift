@@ -165,9 +165,9 @@ struct RecordBuilder {
 
   private mutating func readOffer(_ cursor: ByteCursor) throws(NotationError) {
     guard let tag = derived["DrawOffer"] else { return }
-    guard tag.value == "x" || tag.value == "o" else { throw cursor.error(at: tag.place, "a draw offer is by x or o") }
+    guard let side = Player(text: tag.value) else { throw cursor.error(at: tag.place, "a draw offer is by x or o") }
     guard !record.game.isOver else { throw cursor.error(at: tag.place, "no draw offer stands in a finished game") }
-    record.game.drawOffer = tag.value == "x" ? .x : .o
+    record.game.drawOffer = side
   }
 }
 

@@ -19,12 +19,4 @@ extension Position {
   package func completedLines(of player: Player) -> [SquareSet] {
     Line.all.filter { $0.isSubset(of: self[player]) }
   }
-
-  /// The side whose winning threat can no longer be parried, or `nil`: the side to move if it can win at once,
-  /// else the other side if it threatens two cells. `nil` when the game is over.
-  package var decidedFor: Player? {
-    guard outcome == nil else { return nil }
-    if !winningSquares(for: turn).isEmpty { return turn }
-    return winningSquares(for: turn.opponent).count >= 2 ? turn.opponent : nil
-  }
 }

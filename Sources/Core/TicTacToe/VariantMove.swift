@@ -1,7 +1,7 @@
 /// What one move of any of the three games did, for code that is not specialised to one of them.
 ///
 /// Its facts are those of a line on the 3×3 board; of Ultimate they are those of the small board that was played on, and
-/// what is true of the nine is in `VariantMove+Ultimate.swift`. `MoveFacts` says more of a classic move.
+/// what is true of the nine is in `VariantMove+Ultimate.swift`.
 package struct VariantMove: Sendable, Hashable {
   /// The position before the move.
   package let before: VariantState
@@ -19,11 +19,6 @@ package struct VariantMove: Sendable, Hashable {
     var after = before
     outcome = after.play(cell)
     (self.cell, self.before, self.after, self.values) = (cell, before, after, values)
-  }
-
-  /// A move of the classic game.
-  package init(_ facts: MoveFacts) {
-    self.init(Cell(rawValue: facts.square.rawValue), in: .classic(facts.before), values: facts.values)
   }
 
   /// The side that moved.

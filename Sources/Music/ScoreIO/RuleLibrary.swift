@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Records
 import ScoreFormats
@@ -91,7 +92,6 @@ package enum RuleLibrary {
   }
 
   static func hash(_ data: Data) -> String {
-    let hash = data.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    return String(hash, radix: 16).paddedLeft(to: 16, with: "0")
+    String(fnv1a(data), radix: 16).paddedLeft(to: 16, with: "0")
   }
 }

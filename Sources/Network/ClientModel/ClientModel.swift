@@ -52,7 +52,7 @@ package struct ClientModel: Sendable {
   private var nextID = 1
   private var helloID: String?
   /// Commands that are not answered.
-  private var outstanding: [ClientLine] = []
+  private(set) var outstanding: [ClientLine] = []
   /// The seek that is waiting, if there is one.
   package private(set) var currentSeek: ClientMessage.Seek?
   /// The requests for missed events that are not answered, by their ids.
@@ -64,9 +64,6 @@ package struct ClientModel: Sendable {
     self.identity = identity
     random = SplitMix64(seed: seed)
   }
-
-  /// Whether commands wait for an answer.
-  package var hasOutstanding: Bool { !outstanding.isEmpty }
 
   // MARK: the connection
 

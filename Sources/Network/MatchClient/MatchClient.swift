@@ -4,7 +4,7 @@ import Synchronization
 import TicTacToe
 
 /// A connection to a match server that reconnects by itself. Commands may come from any thread. Take events with
-/// `poll()` from a main loop, or with `events` from a task.
+/// `poll()`.
 ///
 /// ```swift
 /// let client = MatchClient(.init(host: "127.0.0.1", port: 4664))
@@ -83,7 +83,6 @@ package final class MatchClient: Sendable {
     var matches: [MatchID: MatchView] = [:]
     var status = ConnectionStatus.closed
     var wake: (@Sendable () -> Void)?
-    var streams: [AsyncStream<ClientEvent>.Continuation] = []
   }
 
   /// Where and how it connects.
@@ -101,13 +100,12 @@ package final class MatchClient: Sendable {
   deinit { runner.close() }
 
   private func take(_ events: [ClientEvent], _ matches: [MatchID: MatchView]) {
-    let (wake, streams) = shared.withLock { shared in
+    let wake = shared.withLock { shared in
       shared.matches = matches
       for case .status(let status) in events { shared.status = status }
-      if shared.streams.isEmpty { shared.inbox += events }
-      return (shared.wake, shared.streams)
+      shared.inbox += events
+      return shared.wake
     }
-    for stream in streams { for event in events { stream.yield(event) } }
     if !events.isEmpty { wake?() }
   }
 
@@ -122,17 +120,6 @@ package final class MatchClient: Sendable {
       defer { shared.inbox.removeAll(keepingCapacity: true) }
       return shared.inbox
     }
-  }
-
-  /// The events from now on, for a task. Meanwhile `poll` returns nothing.
-  package var events: AsyncStream<ClientEvent> {
-    let (stream, continuation) = AsyncStream<ClientEvent>.makeStream()
-    shared.withLock { shared in
-      for event in shared.inbox { continuation.yield(event) }
-      shared.inbox = []
-      shared.streams.append(continuation)
-    }
-    return stream
   }
 
   /// Calls `body` on the client's thread whenever `poll` would return something. It can wake a sleeping main loop.

@@ -43,8 +43,8 @@ struct SignExample {
     var events = conductor.handle(.opened(resuming: true), at: .zero)
     events += conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(2)
-    for facts in record.game.facts {
-      events += conductor.handle(.moved(VariantMove(facts)), at: now)
+    for move in record.game.variantMoves {
+      events += conductor.handle(.moved(move), at: now)
       now = conductor.music.bars.last?.end ?? now
     }
     let last = conductor.music.bars.last?.start ?? .zero
@@ -109,35 +109,35 @@ struct SignExample {
     return nil
   }
 
-  private static func shows(_ sign: MusicSign, _ facts: MoveFacts) -> Bool {
-    let isQuiet = facts.outcome == nil && !facts.isMistake
+  private static func shows(_ sign: MusicSign, _ move: VariantMove) -> Bool {
+    let isQuiet = move.outcome == nil && !move.isMistake
     switch sign {
-    case .calm: return facts.ply == 2 && isQuiet && facts.threats.isEmpty
+    case .calm: return move.ply == 2 && isQuiet && move.threats.isEmpty
     case .threat:
-      return isQuiet && !facts.threats.isEmpty && facts.opposingThreats.isEmpty && !facts.isFork && !facts.isBlock
-        && !facts.isOnlyMove
-    case .bothThreaten: return isQuiet && !facts.threats.isEmpty && !facts.opposingThreats.isEmpty
-    case .fork: return facts.outcome == nil && facts.isFork && facts.opposingThreats.isEmpty
-    case .block: return isQuiet && facts.isBlock && facts.threats.isEmpty
-    case .mistake: return facts.outcome == nil && facts.isMistake
-    case .onlyMove: return isQuiet && facts.isOnlyMove && !facts.isBlock
-    case .awakening: return facts.isDecisive
-    case .win, .loss: return facts.outcome == .win(facts.mover)
-    case .draw: return facts.outcome == .draw
+      return isQuiet && !move.threats.isEmpty && move.opposingThreats.isEmpty && !move.isFork && !move.isBlock
+        && !move.isOnlyMove
+    case .bothThreaten: return isQuiet && !move.threats.isEmpty && !move.opposingThreats.isEmpty
+    case .fork: return move.outcome == nil && move.isFork && move.opposingThreats.isEmpty
+    case .block: return isQuiet && move.isBlock && move.threats.isEmpty
+    case .mistake: return move.outcome == nil && move.isMistake
+    case .onlyMove: return isQuiet && move.isOnlyMove && !move.isBlock
+    case .awakening: return move.isDecisive
+    case .win, .loss: return move.outcome == .win(move.mover)
+    case .draw: return move.outcome == .draw
     default: return false
     }
   }
 
   /// Breadth first over games; the signs of the table all occur within the first few thousand.
-  private static func play(until isFound: (MoveFacts) -> Bool) -> Record? {
+  private static func play(until isFound: (VariantMove) -> Bool) -> Record? {
     var games = [Game()]
     while !games.isEmpty {
       var next: [Game] = []
       for game in games {
-        for square in game.position.legalMoves {
+        for cell in game.state.moves {
           var longer = game
-          guard let facts = try? longer.play(square, askedOf: .shared) else { continue }
-          if isFound(facts) { return Record(game: longer) }
+          guard let move = try? longer.playValued(cell) else { continue }
+          if isFound(move) { return Record(game: longer) }
           if !longer.isOver { next.append(longer) }
         }
       }

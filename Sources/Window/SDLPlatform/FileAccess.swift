@@ -59,7 +59,7 @@ enum FileAccess {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     let parts = [Int(status.st_ino), status.st_mtim.tv_sec, status.st_mtim.tv_nsec, Int(status.st_size)]
-    return parts.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64(bitPattern: Int64($1))) &* 0x100_0000_01B3 }
+    return UInt64(bitPattern: Int64(parts.hashValue))
   }
 
   /// The names in a folder but those that begin with a dot, in no order.

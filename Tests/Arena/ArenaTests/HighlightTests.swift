@@ -33,7 +33,7 @@ import TicTacToe
         try PGNExport.write(path, to: path + ".pgn")
         let records = try Record.all(in: try String(contentsOfFile: path + ".pgn", encoding: .utf8))
         #expect(fresh.flatMap(\.choices).sorted() == ["dramatic", "first", "longest", "shortest"])
-        let drama = records.map { $0.game.facts.reduce(0) { $0 + Drama.points(of: $1) } }
+        let drama = records.map { $0.game.variantMoves.reduce(0) { $0 + Drama.points(of: $1) } }
         let lengths = records.map { $0.game.moves.count }
         let best = [
           "first": 0, "shortest": lengths.firstIndex(of: lengths.min() ?? 0),

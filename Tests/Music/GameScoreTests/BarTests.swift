@@ -146,10 +146,10 @@ import TicTacToe
     record.seed = session.music.pieceSeed
     record.startFrame = round == 0 ? 0 : start.rawValue
     var frames: [Int64] = []
-    for facts in record.game.facts {
+    for move in record.game.variantMoves {
       now = now + .seconds(0.4 + Double(generator.below(9_000)) / 1000)
       heard += carryOn(&session, from: now - .seconds(12), to: now)
-      heard += session.handle(.moved(VariantMove(facts)), at: now)
+      heard += session.handle(.moved(move), at: now)
       frames.append(now.rawValue)
     }
     heard += carryOn(&session, from: now, to: now + .seconds(100))

@@ -10,7 +10,7 @@ import TicTacToe
 /// A row of the table of facts: the shortest game that raises it alone enough to be the bar's sign.
 struct FactRow: CustomTestStringConvertible, Sendable {
   let sign: String
-  let check: @Sendable (Bar, [ScoreEvent], MoveFacts) -> Bool
+  let check: @Sendable (Bar, [ScoreEvent], VariantMove) -> Bool
   var testDescription: String { sign }
 }
 
@@ -57,7 +57,7 @@ private let rows: [FactRow] = [
       && pedals.last?.amount == 127 && events.contains { $0.kind == .bell }
   },
   FactRow(sign: "win") { bar, events, move in
-    let cells = Set(move.winningCells.map { rules.cells[$0.index].midi % 12 })
+    let cells = Set(move.completed.map { rules.cells[$0.index].midi % 12 })
     let heard = Set(bar.pairs.prefix(5).map { $0.m!.pitch.midi % 12 })
     return cells.isSubset(of: heard)
       && bar.pairs.allSatisfy { rules.scale.triadTone(-1, of: $0.m!.pitch.midi) - 12 == $0.t!.pitch.midi }
@@ -77,10 +77,10 @@ extension Note {
 private func gameRaising(_ sign: String, human: Player? = nil) -> Game? {
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: human), at: .zero)
-  return firstGame { game, facts in
-    let awakens = VariantMove(facts) == game.variantMoves.awakening
-    let known = GameConductor.facts(of: VariantMove(facts), awakens: awakens).union(
-      facts.outcome.map { conductor.end($0).facts } ?? [])
+  return firstGame { game, move in
+    let awakens = move == game.variantMoves.awakening
+    let known = GameConductor.facts(of: move, awakens: awakens).union(
+      move.outcome.map { conductor.end($0).facts } ?? [])
     return rules.signs.first { $0.applies(to: known) }?.name == sign
   }
 }
@@ -88,17 +88,17 @@ private func gameRaising(_ sign: String, human: Player? = nil) -> Game? {
 @Test(arguments: rows)
 func `Each fact of a move is heard as its row says, by the second pair`(_ row: FactRow) throws {
   let game = try #require(gameRaising(row.sign))
-  let facts = try #require(game.facts.last)
+  let move = try #require(game.variantMoves.last)
   let (conductor, events) = conducted(game)
   let bar = try #require(conductor.music.bars.last)
   #expect(bar.signs.first == row.sign)
   // The game's earlier signs may be due on the second pair; the rule itself is looked at without them.
   var alone = GameConductor(seed: 3, rules: rules)
   let awoke = game.variantMoves.dropLast().awakening != nil
-  _ = alone.handle(.gameStarted(.classic(facts.before), human: nil, awoke: awoke), at: .zero)
-  let own = alone.handle(.moved(VariantMove(facts)), at: .seconds(1))
+  _ = alone.handle(.gameStarted(move.before, human: nil, awoke: awoke), at: .zero)
+  let own = alone.handle(.moved(move), at: .seconds(1))
   let ownBar = try #require(alone.music.bars.last)
-  #expect(row.check(ownBar, own, facts), "\(row.sign): \(ownBar)")
+  #expect(row.check(ownBar, own, move), "\(row.sign): \(ownBar)")
   #expect(events.contains { $0.frame == bar.start && $0.kind == .note })
 }
 
@@ -149,7 +149,7 @@ func `A win ends with the winner's first three cells in the winner's hand; a hum
 }
 
 @Test func `A draw alternates hands, lets the pedal go in the second last bar and ends on an open fifth`() throws {
-  let game = try #require(firstGame { game, facts in facts.outcome == .draw && game.variantMoves.awakening == nil })
+  let game = try #require(firstGame { game, move in move.outcome == .draw && game.variantMoves.awakening == nil })
   var record = Record(game: game)
   record.seed = 8
   let rendition = Rendition(of: record, rules: rules)

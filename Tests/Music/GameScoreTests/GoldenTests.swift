@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import GameScore
 import Records
@@ -14,15 +15,13 @@ private func log(_ rendition: Rendition) -> String {
   }.joined()
 }
 
-/// FNV-1a, 64 bits.
-private func hash(_ text: String) -> String {
-  String(text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)
-}
-
 /// A hash of the note log of each game by a shipped rule file, a line each.
 private func hashes(_ games: [Record], by name: String) throws -> String {
   let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
-  return games.enumerated().map { "\($0) \(hash(log(Rendition(of: $1, rules: rules))))\n" }.joined()
+  return games.enumerated().map { number, record in
+    let hash = fnv1a(log(Rendition(of: record, rules: rules)).utf8)
+    return "\(number) \(String(hash, radix: 16))\n"
+  }.joined()
 }
 
 /// The golden holds one whole score to read, and a hash of the note log of twenty games for each shipped rule file.

@@ -20,8 +20,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
   var now = Tick.seconds(1)
   var answers: [[ScoreEvent]] = []
-  for facts in game.facts {
-    answers.append(conductor.handle(.moved(VariantMove(facts)), at: now))
+  for move in game.variantMoves {
+    answers.append(conductor.handle(.moved(move), at: now))
     now = now + .milliseconds(50 + generator.below(most))
   }
   return (conductor, answers)
@@ -52,8 +52,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   let game = try game("b2 a1 c1")
   var conductor = GameConductor(seed: 6, rules: rules)
   var events = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
-  events += conductor.handle(.moved(VariantMove(game.facts[0])), at: .seconds(1))
-  events += conductor.handle(.moved(VariantMove(game.facts[1])), at: .seconds(1.5))
+  events += conductor.handle(.moved(game.variantMoves[0]), at: .seconds(1))
+  events += conductor.handle(.moved(game.variantMoves[1]), at: .seconds(1.5))
   let whole = sounding(events).filter { $0.voice == .m }
   events += conductor.handle(.connection(lost: true), at: .seconds(1.8))
   #expect(sounding(events).filter { $0.voice == .m }.map(\.frame) == whole.map(\.frame))
@@ -108,21 +108,21 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     heard += session.music.advance(to: now - Conductor.lookahead)
   }
   var times: [Record.MoveTimes] = []
-  for (number, move) in record.game.moves.enumerated() {
+  for (number, cell) in record.game.cells.enumerated() {
     if number == 3 {
       // Two moves played, one of them kept waiting by the network, and both taken back at once.
       var astray = game
-      for square in game.position.empty.filter({ $0 != move }).prefix(2) {
+      for other in game.state.moves.filter({ $0 != cell }).prefix(2) {
         go(3)
-        heard += session.handle(.moved(VariantMove(try astray.play(square, askedOf: .shared))), at: now)
+        heard += session.handle(.moved(try astray.playValued(other)), at: now)
         go(0.5)
-        heard += session.handle(.connection(lost: square == game.position.empty.first { $0 != move }), at: now)
+        heard += session.handle(.connection(lost: other == game.state.moves.first { $0 != cell }), at: now)
       }
       go(2)
       heard += session.handle(.undone, at: now) + session.handle(.undone, at: now)
     }
     go(4)
-    heard += session.handle(.moved(VariantMove(try game.play(move, askedOf: .shared))), at: now)
+    heard += session.handle(.moved(try game.playValued(cell)), at: now)
     times.append(.init(frame: now.rawValue))
   }
   go(20)
@@ -150,11 +150,11 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   throws
 {
   let game = randomGame(12).game
-  var log: [(facts: MoveFacts, at: Tick)] = []
+  var log: [(move: VariantMove, at: Tick)] = []
   var generator = SplitMix64(seed: 5)
   var time = Tick.seconds(3)
-  for facts in game.facts {
-    log.append((facts, time))
+  for move in game.variantMoves {
+    log.append((move, time))
     time = time + .milliseconds(250 * (1 + generator.below(30)))
   }
   /// What a listener hears who came in at a moment, lines taking so long to reach him, one now and then longer.
@@ -164,17 +164,17 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     conductor.music.inTime = []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
     // Each has heard other things before.
-    for facts in randomGame(Int(seed)).game.facts {
-      _ = conductor.handle(.moved(VariantMove(facts)), at: .milliseconds(Int(seed)))
+    for move in randomGame(Int(seed)).game.variantMoves {
+      _ = conductor.handle(.moved(move), at: .milliseconds(Int(seed)))
     }
     _ = conductor.handle(.matchStarted(seed: 4_711), at: .seconds(2))
     var last = Tick.zero
-    for (facts, at) in log {
+    for (move, at) in log {
       let arrival = begin > 0 ? .milliseconds(begin) : at + .milliseconds(delay + way.below(max(delay, 1)))
       let moment = max(arrival, last + .milliseconds(1))
       last = moment
       _ = conductor.music.advance(to: moment - Conductor.lookahead)
-      _ = conductor.handle(.moved(VariantMove(facts)), at: moment, logged: at + .milliseconds(way.below(100)))
+      _ = conductor.handle(.moved(move), at: moment, logged: at + .milliseconds(way.below(100)))
     }
     return conductor.music.bars.filter { $0.kind == .move }.suffix(log.count).map { $0.pairs.map { $0.m?.pitch } }
   }
@@ -191,9 +191,9 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     conductor.music.inTime = inTime
     _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(3)
-    for facts in game.facts {
-      now = inTime.contains(facts.mover.voice) ? conductor.music.replySlot(ready: now) : now + .seconds(seconds)
-      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
+    for move in game.variantMoves {
+      now = inTime.contains(move.mover.voice) ? conductor.music.replySlot(ready: now) : now + .seconds(seconds)
+      _ = conductor.handle(.moved(move), at: now)
     }
     return conductor.music.bars.map(\.pairs.count)
   }
@@ -209,11 +209,11 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   let game = try game("b2 a1")
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
-  _ = conductor.handle(.moved(VariantMove(game.facts[0])), at: .seconds(1))
+  _ = conductor.handle(.moved(game.variantMoves[0]), at: .seconds(1))
   let goal = try #require(conductor.music.bars[0].pairs.last?.m)
   var heardOut = conductor
-  _ = conductor.handle(.moved(VariantMove(game.facts[1])), at: .seconds(1.6))
-  _ = heardOut.handle(.moved(VariantMove(game.facts[1])), at: .seconds(4))
+  _ = conductor.handle(.moved(game.variantMoves[1]), at: .seconds(1.6))
+  _ = heardOut.handle(.moved(game.variantMoves[1]), at: .seconds(4))
   let resolved = try #require(conductor.music.bars[1].pairs[0].bass.first)
   #expect(resolved.pitch == goal.pitch && resolved.pan == goal.pan && resolved.velocity < goal.velocity)
   #expect(heardOut.music.bars[1].pairs[0].bass.isEmpty)
@@ -223,11 +223,11 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   let game = try game("b2 a1 c1")
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
-  _ = conductor.handle(.moved(VariantMove(game.facts[0])), at: .seconds(1))
-  _ = conductor.handle(.moved(VariantMove(game.facts[1])), at: .seconds(9))
+  _ = conductor.handle(.moved(game.variantMoves[0]), at: .seconds(1))
+  _ = conductor.handle(.moved(game.variantMoves[1]), at: .seconds(9))
   let (t, m) = try #require(
     conductor.music.bars[1].pairs.last.flatMap { pair in pair.t.flatMap { t in pair.m.map { (t, $0) } } })
   #expect(m.onset == t.onset + .milliseconds(60))
-  _ = conductor.handle(.moved(VariantMove(game.facts[2])), at: .seconds(9) + m.onset + .milliseconds(50))
+  _ = conductor.handle(.moved(game.variantMoves[2]), at: .seconds(9) + m.onset + .milliseconds(50))
   #expect(conductor.music.bars[2].pairs[0].bass.first?.pitch == m.pitch)
 }

@@ -19,10 +19,10 @@ import TicTacToe
     var index = seed * 1_000
     while now < .seconds(1_800) {
       _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: now)
-      for facts in randomGame(index).game.facts {
+      for move in randomGame(index).game.variantMoves {
         now = now + .seconds(thinkingTime(&generator))
         _ = conductor.music.advance(to: now - Conductor.lookahead)
-        _ = conductor.handle(.moved(VariantMove(facts)), at: now)
+        _ = conductor.handle(.moved(move), at: now)
       }
       index += 1
       // One rematch in five comes at once; else the arch is heard out.

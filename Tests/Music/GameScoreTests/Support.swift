@@ -29,9 +29,9 @@ func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> 
     guard !game.isOver else { return }
     for square in game.position.distinctMoves {
       var next = game
-      guard let facts = try? next.play(square, askedOf: .shared) else { continue }
+      guard let move = try? next.playValued(Cell(square.index)) else { continue }
       var conductor = conductor
-      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
+      _ = conductor.handle(.moved(move), at: now)
       walk(next, conductor, conductor.music.bars.last?.end ?? now)
     }
   }
@@ -41,15 +41,15 @@ func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> 
 }
 
 /// The first game, shortest lines first, whose last move's facts satisfy a condition.
-func firstGame(where condition: (Game, MoveFacts) -> Bool) -> Game? {
+func firstGame(where condition: (Game, VariantMove) -> Bool) -> Game? {
   var row = [Game()]
   while !row.isEmpty {
     var next: [Game] = []
     for game in row where !game.isOver {
-      for square in game.position.empty {
+      for cell in game.state.moves {
         var longer = game
-        guard let facts = try? longer.play(square, askedOf: .shared) else { continue }
-        if condition(longer, facts) { return longer }
+        guard let move = try? longer.playValued(cell) else { continue }
+        if condition(longer, move) { return longer }
         next.append(longer)
       }
     }
@@ -66,8 +66,8 @@ func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human:
   _ = conductor.handle(.gameStarted(game.startState, human: human), at: .zero)
   var now = Tick.seconds(1)
   var last: [ScoreEvent] = []
-  for facts in game.facts {
-    last = conductor.handle(.moved(VariantMove(facts)), at: now)
+  for move in game.variantMoves {
+    last = conductor.handle(.moved(move), at: now)
     now = conductor.music.bars.last?.end ?? now
   }
   return (conductor, last)

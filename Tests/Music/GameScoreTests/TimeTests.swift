@@ -108,8 +108,8 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let moment = Tick(rawValue: 6 * 48_000 + 12_345)
   _ = carryOn(&conductor, from: .zero, to: moment)
   var game = Game()
-  let facts = try game.play(Square(4), askedOf: .shared)
-  let events = conductor.handle(.moved(VariantMove(facts)), at: moment)
+  let move = try game.playValued(Cell(4))
+  let events = conductor.handle(.moved(move), at: moment)
   #expect(events.first?.kind == .cut && events.first?.frame == moment)
   #expect(events.allSatisfy { $0.frame >= moment && $0.generation == events[0].generation })
   #expect(events.contains { $0.kind == .note && $0.frame == moment })
@@ -119,7 +119,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 }
 
 @Test func `The low tonic is struck in bars four and eight, at a new game, and with a move that overtakes it`() throws {
-  let long = try #require(firstGame { game, facts in facts.outcome == .draw })
+  let long = try #require(firstGame { game, move in move.outcome == .draw })
   let (conductor, _) = conducted(long)
   for bar in conductor.music.bars where bar.kind == .move {
     #expect((bar.pairs[0].bass.map(\.pitch) == rules.drone.notes) == (bar.ply == 4 || bar.ply == 8))
@@ -131,12 +131,12 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(events[1].amount == 0 && events[1].duration == 14_400)
   #expect(events[3].frame == moment + .milliseconds(300))
   var game = Game()
-  let facts = try game.play(Square(0), askedOf: .shared)
+  let move = try game.playValued(Cell(0))
   var quick = rematch
-  let overtaking = quick.handle(.moved(VariantMove(facts)), at: moment + .milliseconds(100))
+  let overtaking = quick.handle(.moved(move), at: moment + .milliseconds(100))
   #expect(overtaking.filter { $0.voice == .bass }.allSatisfy { $0.frame == moment + .milliseconds(100) })
   #expect(overtaking.filter { $0.voice == .bass }.count == 2)
-  let calm = rematch.handle(.moved(VariantMove(facts)), at: moment + .seconds(2))
+  let calm = rematch.handle(.moved(move), at: moment + .seconds(2))
   #expect(calm.allSatisfy { $0.voice != .bass })
 }
 
@@ -175,14 +175,14 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   conductor.music.inTime = []
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
   var now = Tick.seconds(1)
-  for facts in try game("b2 a1 c1 a3 a2 c2").facts {
-    _ = conductor.handle(.moved(VariantMove(facts)), at: now)
-    let move = try #require(conductor.music.bars.last)
+  for move in try game("b2 a1 c1 a3 a2 c2").variantMoves {
+    _ = conductor.handle(.moved(move), at: now)
+    let bar = try #require(conductor.music.bars.last)
     now = now + .seconds(60)
     _ = conductor.music.advance(to: now - Conductor.lookahead)
-    let phrases = conductor.music.bars.drop { $0.index <= move.index }.prefix { $0.kind == .phrase }
+    let phrases = conductor.music.bars.drop { $0.index <= bar.index }.prefix { $0.kind == .phrase }
     pairs.append(phrases.reduce(0) { $0 + $1.pairs.count })
-    var last = move
+    var last = bar
     for phrase in phrases {
       #expect(phrase.voice == last.voice?.other && phrase.start == last.end + .seconds(rules.phrases.after))
       // It begins a step beside the long note that it answers.
@@ -204,8 +204,8 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
     conductor.music.inTime = []
     _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(1)
-    for facts in try game(moves).facts {
-      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
+    for move in try game(moves).variantMoves {
+      _ = conductor.handle(.moved(move), at: now)
       now = now + .seconds(seconds)
     }
     _ = conductor.music.hearOut()
@@ -220,9 +220,9 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   var contours: [ScoreRules.Contour] = []
   for _ in 0..<3 {
     _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: now)
-    for facts in try game("b2 a1 c1 a3 a2 c2 b3 b1 c3").facts {
+    for move in try game("b2 a1 c1 a3 a2 c2 b3 b1 c3").variantMoves {
       now = now + .seconds(3)
-      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
+      _ = conductor.handle(.moved(move), at: now)
     }
     guard case .closing(let closing) = conductor.music.agenda.course else { break }
     contours.append(closing.ending.contour)
@@ -260,10 +260,10 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
     var conductor = GameConductor(seed: 1, rules: rules)
     _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(1)
-    for (number, facts) in game.facts.enumerated() {
+    for (number, move) in game.variantMoves.enumerated() {
       let waiting = conductor.music.piece.debts.owed.map(\.sign)
       let before = conductor.music.piece.debts.said?.signs ?? []
-      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
+      _ = conductor.handle(.moved(move), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
       // Whatever was pending and cut, or was owed already, is either heard now, owed still, or said by the result.
@@ -277,7 +277,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
       let own = bar.signs[0]
       let covered = Set(rules.signs.first { $0.name == own }?.covers ?? [])
       let heard = bar.signs.dropFirst().map { String($0.dropFirst("owed:".count)) }
-      let isResult = facts.outcome != nil
+      let isResult = move.outcome != nil
       for sign in due where sign != own && !covered.contains(sign) {
         #expect(heard.contains(sign) || conductor.music.piece.debts.owed.contains { $0.sign == sign } || isResult)
       }
@@ -302,9 +302,9 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
   var calm = conductor
   var answers: [[ScoreEvent]] = []
-  for (number, facts) in game.facts.enumerated() {
-    answers.append(conductor.handle(.moved(VariantMove(facts)), at: .milliseconds(1000 + 300 * number)))
-    _ = calm.handle(.moved(VariantMove(facts)), at: .milliseconds(1000 + 3_000 * number))
+  for (number, move) in game.variantMoves.enumerated() {
+    answers.append(conductor.handle(.moved(move), at: .milliseconds(1000 + 300 * number)))
+    _ = calm.handle(.moved(move), at: .milliseconds(1000 + 3_000 * number))
   }
   func velocity(_ bar: Bar, _ voice: (Pair) -> Note?) -> Int { Int(voice(bar.pairs[0])!.velocity) }
   #expect(velocity(conductor.music.bars[4], \.t) < velocity(calm.music.bars[4], \.t) - 5)
@@ -326,8 +326,8 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(conductor.music.choices.count == 3 && conductor.music.choices.last?.count == 1)
   var again = game
   _ = again.undo()
-  let facts = try again.play(Square(0), askedOf: .shared)
-  _ = conductor.handle(.moved(VariantMove(facts)), at: moment + .seconds(3))
+  let move = try again.playValued(Cell(0))
+  _ = conductor.handle(.moved(move), at: moment + .seconds(3))
   #expect(conductor.music.bars.last?.pairs.count == 4 && conductor.music.bars.last?.ply == 3)
   // Two moves taken back at once are one gesture.
   var twice = conducted(game).conductor
@@ -350,15 +350,15 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let game = try game("b2 a1 c1 a3")
   var conductor = GameConductor(seed: 6, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: .x), at: .zero)
-  let facts = game.facts
-  _ = conductor.handle(.moved(VariantMove(facts[0])), at: .seconds(1))
-  _ = conductor.handle(.moved(VariantMove(facts[1])), at: .seconds(4))
+  let moves = game.variantMoves
+  _ = conductor.handle(.moved(moves[0]), at: .seconds(1))
+  _ = conductor.handle(.moved(moves[1]), at: .seconds(4))
   let lost = conductor.handle(.connection(lost: true), at: .seconds(4.5))
   #expect(lost.first?.kind == .cut && lost.contains { $0.voice == .m } && !lost.contains { $0.voice == .t })
-  let away = conductor.handle(.moved(VariantMove(facts[2])), at: .seconds(12))
+  let away = conductor.handle(.moved(moves[2]), at: .seconds(12))
   #expect(away.contains { $0.voice == .m } && !away.contains { $0.voice == .t })
   #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
-  let back = conductor.handle(.moved(VariantMove(facts[3])), at: .seconds(20))
+  let back = conductor.handle(.moved(moves[3]), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
   // What is written is the same for whoever was there.
   #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
@@ -376,7 +376,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 }
 
 @Test func `Nothing starves: each step of the course is handed out well before it sounds`() throws {
-  let long = try #require(firstGame { game, facts in facts.outcome == .draw })
+  let long = try #require(firstGame { game, move in move.outcome == .draw })
   var (conductor, _) = conducted(long)
   var now = conductor.music.bars.last!.start
   let end = now + .seconds(200)

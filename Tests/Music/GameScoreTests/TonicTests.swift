@@ -27,13 +27,13 @@ import TicTacToe
       let bed = begun.first { $0.kind == .drone }?.pitch
       #expect(number == 0 ? bed == nil : bed == held.drone.bed && scale.degree(of: held.drone.bed.midi)! % 7 == 0)
       #expect(held.mix.strings.allSatisfy { scale.isTriad($0.midi) })
-      for facts in (draws.contains(number) ? drawn : won).facts {
+      for move in (draws.contains(number) ? drawn : won).variantMoves {
         now = now + .seconds(3)
-        _ = conductor.handle(.moved(VariantMove(facts)), at: now)
+        _ = conductor.handle(.moved(move), at: now)
         let bar = try #require(conductor.music.bars.last)
         // The cell's own height: what is its third at home is the third everywhere.
-        let octaves = held.manner(of: facts.mover.voice).octaves
-        #expect(scale.degree(of: bar.pairs[0].m!.pitch.midi - 12 * octaves)! % 7 == homeDegree(facts.square))
+        let octaves = held.manner(of: move.mover.voice).octaves
+        #expect(scale.degree(of: bar.pairs[0].m!.pitch.midi - 12 * octaves)! % 7 == homeDegree(move.square))
         #expect(bar.pairs.allSatisfy { pair in pair.m.map { scale.degree(of: $0.pitch.midi) != nil } ?? false })
       }
       now = now + .seconds(3)

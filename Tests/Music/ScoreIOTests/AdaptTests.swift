@@ -20,8 +20,8 @@ private struct Play {
   /// A game from its squares, a move every three seconds from the first second on, and what else happens.
   init(_ game: Game, human: Player? = nil, then more: [(Double, Happening)] = [], end: Double? = nil) {
     happenings = [(0, .gameStarted(game.startState, human: human))]
-    for (index, facts) in game.facts.enumerated() {
-      happenings.append((1 + 3 * Double(index), .moved(VariantMove(facts))))
+    for (index, move) in game.variantMoves.enumerated() {
+      happenings.append((1 + 3 * Double(index), .moved(move)))
     }
     happenings += more.map { (at: $0.0, what: $0.1) }
     self.rules = ScoreIOTests.rules
@@ -96,13 +96,10 @@ private func pair(differingIn fact: Fact) -> (with: Game, without: Game)? {
   while !row.isEmpty {
     var next: [Game] = []
     for game in row where !game.isOver {
-      let played = game.position.empty.compactMap { square -> (Game, Set<Fact>)? in
+      let played = game.state.moves.compactMap { cell -> (Game, Set<Fact>)? in
         var longer = game
-        guard let facts = try? longer.play(square, askedOf: .shared) else { return nil }
-        return (
-          longer,
-          GameConductor.facts(of: VariantMove(facts), awakens: VariantMove(facts) == longer.variantMoves.awakening)
-        )
+        guard let move = try? longer.playValued(cell) else { return nil }
+        return (longer, GameConductor.facts(of: move, awakens: move == longer.variantMoves.awakening))
       }
       for (a, known) in played where isSaid(fact, of: known) {
         if let b = played.first(where: { $0.1 == known.subtracting([fact]) }) { return (a, b.0) }
@@ -120,11 +117,10 @@ private func game(with fact: Fact) -> Game? {
   while !row.isEmpty {
     var next: [Game] = []
     for game in row where !game.isOver {
-      for square in game.position.empty {
+      for cell in game.state.moves {
         var longer = game
-        guard let facts = try? longer.play(square, askedOf: .shared) else { continue }
-        let known = GameConductor.facts(
-          of: VariantMove(facts), awakens: VariantMove(facts) == longer.variantMoves.awakening)
+        guard let move = try? longer.playValued(cell) else { continue }
+        let known = GameConductor.facts(of: move, awakens: move == longer.variantMoves.awakening)
         if isSaid(fact, of: known) { return longer }
         next.append(longer)
       }
@@ -176,15 +172,15 @@ private func otherRows() throws -> [Row] {
   let lost = Play(begun, then: [(8, .connection(lost: true))], end: 16)
   let back = Play(
     try game("b2 a1"),
-    then: [(5, .connection(lost: true)), (7, .connection(lost: false)), (8, .moved(VariantMove(begun.facts[2])))])
-  let away = Play(try game("b2 a1"), then: [(5, .connection(lost: true)), (8, .moved(VariantMove(begun.facts[2])))])
+    then: [(5, .connection(lost: true)), (7, .connection(lost: false)), (8, .moved(begun.variantMoves[2]))])
+  let away = Play(try game("b2 a1"), then: [(5, .connection(lost: true)), (8, .moved(begun.variantMoves[2]))])
   let fresh = [(0.0, Happening.opened(resuming: false)), (0, .gameStarted(.classic(.start), human: nil))]
   var opened = Play(Game(), end: 24)
   opened.happenings = fresh.map { (at: $0.0, what: $0.1) }
   var resumed = opened
   resumed.happenings[0].what = .opened(resuming: true)
   var hasty = Play(try game("b2"), end: 6)
-  hasty.happenings.append((1.5, .moved(VariantMove(begun.facts[1]))))
+  hasty.happenings.append((1.5, .moved(begun.variantMoves[1])))
   let patient = hasty.with { $0.gestures.hurry = 0 }
   return [
     Row(

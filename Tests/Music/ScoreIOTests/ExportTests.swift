@@ -164,7 +164,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   let text = TextScore.text(rendition.bars, scale: rules.scale)
   #expect(text.components(separatedBy: "\nbar ").count == rendition.bars.count)
   let explained = Explanation.text(rendition, record: record)
-  for (index, move) in record.game.facts.enumerated() {
+  for (index, move) in record.game.variantMoves.enumerated() {
     #expect(explained.contains("facts: \(move.mover.letter) \(move.square.name);"), "move \(index + 1)")
   }
   #expect(explained.contains("dearer by") && explained.contains("settled") && explained.contains("candidate"))

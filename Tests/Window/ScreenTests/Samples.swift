@@ -157,15 +157,15 @@ enum Samples {
       [0, 1, 2, 0, -1, -2, -1, 0], [0, 2, 1, 0, -1, 1, 2, 3], [0, -1, -3, -2, -1, 0, 1, 0],
     ]
     bar(.opening, first: 83, contour: [0, 1, -1], ply: 0, voice: nil, cut: nil)
-    for (i, facts) in game.facts.enumerated() {
-      let isX = facts.mover == .x
+    for (i, move) in game.variantMoves.enumerated() {
+      let isX = move.mover == .x
       let shape = shapes[i]
       let isLast = i == game.moves.count - 1
       bar(
-        .move, first: cellPitch[facts.square.index] - (isX ? 0 : 12), contour: shape, ply: i + 1,
+        .move, first: cellPitch[move.square.index] - (isX ? 0 : 12), contour: shape, ply: i + 1,
         voice: isX ? .first : .second,
         cut: cut && !isLast && shape.count > 2 ? max(2, shape.count - 2) : nil,
-        awakens: facts == game.facts.first { $0.isDecisive })
+        awakens: move == game.variantMoves.first { $0.isDecisive })
     }
     if game.isOver, closing {
       for n in [4, 3, 2] {

@@ -145,7 +145,7 @@ extension TableTests {
     let m = TestWindow.m
     for command in [ClientModel.Command.acceptBots, .move(m, Cell(4)), .answerDraw(m, accept: true), .forget(m)] {
       let output = model.perform(command)
-      #expect(output.lines.isEmpty && output.events.isEmpty && !model.hasOutstanding, "\(command)")
+      #expect(output.lines.isEmpty && output.events.isEmpty && model.outstanding.isEmpty, "\(command)")
     }
   }
 

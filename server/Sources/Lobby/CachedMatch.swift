@@ -26,7 +26,9 @@ struct CachedMatch: Sendable {
   var isBehind = false
   /// How many events were known when it was asked for: the store has no fewer.
   var known = 0
-  /// Commands that wait until that is over, in order.
+  /// Whether no unit is out and its log is not being read again, so that the next thing can be decided.
+  var isSettled: Bool { unit == nil && !isBeingRead }
+  /// Commands that wait until it is settled, in order.
   var waiting: [(id: ConnectionID, request: Request)] = []
   /// The store had no room for what time or presence wanted: not before this it is tried again.
   var retryAt: Int64?
@@ -40,6 +42,8 @@ struct CachedMatch: Sendable {
   /// Sides whose last connection here has ended, which no log says yet; and whether with `bye`.
   var hasLeft = Sides(x: false, o: false)
   var leftCleanly = Sides(x: false, o: false)
+  /// Whether somebody is missing; only then can a side have come or gone.
+  var missesSomebody: Bool { away.x || away.o || hasLeft.x || hasLeft.o }
   /// Events of a log that tell of comings and goings; what comes after as many is not logged, so that nobody makes a log grow by
   /// reconnecting.
   static let mostPresences = 64
@@ -66,8 +70,8 @@ struct CachedMatch: Sendable {
     state = MatchState(id: record.id)
   }
 
-  /// The match folded from its stored log, each event at the time that it had by the steady clock, `ahead` behind the store's; throws if the
-  /// log cannot be folded. O(events).
+  /// The match folded from its stored log, each event at the time that it had by the steady clock, `ahead` behind the store's;
+  /// throws if the log cannot be folded. O(events).
   init(
     _ stored: StoredMatch, now: Int64, ahead: Int64, _ configuration: LobbyConfiguration
   ) throws(ProtocolError) {

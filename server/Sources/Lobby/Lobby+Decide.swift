@@ -280,9 +280,9 @@ extension Lobby {
 
   /// A match can do the next thing: be read again, what was said meanwhile, what time and presence want.
   mutating func goOn(with m: MatchID) {
-    guard let match = matches[m], match.unit == nil, !match.isBeingRead else { return }
-    if match.isBehind { return reread(m) }
-    while let match = matches[m], match.unit == nil, !match.isBeingRead, let (id, request) = match.waiting.first {
+    guard matches[m]?.isSettled == true else { return }
+    if matches[m]?.isBehind == true { return reread(m) }
+    while matches[m]?.isSettled == true, let (id, request) = matches[m]?.waiting.first {
       matches[m]?.waiting.removeFirst()
       takeUp(id) { $0.route(request, m, for: id) }
     }

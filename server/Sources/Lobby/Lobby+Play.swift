@@ -19,7 +19,7 @@ extension Lobby {
       return send(.ok(m, seq: known.seq), to: id, re: line.id)
     }
     guard !isBusy else { return refuseBusy(id, line.id) }
-    guard match.unit == nil, !match.isBeingRead else { return wait(.line(line, at: at), m, id) }
+    guard match.isSettled else { return wait(.line(line, at: at), m, id) }
     if let session = connections[id]?.session { follow(m, account.id, session) }
     // Being here again was logged first, and what is said comes after it.
     guard matches[m]?.unit == nil else { return wait(.line(line, at: at), m, id) }

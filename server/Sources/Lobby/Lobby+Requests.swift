@@ -146,7 +146,7 @@ extension Lobby {
   mutating func setAside(_ m: MatchID, _ number: UInt64) {
     guard let match = matches[m], !match.isOver else { return effects.append(.obeyed(number, false)) }
     // Whoever orders it asks again.
-    guard match.unit == nil, !match.isBeingRead else { return effects.append(.obeyed(number, nil)) }
+    guard match.isSettled else { return effects.append(.obeyed(number, nil)) }
     let why = "by an administrator"
     note("a match is set aside", ["m": m.rawValue, "why": why])
     decide(draftEnd(match, nil, .aborted, aside: why), .ordered(number))

@@ -82,7 +82,7 @@ extension Lobby {
     guard !isDraining else { return refuse(id, line.id, .draining, "the server is stopping") }
     guard !isBusy else { return refuseBusy(id, line.id) }
     guard mayPlay(account, id, line.id) else { return }
-    guard match.unit == nil, !match.isBeingRead else { return wait(.line(line, at: at), m, id) }
+    guard match.isSettled else { return wait(.line(line, at: at), m, id) }
     var terms = match.state.terms
     let joinerIsX =
       terms.opener.map { $0 == .o }

@@ -381,9 +381,7 @@ extension Lobby {
 
   /// Logs who is nowhere: both are away since a restart, or one since his node died.
   private mutating func takeCare(of m: MatchID, here: [Int64]) {
-    guard let match = matches[m], match.unit == nil, !match.isBeingRead,
-      [.confirming, .live].contains(match.state.phase)
-    else { return }
+    guard let match = matches[m], match.isSettled, [.confirming, .live].contains(match.state.phase) else { return }
     let absent = Player.allCases.filter { side in match.account(at: side).map { !here.contains($0) } ?? true }
     if absent.count == 2 {
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)

@@ -63,7 +63,7 @@ extension Lobby {
     if isOutOfTouch { matches[m]?.retryAt = now.steady + configuration.beatEvery }
     updatePresence(m)
     // What is out tells in its time what is due then.
-    guard let match = matches[m], match.unit == nil, !match.isBeingRead else { return }
+    guard let match = matches[m], match.isSettled else { return }
     guard match.retryAt == nil else { return arm(m) }
     switch match.state.phase {
     case .over: if let at = match.forgetAt, at <= now.steady { return forget(m) }
@@ -104,7 +104,8 @@ extension Lobby {
 
   /// Logs who came and went, if that changed.
   mutating func updatePresence(_ m: MatchID) {
-    guard let match = matches[m], match.state.phase == .live, match.unit == nil, !match.isBeingRead,
+    // Each move comes here, mostly for nothing: a copy of the whole match is made after that is known.
+    guard matches[m]?.missesSomebody == true, let match = matches[m], match.state.phase == .live, match.isSettled,
       match.retryAt.map({ $0 <= now.steady }) ?? true
     else { return }
     for side in Player.allCases {
@@ -126,7 +127,7 @@ extension Lobby {
       return refuse(id, line.id, .notFound, "there is no such match of yours")
     }
     if match.state.confirmed[side], match.state.phase != .over { return send(.ok(m, seq: nil), to: id, re: line.id) }
-    guard match.unit == nil, !match.isBeingRead else { return wait(.line(line, at: at), m, id) }
+    guard match.isSettled else { return wait(.line(line, at: at), m, id) }
     guard match.state.phase == .confirming else { return refuse(id, line.id, .over, "too late to confirm", match) }
     guard !isBusy else { return refuseBusy(id, line.id) }
     connections[id]?.outstanding += 1

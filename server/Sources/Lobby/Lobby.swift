@@ -223,9 +223,7 @@ package struct Lobby: Sendable {
     }
     for match in matches.values {
       if let number = match.unit, store[unit: number] == nil { faults.append("\(match.id) waits for unit \(number)") }
-      if match.unit == nil, !match.waiting.isEmpty, !match.isBeingRead, !match.isBehind {
-        faults.append("\(match.id) keeps who waits")
-      }
+      if match.isSettled, !match.waiting.isEmpty, !match.isBehind { faults.append("\(match.id) keeps who waits") }
     }
     for (id, connection) in connections where connection.outstanding == 0 && !connection.queue.isEmpty {
       faults.append("connection \(id) keeps what it said")

@@ -1,4 +1,4 @@
-import MatchClient
+import ClientModel
 import MatchProtocol
 import TicTacToe
 

@@ -1,9 +1,9 @@
 import Base
-import MatchClient
 import MatchProtocol
 import ServerTestSupport
 import TicTacToe
 
+@testable import ClientModel
 @testable import Lobby
 @testable import MatchStore
 
@@ -186,7 +186,7 @@ struct Simulation {
   }
 
   private var isFinished: Bool {
-    guard store.live.isEmpty, clients.allSatisfy({ !$0.model.hasOutstanding || $0.model.failure != nil }) else {
+    guard store.live.isEmpty, clients.allSatisfy({ $0.model.outstanding.isEmpty || $0.model.failure != nil }) else {
       return false
     }
     return nodes.allSatisfy { node in
@@ -201,7 +201,7 @@ struct Simulation {
         "settled \($0.isSettled) live \($0.matches.values.filter { !$0.isOver }.map(\.id.rawValue).sorted())"
       } ?? "down"
     }
-    return "\(store.live.sorted()) outstanding \(clients.map(\.model.hasOutstanding)) \(lobbies)"
+    return "\(store.live.sorted()) outstanding \(clients.map { !$0.model.outstanding.isEmpty }) \(lobbies)"
   }
 
   private mutating func step() {

@@ -59,11 +59,14 @@ final class TestServer: Sendable {
 final class Watcher {
   let client: MatchClient
   private(set) var seen: [ClientEvent] = []
-  private var iterator: AsyncStream<ClientEvent>.Iterator
+  private var unseen: ArraySlice<ClientEvent> = []
+  private var wakes: AsyncStream<Void>.Iterator
 
   init(_ client: MatchClient) {
     self.client = client
-    iterator = client.events.makeAsyncIterator()
+    let (stream, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    wakes = stream.makeAsyncIterator()
+    client.onWake { wake.yield() }
   }
 
   /// Waits for an event for which `pick` returns something; fails the test after `seconds`.
@@ -76,11 +79,14 @@ final class Watcher {
       client.disconnect()
     }
     defer { timeout.cancel() }
-    while let event = await iterator.next() {
-      seen.append(event)
-      if let result = pick(event) { return result }
-      if case .status(.closed) = event { break }
-    }
+    waiting: repeat {
+      unseen += client.poll()
+      while let event = unseen.popFirst() {
+        seen.append(event)
+        if let result = pick(event) { return result }
+        if case .status(.closed) = event { break waiting }
+      }
+    } while await wakes.next() != nil
     Issue.record("waited for \(what); saw \(seen.suffix(12))", sourceLocation: location)
     throw CancellationError()
   }

@@ -66,10 +66,9 @@ package struct Probe {
       text += "\(Solver.shared.distanceOptimalMoves(in: position).rawValue) \(position.canonical.position.notation)\n"
       guard position.outcome == nil else { continue }
       for square in position.legalMoves {
-        let facts = Solver.shared.facts(of: square, in: position)
-        text +=
-          "\(square.name)\(facts.threats.rawValue) \(facts.opposingThreats.rawValue) \(facts.winningCells.rawValue) "
-        text += "\(facts.isBlock)\(facts.isFork)\(facts.isOnlyMove)\(facts.isDecisive)\(facts.isMistake)\n"
+        let move = VariantMove(valued: Cell(square.index), in: .classic(position))
+        text += "\(square.name)\(move.threats.rawValue) \(move.opposingThreats.rawValue) \(move.completed.rawValue) "
+        text += "\(move.isBlock)\(move.isFork)\(move.isOnlyMove)\(move.isDecisive)\(move.isMistake)\n"
       }
     }
     return "\(Solver.positions.count) \(hash(text))"
@@ -100,7 +99,7 @@ package struct Probe {
   private func read(_ body: () throws(NotationError) -> Record) -> String {
     do throws(NotationError) {
       let record = try body()
-      return record.text + record.jsonLine + "\n" + (record.human.map { $0 == .x ? "x" : "o" } ?? "")
+      return record.text + record.jsonLine + "\n" + (record.human?.text ?? "")
     } catch { return "\(error.line):\(error.column): \(error.message)" }
   }
 

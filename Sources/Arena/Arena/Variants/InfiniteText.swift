@@ -92,7 +92,7 @@ extension AnswerText {
       place += 1
       let evaluation = table.evaluation(of: board)
       let best = board.winner == nil ? table.bestMoves(on: board, delaying: true) : []
-      out += "\(list(board.x))/\(list(board.o)) \(board.turn == .x ? "x" : "o")\t\(evaluation.value)"
+      out += "\(list(board.x))/\(list(board.o)) \(board.turn.text)\t\(evaluation.value)"
       out += "\t\(evaluation.distance)\t\(best.map { $0.name }.joined(separator: " "))\n"
       for square in board.moves {
         var after = board

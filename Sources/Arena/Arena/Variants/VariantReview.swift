@@ -13,7 +13,7 @@ extension AnswerText {
     guard !asJSON else {
       let moves = review.entries.map { entry -> JSON in
         [
-          "move": .string(entry.square.name), "side": .string("\(entry.mover)"),
+          "move": .string(entry.square.name), "side": .string(entry.mover.text),
           "valueBefore": .string("\(entry.before.value)"), "valueAfter": .string("\(entry.after.value)"),
           "distance": .int(entry.after.distance), "best": .array(entry.best.map { .string($0.name) }),
           "mistake": .bool(entry.isMistake), "onlyMove": .bool(entry.isOnlyMove), "block": .bool(entry.isBlock),
@@ -53,7 +53,7 @@ extension AnswerText {
     guard !asJSON else {
       let moves = review.entries.map { entry -> JSON in
         [
-          "move": .string(names.name(of: entry.cell)), "side": .string("\(entry.mover)"),
+          "move": .string(names.name(of: entry.cell)), "side": .string(entry.mover.text),
           "before": .double(entry.before), "after": .double(entry.after), "proven": .bool(entry.isProven),
           "best": .string(names.name(of: entry.best)), "loss": .double(entry.loss),
         ]

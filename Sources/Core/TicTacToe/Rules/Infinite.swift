@@ -117,7 +117,7 @@ extension Infinite {
   /// no marks. How often boards stood before is not in it.
   package static func notation(of state: State) -> String {
     func list(_ marks: Marks) -> String { marks.count == 0 ? "-" : marks.squares.map { $0.name }.joined() }
-    return "\(list(state.board.x))/\(list(state.board.o)) \(state.board.turn == .x ? "x" : "o") \(state.plies)"
+    return "\(list(state.board.x))/\(list(state.board.o)) \(state.board.turn.text) \(state.plies)"
   }
 
   package static func state(notation: String) throws(NotationError) -> State {

@@ -116,7 +116,7 @@ extension Ultimate {
   package static func notation(of state: State) -> String {
     let target = state.target == anyBoard ? "-" : Square(Int(state.target)).name
     let rows = variant.rows(x: cells(of: .x, in: state), o: cells(of: .o, in: state))
-    return "\(rows) \(state.turn == .x ? "x" : "o") \(target)"
+    return "\(rows) \(state.turn.text) \(target)"
   }
 
   package static func state(notation: String) throws(NotationError) -> State {

@@ -23,9 +23,7 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
 
   /// The seed of the match's music, the same for everybody who hears it: FNV-1a, 64 bits, of the characters that the
   /// server drew.
-  package var seed: UInt64 {
-    rawValue.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-  }
+  package var seed: UInt64 { fnv1a(rawValue.utf8) }
 
   package var description: String { rawValue }
 
@@ -182,16 +180,4 @@ package func canonicalCode(_ typed: String) -> String? {
     }
   }
   return result.utf8.count == Limits.code ? result : nil
-}
-
-extension Player: FieldText {
-  package init?(text: String) {
-    switch text {
-    case "x": self = .x
-    case "o": self = .o
-    default: return nil
-    }
-  }
-  package var text: String { self == .x ? "x" : "o" }
-  package static var allowed: String { "x or o" }
 }
