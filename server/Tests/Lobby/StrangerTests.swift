@@ -67,7 +67,9 @@ import TicTacToe
       for id in players { world.type(id, terms("k\(n)")) }
       world.wait(100)
     }
-    for m in world.lobby.matches.values.map(\.id).sorted() { world.type(players[0], #"{"t":"abort","m":"\#(m)","mid":"a"}"#) }
+    for m in world.lobby.matches.values.map(\.id).sorted() {
+      world.type(players[0], #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
+    }
     let ends = try world.store.matchIDs().map { try world.store.match($0)?.record.ended }
     #expect(Set(ends).count == 3)
   }
