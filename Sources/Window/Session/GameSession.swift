@@ -294,6 +294,9 @@ package final class GameSession {
   package func end(with end: GameEnd) {
     guard !game.isOver else { return }
     stopThinking()
+    var end = end
+    // A draw by another word than a record may have, as a foreign server could say, would be kept and never read again.
+    if end.outcome == .draw { end = GameEnd(outcome: .draw, termination: .agreement) }
     game.finish(end)
     submit([.ended(end)])
     endFrame = lastHandled.rawValue + frameOffset

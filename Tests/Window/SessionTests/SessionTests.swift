@@ -8,46 +8,6 @@ import Tintinnabuli
 
 @testable import Session
 
-/// A clock that the test moves and a list of what was posted.
-private final class Bench {
-  var now = Tick.zero
-  /// When the match began here.
-  var start = Tick.zero
-  var posted: [[ScoreEvent]] = []
-  var late: [SoundPort.Late] = []
-  /// What the clock does while a bar is composed.
-  var duringCompose: (() -> Void)?
-
-  lazy var port = SoundPort(
-    now: { [unowned self] in
-      defer { duringCompose?() }
-      return now
-    },
-    post: { [unowned self] in if !$0.isEmpty { posted.append($0) } },
-    takeLate: { [unowned self] in
-      defer { late = [] }
-      return late
-    },
-    lead: .milliseconds(50))
-
-  func session(x: Participant, o: Participant, seed: UInt64 = 1) -> GameSession {
-    GameSession(seed: seed, rules: rules, participants: Participants(x: x, o: o), sound: port) { $0() }
-  }
-
-  /// Lets time pass in the steps of the window's loop.
-  func pass(_ session: GameSession, seconds: Double) {
-    let end = now + .seconds(seconds)
-    while now < end {
-      now = now + .milliseconds(20)
-      session.advance()
-    }
-  }
-
-  var rules: ScoreRules { testRules }
-}
-
-private let person = Participant.human(name: "you")
-
 /// One running game and its music, with time moved by hand.
 @Suite struct SessionTests {
   @Test("A move sounds on the first frame that has not begun, and the record keeps that frame")
@@ -363,6 +323,16 @@ private let person = Participant.human(name: "you")
     #expect(session.participants.loneHuman == .o)
     #expect(session.game.moves.isEmpty && session.gameNumber == 1)
     #expect(session.record.seed != 1)
+  }
+
+  @Test("A draw for whatever reason the other side says is kept so that it can be read again")
+  func strangeDraw() throws {
+    let bench = Bench()
+    let session = bench.session(x: person, o: person)
+    session.open()
+    session.play(Cell(4))
+    session.end(with: GameEnd(outcome: .draw, termination: .resignation))
+    #expect(try Record(text: session.record.text).game.end == GameEnd(outcome: .draw, termination: .agreement))
   }
 
   @Test(

@@ -67,7 +67,7 @@ extension Lobby {
     guard match.retryAt == nil else { return arm(m) }
     switch match.state.phase {
     case .over: if let at = match.forgetAt, at <= now.steady { return forget(m) }
-    // Not both confirmed: the match is nothing, and whoever did returns to the queue as if nothing had been.
+    // The code has died, or not both confirmed: the match is nothing, and whoever did confirm returns to the queue.
     case .open, .confirming:
       if let due = nextDue(match), due <= now.steady { return decide(draftEnd(match, nil, .aborted), .itself) }
     case .live: if let draft = draftDue(match) { return decide(draft, .itself) }

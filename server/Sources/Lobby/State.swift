@@ -165,7 +165,11 @@ struct MatchCache: Sendable {
   /// A match, to be changed in place; `put` and `remove` add and take away.
   subscript(m: MatchID) -> CachedMatch? {
     _read { yield slots[places[m] ?? 0] }
-    _modify { yield &slots[places[m] ?? 0] }
+    _modify {
+      let place = places[m] ?? 0
+      yield &slots[place]
+      precondition((slots[place] == nil) == (place == 0), "put and remove add and take away")
+    }
   }
 
   /// In the order in which they came here.
@@ -214,6 +218,8 @@ struct MatchCache: Sendable {
     for (account, ids) in byAccount where ids.contains(where: { self[$0]?.accounts.contains(account) != true }) {
       faults.append("account \(account) has a match that is not its own")
     }
+    let isPlaced = places.allSatisfy { slots[$1]?.id == $0 } && free.allSatisfy { slots[$0] == nil } && slots[0] == nil
+    if !isPlaced || places.count + free.count + 1 != slots.count { faults.append("the places are wrong") }
     if listed.places.contains(where: { self[$0.id]?.listed != $0.strength }) { faults.append("the list is wrong") }
     return faults
   }

@@ -1,4 +1,5 @@
 import MatchProtocol
+import Testing
 
 @testable import MatchStore
 
@@ -39,6 +40,10 @@ enum SQLiteTestBed {
 extension SQLiteStore {
   /// Has the file closed as after a failed sync, by an error after which it cannot be trusted.
   func abandon() throws {
-    try? writing { (_: SQLiteRows) throws(StoreError) -> Void in throw .unusable("given up") }
+    let error = #expect(throws: StoreError.self) {
+      try writing { (_: SQLiteRows) throws(StoreError) -> Void in throw .unusable("given up") }
+    }
+    // Any other error would have left the file open.
+    #expect(error?.description.contains("given up") == true)
   }
 }

@@ -142,6 +142,18 @@ package enum EngineGuard {
 
   /// A small file of /proc, or `nil` where it is not there any more.
   private static func contents(_ path: String) -> String? {
-    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    let descriptor = Descriptor.open(path, O_RDONLY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    // To its end: the system hands out long lists in pieces, where Foundation takes the first short one for the last.
+    while true {
+      let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
+        let count = read(descriptor, space.baseAddress, 4096)
+        if count > 0 { bytes.append(contentsOf: space[..<count]) }
+        return count
+      }
+      guard count > 0 else { return count == 0 ? String(decoding: bytes, as: UTF8.self) : nil }
+    }
   }
 }

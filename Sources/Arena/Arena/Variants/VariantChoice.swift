@@ -10,7 +10,7 @@ struct PlayerMemory {
   var learner: Learner?
   /// The tree of a search of classic.
   var search: () -> MonteCarloSearch = { MonteCarloSearch() }
-  /// The tree of a search of Ultimate, with the learnt value or without; empty at the start of a game.
+  /// The tree of a search of Ultimate, with the learnt value or without.
   var tree: (_ needsValue: Bool) -> UltimateSearch
 }
 
