@@ -6,15 +6,15 @@ import Testing
 struct AnimatorTests {
   @Test("every easing starts at 0, ends at 1, and stays there outside its time")
   func ends() {
-    #expect(Easing.allCases.count == 22)
-    for easing in Easing.allCases {
+    #expect(Easing.named.count == 22)
+    for (name, easing) in Easing.named {
       #expect(easing(0, 2) == 0)
       #expect(easing(2, 2) == 1)
       #expect(easing(-1, 2) == 0)
       #expect(easing(9, 2) == 1)
       #expect(easing(0, 0) == 1)
-      #expect(abs(easing(1e-9, 2)) < 2e-3, "\(easing) jumps at its start")
-      #expect(abs(easing(2 - 1e-9, 2) - 1) < 2e-3, "\(easing) jumps at its end")
+      #expect(abs(easing(1e-9, 2)) < 2e-3, "\(name) jumps at its start")
+      #expect(abs(easing(2 - 1e-9, 2) - 1) < 2e-3, "\(name) jumps at its end")
     }
   }
 
@@ -42,6 +42,17 @@ struct AnimatorTests {
     let elastic = (0...1000).map { Easing.elasticOut(Double($0) / 1000, 1) }
     #expect((elastic.max() ?? 0) > 1.2)
     #expect((0...1000).allSatisfy { Easing.bounceOut(Double($0) / 1000, 1) <= 1 + 1e-12 })
+  }
+
+  @Test("any function of the time and the duration moves a number")
+  func anyFunction() {
+    let animator = Animator()
+    let motion = Motion(0)
+    animator.move(motion, to: 10, seconds: 2, Easing { t, duration in t < duration / 2 ? 0.1 : t / 4 })
+    for (moment, value) in [(0.5, 1.0), (1.5, 3.75), (2.5, 10)] {
+      animator.advance(to: moment)
+      #expect(motion.value == value)
+    }
   }
 
   @Test("values do not depend on how often the clock is advanced")

@@ -1,70 +1,79 @@
-/// A curve of motion of Robert Penner's (2001), in the order of the gallery.
+/// A function of motion, `(t, duration)` → the share of the way done; those with names are Robert Penner's (2001).
 ///
-/// Each starts at 0 and ends at 1; `back` and `elastic` leave that range on the way.
-package enum Easing: String, Sendable, CaseIterable {
-  case linear, quadIn, quadOut, quadInOut, cubicIn, cubicOut, cubicInOut, sineIn, sineOut, sineInOut
-  case expoIn, expoOut, expoInOut, backIn, backOut, backInOut, elasticIn, elasticOut, elasticInOut
-  case bounceIn, bounceOut, bounceInOut
+/// The named ones start at 0 and end at 1; `back` and `elastic` leave that range on the way.
+package struct Easing: Sendable {
+  private let share: @Sendable (_ t: Double, _ duration: Double) -> Double
+
+  /// Takes any function of seconds since the start and the duration; it is asked only for times between the two.
+  package init(_ share: @escaping @Sendable (_ t: Double, _ duration: Double) -> Double) { self.share = share }
+
+  /// A curve over the share of time, 0…1.
+  private init(curve: @escaping @Sendable (_ p: Double) -> Double) { share = { curve($0 / $1) } }
 
   /// The share of the way done `t` seconds into `duration` seconds; times outside 0…duration give 0 or 1.
   package func callAsFunction(_ t: Double, _ duration: Double) -> Double {
     guard duration > 0, t < duration else { return 1 }
-    return t > 0 ? share(t / duration) : 0
+    return t > 0 ? share(t, duration) : 0
   }
 
-  /// The share of the way over the share of the time, 0…1.
-  private func share(_ p: Double) -> Double {
-    switch self {
-    case .linear: p
-    case .quadIn: quad(p)
-    case .quadOut: out(p, quad)
-    case .quadInOut: inOut(p, quad)
-    case .cubicIn: cubic(p)
-    case .cubicOut: out(p, cubic)
-    case .cubicInOut: inOut(p, cubic)
-    case .sineIn: sineCurve(p)
-    case .sineOut: out(p, sineCurve)
-    case .sineInOut: inOut(p, sineCurve)
-    case .expoIn: expo(p)
-    case .expoOut: out(p, expo)
-    case .expoInOut: inOut(p, expo)
-    case .backIn: back(p, overshoot: 1.70158)
-    case .backOut: 1 - back(1 - p, overshoot: 1.70158)
-    // Penner's factor 1.525 keeps the overshoot near 10 % when the curve is halved.
-    case .backInOut: inOut(p) { back($0, overshoot: 1.70158 * 1.525) }
-    case .elasticIn: elastic(p, period: 0.3)
-    case .elasticOut: 1 - elastic(1 - p, period: 0.3)
-    case .elasticInOut: inOut(p) { elastic($0, period: 0.45) }
-    case .bounceIn: 1 - bounce(1 - p)
-    case .bounceOut: bounce(p)
-    case .bounceInOut: inOut(p) { 1 - bounce(1 - $0) }
+  /// The named curves, in the order of the gallery.
+  package static let named: [(name: String, easing: Easing)] = [
+    ("linear", .linear), ("quadIn", .quadIn), ("quadOut", .quadOut), ("quadInOut", .quadInOut),
+    ("cubicIn", .cubicIn), ("cubicOut", .cubicOut), ("cubicInOut", .cubicInOut), ("sineIn", .sineIn),
+    ("sineOut", .sineOut), ("sineInOut", .sineInOut), ("expoIn", .expoIn), ("expoOut", .expoOut),
+    ("expoInOut", .expoInOut), ("backIn", .backIn), ("backOut", .backOut), ("backInOut", .backInOut),
+    ("elasticIn", .elasticIn), ("elasticOut", .elasticOut), ("elasticInOut", .elasticInOut),
+    ("bounceIn", .bounceIn), ("bounceOut", .bounceOut), ("bounceInOut", .bounceInOut),
+  ]
+
+  package static let linear = Easing(curve: { $0 })
+  package static let quadIn = Easing(curve: { quad($0) })
+  package static let quadOut = Easing(curve: { out($0, quad) })
+  package static let quadInOut = Easing(curve: { inOut($0, quad) })
+  package static let cubicIn = Easing(curve: { cubic($0) })
+  package static let cubicOut = Easing(curve: { out($0, cubic) })
+  package static let cubicInOut = Easing(curve: { inOut($0, cubic) })
+  package static let sineIn = Easing(curve: { sineCurve($0) })
+  package static let sineOut = Easing(curve: { out($0, sineCurve) })
+  package static let sineInOut = Easing(curve: { inOut($0, sineCurve) })
+  package static let expoIn = Easing(curve: { expo($0) })
+  package static let expoOut = Easing(curve: { out($0, expo) })
+  package static let expoInOut = Easing(curve: { inOut($0, expo) })
+  package static let backIn = Easing(curve: { back($0, overshoot: 1.70158) })
+  package static let backOut = Easing(curve: { 1 - back(1 - $0, overshoot: 1.70158) })
+  /// Penner's factor 1.525 keeps the overshoot near 10 % when the curve is halved.
+  package static let backInOut = Easing(curve: { inOut($0) { back($0, overshoot: 1.70158 * 1.525) } })
+  package static let elasticIn = Easing(curve: { elastic($0, period: 0.3) })
+  package static let elasticOut = Easing(curve: { 1 - elastic(1 - $0, period: 0.3) })
+  package static let elasticInOut = Easing(curve: { inOut($0) { elastic($0, period: 0.45) } })
+  package static let bounceIn = Easing(curve: { 1 - bounce(1 - $0) })
+  package static let bounceOut = Easing(curve: { bounce($0) })
+  package static let bounceInOut = Easing(curve: { inOut($0) { 1 - bounce(1 - $0) } })
+
+  private static func out(_ p: Double, _ f: (Double) -> Double) -> Double { 1 - f(1 - p) }
+
+  private static func inOut(_ p: Double, _ f: (Double) -> Double) -> Double {
+    p < 0.5 ? f(2 * p) / 2 : 1 - f(2 - 2 * p) / 2
+  }
+
+  private static func quad(_ p: Double) -> Double { p * p }
+  private static func cubic(_ p: Double) -> Double { p * p * p }
+  private static func sineCurve(_ p: Double) -> Double { 1 - cosine(p * .pi / 2) }
+  private static func expo(_ p: Double) -> Double { p <= 0 ? 0 : power(2, 10 * (p - 1)) }
+  private static func back(_ p: Double, overshoot s: Double) -> Double { p * p * ((s + 1) * p - s) }
+
+  private static func elastic(_ p: Double, period: Double) -> Double {
+    -power(2, 10 * (p - 1)) * sine((p - 1 - period / 4) * 2 * .pi / period)
+  }
+
+  private static func bounce(_ p: Double) -> Double {
+    // Four parabolas of height 1, 1/4, 1/16, 1/64 below the target.
+    let k = 7.5625
+    switch p {
+    case ..<(1 / 2.75): return k * p * p
+    case ..<(2 / 2.75): return k * (p - 1.5 / 2.75) * (p - 1.5 / 2.75) + 0.75
+    case ..<(2.5 / 2.75): return k * (p - 2.25 / 2.75) * (p - 2.25 / 2.75) + 0.9375
+    default: return k * (p - 2.625 / 2.75) * (p - 2.625 / 2.75) + 0.984375
     }
-  }
-}
-
-private func out(_ p: Double, _ f: (Double) -> Double) -> Double { 1 - f(1 - p) }
-
-private func inOut(_ p: Double, _ f: (Double) -> Double) -> Double {
-  p < 0.5 ? f(2 * p) / 2 : 1 - f(2 - 2 * p) / 2
-}
-
-private func quad(_ p: Double) -> Double { p * p }
-private func cubic(_ p: Double) -> Double { p * p * p }
-private func sineCurve(_ p: Double) -> Double { 1 - cosine(p * .pi / 2) }
-private func expo(_ p: Double) -> Double { p <= 0 ? 0 : power(2, 10 * (p - 1)) }
-private func back(_ p: Double, overshoot s: Double) -> Double { p * p * ((s + 1) * p - s) }
-
-private func elastic(_ p: Double, period: Double) -> Double {
-  -power(2, 10 * (p - 1)) * sine((p - 1 - period / 4) * 2 * .pi / period)
-}
-
-private func bounce(_ p: Double) -> Double {
-  // Four parabolas of height 1, 1/4, 1/16, 1/64 below the target.
-  let k = 7.5625
-  switch p {
-  case ..<(1 / 2.75): return k * p * p
-  case ..<(2 / 2.75): return k * (p - 1.5 / 2.75) * (p - 1.5 / 2.75) + 0.75
-  case ..<(2.5 / 2.75): return k * (p - 2.25 / 2.75) * (p - 2.25 / 2.75) + 0.9375
-  default: return k * (p - 2.625 / 2.75) * (p - 2.625 / 2.75) + 0.984375
   }
 }

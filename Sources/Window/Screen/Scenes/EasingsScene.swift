@@ -25,13 +25,13 @@ final class EasingsRow: PageRow {
   private let motions: [Motion]
 
   override init(context: ViewContext) {
-    motions = Easing.allCases.map { _ in Motion(0) }
+    motions = Easing.named.map { _ in Motion(0) }
     super.init(context: context)
     follow(motions)
   }
 
   func play() {
-    for (motion, easing) in zip(motions, Easing.allCases) {
+    for (motion, easing) in zip(motions, Easing.named.map({ $0.easing })) {
       context.animator.set(motion, to: 0)
       context.animator.play(
         .sequence([
@@ -45,7 +45,7 @@ final class EasingsRow: PageRow {
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
     frame = Rect(x, y, width, 0)
-    let rows = (Easing.allCases.count + columns - 1) / columns
+    let rows = (Easing.named.count + columns - 1) / columns
     let height = Double(rows) * em * 5
     frame = Rect(x, y, width, height)
     return height
@@ -53,7 +53,7 @@ final class EasingsRow: PageRow {
 
   override func draw(_ canvas: Canvas) {
     let width = frame.width / Double(columns)
-    for (index, easing) in Easing.allCases.enumerated() {
+    for (index, (name, easing)) in Easing.named.enumerated() {
       let cell = Rect(
         frame.x + Double(index % columns) * width, frame.y + Double(index / columns) * em * 5, width, em * 5)
       let box = Rect(cell.x + em * 0.6, cell.y + em * 0.9, width - em * 2.2, em * 2.2)
@@ -68,7 +68,7 @@ final class EasingsRow: PageRow {
       canvas.fill(
         head.moved(box.maxX + em * 0.7, box.maxY - motions[index].value * box.height), theme.accent)
       canvas.text(
-        easing.rawValue, TextStyle(em * 0.85, italic: true), context.typeface, x: box.x, baseline: box.maxY + em * 0.95,
+        name, TextStyle(em * 0.85, italic: true), context.typeface, x: box.x, baseline: box.maxY + em * 0.95,
         theme.faintInk)
     }
   }
