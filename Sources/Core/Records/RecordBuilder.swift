@@ -146,12 +146,7 @@ struct RecordBuilder {
     _ termination: Termination?, _ result: (token: String, place: Int), _ cursor: ByteCursor
   ) throws(NotationError) {
     let outcome = Record.results.first { $0.token == result.token }?.outcome
-    let allowed: [Termination]
-    switch outcome {
-    case .win: allowed = [.resignation, .time, .forfeit]
-    case .draw: allowed = [.agreement]
-    case nil: allowed = [.abandoned]
-    }
+    let allowed = Termination.byHand(outcome)
     if outcome == nil, termination == nil { return }
     let chosen = termination ?? allowed[0]
     guard allowed.contains(chosen) else {

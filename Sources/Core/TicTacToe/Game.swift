@@ -22,6 +22,15 @@ package enum Termination: String, Sendable, Hashable, CaseIterable {
   case abandoned
   /// A side broke the rules of the match (an engine that crashed, cheated or hung).
   case forfeit
+
+  /// How a game that the board has not ended may end with a result; the usual way first.
+  package static func byHand(_ outcome: Outcome?) -> [Termination] {
+    switch outcome {
+    case .win: [.resignation, .time, .forfeit]
+    case .draw: [.agreement]
+    case nil: [.abandoned]
+    }
+  }
 }
 
 /// The end of a game: who won, if anyone, and why; an abandoned game has no outcome.

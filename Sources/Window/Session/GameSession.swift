@@ -294,9 +294,9 @@ package final class GameSession {
   package func end(with end: GameEnd) {
     guard !game.isOver else { return }
     stopThinking()
-    var end = end
-    // A draw by another word than a record may have, as a foreign server could say, would be kept and never read again.
-    if end.outcome == .draw { end = GameEnd(outcome: .draw, termination: .agreement) }
+    // A foreign server may give a reason that no record has: kept with that, the game would never be read again.
+    let ways = Termination.byHand(end.outcome)
+    let end = ways.contains(end.termination) ? end : GameEnd(outcome: end.outcome, termination: ways[0])
     game.finish(end)
     submit([.ended(end)])
     endFrame = lastHandled.rawValue + frameOffset

@@ -325,14 +325,19 @@ import Tintinnabuli
     #expect(session.record.seed != 1)
   }
 
-  @Test("A draw for whatever reason the other side says is kept so that it can be read again")
-  func strangeDraw() throws {
+  @Test(
+    "An end is kept so that it can be read again, whatever reason the other side gives",
+    arguments: [
+      (Outcome.draw, Termination.resignation, Termination.agreement), (.win(.x), .agreement, .resignation),
+      (.win(.o), .time, .time),
+    ])
+  func strangeEnd(outcome: Outcome, reason: Termination, kept: Termination) throws {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
     session.open()
     session.play(Cell(4))
-    session.end(with: GameEnd(outcome: .draw, termination: .resignation))
-    #expect(try Record(text: session.record.text).game.end == GameEnd(outcome: .draw, termination: .agreement))
+    session.end(with: GameEnd(outcome: outcome, termination: reason))
+    #expect(try Record(text: session.record.text).game.end == GameEnd(outcome: outcome, termination: kept))
   }
 
   @Test(
