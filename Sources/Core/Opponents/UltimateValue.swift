@@ -141,11 +141,8 @@ extension UltimateValue {
       // 0 a corner, 1 an edge, 2 the centre.
       let kind = board == 4 ? 2 : board % 2
       let home = [0, 1, 4][kind]
-      let symmetries = Symmetry.all.filter { $0.images[board].index == home }
-      return (0..<cells).map { key in
-        let position = Position(ternaryKey: key)
-        return Int32(kind * cells + symmetries.reduce(cells) { min($0, $1(position).ternaryKey) })
-      }
+      let images = Symmetry.all.filter { $0.images[board].index == home }.map { $0.keys }
+      return (0..<cells).map { key in Int32(kind * cells + images.reduce(cells) { min($0, $1[key]) }) }
     }
   }
 

@@ -19,6 +19,16 @@ package struct Symmetry: Sendable, Hashable {
       })
   }
 
+  /// By the base-3 key of a position, the key of the position after the symmetry.
+  package var keys: [Int] {
+    var keys = [0]
+    for image in images {
+      // Those with nothing in the cell, then with an X, then with an O.
+      keys = (0..<3).flatMap { mark in keys.map { $0 + mark * TernaryKey.power(image.index) } }
+    }
+    return keys
+  }
+
   /// The symmetry that undoes this one.
   package var inverse: Symmetry { index < 4 ? Symmetry.all[(4 - index) % 4] : self }
 
