@@ -120,4 +120,4 @@ public struct JSONWriter {
 }
 
 /// The lower-case hexadecimal digit of 0–15.
-public func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : UInt8(ascii: "a") + nibble - 10 }
+package func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : UInt8(ascii: "a") + nibble - 10 }

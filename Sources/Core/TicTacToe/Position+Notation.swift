@@ -3,7 +3,7 @@ import Base
 extension Position {
   /// The FEN-like form: rows from the top, digits for runs of empty cells, then the side to move: `X1O/1X1/3 o`.
   package var notation: String {
-    Variant.classic.rows(x: MoveSet(x), o: MoveSet(o)) + (turn == .x ? " x" : " o")
+    "\(Variant.classic.rows(x: MoveSet(x), o: MoveSet(o))) \(turn.text)"
   }
 
   /// Reads the FEN-like form; letters of either case, the side to move may be left out. Only positions that legal play
