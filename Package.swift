@@ -124,9 +124,7 @@ targets += layer(
       name: "alina-arena",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "Tintinnabuli", "GameScore", "Synth", "ScoreIO",
-        "MatchProtocol",
-        "MatchClient",
-        "Arena", argumentParser,
+        "MatchProtocol", "MatchClient", "Arena", argumentParser,
       ]),
     .executableTarget(
       name: "alina-score",

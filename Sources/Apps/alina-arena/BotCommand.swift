@@ -14,7 +14,7 @@ struct BotCommand: ParsableCommand {
       answers in the first 20 s; waits for one that did as long as it takes.
       """)
 
-  @Option(help: ArgumentHelp("The server, or nodes of it to try in turn.", valueName: "host:port,…")) var connect:
+  @Option(help: ArgumentHelp("The server, or nodes of it to try in turn.", valueName: "host[:port],…")) var connect:
     String
   @Option(help: ArgumentHelp("Who plays: \(PlayerSpec.allowed).", valueName: "player")) var player = "trap"
   @Option(help: "Games to play, 1–1000000.") var games = 1
@@ -43,11 +43,9 @@ struct BotCommand: ParsableCommand {
     if let clock, clock != "none", terms.clock == nil {
       throw ArenaError("--clock is none or SECONDS+SECONDS, 10–3600 and 0–60, not '\(clock)'")
     }
-    let nodes = try connect.split(separator: ",", omittingEmptySubsequences: false).map { text in
-      guard let node = MatchClient.Configuration.Endpoint(text) else {
-        throw ArenaError("--connect is HOST:PORT, or several with commas between them, not '\(connect)'")
-      }
-      return node
+    guard let server = ServerAddress(connect) else {
+      throw ArenaError(
+        "--connect is HOST or HOST:PORT, the port 1 to 65535, or several with commas between them, not '\(connect)'")
     }
     let wake = DispatchSemaphore(value: 0)
     var time = TimeLimit()
@@ -57,11 +55,10 @@ struct BotCommand: ParsableCommand {
       (time.moveTime, time.clock, time.increment) = (0, control.base, control.increment)
     }
     let sessions = try (0..<min(concurrency, games)).map { i in
-      var configuration = MatchClient.Configuration(
-        host: nodes[0].host, port: nodes[0].port, security: tls ? .tls : plain ? .plain : .automatic,
-        identity: .init(client: "alina-arena bot", guest: name, isBot: true))
-      configuration.others = Array(nodes.dropFirst())
-      let client = MatchClient(configuration)
+      let client = MatchClient(
+        .init(
+          server, security: tls ? .tls : plain ? .plain : .automatic,
+          identity: .init(client: "alina-arena bot", guest: name, isBot: true)))
       client.onWake { wake.signal() }
       let player = try StandalonePlayer(
         spec, variant: variant, seed: seed &+ UInt64(i), guardExecutable: ownExecutable, time: time)

@@ -1,3 +1,4 @@
+import ClientModel
 import Interface
 import ArgumentParser
 import Base

@@ -11,11 +11,9 @@ extension Connection {
     to address: ServerAddress, guest: String?, _ security: MatchClient.Configuration.Security,
     _ services: PlatformServices
   ) {
-    var configuration = MatchClient.Configuration(
-      host: address.host, port: address.port, security: security, identity: .init(client: "alina", guest: guest),
-      folder: services.dataFolder())
-    configuration.others = address.others.map { .init(host: $0.host, port: $0.port) }
-    let client = MatchClient(configuration)
+    let client = MatchClient(
+      .init(
+        address, security: security, identity: .init(client: "alina", guest: guest), folder: services.dataFolder()))
     client.onWake(services.wake)
     client.connect()
     self.init(

@@ -17,10 +17,10 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private let loop = PollLoop.shared
   private let folder: ClientFolder?
   /// The known nodes, those of the configuration first; `current` is the one in use.
-  private var endpoints: [MatchClient.Configuration.Endpoint]
+  private var nodes: [ServerAddress.Node]
   private var current = 0
   /// What is remembered of the other nodes; each has a certificate of its own.
-  private var pins: [MatchClient.Configuration.Endpoint: ClientFolder] = [:]
+  private var pins: [ServerAddress.Node: ClientFolder] = [:]
   private var model: ClientModel
   /// The connection; `isUp` says whether it is established.
   private var connection: SocketConnection?
@@ -39,13 +39,14 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   init(_ configuration: MatchClient.Configuration) {
     self.configuration = configuration
-    endpoints = [.init(host: configuration.host, port: configuration.port)]
-    for other in configuration.others where !endpoints.contains(other) { endpoints.append(other) }
+    nodes = [configuration.server.first]
+    for other in configuration.server.others where !nodes.contains(other) { nodes.append(other) }
     var identity = configuration.identity
     // A token is sent over protected connections only. A token from a plain connection is kept in another file.
-    let mayUseToken = configuration.usesTLS || configuration.isLoopback
+    let first = configuration.server.first
+    let mayUseToken = configuration.protects(first)
     folder = configuration.folder.map {
-      ClientFolder($0, host: configuration.host, port: configuration.port, isExposed: !mayUseToken)
+      ClientFolder($0, host: first.host, port: first.port, isExposed: !mayUseToken)
     }
     if let saved = folder?.credentials {
       if mayUseToken, identity.token == nil { identity.token = saved.token }
@@ -91,24 +92,24 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   // MARK: connecting
 
-  private var endpoint: MatchClient.Configuration.Endpoint { endpoints[current] }
-  private var hasSeveral: Bool { endpoints.count > 1 }
+  private var node: ServerAddress.Node { nodes[current] }
+  private var hasSeveral: Bool { nodes.count > 1 }
 
   /// What is remembered of the current node.
   private var known: ClientFolder? {
     guard current > 0, let path = configuration.folder else { return folder }
-    if let known = pins[endpoint] { return known }
-    let fresh = ClientFolder(path, host: endpoint.host, port: endpoint.port)
-    pins[endpoint] = fresh
+    if let known = pins[node] { return known }
+    let fresh = ClientFolder(path, host: node.host, port: node.port)
+    pins[node] = fresh
     return fresh
   }
 
   private func dial() {
     tell([.status(.connecting)])
     var tls: TLSSession?
-    if configuration.usesTLS(to: endpoint) {
+    if configuration.usesTLS(to: node) {
       do throws(ClientFailure) {
-        tls = try TLSSession(host: endpoint.host, known: known)
+        tls = try TLSSession(host: node.host, known: known)
       } catch { return failed(error) }
     }
     let connection = SocketConnection(loop, tls: tls) { event in
@@ -120,7 +121,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     }
     self.connection = connection
     let patience: Int64 = hasSeveral ? 1000 : 5000
-    connection.connect(to: endpoint, within: patience, handshake: hasSeveral ? ClientRunner.greetNode : patience)
+    connection.connect(to: node, within: patience, handshake: hasSeveral ? ClientRunner.greetNode : patience)
   }
 
   private func cameUp() {
@@ -177,9 +178,9 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     if wasUp, let failure = model.failure { return failed(failure) }
     switch ending {
     case .failed(let failure): return failed(failure)
-    case .unreachable: lastProblem = .unreachable("\(endpoint.host):\(endpoint.port)")
+    case .unreachable: lastProblem = .unreachable(node.description)
     case .lost:
-      let isWordless = wasUp && !hasHeard && !configuration.usesTLS(to: endpoint)
+      let isWordless = wasUp && !hasHeard && !configuration.usesTLS(to: node)
       lastProblem = lastProblem ?? (isWordless ? .wordless : .lost)
     }
     scheduleRetry()
@@ -193,8 +194,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   /// Tries again after a pause that grows with each round.
   private func scheduleRetry() {
     // With several nodes the next node is tried at once; the pauses grow only after a whole round.
-    current = (current + 1) % endpoints.count
-    let round = tries / endpoints.count
+    current = (current + 1) % nodes.count
+    let round = tries / nodes.count
     let chance = { Int.random(in: 0..<$0, using: &self.random) }
     let wait =
       hasSeveral
@@ -223,10 +224,10 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   }
 
   /// Adds the nodes that a server names, if the client's secrets are as safe with them as with this server.
-  private func learn(_ nodes: [String]) {
+  private func learn(_ addresses: [String]) {
     let hadSeveral = hasSeveral
-    for node in nodes.compactMap({ MatchClient.Configuration.Endpoint($0) }) where endpoints.count < 16 {
-      if !endpoints.contains(node), configuration.mayKnow(node) { endpoints.append(node) }
+    for node in addresses.compactMap({ ServerAddress.Node($0) }) where nodes.count < 16 {
+      if !nodes.contains(node), configuration.mayKnow(node) { nodes.append(node) }
     }
     if hasSeveral, !hadSeveral { startBeating() }
   }

@@ -7,7 +7,7 @@ import TicTacToe
 /// `poll()`.
 ///
 /// ```swift
-/// let client = MatchClient(.init(host: "127.0.0.1", port: 4664))
+/// let client = MatchClient(.init(ServerAddress(.init(host: "127.0.0.1"))))
 /// client.connect()
 /// client.perform(.seek(MatchTerms()))
 /// for event in client.poll() { … }            // each frame
@@ -24,35 +24,8 @@ package final class MatchClient: Sendable {
       /// No TLS. Account tokens are then never sent beyond this machine.
       case plain
     }
-    /// The address of a server or of a node.
-    package struct Endpoint: Sendable, Hashable {
-      /// The host's name or address.
-      package var host: String
-      package var port: Int
-
-      package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
-
-      /// Whether the host is this machine.
-      package var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
-
-      /// Reads `HOST:PORT`; `nil` if the text is something else.
-      package init?(_ text: some StringProtocol) {
-        guard let colon = text.lastIndex(of: ":"), let port = Int(String(text[text.index(after: colon)...])),
-          (1...65_535).contains(port)
-        else { return nil }
-        var host = String(text[..<colon])
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-        guard !host.isEmpty else { return nil }
-        (self.host, self.port) = (host, port)
-      }
-    }
-
-    /// The host's name or address.
-    package var host: String
-    package var port: Int
-    /// Other nodes of the same cluster, which are tried in turn when this one cannot be reached. Nodes that a server
-    /// names are added.
-    package var others: [Endpoint] = []
+    /// The nodes to try. Nodes that a server names are added.
+    package var server: ServerAddress
     package var security = Security.automatic
     /// The identity to log in with. Missing parts come from the credentials file.
     package var identity: ClientModel.Identity
@@ -60,22 +33,21 @@ package final class MatchClient: Sendable {
     package var folder: String?
 
     package init(
-      host: String, port: Int = 4664, security: Security = .automatic,
-      identity: ClientModel.Identity = .init(), folder: String? = nil
+      _ server: ServerAddress, security: Security = .automatic, identity: ClientModel.Identity = .init(),
+      folder: String? = nil
     ) {
-      (self.host, self.port, self.security, self.identity, self.folder) = (host, port, security, identity, folder)
+      (self.server, self.security, self.identity, self.folder) = (server, security, identity, folder)
     }
 
-    /// Whether the host is this machine.
-    package var isLoopback: Bool { Endpoint(host: host, port: port).isLoopback }
-    package var usesTLS: Bool { usesTLS(to: Endpoint(host: host, port: port)) }
+    func usesTLS(to node: ServerAddress.Node) -> Bool {
+      security == .tls || (security == .automatic && !node.isLoopback)
+    }
 
-    func usesTLS(to endpoint: Endpoint) -> Bool { security == .tls || (security == .automatic && !endpoint.isLoopback) }
+    /// Whether secrets are safe on the way to a node.
+    func protects(_ node: ServerAddress.Node) -> Bool { usesTLS(to: node) || node.isLoopback }
 
     /// Whether a secret of this server may be shown to a node: only if the node is protected as well as this server.
-    func mayKnow(_ endpoint: Endpoint) -> Bool {
-      usesTLS(to: endpoint) || endpoint.isLoopback || (!usesTLS && !isLoopback)
-    }
+    func mayKnow(_ node: ServerAddress.Node) -> Bool { protects(node) || !protects(server.first) }
   }
 
   private struct Shared {

@@ -1,3 +1,4 @@
+import ClientModel
 import Dispatch
 import Foundation
 import Synchronization
@@ -42,7 +43,7 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
   private let bell: (heard: Int32, rung: Int32)
   private var timers: [Timer] = []
   private var watches: [Watch] = []
-  private var lookups: [MatchClient.Configuration.Endpoint: [([SocketAddress]) -> Void]] = [:]
+  private var lookups: [ServerAddress.Node: [([SocketAddress]) -> Void]] = [:]
   /// A buffer for reading, shared by all connections of the thread.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
 
@@ -93,14 +94,14 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
 
   /// Finds the addresses of a host. A name is looked up on a thread of its own, because the answer may take long. Calls
   /// for a name that is being looked up share its answer.
-  func lookUp(_ endpoint: MatchClient.Configuration.Endpoint, _ body: @escaping ([SocketAddress]) -> Void) {
-    let numeric = SocketAddress.all(of: endpoint, flags: AI_NUMERICHOST)
+  func lookUp(_ node: ServerAddress.Node, _ body: @escaping ([SocketAddress]) -> Void) {
+    let numeric = SocketAddress.all(of: node, flags: AI_NUMERICHOST)
     guard numeric.isEmpty else { return body(numeric) }
-    lookups[endpoint, default: []].append(body)
-    guard lookups[endpoint]?.count == 1 else { return }
+    lookups[node, default: []].append(body)
+    guard lookups[node]?.count == 1 else { return }
     Thread.detachNewThread {
-      let found = SocketAddress.all(of: endpoint, flags: 0)
-      self.execute { for body in self.lookups.removeValue(forKey: endpoint) ?? [] { body(found) } }
+      let found = SocketAddress.all(of: node, flags: 0)
+      self.execute { for body in self.lookups.removeValue(forKey: node) ?? [] { body(found) } }
     }
   }
 
@@ -146,12 +147,12 @@ struct SocketAddress: Sendable {
 
   /// The addresses of a host. The address families alternate, so that a family that leads nowhere does not delay the
   /// other.
-  static func all(of endpoint: MatchClient.Configuration.Endpoint, flags: Int32) -> [SocketAddress] {
+  static func all(of node: ServerAddress.Node, flags: Int32) -> [SocketAddress] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = flags | AI_NUMERICSERV
     var first: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(endpoint.host, "\(endpoint.port)", &hints, &first) == 0 else { return [] }
+    guard getaddrinfo(node.host, "\(node.port)", &hints, &first) == 0 else { return [] }
     defer { freeaddrinfo(first) }
     let found = sequence(state: first) { (next: inout UnsafeMutablePointer<addrinfo>?) -> SocketAddress? in
       guard let info = next?.pointee else { return nil }

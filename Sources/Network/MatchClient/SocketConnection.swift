@@ -1,3 +1,4 @@
+import ClientModel
 import Foundation
 import MatchProtocol
 
@@ -49,13 +50,13 @@ final class SocketConnection {
 
   /// Connects within `patience` milliseconds. The handshake of TLS, if there is one, may take `handshake` milliseconds
   /// more.
-  func connect(to endpoint: MatchClient.Configuration.Endpoint, within patience: Int64, handshake: Int64) {
+  func connect(to node: ServerAddress.Node, within patience: Int64, handshake: Int64) {
     deadline = loop.after(patience) {
       guard self.socket != nil else { return self.end(.unreachable) }
       // A handshake with a stopped process would never end by itself.
       self.deadline = self.loop.after(handshake) { self.end(.unreachable) }
     }
-    loop.lookUp(endpoint) { addresses in
+    loop.lookUp(node) { addresses in
       guard self.told != nil else { return }
       self.addresses = addresses
       self.tryNext()

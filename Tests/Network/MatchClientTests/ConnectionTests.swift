@@ -87,7 +87,8 @@ private let welcome = ServerMessage.welcome(
   private func client(
     _ port: Int, _ security: MatchClient.Configuration.Security = .plain, host: String = "127.0.0.1"
   ) -> MatchClient {
-    let client = MatchClient(.init(host: host, port: port, security: security, identity: .init(client: "test")))
+    let server = ServerAddress(.init(host: host, port: port))
+    let client = MatchClient(.init(server, security: security, identity: .init(client: "test")))
     client.connect()
     return client
   }

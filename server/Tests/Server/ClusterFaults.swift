@@ -62,7 +62,7 @@ final class ClusterFaultRun {
 
   init(_ cluster: ClusterScript, databases: [FlakyProxy] = []) async throws {
     (self.cluster, self.databases) = (cluster, databases)
-    crowd.join(16, nodes: try cluster.endpoints)
+    crowd.join(16, nodes: try cluster.addresses)
     try await crowd.play { crowd.games >= 8 }
     try #require(crowd.games >= 8, "nobody plays")
   }

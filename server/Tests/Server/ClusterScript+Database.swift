@@ -20,8 +20,8 @@ extension ClusterScript {
       learned: learned)
   }
 
-  var endpoints: [MatchClient.Configuration.Endpoint] {
-    get throws { try nodes.map { try #require(MatchClient.Configuration.Endpoint($0)) } }
+  var addresses: [ServerAddress.Node] {
+    get throws { try nodes.map { try #require(ServerAddress.Node($0)) } }
   }
 
   /// Runs one statement in the database.

@@ -131,13 +131,11 @@ final class Crowd {
   func join(_ count: Int, port: Int) { join(count, nodes: [.init(host: "127.0.0.1", port: port)]) }
 
   /// Joins a cluster at each of its nodes in turn; every second player takes a name and plays rated matches.
-  func join(_ count: Int, nodes: [MatchClient.Configuration.Endpoint]) {
+  func join(_ count: Int, nodes: [ServerAddress.Node]) {
     for i in 0..<count {
-      let first = nodes[i % nodes.count]
-      var configuration = MatchClient.Configuration(
-        host: first.host, port: first.port, security: .plain, identity: .init(client: "crowd", guest: "c\(i)"))
-      configuration.others = nodes.indices.dropFirst().map { nodes[(i + $0) % nodes.count] }
-      let client = MatchClient(configuration)
+      let others = nodes.indices.dropFirst().map { nodes[(i + $0) % nodes.count] }
+      let server = ServerAddress(nodes[i % nodes.count], others: others)
+      let client = MatchClient(.init(server, security: .plain, identity: .init(client: "crowd", guest: "c\(i)")))
       client.connect()
       if nodes.count > 1, i % 4 < 2 { client.perform(.register("Crowd\(i)")) }
       clients.append(client)

@@ -22,14 +22,14 @@ private final class SilentNode: Sendable {
 
   private let silence = Silence()
   private let channel: any Channel
-  let endpoint: MatchClient.Configuration.Endpoint
+  let address: ServerAddress.Node
 
   init() async throws {
     let silence = silence
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { $0.pipeline.addHandler(silence) }
       .bind(host: "127.0.0.1", port: 0).get()
-    endpoint = .init(host: "127.0.0.1", port: channel.localAddress?.port ?? 0)
+    address = .init(host: "127.0.0.1", port: channel.localAddress?.port ?? 0)
   }
 
   var visits: Int { silence.visits.load(ordering: .relaxed) }
@@ -39,13 +39,11 @@ private final class SilentNode: Sendable {
 /// A client that knows several nodes.
 @Suite(.serialized) struct SeveralNodesEndToEndTests {
   private func client(
-    _ nodes: [MatchClient.Configuration.Endpoint], _ security: MatchClient.Configuration.Security = .plain,
+    _ nodes: [ServerAddress.Node], _ security: MatchClient.Configuration.Security = .plain,
     folder: String? = nil
   ) -> Watcher {
-    var configuration = MatchClient.Configuration(
-      host: nodes[0].host, port: nodes[0].port, security: security, identity: .init(client: "test"), folder: folder)
-    configuration.others = Array(nodes.dropFirst())
-    let client = MatchClient(configuration)
+    let server = ServerAddress(nodes[0], others: Array(nodes.dropFirst()))
+    let client = MatchClient(.init(server, security: security, identity: .init(client: "test"), folder: folder))
     client.connect()
     return Watcher(client)
   }
@@ -63,7 +61,7 @@ private final class SilentNode: Sendable {
       let folder = TemporaryFolder()
       let before = MatchClient.now
       let watcher = client(
-        [stopped.endpoint, .init(host: "127.0.0.1", port: server.port)], security, folder: folder.path)
+        [stopped.address, .init(host: "127.0.0.1", port: server.port)], security, folder: folder.path)
       _ = try await watcher.online()
       print("a silent node was left for the next within \(MatchClient.now - before) ms (\(security))")
       watcher.client.disconnect()

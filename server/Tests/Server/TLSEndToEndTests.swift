@@ -13,7 +13,9 @@ import TicTacToe
 @Suite(.serialized) struct TLSEndToEndTests {
   private func client(_ port: Int, _ security: MatchClient.Configuration.Security, folder: String) -> Watcher {
     let client = MatchClient(
-      .init(host: "127.0.0.1", port: port, security: security, identity: .init(client: "test"), folder: folder))
+      .init(
+        .init(.init(host: "127.0.0.1", port: port)), security: security, identity: .init(client: "test"),
+        folder: folder))
     client.connect()
     return Watcher(client)
   }
@@ -165,8 +167,9 @@ import TicTacToe
       ("example.org", MatchClient.Configuration.Security.automatic, true), ("example.org", .plain, false),
       ("127.0.0.1", .automatic, true), ("localhost", .plain, true), ("::1", .plain, true),
     ] {
-      let configuration = MatchClient.Configuration(host: host, security: security)
-      #expect((configuration.usesTLS || configuration.isLoopback) == mayUse, "\(host) \(security)")
+      let node = ServerAddress.Node(host: host)
+      let configuration = MatchClient.Configuration(ServerAddress(node), security: security)
+      #expect(configuration.protects(node) == mayUse, "\(host) \(security)")
     }
     let folder = TemporaryFolder()
     ClientFolder(folder.path, host: "example.org", port: 1).credentials = .init(token: "t", resume: "r")

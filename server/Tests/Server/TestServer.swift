@@ -49,7 +49,7 @@ final class TestServer: Sendable {
 
   func client(_ guest: String? = nil, folder: String? = nil) -> MatchClient {
     let client = MatchClient(
-      .init(host: "127.0.0.1", port: port, identity: .init(client: "test", guest: guest), folder: folder))
+      .init(.init(.init(host: "127.0.0.1", port: port)), identity: .init(client: "test", guest: guest), folder: folder))
     client.connect()
     return client
   }
