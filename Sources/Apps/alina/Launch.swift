@@ -264,9 +264,7 @@ struct Launch {
           engine.post($0)
           midi?.post($0)
         },
-        takeLate: {
-          engine.takeReports().map { .init(generation: $0.generation, frame: $0.frame, lateness: $0.lateness) }
-        },
+        takeLate: { engine.takeLate() },
         lead: Tick(rawValue: Int64(leadFrames))))
     sound.setVolume = { engine.setVolume(decibels: $0) }
     sound.setPreviewLevel = { engine.setPreviewLevel(decibels: $0) }

@@ -85,3 +85,17 @@ extension ScoreEvent {
     return kept
   }
 }
+
+/// A batch of events that reached the audio thread after its first frame had begun, and was moved as a whole.
+public struct LateBatch: Sendable, Hashable, BitwiseCopyable {
+  /// The generation of its first event.
+  public var generation: UInt32
+  /// The frame that event sounded on.
+  public var frame: Tick
+  /// Frames by which the batch moved, above 0.
+  public var lateness: Int64
+
+  package init(generation: UInt32, frame: Tick, lateness: Int64) {
+    (self.generation, self.frame, self.lateness) = (generation, frame, lateness)
+  }
+}

@@ -7,16 +7,6 @@ import Synchronization
 /// Everything but `render` belongs to one producer thread. What crosses between the two is plain data in fixed rings
 /// and atomics: `render` never allocates, locks or waits.
 public final class Engine: @unchecked Sendable {
-  /// Tells that a batch of events was seen too late, and when it sounded instead.
-  public struct Report: Sendable, Hashable, BitwiseCopyable {
-    /// The generation of the batch's first event.
-    public var generation: UInt32
-    /// The frame that event sounded on.
-    public var frame: Tick
-    /// Frames by which the whole batch moved, above 0.
-    public var lateness: Int64
-  }
-
   /// Which piano new notes are struck on.
   public enum Piano: String, Sendable, Hashable, CaseIterable {
     /// The piano computed from partials: always there, the same everywhere.
@@ -29,7 +19,7 @@ public final class Engine: @unchecked Sendable {
   /// The longest thing posted at once is a rendered game's whole score, cut into batches by `OfflineRenderer`; a bar has
   /// at most 40 events.
   private let ring = Ring(8_192, filler: Posted())
-  private let reports = Ring(256, filler: Report(generation: 0, frame: .zero, lateness: 0))
+  private let late = Ring(256, filler: LateBatch(generation: 0, frame: .zero, lateness: 0))
   private let controls = Controls()
   private let begun = Atomic<Int64>(0)
   private let asked = Atomic<Int64>(0)
@@ -63,7 +53,7 @@ public final class Engine: @unchecked Sendable {
 
   /// Hands over a batch of events, sorted by frame; all become visible to the audio thread at once.
   ///
-  /// One producer thread. A batch seen after its first frame has begun moves as one, and `takeReports()` tells. False,
+  /// One producer thread. A batch seen after its first frame has begun moves as one, and `takeLate()` tells. False,
   /// and nothing posted, if more than 8,192 events would be on their way.
   @discardableResult
   public func post(_ events: [ScoreEvent]) -> Bool {
@@ -71,10 +61,10 @@ public final class Engine: @unchecked Sendable {
   }
 
   /// What was late since the last call, oldest first.
-  public func takeReports() -> [Report] {
-    let pending = reports.pending()
-    defer { reports.take(upTo: pending.upperBound) }
-    return pending.map { reports[$0] }
+  public func takeLate() -> [LateBatch] {
+    let pending = late.pending()
+    defer { late.take(upTo: pending.upperBound) }
+    return pending.map { late[$0] }
   }
 
   // MARK: - Sound
@@ -93,7 +83,7 @@ public final class Engine: @unchecked Sendable {
     let advance = mixer.pointee.plan(frames, hidden: hidden)
     // Sequentially consistent, before the ring is read: see `Ring.post`.
     begun.store(mixer.pointee.now + Int64(advance), ordering: .sequentiallyConsistent)
-    mixer.pointee.drain(ring, reports)
+    mixer.pointee.drain(ring, late)
     mixer.pointee.render(into: buffer, frames: advance, controls: controls)
     if advance < frames { (buffer + 2 * advance).update(repeating: 0, count: 2 * (frames - advance)) }
   }
@@ -103,7 +93,7 @@ public final class Engine: @unchecked Sendable {
   public func pass(frames: Int) {
     asked.wrappingAdd(Int64(frames), ordering: .sequentiallyConsistent)
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
-    mixer.pointee.drain(ring, reports)
+    mixer.pointee.drain(ring, late)
     mixer.pointee.pass(frames)
   }
 

@@ -108,8 +108,8 @@ struct Mixer: ~Copyable {
   }
 
   /// Takes what the producer posted.
-  mutating func drain(_ ring: borrowing Ring<Posted>, _ reports: borrowing Ring<Engine.Report>) {
-    scheduler.drain(ring, now: frame, reports: reports)
+  mutating func drain(_ ring: borrowing Ring<Posted>, _ late: borrowing Ring<LateBatch>) {
+    scheduler.drain(ring, now: frame, late: late)
   }
 
   /// Lets frames pass in silence: what is struck in them is lost, all else is as if it had been rendered.

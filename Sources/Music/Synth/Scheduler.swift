@@ -16,7 +16,7 @@ struct Scheduler: ~Copyable {
   var nextFrame: Int64? { head < tail ? events[head].frame.rawValue : nil }
 
   /// Takes what the ring holds, seen at the beginning of a block at `now`; late batches move as one, and are reported.
-  mutating func drain(_ ring: borrowing Ring<Posted>, now: Int64, reports: borrowing Ring<Engine.Report>) {
+  mutating func drain(_ ring: borrowing Ring<Posted>, now: Int64, late: borrowing Ring<LateBatch>) {
     let pending = ring.pending()
     guard !pending.isEmpty else { return }
     if head > 0 {
@@ -32,9 +32,9 @@ struct Scheduler: ~Copyable {
       if ring[at].begins { shift = max(0, now - event.frame.rawValue) }
       event.frame = Tick(rawValue: event.frame.rawValue + shift)
       if ring[at].begins, shift > 0 {
-        let report = Engine.Report(generation: event.generation, frame: event.frame, lateness: shift)
+        let batch = LateBatch(generation: event.generation, frame: event.frame, lateness: shift)
         // The newest are dropped when nobody reads.
-        reports.post(1) { _ in report }
+        late.post(1) { _ in batch }
       }
       if event.kind == .cut { cut(event) } else { insert(event) }
       taken = at + 1

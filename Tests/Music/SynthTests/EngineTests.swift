@@ -42,14 +42,14 @@ struct EngineTests {
     #expect(engine.framesBegun.rawValue == 1_000)
     engine.post([Scores.note(83, at: 900, 7), Scores.note(81, at: 1_500, 7)])
     engine.render(into: &buffer, frames: 24)
-    #expect(engine.takeReports() == [Engine.Report(generation: 7, frame: Tick(rawValue: 1_000), lateness: 100)])
+    #expect(engine.takeLate() == [LateBatch(generation: 7, frame: Tick(rawValue: 1_000), lateness: 100)])
     let rest = Scores.render([], frames: 1_000, engine: engine) { 64 }
     // The second note moved too: to 1,600.
     #expect(engine.counters.voices == 2)
     #expect(rest.count == 2_000)
     engine.post([Scores.note(79, at: 2_024, 8)])
     engine.render(into: &buffer, frames: 10)
-    #expect(engine.takeReports().isEmpty)
+    #expect(engine.takeLate().isEmpty)
     #expect(engine.counters.voices == 3)
   }
 

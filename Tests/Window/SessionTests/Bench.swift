@@ -11,7 +11,7 @@ final class Bench {
   /// When the match began here.
   var start = Tick.zero
   var posted: [[ScoreEvent]] = []
-  var late: [SoundPort.Late] = []
+  var late: [LateBatch] = []
   /// What the clock does while a bar is composed.
   var duringCompose: (() -> Void)?
 

@@ -6,7 +6,7 @@ import Tintinnabuli
 /// The sound of the page: the native engine in a module of its own, which an AudioWorklet asks for blocks.
 ///
 /// Whoever calls has one thread. Bytes come in through a buffer (`sound_buffer`); events and reports have the layout of
-/// `ScoreEvent` and `Engine.Report`, the same in the page's other module. Frames of the page count from its first sound,
+/// `ScoreEvent` and `LateBatch`, the same in the page's other module. Frames of the page count from its first sound,
 /// the engine's from when the device began: `base` is what lies between them.
 struct SoundModule {
   var engine: Engine
@@ -106,9 +106,9 @@ package func soundBegun() -> Double { sound.map { Double($0.engine.framesBegun.r
 @_expose(wasm, "sound_reports") @_cdecl("sound_reports")
 package func soundReports() -> Int32 {
   guard let sound else { return 0 }
-  var reports = sound.engine.takeReports()
-  for index in reports.indices { reports[index].frame = Tick(rawValue: reports[index].frame.rawValue + sound.base) }
-  return reports.withUnsafeBytes { bytes in
+  var late = sound.engine.takeLate()
+  for index in late.indices { late[index].frame = Tick(rawValue: late[index].frame.rawValue + sound.base) }
+  return late.withUnsafeBytes { bytes in
     if let target = soundBuffer(Int32(bytes.count)), let source = bytes.baseAddress {
       target.copyMemory(from: source, byteCount: bytes.count)
     }

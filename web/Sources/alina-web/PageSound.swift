@@ -14,7 +14,7 @@ private func scriptSoundRules(_ bytes: UnsafePointer<UInt8>?, _ count: Int32)
 
 /// The sound of the page: an engine in the browser's audio thread, reached by messages.
 final class PageSound {
-  private var late: [SoundPort.Late] = []
+  private var late: [LateBatch] = []
 
   /// What the engine can be told.
   private enum Knob: Int32 {
@@ -26,7 +26,7 @@ final class PageSound {
   /// Two blocks of the browser, the way of a message, and a turn of the page that comes late.
   private static let lead = Tick.milliseconds(60)
 
-  func wasLate(_ report: SoundPort.Late) { late.append(report) }
+  func wasLate(_ batch: LateBatch) { late.append(batch) }
 
   private var port: SoundPort {
     SoundPort(
