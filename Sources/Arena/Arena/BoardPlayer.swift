@@ -55,11 +55,11 @@ struct MoveReport: Sendable, Hashable {
   var evaluation: String?
   var milliseconds: Int
 
-  /// The evaluation in hundredths; ±100,000 where the end is seen.
+  /// The evaluation in hundredths, −100,000…100,000; either of these where the end is seen.
   var score: Int? {
     guard let text = evaluation?.prefix(while: { $0 != "/" }), let sign = text.first else { return nil }
     let size = text.dropFirst()
-    let value = size.hasPrefix("M") ? 100_000 : Double(size).map { Int(($0 * 100).rounded()) }
+    let value = size.hasPrefix("M") ? 100_000 : Double(size).map { Int(min($0 * 100, 100_000).rounded()) }
     return value.map { sign == "-" ? -$0 : $0 }
   }
 }

@@ -100,7 +100,7 @@ final class GamePool: @unchecked Sendable {
     if let failure { throw failure }
     if due > lastBatch { return true }
     // What was played before the first game that is missing is kept.
-    if players.stop.isSet, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
+    if players.stop.isSet, !isClosed, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
       batch.cut(to: batch.indices.firstIndex { !batch.isPlayed($0) } ?? batch.indices.upperBound)
       _ = try consumer.take(batch, consumer.prepare(batch))
     }

@@ -59,10 +59,11 @@ extension PlayerSpec {
     return files
   }
 
-  /// The player with its files at their present places. Each file is looked up by name and hash in `folders`.
-  fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
-    -> PlayerSpec
-  {
+  /// The player with its files at their present places. Each file is looked up by name and hash in `folders`; where it is
+  /// found there it is named from the root if the program starts in a folder of its own.
+  fileprivate func located(
+    _ files: [RunConfiguration.Entrant.File], in folders: [String], isElsewhere startsElsewhere: Bool
+  ) throws(ArenaError) -> PlayerSpec {
     var found = words
     for (number, word) in words.enumerated() {
       let (option, path) = PlayerSpec.parts(of: word)
@@ -80,7 +81,8 @@ extension PlayerSpec {
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {
-        if try PlayerSpec.hash(of: candidate) == hash { match = candidate }
+        guard try PlayerSpec.hash(of: candidate) == hash else { continue }
+        match = startsElsewhere ? URL(filePath: candidate).standardizedFileURL.path : candidate
       }
       guard let match else {
         throw ArenaError(
@@ -120,7 +122,7 @@ extension RunConfiguration.Entrant {
   /// The player with its files and its folder at their present places.
   func located(in folders: [String]) throws(ArenaError) -> RunConfiguration.Entrant {
     var copy = self
-    copy.spec = try spec.located(files, in: folders)
+    copy.spec = try spec.located(files, in: folders, isElsewhere: engine.folder != nil)
     guard let folder = engine.folder, folder.hasPrefix(PlayerSpec.ellipsis) else { return copy }
     let name = folder.dropFirst(PlayerSpec.ellipsis.count)
     copy.engine.folder = (folders.map { "\($0)/\(name)" } + folders).first {
@@ -134,7 +136,10 @@ extension RunConfiguration.Entrant {
 
   /// The folders in which its files are, for `--where`.
   package var whereabouts: [String] {
-    let folders = spec.words.filter { $0.contains("/") }.map { URL(filePath: $0).deletingLastPathComponent().path }
+    let start = engine.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
+    let folders = spec.words.filter { $0.contains("/") }.map {
+      URL(filePath: $0, relativeTo: start).standardizedFileURL.deletingLastPathComponent().path
+    }
     return folders + (engine.folder.map { [URL(filePath: $0).deletingLastPathComponent().path] } ?? [])
   }
 }

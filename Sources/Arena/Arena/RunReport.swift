@@ -137,7 +137,9 @@ final class RunState: @unchecked Sendable {
     }
     report.games += batch.indices.count
     if isRecorded { report.resumedGames += batch.indices.count }
-    if let found = summary.highlights { highlights?.merge(found) }
+    if let found = summary.highlights {
+      highlights?.merge(isDecided ? Highlights(batch, stage, report.configuration) : found)
+    }
     for index in batch.notes.keys.sorted()
     where batch.indices.contains(index) && [.forfeit, .time].contains(batch[index].ending) {
       let game = stage.game(index)

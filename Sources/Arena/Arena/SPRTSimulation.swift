@@ -40,6 +40,11 @@ package struct SPRTSimulation: Sendable {
     return [0.2 * down, 0.8 * down, level, 0.8 * up, 0.2 * up]
   }
 
+  /// The losses, draws and wins of pairs; a level pair is two draws.
+  private static func games(_ pairs: [Int]) -> [Int] {
+    [2 * pairs[0] + pairs[1], pairs[1] + 2 * pairs[2] + pairs[3], pairs[3] + 2 * pairs[4]]
+  }
+
   /// Plays so many tests of at most `limit` pairs.
   package func run(_ count: Int, seed: UInt64, limit: Int) -> Result {
     var result = Result()
@@ -51,7 +56,7 @@ package struct SPRTSimulation: Sendable {
         let draw = Double(generator.next() >> 11) / 0x1p53
         counts[sums.firstIndex { draw < $0 } ?? 4] += 1
         result.pairs += 1
-        let ratio = test.llr(counts: counts)
+        let ratio = test.llr(counts: test.model == .trinomial ? SPRTSimulation.games(counts) : counts)
         if ratio >= bounds.upper { result.h1 += 1 } else if ratio <= bounds.lower { result.h0 += 1 } else { continue }
         break
       }

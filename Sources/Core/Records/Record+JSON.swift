@@ -80,6 +80,8 @@ extension Record {
     for (name, key) in [("FEN", "start"), ("Termination", "termination"), ("DrawOffer", "drawOffer")] {
       guard let value = json[key] else { continue }
       guard let string = value.string else { throw refuse("member '\(key)' must be a string") }
+      // What the arena ends so a record says by the result alone.
+      if key == "termination", string == "adjudication" { continue }
       text += "[\(name) \"\(Record.escaped(string))\"]"
     }
     let squares = Array(moves.utf8)

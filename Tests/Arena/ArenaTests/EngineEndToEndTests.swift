@@ -252,6 +252,26 @@ import TicTacToe
     }
   }
 
+  @Test func `a run whose engines start in a folder of their own goes on with the folders that are named`() throws {
+    try Support.withFolder { folder in
+      let (home, games) = (folder + "/engines", folder + "/games")
+      try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+      try FileManager.default.copyItem(atPath: Support.bot, toPath: home + "/mine.py")
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: home + "/mine.py")
+      let engines = ["E", "F"].flatMap { ["-engine", "cmd=./mine.py", "dir=\(home)", "name=\($0)"] }
+      let played = try Support.run(["run"] + engines + ["--games", "8", "--out", games])
+      #expect(played.code == 0, "\(played)")
+      let whole = try #require(FileManager.default.contents(atPath: games))
+      try whole.prefix(whole.count * 2 / 3).write(to: URL(filePath: games))
+      var engine = RunConfiguration.Entrant(try PlayerSpec("cmd:./mine.py"))
+      engine.engine.folder = home
+      #expect(engine.whereabouts == [home, folder])
+      let resumed = try Support.run(["resume", games] + engine.whereabouts.flatMap { ["--where", $0] })
+      #expect(resumed.code == 0, "\(resumed)")
+      #expect(try Support.games(games).games.count == 8)
+    }
+  }
+
   @Test func `the value of a move is that of the best line, and no remark's`() {
     func evaluation(_ line: String) -> String? { EngineClient.evaluation(in: line.split(separator: " ")) }
     #expect(evaluation("info depth 9 score cp 31 pv b2") == "+0.31/9")
@@ -259,6 +279,10 @@ import TicTacToe
     #expect(evaluation("info depth 9 multipv 2 score cp -250 pv a1") == nil)
     #expect(evaluation("info string I once had score cp 900 here") == nil)
     #expect(evaluation("info depth 3 pv a1 score cp 7") == nil)
+    for (value, score) in [(Int.max, 100_000), (.min, -100_000), (31, 31), (-250, -250)] {
+      let report = MoveReport(evaluation: evaluation("info depth 1 score cp \(value) pv b2"), milliseconds: 0)
+      #expect(report.score == score)
+    }
   }
 
   @Test func `our engine tells values only for players that know them`() throws {

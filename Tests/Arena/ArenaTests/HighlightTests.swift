@@ -47,6 +47,15 @@ import TicTacToe
     }
   }
 
+  @Test func `games after the verdict of a test are not chosen`() throws {
+    var configuration = try Support.match("levels:4", "levels:3", games: 20_000, seed: 7)
+    configuration.sprt = SPRT(elo0: 0, elo1: 30)
+    var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
+    run.picksHighlights = true
+    let report = try run.play()
+    #expect(report.games < 1000 && report.highlights.allSatisfy { $0.game < report.games })
+  }
+
   @Test func `the choice does not depend on the order in which games are looked at`() {
     var generator = SplitMix64(seed: 4)
     let games = (0..<500).map { _ -> PackedGame in

@@ -226,6 +226,39 @@ import TicTacToe
     #expect(throws: ArenaError.self) { try RunConfiguration(headerLine: full.headerLine) }
   }
 
+  @Test(arguments: Variant.allCases) func `the start of the rules is an opening too`(variant: Variant) throws {
+    let lines = ["startpos", variant == .ultimate ? "e5" : "b2"]
+    var configuration = try Support.match("random", "random", games: 8)
+    configuration.variant = variant
+    configuration.openings = try Openings(lines: lines, name: "x", variant)
+    #expect(try RunConfiguration(headerLine: configuration.headerLine) == configuration)
+    try Support.withFolder { folder in
+      let report = try Support.play(configuration, to: folder + "/a").report
+      #expect(report.games == 8)
+      #expect(try Support.games(folder + "/a").games.count == 8)
+    }
+  }
+
+  @Test func `after a run was closed nothing is handed out, though it is stopped in the middle of a batch`() throws {
+    // One pairing learns: its games come after as many batches of the other's.
+    let configuration = try Support.tournament(["random", "win_block", "menace"], .roundRobin, games: 40_000)
+    let stop = StopSignal()
+    let players = try Players(configuration, threads: 1, guardExecutable: "", stop: stop)
+    let stage = Stage(
+      firstGame: 0, firstRound: 0, pairings: [Pairing(a: 0, b: 1), Pairing(a: 0, b: 2)], rounds: 20_000)
+    var taken: [Range<Int>] = []
+    let consumer = GamePool.Consumer(
+      prepare: { $0.counted(pairings: 2) },
+      take: { (batch, _) in
+        taken.append(batch.indices)
+        stop.set()
+        return false
+      }, progress: {})
+    let pool = GamePool(stage, indices: stage.indices, known: nil, players: players, consumer: consumer)
+    #expect(try !pool.run(threads: 1))
+    #expect(taken == [0..<GameBatch.size])
+  }
+
   @Test func `PGN is made of every game and reads back`() throws {
     try Support.withFolder { folder in
       for (number, configuration) in try RunTests.varied().enumerated() {

@@ -177,6 +177,20 @@ import Testing
     }
   }
 
+  @Test func `each model is simulated with the scores that it counts`() throws {
+    // Level pairs alone: what decides is how many scores are counted.
+    func pairs(_ model: String) throws -> Int {
+      let test = try SPRT("elo0=0,elo1=50,model=\(model)")
+      return SPRTSimulation(test, pairs: [0, 0.2, 0.4, 0.3, 0.1]).run(20, seed: 3, limit: 100_000).pairs
+    }
+    #expect(try pairs("trinomial") != pairs("pentanomial"))
+    let test = try SPRT("elo0=0,elo1=50,model=trinomial")
+    let level = SPRTSimulation(test, pairs: [0, 0, 1, 0, 0]).run(1, seed: 1, limit: 100_000)
+    var needed = 1
+    while test.llr(counts: [0, 2 * needed, 0]) > test.bounds.lower { needed += 1 }
+    #expect(level.h0 == 1 && level.pairs == needed)
+  }
+
   @Test(arguments: [(0.04, 0.0), (0.5, 0.2)]) func `a test errs about as often as it says`(
     share: (plus: Double, minus: Double)
   ) throws {

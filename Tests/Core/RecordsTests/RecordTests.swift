@@ -176,6 +176,11 @@ import TicTacToe
     #expect(try Record(text: "1. a1 b2 1/2-1/2").game.end?.termination == .agreement)
     let line = #"{"game":12,"x":"random","o":"perfect","moves":"b2a1","result":"*","unknown":[1,{"a":null}]}"#
     #expect(try Record(jsonLine: line)[tag: "Round"] == "12")
+    // The arena ends games that nobody in a window can end so.
+    for (result, termination) in [("1/2-1/2", Termination.agreement), ("0-1", .resignation)] {
+      let cut = #"{"game":1,"moves":"b2a1","result":"\#(result)","termination":"adjudication"}"#
+      #expect(try Record(jsonLine: cut).game.end?.termination == termination)
+    }
   }
 
   @Test(arguments: [

@@ -7,8 +7,9 @@ package struct VariantOpening: Sendable, Hashable {
   package var start: String?
   package var cells: [Cell] = []
 
-  /// The line that says so: `b2 a1`, or `fen POSITION moves b2 a1`.
+  /// The line that says so: `startpos`, `b2 a1`, `fen POSITION` or `fen POSITION moves b2 a1`.
   func text(_ variant: Variant) -> String {
+    if start == nil, cells.isEmpty { return "startpos" }
     let moves = cells.map { variant.name(of: $0) }.joined(separator: " ")
     return start.map { cells.isEmpty ? "fen \($0)" : "fen \($0) moves \(moves)" } ?? moves
   }
