@@ -22,7 +22,7 @@ public struct Spelling: Sendable, Hashable, CustomStringConvertible {
       if "b♭".contains(accidental) { alteration = -1 }
       if alteration != 0 { rest.removeFirst() }
     }
-    guard let octave = Int(rest) else { return nil }
+    guard let octave = Int(rest), (-2...10).contains(octave) else { return nil }
     self.init(letter: letter, alteration: alteration, octave: octave)
     guard (0...127).contains(midi) else { return nil }
   }

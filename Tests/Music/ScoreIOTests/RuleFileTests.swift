@@ -126,6 +126,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
     errors(("comb: wax-comb", "comb: honey"))[0].contains("must be one of metallic-ring light-delay wax-comb custom"))
   #expect(errors(("compass: [A4, B6]", "compass: [A4, B5]")).contains { $0.contains("must hold every cell") })
   #expect(errors(("  quotes: 30", "  quoting: 30")).count == 2)
+  #expect(errors(("bed: B2", "bed: B\(Int.max)"))[0].contains("must be a pitch such as"))
   #expect(errors(("    when: []", "    when: [draw]"))[0].contains("the last rule must have no condition"))
 }
 
