@@ -248,7 +248,9 @@ targets += layer(
       exclude: ["Goldens"]),
     .testTarget(
       name: "WindowLogicTests",
-      dependencies: ["Base", "TicTacToe", "Oracle", "MatchProtocol", "ClientModel", "Interface", "WindowLogic"]),
+      dependencies: [
+        "Base", "TicTacToe", "Oracle", "Records", "MatchProtocol", "ClientModel", "Interface", "WindowLogic",
+      ]),
     .testTarget(
       name: "PlayTests",
       dependencies: [

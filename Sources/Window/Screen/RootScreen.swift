@@ -253,7 +253,10 @@ package final class RootScreen {
   }
 
   private func list(around view: View?) -> ScrollView? {
-    let list = view?.responders.first { $0 is ScrollView } ?? topScene.children.first { $0 is ScrollView }
+    // A finger plays where it lifts.
+    if view is CellView { return nil }
+    let list =
+      view?.responders.first { $0 is ScrollView } ?? topScene.children.first { $0 is ScrollView && !$0.isHidden }
     return list as? ScrollView
   }
 
@@ -292,10 +295,10 @@ package final class RootScreen {
   }
 
   private func press(_ key: Key, _ modifiers: KeyModifiers, isRepeat: Bool) {
-    // A key held down must not play a second move or press a word twice; in a text field it may repeat.
+    // A key held down must not play a second move, press a word twice or say yes by itself; in a text field it may repeat.
     if isRepeat, !(context.focus is FieldRow) {
       switch key {
-      case .enter, .character(" "), .function: return
+      case .enter, .delete, .backspace, .character(" "), .function: return
       case .character(let c) where c.isNumber: return
       default: break
       }

@@ -229,6 +229,7 @@ package final class GameSession {
   }
 
   private func think() {
+    stopThinking()
     guard isThinking, case .machine(let player) = participants[game.turn] else { return }
     search = MoveSearch(player, about: game, seed: conductor.music.pieceSeed, on: inBackground)
   }

@@ -110,12 +110,10 @@ extension WindowState {
     if case .watching = mode { effects.append(.command(.unwatch(m))) }
     // A match whose server is away waits there for the next start.
     if isPlaying { effects += hangUp() } else { effects += [.command(.forget(m)), .remember(.matchServer(""))] }
-    mode = .local
-    setup = home
     talk = TalkModel()
     (pending, isAlone) = (nil, false)
     if link != .none { network.phase = .lobby }
-    return another ? effects : effects + [.begin(setup, from: VariantState(startOf: setup.variant))]
+    return another ? effects : effects + begin(home)
   }
 
   private mutating func hangUp() -> [Effect] {

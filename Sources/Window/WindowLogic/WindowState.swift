@@ -276,7 +276,9 @@ package struct WindowState: Sendable {
       var setup = (mode == .local ? setup : home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
-      return leaveMatch(for: true) + begin(setup, from: state) + [.show(.board)]
+      // As the record of the game will say it: what stood before that it cannot hold.
+      let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
+      return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:
       let effects = leaveMatch(for: true)
       mode = .listening
@@ -328,7 +330,8 @@ package struct WindowState: Sendable {
     return isSecond
   }
 
-  private mutating func begin(_ next: GameSetup, from start: VariantState? = nil) -> [Effect] {
+  /// Begins a game at this machine; the score goes on only where the same two play on.
+  mutating func begin(_ next: GameSetup, from start: VariantState? = nil) -> [Effect] {
     if next != setup || mode != .local || today != nil { score = .init() }
     (mode, daily) = (.local, nil)
     setup = next

@@ -231,6 +231,19 @@ struct KeyboardTests {
     #expect(board?.showsAnalysis == false)
   }
 
+  @Test("analysis ends where nobody may be helped")
+  func analysisEnds() throws {
+    let screen = Samples.screen()
+    screen.model = Samples.model([0, 3])
+    _ = screen.png(width: 800, height: 600, at: 0)
+    let board = try #require(screen.topScene.children.compactMap { $0 as? BoardView }.first)
+    press(screen, .function(3))
+    #expect(board.showsAnalysis)
+    screen.model = Samples.model([0, 3], setup: GameSetup(x: .human, o: .remote(name: "Ida")))
+    screen.handle([], at: 2)
+    #expect(!board.showsAnalysis)
+  }
+
   @Test("what happens is told in words")
   func speech() {
     var spoken: [String] = []

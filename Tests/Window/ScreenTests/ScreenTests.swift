@@ -41,6 +41,20 @@ struct ScreenTests {
     #expect(log.intents == [.preview(Cell(8)), .preview(nil), .play(Cell(8))])
   }
 
+  @Test("a finger that moves up or down within its cell marks it")
+  func drift() {
+    let screen = RootScreen(services: Samples.services())
+    let log = IntentLog()
+    log.attach(to: screen)
+    _ = screen.png(width: 480, height: 800, at: 0)
+    let (cell, above) = (screen.boardCell(Square(8)), screen.boardCell(Square(5)))
+    let y = cell.y + (above.y - cell.y) * 0.2
+    screen.handle([.pointerDown(x: cell.x, y: cell.y, isTouch: true)], at: 1)
+    screen.handle([.pointerMoved(x: cell.x, y: y)], at: 1.1)
+    screen.handle([.pointerUp(x: cell.x, y: y, isTouch: true)], at: 1.2)
+    #expect(log.intents.contains(.play(Cell(8))))
+  }
+
   @Test("digits are a keypad: 7 8 9 is the top row")
   func keypad() {
     let screen = RootScreen(services: Samples.services())
@@ -172,5 +186,18 @@ struct PhraseTests {
     screen.handle([.key(.character("5"), [], isRepeat: false)], at: 1)
     for _ in 0..<9 { screen.handle([.key(.character("5"), [], isRepeat: true)], at: 1) }
     #expect(log.intents.filter { $0 == .play(Cell(4)) }.count == 1)
+  }
+
+  @Test("a key held down deletes no game", arguments: [Key.delete, .backspace])
+  func deletingRepeats(key: Key) throws {
+    let screen = Samples.screen()
+    let log = IntentLog()
+    log.attach(to: screen)
+    screen.show(.games)
+    _ = screen.png(width: 800, height: 600, at: 0)
+    #expect(screen.context.focus is GameRow)
+    screen.handle([.key(key, [], isRepeat: false)], at: 1)
+    for _ in 0..<9 { screen.handle([.key(key, [], isRepeat: true)], at: 1) }
+    #expect(log.intents.count { if case .deleteGame = $0 { true } else { false } } == 1)
   }
 }

@@ -276,6 +276,26 @@ import Tintinnabuli
     #expect(session.undone.isEmpty)
   }
 
+  @Test("after redo nothing happens until the person moves, and then the opponent answers")
+  func redoLeavesNoSearch() {
+    let bench = Bench()
+    let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
+    session.open()
+    session.play(Cell(4))
+    bench.pass(session, seconds: 10)
+    #expect(session.game.moves.count == 2)
+    session.undo()
+    session.redo()
+    let knocks = bench.posted.joined().count { $0.kind == .knock }
+    bench.pass(session, seconds: 10)
+    #expect(session.game.moves.count == 2 && bench.posted.joined().count { $0.kind == .knock } == knocks)
+    session.undo()
+    session.redo()
+    session.play(session.game.state.moves.first { _ in true } ?? Cell(0))
+    bench.pass(session, seconds: 10)
+    #expect(session.game.moves.count == 4)
+  }
+
   @Test("The same seed meets the same opponent, whatever was undone in between")
   func seededOpponent() {
     var games: [[Square]] = []

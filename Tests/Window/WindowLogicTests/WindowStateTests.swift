@@ -1,6 +1,7 @@
 import Interface
 import MatchProtocol
 import Oracle
+import Records
 import Testing
 import TicTacToe
 
@@ -235,6 +236,35 @@ struct TableTests {
     window.want(.resign)
     window.want(.rematch)
     #expect(window.board.game.startState == VariantState(startOf: .infinite))
+  }
+
+  @Test("a game played on is kept so that it can be read, though its position stood before the start of it")
+  func repetitionPlayedOn() throws {
+    var window = TestWindow()
+    var state = VariantState(startOf: .infinite)
+    let cells = [6, 3, 0, 1, 2, 5, 8, 7, 6, 3, 0, 1, 2, 5].map { Cell($0) }
+    for cell in cells { _ = state.play(cell) }
+    window.want(.newGame(GameSetup(x: .human, o: .human, variant: .infinite)))
+    window.want(.playOn(state))
+    for cell in cells[6...] where !window.board.game.isOver { try window.board.game.play(cell) }
+    let text = Record(game: window.board.game).text
+    #expect(try Record.all(in: text, variants: [.infinite]).map(\.game) == [window.board.game])
+  }
+
+  @Test("after a match that followed today's board an ordinary game begins, without the match's score")
+  func matchAfterToday() throws {
+    var window = TestWindow()
+    window.state.preferences.date = "2026-11-25"
+    window.want(.today)
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    window.step(.tick)
+    window.want(.leave)
+    #expect(window.state.match == nil && window.state.today == nil)
+    #expect(window.state.score == .init())
   }
 
   @Test("today's board is begun by its day, solved by the right moves alone, and tried again where it was not")

@@ -192,6 +192,7 @@ final class BoardScene: Scene {
 
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
+    if !context.model.mayHelp { board.showsAnalysis = false }
     if old.game != context.model.game || old.beads != context.model.beads || old.judgement != context.model.judgement {
       board.setNeedsDisplay()
     }
