@@ -55,6 +55,8 @@ package struct ClientModel: Sendable {
   private(set) var outstanding: [ClientLine] = []
   /// The seek that is waiting, if there is one.
   package private(set) var currentSeek: ClientMessage.Seek?
+  /// The line that asked for it last.
+  private var seekID: String?
   /// The requests for missed events that are not answered, by their ids.
   private var syncing: [MatchID: String] = [:]
   private var watching: [MatchID: String?] = [:]
@@ -118,6 +120,7 @@ package struct ClientModel: Sendable {
     switch message {
     case .act, .create, .join, .register, .token, .mute, .block, .say, .emote:
       outstanding.append(line)
+    case .seek: seekID = line.id
     default: break
     }
     if welcome != nil { out.lines.append(line.bytes) }
@@ -210,7 +213,11 @@ package struct ClientModel: Sendable {
       out.lines.append(ClientLine(id: freshID(), .watch(m, code: code)).bytes)
     }
     for waiting in outstanding { out.lines.append(waiting.bytes) }
-    if let currentSeek { out.lines.append(ClientLine(id: freshID(), .seek(currentSeek)).bytes) }
+    if let currentSeek {
+      let line = ClientLine(id: freshID(), .seek(currentSeek))
+      seekID = line.id
+      out.lines.append(line.bytes)
+    }
   }
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
@@ -287,7 +294,10 @@ package struct ClientModel: Sendable {
     if let m = syncing.first(where: { $0.value == line.re })?.key { syncing[m] = nil }
     let asked = outstanding.first { $0.id == line.re }
     // What a stopping server refuses is asked of the next one, except what is done in a match: the player decides anew.
-    if code != .draining { settle(line.re) }
+    if code != .draining {
+      settle(line.re)
+      if let id = line.re, id == seekID { currentSeek = nil }
+    }
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }
     guard case .act(let m?, let action, _)? = asked?.message else {
       switch asked?.message {

@@ -24,4 +24,26 @@ import Testing
     #expect(heard(#"{"t":"err","re":"\#(id)","code":"busy","msg":"later"}"#).isEmpty)
     #expect(event(7).first?.contains(#""t":"sync""#) == true)
   }
+
+  @Test(arguments: ["busy", "occupied", "draining"])
+  func `a seek that was refused is not asked again, but of the node after one that stops`(code: String) throws {
+    var model = ClientModel(.init(guest: "ann"), seed: 1)
+    func heard(_ line: String) -> [String] {
+      let out = Array(line.utf8).withUnsafeBytes { model.receive($0, now: 0) }
+      return out.lines.map { String(decoding: $0, as: UTF8.self) }
+    }
+    let welcome =
+      #"{"t":"welcome","v":2,"session":"s","resume":"r","you":{"name":"guest-ann","rating":1500,"guest":true},"rd":350,"#
+      + #""hb":10000,"limits":[20,40],"nodes":[],"matches":[],"now":1}"#
+    _ = model.connected()
+    _ = heard(welcome)
+    for _ in 0..<2 {
+      let asked = try #require(model.ask(.seek(.init(key: nil))).lines.first)
+      let id = try #require(String(decoding: asked, as: UTF8.self).split(separator: "\"").first { $0.hasPrefix("c") })
+      _ = heard(#"{"t":"err","re":"\#(id)","code":"\#(code)","msg":"no"}"#)
+      model.disconnected()
+      _ = model.connected()
+      #expect(heard(welcome).contains { $0.contains(#""t":"seek""#) } == (code == "draining"))
+    }
+  }
 }

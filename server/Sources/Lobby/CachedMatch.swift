@@ -170,11 +170,15 @@ struct CachedMatch: Sendable {
     if let waits = waitsUntil, waits <= now { (waitsUntil, turnStarted) = (nil, now) }
   }
 
-  /// Time in which nobody could move does not count: so many milliseconds until now, or what a turn has had of them.
+  /// Time in which nobody could move or come back does not count: so many milliseconds until now, or what a turn or an absence has had
+  /// of them.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     turnStarted = turnStarted.map { max($0, min(now, $0 + milliseconds)) }
     waitsUntil = waitsUntil.map { $0 + milliseconds }
     confirmBy = confirmBy.map { $0 + milliseconds }
+    for side in Player.allCases {
+      awaySince[side] = awaySince[side].map { max($0, min(now, $0 + milliseconds)) }
+    }
   }
 
   /// When the side to move loses on time if it does not move, without allowance for lag.

@@ -152,6 +152,7 @@ extension Lobby {
       if let record = log.record {
         matches[log.m]?.record = record
         matches.index(log.m)
+        readPlayers(of: log.m)
       }
       // Whoever joined a room plays its match on the connection on which he did.
       if case .command(let id, let line, _, _) = out.then, case .join = line.message, let session = session(of: id) {
@@ -196,6 +197,7 @@ extension Lobby {
     }
     if case .paired(let pairing) = then { for seat in pairing.both { accounts.learn(seat.player) } }
     matches.put(match)
+    readPlayers(of: log.m)
     switch then {
     case .paired(let pairing): for seat in pairing.both where seat.node == node { seated(seat, at: log.m) }
     case .command(_, _, _, _): if let previous = previous(of: events) { swapSeats(from: previous, to: log.m) }
@@ -311,6 +313,8 @@ extension Lobby {
       }
       switch event.kind {
       case .gone: if let side = event.side { tellGone(side, m) }
+      // Who aborts, or is aborted, waits no more; who has confirmed a pairing that falls apart does.
+      case .abort: forgetSeeks(ledTo: m)
       case .end, .aside: hasEnded(m)
       case .rematch(let next?) where next != begins && hasFollowers(m):
         if matches[next] == nil { load(next, .rematch(of: m), for: nil) } else { goOver(from: m, to: next) }
@@ -385,7 +389,7 @@ extension Lobby {
         for id in connections(of: side, in: match) { goOn(after: m, id) }
       }
     }
-    for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
+    forgetSeeks(ledTo: m)
   }
 
   /// Whether a connection's version has an event's kind; to one that has not, the state stands for it. Whoever follows a

@@ -192,7 +192,10 @@ extension Lobby {
     let what: AccountChange
     switch line.message {
     case .register(let name):
-      guard account.guest else { return refuse(id, line.id, .forbidden, "you are \(account.name) already") }
+      // Who has the name and asks for it again has lost the answer, and the token with it.
+      guard account.guest || account.name.lowercased() == name.lowercased() else {
+        return refuse(id, line.id, .forbidden, "you are \(account.name) already")
+      }
       if let fault = fault(in: name) { return refuse(id, line.id, .name, fault) }
       let fresh = makeToken()
       token = fresh

@@ -201,6 +201,12 @@ extension Lobby {
     if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
   }
 
+  /// Forgets the tickets that led to a match.
+  mutating func forgetSeeks(ledTo m: MatchID) {
+    guard let match = matches[m] else { return }
+    for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
+  }
+
   /// How far apart two ratings may be for a ticket: ±100, ten more a second, anything after twenty seconds.
   private func window(_ ticket: Ticket) -> Double {
     if let range = ticket.seek.range { return Double(range) }
@@ -211,7 +217,8 @@ extension Lobby {
   private func fits(_ a: Ticket, _ b: Ticket) -> Bool {
     guard a.account != b.account, a.seek.terms == b.seek.terms else { return false }
     guard !(b.isBot && !a.seek.bots), !(a.isBot && !b.seek.bots) else { return false }
-    let (one, other) = (a.player, b.player)
+    // Whom somebody has blocked since he waits his ticket does not say.
+    let (one, other) = (accounts[a.account] ?? a.player, accounts[b.account] ?? b.player)
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
     // The one who waited longer decides how wide to look; what a player asked for himself always holds.
     let most = max(window(a), window(b))

@@ -290,6 +290,16 @@ extension Lobby {
     }
   }
 
+  /// Reads those who play a match here and were forgotten while its unit was out.
+  mutating func readPlayers(of m: MatchID) {
+    let missing = (matches[m]?.accounts ?? []).filter { accounts[$0] == nil }
+    guard !missing.isEmpty else { return }
+    ask(.accounts(missing)) { lobby, answer in
+      guard case .accounts(let found) = answer else { return }
+      lobby.learn(found, known: missing.filter { !lobby.matches.of($0).isEmpty })
+    }
+  }
+
   // MARK: the beat
 
   mutating func beat() {

@@ -111,7 +111,8 @@ extension Lobby {
     for side in Player.allCases {
       let isHere = !connections(of: side, in: match).isEmpty
       guard isHere && match.away[side] || !isHere && match.hasLeft[side] && !match.away[side] else { continue }
-      if match.logsPresence {
+      // However many are logged, nobody stays away in a log who is here.
+      if isHere ? match.state.away[side] : match.logsPresence {
         return decide(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
       matches[m]?.mark(side, isHere: isHere, now.steady, configuration)

@@ -36,6 +36,45 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
+  @Test func `time in which nobody could come back is nobody's absence`() throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
+    world.move(x, m, 0, "b2")
+    world.move(o, m, 1, "a1")
+    world.drop(o)
+    world.mood = .full
+    world.wait(120_000)
+    world.mood = .well
+    world.wait(3000)
+    world.type(x, #"{"t":"claim","m":"\#(m)","mid":"c"}"#)
+    #expect(try world.stored(m).phase == .live)
+    world.wait(40_000)
+    world.type(x, #"{"t":"claim","m":"\#(m)","mid":"d"}"#)
+    #expect(try world.stored(m).end?.reason == .gone)
+  }
+
+  @Test func `who is here is known to be here at every node, however often both came and went`() throws {
+    var world = try SteppedNodes()
+    let pair = world.pair(#""clock":"none","rated":false"#)
+    let m = pair.m
+    var (x, o) = (pair.x, pair.o)
+    world[x.node].move(x.id, m, 0, "b2")
+    world[o.node].move(o.id, m, 1, "a1")
+    func leaving(_ side: (node: Int, id: Int)) throws -> String {
+      let resume = try #require(world[side.node].field("resume", of: side.id, in: "welcome"))
+      world[side.node].drop(side.id)
+      return resume
+    }
+    for _ in 0..<31 { o.id = world[o.node].login("", resume: try leaving(o)) }
+    let resume = try leaving(x)
+    o.id = world[o.node].login("", resume: try leaving(o))
+    x.id = world[x.node].login("", resume: resume)
+    world.wait(45_000)
+    for node in world.nodes.indices { #expect(try world[node].state(m).away == Sides(x: false, o: false)) }
+    world[o.node].type(o.id, #"{"t":"claim","m":"\#(m)","mid":"c"}"#)
+    #expect(try world[0].stored(m).phase == .live)
+  }
+
   @Test func `a player who reconnects for ever makes no log grow for ever, and is seen as here when he is`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"none","rated":false"#)

@@ -287,6 +287,23 @@ import TicTacToe
     #expect(try world[x.node].stored(m).moves.count == 3)
   }
 
+  @Test func `a room is there for who has its code, though its opener left before it was stored`() throws {
+    var world = try SteppedNodes()
+    let ann = world[0].login("Ann")
+    let resume = try #require(world[0].field("resume", of: ann, in: "welcome"))
+    let line = #"{"t":"create","id":"c","key":"c","clock":"60+2","rated":false}"#
+    world[0].isSlowToJudge = true
+    world[0].type(ann, line)
+    world[0].drop(ann)
+    world[0].hearLate()
+    let back = world[1].login("", resume: resume)
+    world[1].type(back, line)
+    let code = try #require(world[1].field("code", of: back, in: "room"))
+    let bob = world[0].login("Bob")
+    world[0].type(bob, #"{"t":"join","id":"j","code":"\#(code)"}"#)
+    #expect(world[0].field("m", of: bob, in: "paired") != nil)
+  }
+
   @Test func `a move for a position that another node has changed is refused with the true one`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()

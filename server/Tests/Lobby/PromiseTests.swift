@@ -52,6 +52,21 @@ import TicTacToe
     #expect(types == ["hello", "welcome", "state", "event"])
   }
 
+  @Test func `a name asked for again, because the answer was lost, brings a token that lets its player in`() throws {
+    var world = try SteppedLobby()
+    let first = world.named("Ann")
+    let resume = try #require(world.field("resume", of: first, in: "welcome"))
+    world.drop(first)
+    let back = world.login("", resume: resume)
+    world.said = []
+    world.type(back, #"{"t":"register","id":"5","name":"Ann"}"#)
+    let token = try #require(world.field("token", of: back, in: "token"))
+    let other = world.login("", token: token)
+    #expect(world.heardAny(other, #""name":"Ann""#))
+    world.type(back, #"{"t":"register","id":"6","name":"Bob"}"#)
+    #expect(world.heardAny(back, "you are Ann already"))
+  }
+
   @Test func `an account has sixteen sessions, and whoever is forgotten has none`() throws {
     var world = try SteppedLobby()
     let first = world.login("Ann")
@@ -68,6 +83,18 @@ import TicTacToe
     #expect(world.lobby.sessions.count == 0)
     let gone = world.login("", resume: last)
     #expect(world.heardAny(gone, #""code":"auth""#))
+  }
+
+  @Test(arguments: [true, false]) func `after an abort nobody goes back into the queue`(byWhoConfirmed: Bool) throws {
+    var world = try SteppedLobby()
+    let a = world.login("a", caps: #"["confirm"]"#), b = world.login("b", caps: #"["confirm"]"#)
+    for id in [a, b] { world.type(id, #"{"t":"seek","clock":"60+0","rated":false,"key":"\#(id)"}"#) }
+    let m = try #require(world.field("m", of: a, in: "paired"))
+    world.type(a, #"{"t":"confirm","m":"\#(m)"}"#)
+    world.said = []
+    world.type(byWhoConfirmed ? a : b, #"{"t":"abort","m":"\#(m)","mid":"q"}"#)
+    #expect(try world.state(m).end?.reason == .aborted)
+    #expect(!world.heardAny(a, #""t":"queued""#) && world.lobby.tickets.isEmpty)
   }
 
   @Test func `a seek that is sent again has the same ticket`() throws {

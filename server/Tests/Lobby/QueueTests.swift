@@ -79,6 +79,16 @@ extension SteppedLobby {
     #expect(world.field("m", of: b, in: "paired") != nil && world.field("m", of: c, in: "paired") != nil)
   }
 
+  @Test func `whom a player blocks while waiting is not met`() throws {
+    var world = try SteppedLobby()
+    let (ann, bob) = (world.named("Ann"), world.named("Bob"))
+    world.seek(ann, "a")
+    world.type(ann, #"{"t":"block","name":"Bob","on":true}"#)
+    world.seek(bob, "b")
+    world.wait(3000)
+    #expect(!world.heardAny(ann, #""t":"paired""#) && world.lobby.tickets.count == 2)
+  }
+
   @Test
   func `who opened a room and was gone before it was there is known when he comes back, as two are who were paired`()
     throws
