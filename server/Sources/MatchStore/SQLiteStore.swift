@@ -270,6 +270,29 @@ package final class SQLiteStore: MatchStore {
     } catch let error as StoreError { throw error } catch { throw .unusable("cannot copy to \(target): \(error)") }
   }
 
+  /// Makes the database at `path` of what `fill` puts into it, all of it or nothing; throws if one is there that is not empty, or if a
+  /// server is running. An empty one is kept aside.
+  package static func make<T>(_ path: String, by fill: (SQLiteStore) throws -> T) throws -> T {
+    if FileManager.default.fileExists(atPath: path) {
+      let store = try SQLiteStore(path: path)
+      defer { store.close() }
+      guard try store.isEmpty else { throw StoreError.isNotEmpty }
+    }
+    let fresh = path + ".importing"
+    func tidy() {
+      for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: fresh + suffix) }
+    }
+    tidy()
+    defer { tidy() }
+    let store = try SQLiteStore(path: fresh)
+    let result = try { () throws -> T in
+      defer { store.close() }
+      return try fill(store)
+    }()
+    _ = try restore(fresh, to: path)
+    return result
+  }
+
   /// Checks a backup (integrity, version, and that every log folds) and puts it in the place of the database; returns
   /// where the old one was put aside, if there was one. Throws, with nothing changed, if a server is running.
   package static func restore(_ backup: String, to target: String) throws(StoreError) -> String? {

@@ -39,14 +39,13 @@ package enum StoreArchive {
 
   /// Takes an archive into an empty store; every log must fold and have its hash, or nothing is taken.
   package static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
-    guard try store.accounts().isEmpty, try store.matchIDs().isEmpty else {
-      throw StoreError.unusable("the store is not empty; import into a new one")
-    }
+    guard try store.isEmpty else { throw StoreError.isNotEmpty }
     var summary = Summary()
     var accounts: [AccountRecord] = []
     var matches: [StoreUnit] = []
     var isHeaded = false
     var names: Set<String> = []
+    var ids: Set<MatchID> = []
     for (i, text) in lines.enumerated() where !text.isEmpty {
       do throws(ProtocolError) {
         let fields = try JSONObject(line: Array(text.utf8), with: "archive")
@@ -62,6 +61,9 @@ package enum StoreArchive {
           summary.accounts += 1
         } else {
           let stored = try ProtocolError.fields { () throws(FieldError) in try ArchivedMatch(fields) }.checked()
+          guard ids.insert(stored.record.id).inserted else {
+            throw .inconsistent("a second match \(stored.record.id)")
+          }
           matches.append(StoreUnit(logs: [.init(stored.record.id, after: 0, stored.bodies, record: stored.record)]))
           summary.matches += 1
           summary.events += stored.bodies.count
@@ -81,7 +83,19 @@ package enum StoreArchive {
   }
 }
 
+extension StoreError {
+  static let isNotEmpty = StoreError.unusable("the store is not empty; import into a new one")
+}
+
 extension MatchStore {
+  /// Whether it has neither accounts nor matches.
+  var isEmpty: Bool {
+    get throws(StoreError) {
+      guard try accounts().isEmpty else { return false }
+      return try matchIDs().isEmpty
+    }
+  }
+
   /// Removes what identifies a player, as an administrator's order does, and returns the name that the player had; `nil` if
   /// nobody has it. Matches of the player go on.
   package func forget(_ name: String) throws(StoreError) -> String? {

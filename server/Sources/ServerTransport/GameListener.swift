@@ -41,7 +41,11 @@ package struct AddressRange: Sendable, Hashable {
   }
 
   func contains(_ address: SocketAddress) -> Bool {
-    let other = address.addressBytes
+    var other = address.addressBytes
+    // An address of IPv4 as a socket has it that takes both.
+    if bytes.count == 4, other.count == 16, other.starts(with: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]) {
+      other.removeFirst(12)
+    }
     guard other.count == bytes.count else { return false }
     for bit in 0..<bits where (bytes[bit / 8] ^ other[bit / 8]) >> UInt8(7 - bit % 8) & 1 != 0 { return false }
     return true
@@ -192,13 +196,17 @@ package final class GameListener: Sendable {
     channel.closeFuture.whenComplete { _ in self.open.withLock { $0.by.discount(key) } }
   }
 
-  /// Says why, where that is possible: over TLS closing is all that costs us nothing.
+  /// Counts it, and says why where that is possible: over TLS closing is all that costs us nothing.
   private func turnAway(_ channel: any Channel) {
-    guard configuration.tls == nil else { return channel.close(promise: nil) }
+    guard configuration.tls == nil else {
+      host.metrics.ended(.full)
+      return channel.close(promise: nil)
+    }
     sayFull(channel)
   }
 
   private func sayFull(_ channel: any Channel) {
+    host.metrics.ended(.full)
     let bye = ServerMessage.bye(.full, "too many connections; come back later", retry: 10_000).bytes()
     channel.writeAndFlush(ByteBuffer(bytes: bye)).whenComplete { _ in channel.close(promise: nil) }
   }

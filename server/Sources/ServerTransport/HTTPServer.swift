@@ -179,11 +179,22 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     timeout?.cancel()
   }
 
-  /// Ends a connection on which no whole request, or on which nobody to read the last reply, comes in time.
-  private func wait(_ context: ChannelHandlerContext) {
+  /// Ends a connection on which no whole request comes in time, or on which nothing was read of the last reply: of that so many bytes
+  /// are left, as far as is known.
+  private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
-    let channel = context.channel
-    timeout = context.eventLoop.scheduleTask(in: open.limits.patience) { channel.close(promise: nil) }
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    timeout = context.eventLoop.scheduleTask(in: open.limits.patience) {
+      let (handler, context) = bound.value
+      let left = handler.unread(context)
+      if (1..<max(1, unread)).contains(left) { return handler.wait(context, unread: left) }
+      context.close(promise: nil)
+    }
+  }
+
+  /// Bytes that are to be sent and that the system has not taken.
+  private func unread(_ context: ChannelHandlerContext) -> Int {
+    (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -241,8 +252,8 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
       context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     }
     state = .waiting(nil)
-    wait(context)
     let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+    wait(context, unread: unread(context))
     if isLast {
       let channel = context.channel
       written.whenComplete { _ in channel.close(promise: nil) }

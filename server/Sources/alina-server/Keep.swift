@@ -29,13 +29,21 @@ struct DataOptions: ParsableArguments {
     }
   }
 
-  /// The store; throws if there is none, rather than making an empty one, unless it is to be made.
-  func opened(making: Bool = false) throws -> any MatchStore {
+  /// The store; throws if there is none, rather than making an empty one.
+  func opened() throws -> any MatchStore {
     if let address = try address { return try PostgresStore(address) }
-    guard making || FileManager.default.fileExists(atPath: database) else {
+    guard FileManager.default.fileExists(atPath: database) else {
       throw StoreError.unusable("there is no database \(database)")
     }
     return try SQLiteStore(path: database)
+  }
+
+  /// Fills a store, which must be empty or, as a file, not there yet.
+  func filled<T>(_ fill: (any MatchStore) throws -> T) throws -> T {
+    guard let address = try address else { return try SQLiteStore.make(database, by: fill) }
+    let store = try PostgresStore(address)
+    defer { store.close() }
+    return try fill(store)
   }
 
   /// Throws where PostgreSQL has tools of its own, which copy a database while it is used.
@@ -110,10 +118,8 @@ struct Import: ParsableCommand {
   @Argument(help: "The file made by export.") var file: String
 
   func run() throws {
-    let text = try String(readFrom: file)
-    let store = try options.opened(making: true)
-    defer { store.close() }
-    let summary = try StoreArchive.load(text.split(whereSeparator: \.isNewline), into: store)
+    let lines = try String(readFrom: file).split(whereSeparator: \.isNewline)
+    let summary = try options.filled { try StoreArchive.load(lines, into: $0) }
     print("imported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events")
   }
 }

@@ -27,6 +27,7 @@ import TicTacToe
       switch request.path {
       case ["stream"]: HTTPReply(type: "text/event-stream", stream: stream)
       case ["fail"]: throw CancellationError()
+      case ["large"]: HTTPReply(text: String(repeating: String(repeating: "x", count: 16_383) + "\n", count: 800))
       default: HTTPReply(text: request.path.joined(separator: "|"))
       }
     }
@@ -134,6 +135,28 @@ import TicTacToe
     let other = try ask(server, "GET / HTTP/1.1\nHost: x\n\n")
     #expect(other.rest(pause: 10) == [] && other.isAtEnd, "the second of one")
     #expect(slow.rest(pause: 10) == [] && slow.isAtEnd, "the rest does not come")
+    await server.stop()
+  }
+
+  @Test func `who reads a long reply slowly gets all of it, and who does not read it is ended`() async throws {
+    // The system takes some megabytes at once, which are read well within this time, and all of it is not.
+    let server = try await server(most: 2, patience: 800)
+    let slow = try RawPeer(server.port, receiveBuffer: 16_384)
+    slow.send(Array("GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8))
+    var lines = 0
+    while let line = slow.line(within: 5) {
+      if line.hasPrefix("xxx") { lines += 1 }
+      usleep(2000)
+    }
+    #expect(lines == 800 && slow.isAtEnd, "\(lines) of 800 lines")
+    let sleeper = try ask(server, "GET /large HTTP/1.1\nHost: x\n\n")
+    var open = try await server.connections()
+    for _ in 0..<100 where open > 0 {
+      try await Task.sleep(for: .milliseconds(100))
+      open = try await server.connections()
+    }
+    #expect(open == 0)
+    withExtendedLifetime(sleeper) {}
     await server.stop()
   }
 

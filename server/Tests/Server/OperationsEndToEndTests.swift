@@ -108,6 +108,26 @@ import TicTacToe
     withExtendedLifetime(watchers) {}
   }
 
+  @Test func `whoever is turned away because there are enough is counted`() async throws {
+    let server = try await TestServer { $0.maxConnections = 2 }
+    let peers = try (0..<5).map { try RawPeer($0 < 4 ? server.port : server.page.port, web: $0 == 4) }
+    for peer in peers[2...] { try peer.wait(#""code":"full""#) }
+    var out = Exposition()
+    server.host.metrics.write(to: &out)
+    #expect(out.text.contains("alina_byes_total{code=\"full\"} 3\n"))
+    try await server.stop()
+  }
+
+  @Test func `a network is the same, whether its addresses come as they are or over IPv6`() throws {
+    let network = try #require(AddressRange("10.0.0.0/8"))
+    for (text, isIn) in [
+      ("10.1.2.3", true), ("::ffff:10.1.2.3", true), ("::ffff:11.1.2.3", false), ("::10.1.2.3", false),
+      ("a00::", false),
+    ] {
+      #expect(network.contains(try SocketAddress(ipAddress: text, port: 1)) == isIn, "\(text)")
+    }
+  }
+
   @Test func `PROXY headers of a trusted network name the client, whom the limits then count; others' are no protocol`()
     async throws
   {

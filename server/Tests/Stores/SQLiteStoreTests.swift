@@ -338,6 +338,31 @@ import TicTacToe
   }
 }
 
+@Test func `a database that is filled is there whole or not at all`() throws {
+  let folder = TemporaryFolder()
+  let path = folder.path + "/matches.sqlite"
+  struct Full: Error {}
+  // First where there is none, then where there is an empty one.
+  for _ in 0..<2 {
+    #expect(throws: Full.self) {
+      try SQLiteStore.make(path) { store in
+        try store.add([someAccount(1, "Ann")])
+        throw Full()
+      }
+    }
+    let store = try SQLiteStore(path: path)
+    #expect(try store.accounts().isEmpty)
+    store.close()
+  }
+  try SQLiteStore.make(path) { try $0.add([someAccount(1, "Ann")]) }
+  let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+  #expect(!names.contains { $0.contains("importing") }, "\(names)")
+  let store = try SQLiteStore(path: path)
+  #expect(try store.accounts().map(\.name) == ["Ann"])
+  store.close()
+  #expect(throws: StoreError.self) { try SQLiteStore.make(path) { try $0.add([someAccount(2, "Bob")]) } }
+}
+
 @Suite struct StoreArchiveTests {
   @Test(arguments: StoreKind.allCases)
   func `an archive is taken whole or not at all, and a broken log stays behind and is named`(kind: StoreKind) throws {
@@ -368,6 +393,11 @@ import TicTacToe
       let lines = text.replacing(sound, with: wrong).split(separator: "\n")
       #expect { try StoreArchive.load(lines, into: bench.store) } throws: { "\($0)".contains("line 2: ") }
     }
+    let lines = text.split(separator: "\n")
+    #expect { try StoreArchive.load(lines + [lines[lines.count - 1]], into: bench.store) } throws: {
+      "\($0)".contains("line \(lines.count + 1): a second match ")
+    }
+    #expect(try bench.store.accounts().isEmpty && bench.store.matchIDs().isEmpty)
     let taken = try StoreArchive.load(text.split(separator: "\n"), into: bench.store)
     #expect(taken.matches == 2 && taken.accounts == 2 && taken.events == 6)
     for m in [record.id, live.id] { #expect(try bench.store.match(m) == store.match(m)) }
