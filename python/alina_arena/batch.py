@@ -55,10 +55,12 @@ class Batch:
 
     def step(self, actions):
         """Does one action in every game: a cell, WAIT, BEGIN or ANSWER."""
-        actions = np.ascontiguousarray(actions, np.uint8)
+        actions = np.asarray(actions)
         if actions.shape != (self.count,):
             raise ValueError(f"actions of shape {actions.shape}, not ({self.count},)")
-        self._send(actions.tobytes())
+        if actions.dtype.kind not in "iu" or (actions < 0).any() or (actions > 255).any():
+            raise ValueError("actions are whole numbers 0 to 255")
+        self._send(actions.astype(np.uint8).tobytes())
 
     def close(self):
         """Ends the engine."""

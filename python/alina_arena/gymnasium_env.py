@@ -42,8 +42,11 @@ class AlinaEnv(gymnasium.Env):
         return self._observation(), {}
 
     def step(self, action):
-        self._batch.step([int(action)])
-        if self._batch.illegal[0]:
+        # Beyond the cells are the orders of a batch.
+        is_cell = 0 <= int(action) < self._batch.cells
+        if is_cell:
+            self._batch.step([int(action)])
+        if not is_cell or self._batch.illegal[0]:
             return self._observation(), -1.0, True, False, {"illegal": True}
         self._answer()
         result = int(self._batch.result[0])

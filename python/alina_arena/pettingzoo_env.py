@@ -70,6 +70,7 @@ class raw_env(AECEnv):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
+        assert 0 <= int(action) < self._batch.cells, f"{agent}: there is no cell {action}"
         self._batch.step([int(action)])
         assert not self._batch.illegal[0], f"{agent} may not mark cell {action}"
         self._cumulative_rewards[agent] = 0

@@ -37,6 +37,13 @@ class BatchTests(unittest.TestCase):
             self.assertEqual(batch.illegal.tolist(), [1, 1])
             self.assertEqual(batch.marks.sum(1).tolist(), [1, 0])
 
+    def test_what_is_no_action_is_refused(self):
+        with Batch(2, "classic", "random") as batch:
+            for actions in [[-1, 0], [256, 0], [0.5, 0]]:
+                with self.assertRaisesRegex(ValueError, "whole numbers 0 to 255"):
+                    batch.step(np.array(actions))
+            self.assertEqual(batch.marks.sum(), 0)
+
     def test_the_same_seed_gives_the_same_answers(self):
         boards = []
         for _ in range(2):

@@ -32,6 +32,8 @@ final class GamePool: @unchecked Sendable {
   private let players: Players
   private let indices: Range<Int>
   private let batchSize: Int
+  /// Whether no pair begins before the one before it was taken.
+  private let isCautious: Bool
   private let lastBatch: Int
   private let consumer: Consumer
   private let condition = NSCondition()
@@ -57,7 +59,11 @@ final class GamePool: @unchecked Sendable {
     }
     // Games that take long are handed out pair by pair.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
-    batchSize = isSlow ? 2 : GameBatch.size
+    // Who learns may learn nothing from games after the verdict of a test.
+    isCautious =
+      players.configuration.sprt != nil && !players.configuration.isFrozen
+      && specs.joined().contains { $0.isLearner }
+    batchSize = isSlow || isCautious ? 2 : GameBatch.size
     due = indices.lowerBound / batchSize
     lastBatch = (indices.upperBound - 1) / batchSize
     let isSerial = specs.map { !players.configuration.isFrozen && $0.contains(where: \.isLearner) }
@@ -88,7 +94,7 @@ final class GamePool: @unchecked Sendable {
 
   /// Plays; returns whether all was played.
   func run(threads: Int) throws(ArenaError) -> Bool {
-    (running, window) = (threads, batchSize == 2 ? 4096 : 2 * threads + 2)
+    (running, window) = (threads, isCautious ? 0 : batchSize == 2 ? 4096 : 2 * threads + 2)
     for _ in 0..<threads where !startThread({ self.work() }) {
       condition.withLock { cancel(.lack("threads")) }
       leave()

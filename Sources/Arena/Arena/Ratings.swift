@@ -22,7 +22,8 @@ package struct Rating: Sendable, Hashable {
       games[result.b][result.a] += Double(total.games) + 1
     }
     var strength = [Double](repeating: 1, count: players)
-    for _ in 0..<10_000 {
+    // Lopsided results take as many rounds as games; so many take a second at most.
+    for _ in 0..<max(10_000, 100_000_000 / (players * players)) {
       var change = 0.0
       for player in 0..<players where points[player] > 0 {
         let sum = (0..<players).reduce(0) {

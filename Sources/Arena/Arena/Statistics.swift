@@ -282,7 +282,7 @@ extension SPRT {
     guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }
     // mean − ½ − aim · deviation is not linear in the chances. It is linearised around the last distribution.
     let (aim, total) = (SPRT.deviations(of: elo), weights.reduce(0, +))
-    var chances = [Double](repeating: 1 / Double(weights.count), count: weights.count)
+    var chances = SPRT.chances(scores, deviations: aim)
     var result: [Double] = []
     for _ in 0..<50 {
       let mean = zip(chances, scores).reduce(0) { $0 + $1.0 * $1.1 }
@@ -296,6 +296,22 @@ extension SPRT {
       if change < 1e-12 { break }
     }
     return result
+  }
+
+  /// A distribution of scores whose mean lies so many of its standard deviations above ½: chances ∝ exp(t · score).
+  private static func chances(_ scores: [Double], deviations aim: Double) -> [Double] {
+    var (low, high) = (-1000.0, 1000.0)
+    var chances: [Double] = []
+    for _ in 0..<100 {
+      let t = (low + high) / 2
+      let weights = scores.map { exp(t * $0 - max(t, 0)) }
+      let total = weights.reduce(0, +)
+      chances = weights.map { $0 / total }
+      let mean = zip(chances, scores).reduce(0) { $0 + $1.0 * $1.1 }
+      let variance = zip(chances, scores).reduce(0) { $0 + $1.0 * ($1.1 - mean) * ($1.1 - mean) }
+      if mean - 0.5 < aim * variance.squareRoot() { low = t } else { high = t }
+    }
+    return chances
   }
 
   /// θ times the distances, where Σ w·d/(1 + θd) is 0. The sum falls from +∞ to −∞ between its poles.

@@ -427,6 +427,18 @@ import TicTacToe
     }
   }
 
+  @Test func `boxes are saved as they stood when a test had its verdict`() throws {
+    try Support.withFolder { folder in
+      let run = ["--x", "menace", "--o", "random", "--sprt", "elo0=0,elo1=50", "--seed", "3", "--threads", "2"]
+      for games in ["20000", "4000"] {
+        let output = try Support.run(["run"] + run + ["--games", games, "--save-menace", "\(folder)/\(games)"])
+        #expect(output.code == 0, "\(output)")
+      }
+      let (one, other) = ("\(folder)/20000", "\(folder)/4000")
+      #expect(FileManager.default.contentsEqual(atPath: one, andPath: other))
+    }
+  }
+
   @Test func `headers and games hold no path, and a run goes on where its programs are now`() throws {
     try Support.withFolder { folder in
       for name in ["a", "b", "c"] {

@@ -31,6 +31,19 @@ import Testing
     #expect((0.91...0.99).contains(Double(held) / Double(seeds * players.count)), "\(held)")
   }
 
+  @Test func `ratings of very uneven players are those of their results`() {
+    // In a gauntlet each pair stands alone: with half a point more for each side.
+    let n = 20_000
+    var results = [RunReport.Result(a: 0, b: 1), RunReport.Result(a: 0, b: 2)]
+    results[0].statistics.asX = Tally(wins: 1, draws: 0, losses: n - 1)
+    results[1].statistics.asX = Tally(wins: n, draws: 0, losses: 0)
+    let ratings = Rating.joint(results, players: 3)
+    for (other, points) in [(1, 1.5), (2, Double(n) + 0.5)] {
+      let difference = 400 * log10(points / (Double(n) + 1 - points))
+      #expect(abs(ratings[0].elo - ratings[other].elo - difference) < 0.01)
+    }
+  }
+
   @Test func `players that never met are not compared`() throws {
     var report: [RunReport.Result] = [.init(a: 0, b: 1), .init(a: 2, b: 3)]
     for index in report.indices {

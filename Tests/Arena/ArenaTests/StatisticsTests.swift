@@ -177,6 +177,13 @@ import Testing
     }
   }
 
+  @Test(arguments: [(0.0, 300.0), (200, 300), (-1000, -900)])
+  func `a normalised test of wide bounds takes the one that the games are nearer to`(bounds: (Double, Double)) throws {
+    let test = SPRT(elo0: bounds.0, elo1: bounds.1, model: .normalised)
+    #expect(test.llr(counts: [500, 300, 150, 40, 10]) < 0 || bounds.1 < 0)
+    #expect(test.llr(counts: [10, 40, 150, 300, 500]) > 0)
+  }
+
   @Test func `each model is simulated with the scores that it counts`() throws {
     // Level pairs alone: what decides is how many scores are counted.
     func pairs(_ model: String) throws -> Int {
