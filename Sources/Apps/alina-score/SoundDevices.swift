@@ -49,6 +49,8 @@ enum SoundDevices {
 
     /// Opens the standard device with 48,000 frames a second; `nil` where there is none.
     init?() {
+      // SDL would catch the signals that end the program, for events that nobody asks for.
+      setenv("SDL_NO_SIGNAL_HANDLERS", "1", 1)
       guard let library = dlopen("libSDL2-2.0.so.0", RTLD_NOW),
         let start = symbol(library, "SDL_InitSubSystem", Init.self),
         let open = symbol(library, "SDL_OpenAudioDevice", Open.self),

@@ -71,11 +71,21 @@ package enum MIDIFile {
   private static func chunk(_ messages: [Message], end: Int64) -> [UInt8] {
     var body: [UInt8] = []
     var now: Int64 = 0
-    for message in messages.sorted(by: { ($0.tick, $0.rank) < ($1.tick, $1.rank) }) {
-      body += variable(message.tick - now) + message.bytes
-      now = message.tick
+    func pause(until tick: Int64) {
+      // Four bytes hold 93 minutes: an empty text stands in the middle of more.
+      while tick - now > 0x0FFF_FFFF {
+        body += variable(0x0FFF_FFFF) + text(0x01, "")
+        now += 0x0FFF_FFFF
+      }
+      body += variable(max(tick - now, 0))
+      now = tick
     }
-    body += variable(max(end - now, 0)) + [0xFF, 0x2F, 0x00]
+    for message in messages.sorted(by: { ($0.tick, $0.rank) < ($1.tick, $1.rank) }) {
+      pause(until: message.tick)
+      body += message.bytes
+    }
+    pause(until: end)
+    body += [0xFF, 0x2F, 0x00]
     return Array("MTrk".utf8) + big(UInt32(body.count)) + body
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import GameScore
 import Oracle
+import Records
 import ScoreModel
 import TestSupport
 import Testing
@@ -31,6 +32,30 @@ private func temporary(_ name: String) -> String {
 }
 
 private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map { Rendition(of: $0, rules: rules) } }
+
+@Test func `Two events of a MIDI file are no further apart than a file may say, however long a pause was`() throws {
+  let record = try Record(text: "1. b2 {[%emt 0:00:01.000]} a1 {[%emt 3:00:00.000]} 2. c3 {[%emt 0:00:05.000]} *")
+  let bytes = MIDIFile.bytes(Rendition(of: record, rules: rules), title: "")
+  var (at, longest) = (14, 0)
+  while at < bytes.count {
+    let end = at + 8 + bytes[at + 4..<at + 8].reduce(0) { $0 << 8 | Int($1) }
+    at += 8
+    var now = 0
+    while at < end {
+      var (delta, length) = (0, 0)
+      repeat {
+        delta = delta << 7 | Int(bytes[at] & 0x7F)
+        length += 1
+        at += 1
+      } while bytes[at - 1] & 0x80 != 0
+      #expect(length <= 4)
+      now += delta
+      at += bytes[at] == 0xFF ? 3 + Int(bytes[at + 2]) : bytes[at] & 0xF0 == 0xC0 ? 2 : 3
+    }
+    longest = max(longest, now)
+  }
+  #expect(longest > 3 * 3600 * 48_000)
+}
 
 @Test(.enabled(if: Python.hasMido, "python3 has no module mido"))
 func `The MIDI file has the render's onsets to the frame, three channels, pedal and a marker at each bar`() throws {
