@@ -362,7 +362,12 @@ extension Lobby {
         for line in lines.prefix(opening) { send(line, to: id) }
       }
     }
-    for line in lines.dropFirst(opening) { for id in connectionsFollowing(match) { send(line, to: id) } }
+    let players = connectionsFollowing(match)
+    for line in lines.dropFirst(opening) {
+      for id in players { send(line, to: id) }
+      // Whoever has watched the room sees its match begin.
+      for id in match.watchers where !players.contains(id) { effects.append(.send(id, line.bytes(), .spectator(m))) }
+    }
   }
 
   /// Shows a match that has begun elsewhere to somebody who plays it here.

@@ -287,8 +287,9 @@ extension Lobby {
   /// Somebody here sits down at the match that his ticket has led to.
   mutating func seated(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
-    if let id = sessions[seat.session]?.connection, seeks[id]?.ticket.id == seat.id {
-      led(id, to: m)
+    if let id = sessions[seat.session]?.connection {
+      // Who has taken his seek back meanwhile came too late, and is told of the match as well.
+      if seeks[id]?.ticket.id == seat.id { led(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {
       matches[m]?.hasLeft[side] = true

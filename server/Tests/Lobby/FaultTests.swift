@@ -180,6 +180,21 @@ import TicTacToe
     #expect(world.heardAny(third, #""t":"state""#))
   }
 
+  @Test func `whoever watches a room sees its match begin, and every event after that`() throws {
+    var world = try SteppedLobby()
+    let host = world.login("host"), friend = world.login("friend"), third = world.login("third")
+    world.type(host, "create none x")
+    let code = try #require(world.field("code", of: host, in: "room"))
+    let m = try #require(world.field("m", of: host, in: "room"))
+    world.type(third, "watch \(m) \(code)")
+    world.said = []
+    world.type(friend, "join \(code)")
+    world.type(host, "move b2")
+    let events = world.said.filter { $0.connection == third && $0.line.contains(#""t":"event""#) }
+    try #require(events.count == 2)
+    for (i, event) in events.enumerated() { #expect(event.line.contains(#""seq":\#(i + 2),"#)) }
+  }
+
   @Test(arguments: ["x", "o"]) func `whoever opens a room may choose a side, and the sides change in the rematch`(
     side: String
   ) throws {

@@ -79,6 +79,21 @@ extension SteppedLobby {
     #expect(world.field("m", of: b, in: "paired") != nil && world.field("m", of: c, in: "paired") != nil)
   }
 
+  @Test func `who takes his seek back when the match is on its way is told of it`() throws {
+    var world = try SteppedLobby()
+    let (ann, bob) = (world.named("Ann"), world.named("Bob"))
+    world.seek(ann, "a", rated: true)
+    world.isSlowToJudge = true
+    world.seek(bob, "b", rated: true)
+    world.type(ann, #"{"t":"unseek","id":"u"}"#)
+    world.hearLate()
+    let m = try #require(world.field("m", of: ann, in: "paired"))
+    world.wait(1000)
+    #expect(try world.stored(m).away == Sides(x: false, o: false))
+    world.type(ann, #"{"t":"abort","m":"\#(m)","mid":"q"}"#)
+    #expect(try world.stored(m).end?.reason == .aborted)
+  }
+
   @Test func `whom a player blocks while waiting is not met`() throws {
     var world = try SteppedLobby()
     let (ann, bob) = (world.named("Ann"), world.named("Bob"))
