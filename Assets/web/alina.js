@@ -84,7 +84,16 @@ const say = kind => words => withText(words, () => { alina.text(kind); wake(); }
 const socket = new Socket({ opened: () => say(6)(''), line: say(5), closed: say(7) });
 let clipboard = null;
 let awake = null;
+let keepsAwake = 0;
 let taken = new Uint8Array();
+
+/** Keeps the screen on while that is wanted; the browser lets it go whenever the page is hidden. */
+async function keepAwake() {
+  if (!keepsAwake) return void awake?.release().then(() => { awake = null; });
+  if (document.hidden || awake && !awake.released) return;
+  awake = await navigator.wakeLock?.request('screen').catch(() => null);
+  if (!keepsAwake) keepAwake();
+}
 
 /** The local time as names of files have it. */
 const stamp = () => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '');
@@ -106,10 +115,7 @@ const asked = [
 const told = [
   text => { clipboard = text; files.copy(text); },
   on => (on ? document.documentElement.requestFullscreen?.() : document.fullscreenElement && document.exitFullscreen())?.catch(() => {}),
-  async on => {
-    awake?.release();
-    awake = on ? await navigator.wakeLock?.request('screen').catch(() => null) : null;
-  },
+  on => { keepsAwake = on; keepAwake(); },
   notify,
   on => { canvas.style.cursor = on ? 'pointer' : 'default'; },
   path => files.remove(path),
@@ -230,14 +236,18 @@ const imports = {
 // ---- What happens to the page.
 
 function listen() {
+  let isComposing = false;
   const place = event => {
     const box = canvas.getBoundingClientRect();
     return [(event.clientX - box.left) * scale(), (event.clientY - box.top) * scale(), Number(event.pointerType === 'touch')];
   };
   const point = kind => event => {
     if (!event.isPrimary || event.button > 0) return;
+    // A browser lets sound begin at the press of a button, and where a finger lifts.
+    if (kind === (event.pointerType === 'mouse' ? 1 : 2)) sound.start();
     if (kind === 1) {
-      sound.start();
+      // What is being composed is written before the focus moves.
+      if (isComposing) { field.blur(); field.focus({ preventScroll: true }); }
       canvas.setPointerCapture(event.pointerId);
       // The element behind keeps the keyboard.
       event.preventDefault();
@@ -276,15 +286,17 @@ function listen() {
     say(0)(field.value);
     field.value = '';
   });
+  field.addEventListener('compositionstart', () => { isComposing = true; });
   field.addEventListener('compositionupdate', event => say(1)(event.data));
   field.addEventListener('compositionend', event => {
+    isComposing = false;
     say(1)('');
     say(0)(event.data);
     field.value = '';
   });
 
   const state = (kind, isOn) => { alina.state(kind, Number(isOn)); wake(); };
-  document.addEventListener('visibilitychange', () => state(0, !document.hidden));
+  document.addEventListener('visibilitychange', () => { state(0, !document.hidden); keepAwake(); });
   addEventListener('focus', () => state(1, true));
   addEventListener('blur', () => state(1, false));
   files.whenAsked(follow);
@@ -338,6 +350,7 @@ const [program] = await Promise.all([
 alina = program.instance.exports;
 const wanted = files.asked();
 alina.start(Math.floor(Math.random() * 2 ** 32));
+if (document.hidden) alina.state(0, 0);
 if (sound.isMissing) alina.state(2, 2);
 resize();
 listen();

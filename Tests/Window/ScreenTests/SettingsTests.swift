@@ -27,6 +27,23 @@ final class MemoryFiles: @unchecked Sendable {
 
 @Suite("Settings")
 struct SettingsTests {
+  @Test("of two windows each writes what was set in it, and leaves what the other has set")
+  func twoWindows() {
+    let disk = MemoryFiles()
+    disk.text = "pace = 0.9\n# mine\n"
+    let (one, other) = (Settings(services: disk.services), Settings(services: disk.services))
+    other.volume = 0.4
+    other.store.save()
+    one.pace = 1.1
+    one.fullScreen = true
+    one.store.save()
+    #expect(disk.text == "pace = 1.1\n# mine\nvolume = 0.4\nfull-screen = yes\n")
+    other.volume = 0.5
+    other.store.save()
+    #expect(disk.text == "pace = 1.1\n# mine\nvolume = 0.5\nfull-screen = yes\n")
+    #expect(other.pace == 0.9, "what this window shows stays as it is")
+  }
+
   @Test("what the command line says holds for the run, is never written, and gives way to the player")
   func forThisRun() {
     let disk = MemoryFiles()

@@ -20,7 +20,10 @@ package final class SettingsStore {
   private var lines: [Line] = []
   private var observers: [String: [() -> Void]] = [:]
   private var isForThisRun = false
-  private var isDirty = false
+  /// What was set since the file was written.
+  private var changed: Set<String> = []
+  /// Whether the file was no text, so that all of it is to be written.
+  private var isBroken = false
   /// What the command line says: holds for this run, until the player sets the key.
   private var overrides: [String: String] = [:]
   /// What went wrong with the file so far, in words for the player.
@@ -36,21 +39,27 @@ package final class SettingsStore {
       lines = SettingsStore.header
       return
     }
-    if bytes.count <= SettingsStore.sizeLimit, !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) {
-      parse(text)
+    if let text = SettingsStore.text(bytes) {
+      (lines, messages) = SettingsStore.parse(text)
     } else {
       let aside = path + ".broken"
       let isKept = services.writeFile(aside, bytes)
       messages.append(
         "settings: the file was damaged; " + (isKept ? "it is kept as \(aside), " : "") + "defaults are used")
       lines = SettingsStore.header
-      isDirty = true
+      isBroken = true
     }
   }
 
   private static let header: [Line] = [.verbatim("# Settings of Alina. One \"key = value\" a line; edit freely.")]
 
-  private func parse(_ text: String) {
+  private static func text(_ bytes: [UInt8]) -> String? {
+    guard bytes.count <= SettingsStore.sizeLimit, !bytes.contains(0) else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func parse(_ text: String) -> (lines: [Line], messages: [String]) {
+    var (lines, messages): ([Line], [String]) = ([], [])
     // By scalars: a line may end in two, and a value begin with a mark that joins what stands before it.
     for (number, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let trimmed = SettingsStore.trim(line)
@@ -69,6 +78,7 @@ package final class SettingsStore {
       }
     }
     if lines.last == .verbatim("") { lines.removeLast() }
+    return (lines, messages)
   }
 
   private static func trim(_ text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
@@ -112,30 +122,43 @@ package final class SettingsStore {
       overrides[key] = value.settingText
       return
     }
-    let line = Line.value(key: key, text: value.settingText)
     overrides[key] = nil
-    if let index = lines.firstIndex(where: { if case .value(key, _) = $0 { true } else { false } }) {
-      isDirty = isDirty || lines[index] != line
-      lines[index] = line
-    } else {
+    if SettingsStore.put(key, value.settingText, into: &lines) { changed.insert(key) }
+  }
+
+  /// Writes a value over the one of its key, or at the end; returns whether that changes anything.
+  private static func put(_ key: String, _ text: String, into lines: inout [Line]) -> Bool {
+    let line = Line.value(key: key, text: text)
+    guard let index = lines.firstIndex(where: { if case .value(key, _) = $0 { true } else { false } }) else {
       lines.append(line)
-      isDirty = true
+      return true
     }
+    defer { lines[index] = line }
+    return lines[index] != line
   }
 
   /// Whether something has changed since the file was written; never where there is no folder to write to.
-  package var needsSaving: Bool { isDirty && isPersistent }
+  package var needsSaving: Bool { (isBroken || !changed.isEmpty) && isPersistent }
 
-  /// Writes the file if something has changed; returns whether what is kept is what is set.
+  /// Writes what was set, if anything was, into what the file says now, which another window may have written; returns whether what is
+  /// kept is what is set.
   @discardableResult
   package func save() -> Bool {
-    guard isDirty else { return true }
-    guard isPersistent, services.writeFile(path, Array(fileText.utf8)) else { return false }
-    isDirty = false
+    guard isBroken || !changed.isEmpty else { return true }
+    guard isPersistent else { return false }
+    var kept = lines
+    if !isBroken, let text = services.readFile(path).flatMap({ SettingsStore.text($0) }) {
+      kept = SettingsStore.parse(text).lines
+      for case .value(let key, let text) in lines where changed.contains(key) {
+        _ = SettingsStore.put(key, text, into: &kept)
+      }
+    }
+    guard services.writeFile(path, Array(SettingsStore.fileText(kept).utf8)) else { return false }
+    (changed, isBroken) = ([], false)
     return true
   }
 
-  package var fileText: String {
+  private static func fileText(_ lines: [Line]) -> String {
     lines.map { line in
       switch line {
       case .verbatim(let text): text
