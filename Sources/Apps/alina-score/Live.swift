@@ -45,7 +45,7 @@ struct Live: ParsableCommand {
       all += score.hear(line, now: .seconds(elapsed))
     }
     let (rest, end) = score.finish()
-    if text { print(TextScore.text(score.conductor.bars, scale: score.conductor.rules.scale), terminator: "") }
+    show(score)
     let sound = OfflineSound(all + rest, end: end)
     try WholeFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, piano: piano.name) }
   }
@@ -97,7 +97,13 @@ struct Live: ParsableCommand {
       try send(stream.messages(before: engine.framesBegun - Tick(rawValue: device.waiting)))
     }
     try send(stream.silence())
+    show(score)
     if let failure = inbox.state.withLock({ $0.failure }) { throw ScoreFileError(failure) }
+  }
+
+  /// Prints the score if that is asked for.
+  private func show(_ score: LiveScore) {
+    if text { print(TextScore.text(score.conductor.bars, scale: score.conductor.rules.scale), terminator: "") }
   }
 
   /// Reads the lines one by one; throws the number of a bad one and what is wrong with it.

@@ -55,6 +55,9 @@ struct Render: ParsableCommand {
     let rules = rendition.rules
     let title = ScoreTitle.title(record, called: GameOptions.called)
     let bars = bars(of: rendition)
+    if let from, bars.isEmpty, text || musicXML != nil || png != nil || svg != nil {
+      throw ScoreFileError("--from \(from): the music ends at \(Int(rendition.end.seconds)) s")
+    }
     if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
     if let midi { try WholeFile.write(MIDIFile.bytes(rendition, title: title), to: midi) }
     if let musicXML {

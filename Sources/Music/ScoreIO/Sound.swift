@@ -58,10 +58,13 @@ package struct Sound: Sendable {
     let rate = Double(sampleRate)
     switch node {
     case .comb(var parameters, let melt):
+      // Delays are written in frames of 48,000 a second.
+      func scaled(_ delay: Float) -> Float { min(delay * Float(rate / 48_000), FeedbackComb.maximumDelay) }
+      parameters.delay = scaled(parameters.delay)
       var comb = FeedbackComb(sampleRate: rate)
       comb.set(parameters)
       comb.reset()
-      if melt > 0 { parameters.delay = melt }
+      if melt > 0 { parameters.delay = scaled(melt) }
       comb.set(parameters)
       render { comb.render($0) }
     case .ringModulator(let parameters): pass(through: StereoRingModulator(sampleRate: rate), parameters)

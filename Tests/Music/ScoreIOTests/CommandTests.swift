@@ -58,6 +58,7 @@ func `A film has the size that was asked for, sound, and the length of the trimm
   ["render", "-", "--wav", "/nowhere/a.wav"], ["render", "-", "--midi", "/nowhere/a.mid"],
   ["render", "-", "--text", "--score-rules", "noon"], ["render", "-", "--text", "--game", "2"],
   ["render", "-", "--wav", "/tmp/x.wav", "--from", "-1"], ["frobnicate"],
+  ["render", "-", "--musicxml", "/tmp/x.wav", "--from", "99999"], ["render", "-", "--text", "--from", "99999"],
   ["render", "-", "--text", "--times", "never"], ["measure", "/nowhere"],
   ["check-rules", "/nowhere.yaml"], ["fx", "/nowhere.wav", "--chain", "comb:honey", "/tmp/x.wav"],
   ["fx", "/nowhere.wav", "--chain", "comb:wax-comb", "/tmp/x.wav"], ["tone", "H9", "/tmp/x.wav"],

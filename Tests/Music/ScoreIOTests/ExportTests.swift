@@ -3,6 +3,7 @@ import GameScore
 import Oracle
 import Records
 import ScoreModel
+import Synth
 import TestSupport
 import Testing
 import TicTacToe
@@ -32,6 +33,17 @@ private func temporary(_ name: String) -> String {
 }
 
 private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map { Rendition(of: $0, rules: rules) } }
+
+@Test(arguments: [44_100, 48_000, 96_000]) func `A comb delays a file by the same time, whatever its rate`(rate: Int)
+  throws
+{
+  var frames = [Stereo](repeating: .zero, count: rate)
+  frames[0] = Stereo(repeating: 1)
+  var sound = Sound(frames, sampleRate: rate)
+  sound.pass(through: try RuleReader.chain("comb:custom delay=4800 feedback=0 dry=0 wet=1"), ringing: 0)
+  let loudest = try #require(sound.frames.indices.max { abs(sound.frames[$0].x) < abs(sound.frames[$1].x) })
+  #expect(abs(Double(loudest) / Double(rate) - 0.1) < 0.001)
+}
 
 @Test func `Two events of a MIDI file are no further apart than a file may say, however long a pause was`() throws {
   let record = try Record(text: "1. b2 {[%emt 0:00:01.000]} a1 {[%emt 3:00:00.000]} 2. c3 {[%emt 0:00:05.000]} *")
