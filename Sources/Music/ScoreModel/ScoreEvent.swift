@@ -95,7 +95,9 @@ public struct LateBatch: Sendable, Hashable, BitwiseCopyable {
   /// Frames by which the batch moved, above 0.
   public var lateness: Int64
 
-  package init(generation: UInt32, frame: Tick, lateness: Int64) {
+  /// Makes a report; see the properties for units.
+  @inlinable
+  public init(generation: UInt32, frame: Tick, lateness: Int64) {
     (self.generation, self.frame, self.lateness) = (generation, frame, lateness)
   }
 }
