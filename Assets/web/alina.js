@@ -89,10 +89,15 @@ let taken = new Uint8Array();
 
 /** Keeps the screen on while that is wanted; the browser lets it go whenever the page is hidden. */
 async function keepAwake() {
-  if (!keepsAwake) return void awake?.release().then(() => { awake = null; });
-  if (document.hidden || awake && !awake.released) return;
-  awake = await navigator.wakeLock?.request('screen').catch(() => null);
-  if (!keepsAwake) keepAwake();
+  const isKept = () => awake && !awake.released;
+  if (!keepsAwake) {
+    awake?.release();
+    awake = null;
+  } else if (!document.hidden && !isKept()) {
+    const lock = await navigator.wakeLock?.request('screen').catch(() => null);
+    // Meanwhile it may be wanted no more, or there.
+    if (keepsAwake && !isKept()) awake = lock; else lock?.release();
+  }
 }
 
 /** The local time as names of files have it. */
