@@ -57,14 +57,12 @@ package struct Sound: Sendable {
   private mutating func pass(through node: Patch.Node, after dry: Sound) {
     let rate = Double(sampleRate)
     switch node {
-    case .comb(var parameters, let melt):
-      // Delays are written in frames of 48,000 a second.
-      func scaled(_ delay: Float) -> Float { min(delay * Float(rate / 48_000), FeedbackComb.maximumDelay) }
-      parameters.delay = scaled(parameters.delay)
+    case .comb(let written, let melt):
+      var parameters = written.at(rate)
       var comb = FeedbackComb(sampleRate: rate)
       comb.set(parameters)
       comb.reset()
-      if melt > 0 { parameters.delay = scaled(melt) }
+      if melt > 0 { parameters.delay = FeedbackComb.Parameters.delay(melt, at: rate) }
       comb.set(parameters)
       render { comb.render($0) }
     case .ringModulator(let parameters): pass(through: StereoRingModulator(sampleRate: rate), parameters)

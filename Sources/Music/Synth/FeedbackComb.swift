@@ -38,6 +38,18 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       return Parameters(delay: Float(delay), feedback: Float(g), damping: damping, dry: 0, wet: 1)
     }
 
+    /// The same in seconds for a sound of another rate than 48,000 frames a second; the longest delay stays the longest.
+    package func at(_ sampleRate: Double) -> Parameters {
+      var scaled = self
+      scaled.delay = Self.delay(delay, at: sampleRate)
+      return scaled
+    }
+
+    /// A delay in frames at 48 kHz as one in frames of a sample rate.
+    package static func delay(_ frames: Float, at sampleRate: Double) -> Float {
+      min(frames * Float(sampleRate / 48_000), FeedbackComb.maximumDelay)
+    }
+
     /// *metallic ring*: a short bright tube; the glint on a mistake.
     public static let metallicRing = Parameters(delay: 97.3, feedback: 0.93, damping: 0.12, dry: 0, wet: 0.35)
     /// *light delay*: a far, single echo and its shadow; long notes.

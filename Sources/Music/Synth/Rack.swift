@@ -59,12 +59,11 @@ struct Rack: ~Copyable {
     reverb = Reverb(sampleRate: sampleRate)
     reverb.set(patch.reverb)
     reverb.reset()
-    let scale = Float(sampleRate / 48_000)
     strings = Slab(patch.strings.count, repeating: nil)
     stringFeedback = Slab(patch.strings.count, repeating: 0)
     for (i, string) in patch.strings.enumerated() {
-      var tuned = string
-      tuned.delay *= scale * Float(440 / a4)
+      var tuned = string.at(sampleRate)
+      tuned.delay *= Float(440 / a4)
       strings[i] = Self.set(tuned, sampleRate)
       stringFeedback[i] = string.feedback
     }
@@ -74,7 +73,7 @@ struct Rack: ~Copyable {
     for (c, nodes) in nodes.enumerated() {
       chains[c] = Chain(first: at, end: at + nodes.count)
       for node in nodes {
-        units[at] = Self.unit(node, scale, sampleRate)
+        units[at] = Self.unit(node, sampleRate)
         at += 1
       }
     }
@@ -102,12 +101,13 @@ struct Rack: ~Copyable {
     return pointer
   }
 
-  private static func unit(_ node: Patch.Node, _ scale: Float, _ sampleRate: Double) -> Unit {
+  private static func unit(_ node: Patch.Node, _ sampleRate: Double) -> Unit {
     switch node {
-    case .comb(var p, let melt):
-      p.delay *= scale
+    case .comb(let written, let melt):
+      let p = written.at(sampleRate)
       let frames = Int(p.glide * 0.001 * Float(sampleRate))
-      return .comb(set(p, sampleRate), home: p.delay, melt: melt * scale, frames: frames)
+      return .comb(
+        set(p, sampleRate), home: p.delay, melt: FeedbackComb.Parameters.delay(melt, at: sampleRate), frames: frames)
     case .ringModulator(let p): return .ring(set(p, sampleRate))
     case .matcher(let p):
       let matcher = placed(EnvelopeMatcher(sampleRate: sampleRate))
