@@ -44,8 +44,7 @@ struct BotCommand: ParsableCommand {
       throw ArenaError("--clock is none or SECONDS+SECONDS, 10–3600 and 0–60, not '\(clock)'")
     }
     guard let server = ServerAddress(connect) else {
-      throw ArenaError(
-        "--connect is HOST or HOST:PORT, the port 1 to 65535, or several with commas between them, not '\(connect)'")
+      throw ArenaError("--connect is \(ServerAddress.form), not '\(connect)'")
     }
     let wake = DispatchSemaphore(value: 0)
     var time = TimeLimit()

@@ -129,7 +129,7 @@ struct Alina: ParsableCommand {
     let scenes = SceneName.allCases.map(\.rawValue).joined(separator: ", ")
     try check("scene", scene, "allowed are \(scenes)") { SceneName(rawValue: $0) != nil }
     try check(
-      "connect", connect, "write HOST or HOST:PORT, the port 1 to 65535, or several with commas between them"
+      "connect", connect, "write \(ServerAddress.form)"
     ) { ServerAddress($0) != nil }
     let online = [("--room", room != nil), ("--watch", watch != nil), ("--tls", tls), ("--plain", plain)]
     if connect == nil, let (option, _) = online.first(where: { $0.1 }) {

@@ -59,14 +59,12 @@ final class GamePool: @unchecked Sendable {
     }
     // Games that take long are handed out pair by pair.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
+    let isSerial = specs.map { !players.configuration.isFrozen && $0.contains(where: \.isLearner) }
     // Who learns may learn nothing from games after the verdict of a test.
-    isCautious =
-      players.configuration.sprt != nil && !players.configuration.isFrozen
-      && specs.joined().contains { $0.isLearner }
+    isCautious = players.configuration.sprt != nil && isSerial.contains(true)
     batchSize = isSlow || isCautious ? 2 : GameBatch.size
     due = indices.lowerBound / batchSize
     lastBatch = (indices.upperBound - 1) / batchSize
-    let isSerial = specs.map { !players.configuration.isFrozen && $0.contains(where: \.isLearner) }
     if isSlow {
       for pair in due..<due + min(stage.pairings.count, lastBatch + 1 - due) {
         let number = stage.game(2 * pair).pairing

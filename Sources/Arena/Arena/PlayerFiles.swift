@@ -59,11 +59,11 @@ extension PlayerSpec {
     return files
   }
 
-  /// The player with its files at their present places. Each file is looked up by name and hash in `folders`; where it is
-  /// found there it is named from the root if the program starts in a folder of its own.
-  fileprivate func located(
-    _ files: [RunConfiguration.Entrant.File], in folders: [String], isElsewhere startsElsewhere: Bool
-  ) throws(ArenaError) -> PlayerSpec {
+  /// The player with its files at their present places. Each file is looked up by name and hash in `folders`; one that is
+  /// found there is named from the root, because the program may start in a folder of its own.
+  fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
+    -> PlayerSpec
+  {
     var found = words
     for (number, word) in words.enumerated() {
       let (option, path) = PlayerSpec.parts(of: word)
@@ -82,7 +82,7 @@ extension PlayerSpec {
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {
         guard try PlayerSpec.hash(of: candidate) == hash else { continue }
-        match = startsElsewhere ? URL(filePath: candidate).standardizedFileURL.path : candidate
+        match = URL(filePath: candidate).standardizedFileURL.path
       }
       guard let match else {
         throw ArenaError(
@@ -122,7 +122,7 @@ extension RunConfiguration.Entrant {
   /// The player with its files and its folder at their present places.
   func located(in folders: [String]) throws(ArenaError) -> RunConfiguration.Entrant {
     var copy = self
-    copy.spec = try spec.located(files, in: folders, isElsewhere: engine.folder != nil)
+    copy.spec = try spec.located(files, in: folders)
     guard let folder = engine.folder, folder.hasPrefix(PlayerSpec.ellipsis) else { return copy }
     let name = folder.dropFirst(PlayerSpec.ellipsis.count)
     copy.engine.folder = (folders.map { "\($0)/\(name)" } + folders).first {

@@ -285,9 +285,7 @@ extension SPRT {
     var chances = SPRT.chances(scores, deviations: aim)
     var result: [Double] = []
     for _ in 0..<50 {
-      let mean = zip(chances, scores).reduce(0) { $0 + $1.0 * $1.1 }
-      let variance = zip(chances, scores).reduce(0) { $0 + $1.0 * ($1.1 - mean) * ($1.1 - mean) }
-      let deviation = variance.squareRoot()
+      let (mean, deviation) = SPRT.moments(chances, scores)
       result = tilts(
         weights, scores.map { $0 - 0.5 - aim * (deviation + ($0 - mean) * ($0 - mean) / deviation) / 2 })
       let next = zip(weights, result).map { $0 / total / (1 + $1) }
@@ -307,11 +305,17 @@ extension SPRT {
       let weights = scores.map { exp(t * $0 - max(t, 0)) }
       let total = weights.reduce(0, +)
       chances = weights.map { $0 / total }
-      let mean = zip(chances, scores).reduce(0) { $0 + $1.0 * $1.1 }
-      let variance = zip(chances, scores).reduce(0) { $0 + $1.0 * ($1.1 - mean) * ($1.1 - mean) }
-      if mean - 0.5 < aim * variance.squareRoot() { low = t } else { high = t }
+      let (mean, deviation) = moments(chances, scores)
+      if mean - 0.5 < aim * deviation { low = t } else { high = t }
     }
     return chances
+  }
+
+  /// The mean and the standard deviation of scores with these chances.
+  private static func moments(_ chances: [Double], _ scores: [Double]) -> (mean: Double, deviation: Double) {
+    let mean = zip(chances, scores).reduce(0) { $0 + $1.0 * $1.1 }
+    let variance = zip(chances, scores).reduce(0) { $0 + $1.0 * ($1.1 - mean) * ($1.1 - mean) }
+    return (mean, variance.squareRoot())
   }
 
   /// θ times the distances, where Σ w·d/(1 + θd) is 0. The sum falls from +∞ to −∞ between its poles.

@@ -213,11 +213,7 @@ package struct ClientModel: Sendable {
       out.lines.append(ClientLine(id: freshID(), .watch(m, code: code)).bytes)
     }
     for waiting in outstanding { out.lines.append(waiting.bytes) }
-    if let currentSeek {
-      let line = ClientLine(id: freshID(), .seek(currentSeek))
-      seekID = line.id
-      out.lines.append(line.bytes)
-    }
+    if let currentSeek { out.lines += ask(.seek(currentSeek)).lines }
   }
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {

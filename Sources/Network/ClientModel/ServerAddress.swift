@@ -41,6 +41,9 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
   }
 
+  /// What can be read, in words for whoever wrote something else.
+  package static let form = "HOST or HOST:PORT, the port 1 to 65535, or several with commas between them"
+
   package let first: Node
   /// Nodes of the same server, which are tried in turn when the first cannot be reached.
   package let others: [Node]

@@ -28,12 +28,17 @@ struct ScreenTests {
     #expect(log.intents == [.preview(Cell(4)), .play(Cell(4))])
   }
 
-  @Test("a finger plays where it lifts, not where it lands")
-  func touch() {
-    let screen = RootScreen(services: Samples.services())
-    let log = IntentLog()
+  /// The board as a phone shows it, and what is wanted of it.
+  private func phone() -> (RootScreen, IntentLog) {
+    let (screen, log) = (RootScreen(services: Samples.services()), IntentLog())
     log.attach(to: screen)
     _ = screen.png(width: 480, height: 800, at: 0)
+    return (screen, log)
+  }
+
+  @Test("a finger plays where it lifts, not where it lands")
+  func touch() {
+    let (screen, log) = phone()
     let cell = screen.boardCell(Square(8))
     screen.handle([.pointerDown(x: cell.x, y: cell.y, isTouch: true)], at: 1)
     #expect(log.intents == [.preview(Cell(8))])
@@ -43,10 +48,7 @@ struct ScreenTests {
 
   @Test("a finger that moves up or down within its cell marks it")
   func drift() {
-    let screen = RootScreen(services: Samples.services())
-    let log = IntentLog()
-    log.attach(to: screen)
-    _ = screen.png(width: 480, height: 800, at: 0)
+    let (screen, log) = phone()
     let (cell, above) = (screen.boardCell(Square(8)), screen.boardCell(Square(5)))
     let y = cell.y + (above.y - cell.y) * 0.2
     screen.handle([.pointerDown(x: cell.x, y: cell.y, isTouch: true)], at: 1)

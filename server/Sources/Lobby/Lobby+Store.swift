@@ -273,7 +273,8 @@ extension Lobby {
 
   /// Knows accounts as the store has them, if a session or match here needs them; shuts out whoever is to be.
   mutating func learn(_ found: [AccountRecord], known: [Int64] = []) {
-    for account in found where accounts[account.id] != nil || known.contains(account.id) {
+    for account in found
+    where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
       accounts.learn(account)
       guard account.banned || account.name == "deleted-\(account.id)" else { continue }
       for session in sessions.of(account.id) {
@@ -293,11 +294,7 @@ extension Lobby {
   /// Reads those who play a match here and were forgotten while its unit was out.
   mutating func readPlayers(of m: MatchID) {
     let missing = (matches[m]?.accounts ?? []).filter { accounts[$0] == nil }
-    guard !missing.isEmpty else { return }
-    ask(.accounts(missing)) { lobby, answer in
-      guard case .accounts(let found) = answer else { return }
-      lobby.learn(found, known: missing.filter { !lobby.matches.of($0).isEmpty })
-    }
+    if !missing.isEmpty { read(accounts: missing) }
   }
 
   // MARK: the beat

@@ -270,6 +270,13 @@ package final class SQLiteStore: MatchStore {
     } catch let error as StoreError { throw error } catch { throw .unusable("cannot copy to \(target): \(error)") }
   }
 
+  /// What a database file may have beside it.
+  private static let beside = ["-wal", "-shm", ".lock"]
+
+  private static func tidy(_ file: String, _ suffixes: [String]) {
+    for suffix in suffixes { try? FileManager.default.removeItem(atPath: file + suffix) }
+  }
+
   /// Makes the database at `path` of what `fill` puts into it, all of it or nothing; throws if one is there that is not empty, or if a
   /// server is running. An empty one is kept aside.
   package static func make<T>(_ path: String, by fill: (SQLiteStore) throws -> T) throws -> T {
@@ -279,11 +286,8 @@ package final class SQLiteStore: MatchStore {
       guard try store.isEmpty else { throw StoreError.isNotEmpty }
     }
     let fresh = path + ".importing"
-    func tidy() {
-      for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: fresh + suffix) }
-    }
-    tidy()
-    defer { tidy() }
+    tidy(fresh, [""] + beside)
+    defer { tidy(fresh, [""] + beside) }
     let store = try SQLiteStore(path: fresh)
     let result = try { () throws -> T in
       defer { store.close() }
@@ -301,12 +305,8 @@ package final class SQLiteStore: MatchStore {
     let lock = try FileLock(path: target + ".lock")
     defer { withExtendedLifetime(lock) {} }
     let fresh = target + ".restoring"
-    func tidy(_ suffixes: [String]) {
-      for suffix in suffixes { try? FileManager.default.removeItem(atPath: fresh + suffix) }
-    }
-    let beside = ["-wal", "-shm", ".lock"]
-    tidy([""] + beside)
-    defer { tidy([""] + beside) }
+    tidy(fresh, [""] + beside)
+    defer { tidy(fresh, [""] + beside) }
     try translating(target) {
       // Of a folder that was copied with its server running, much is in the file beside.
       for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: backup + suffix) {
@@ -316,7 +316,7 @@ package final class SQLiteStore: MatchStore {
     }
     try check(fresh, named: backup)
     // The checked file is closed and complete in itself: what is left beside it is empty.
-    tidy(beside)
+    tidy(fresh, beside)
     return try translating(target) {
       var aside: String?
       if FileManager.default.fileExists(atPath: target) {

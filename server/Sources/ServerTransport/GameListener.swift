@@ -41,11 +41,7 @@ package struct AddressRange: Sendable, Hashable {
   }
 
   func contains(_ address: SocketAddress) -> Bool {
-    var other = address.addressBytes
-    // An address of IPv4 as a socket has it that takes both.
-    if bytes.count == 4, other.count == 16, other.starts(with: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]) {
-      other.removeFirst(12)
-    }
+    let other = bytes.count == 4 ? address.bytesOf4 ?? [] : address.addressBytes
     guard other.count == bytes.count else { return false }
     for bit in 0..<bits where (bytes[bit / 8] ^ other[bit / 8]) >> UInt8(7 - bit % 8) & 1 != 0 { return false }
     return true
@@ -59,6 +55,14 @@ extension SocketAddress {
     case .v6(let v6): withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
     case .unixDomainSocket: []
     }
+  }
+
+  /// The bytes of an IPv4 address, also of one as a socket has it that takes both families.
+  var bytesOf4: [UInt8]? {
+    let bytes = addressBytes
+    if bytes.count == 4 { return bytes }
+    let isMapped = bytes.starts(with: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF])
+    return isMapped ? Array(bytes.suffix(4)) : nil
   }
 }
 

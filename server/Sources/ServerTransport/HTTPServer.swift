@@ -187,7 +187,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     timeout = context.eventLoop.scheduleTask(in: open.limits.patience) {
       let (handler, context) = bound.value
       let left = handler.unread(context)
-      if (1..<max(1, unread)).contains(left) { return handler.wait(context, unread: left) }
+      if left > 0, left < unread { return handler.wait(context, unread: left) }
       context.close(promise: nil)
     }
   }

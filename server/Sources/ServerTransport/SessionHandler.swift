@@ -302,18 +302,11 @@ struct AddressCounts: Sendable {
 /// Addresses as limits see them.
 enum PeerAddress {
   static func key(_ address: SocketAddress) -> String? {
-    switch address {
-    case .v4(let v4):
-      let bits = UInt32(bigEndian: v4.address.sin_addr.s_addr)
-      return bits >> 24 == 127 ? nil : address.ipAddress
-    case .v6:
-      guard let text = address.ipAddress else { return nil }
-      let bytes = address.addressBytes
-      if bytes.dropLast().allSatisfy({ $0 == 0 }), bytes.last == 1 { return nil }
-      if text.hasPrefix("::ffff:127.") { return nil }
-      if text.hasPrefix("::ffff:") { return String(text.dropFirst(7)) }
-      return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
-    case .unixDomainSocket: return nil
+    if let bytes = address.bytesOf4 {
+      return bytes[0] == 127 ? nil : bytes.map { "\($0)" }.joined(separator: ".")
     }
+    let bytes = address.addressBytes
+    if bytes.isEmpty || bytes.dropLast().allSatisfy({ $0 == 0 }) && bytes.last == 1 { return nil }
+    return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
   }
 }

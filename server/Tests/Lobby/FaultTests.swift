@@ -169,10 +169,8 @@ import TicTacToe
 
   @Test func `a third visitor of a room is told that it is full and may be watched, and can`() throws {
     var world = try SteppedLobby()
-    let host = world.login("host"), friend = world.login("friend"), third = world.login("third")
-    world.type(host, "create none")
-    let code = try #require(world.field("code", of: host, in: "room"))
-    let m = try #require(world.field("m", of: host, in: "room"))
+    let friend = world.login("friend"), third = world.login("third")
+    let (_, m, code) = try world.room("create none")
     world.type(friend, "join \(code)")
     world.type(third, "join \(code)")
     #expect(world.heardAny(third, "this room is full") && world.heardAny(third, "watch \(m) \(code)"))
@@ -182,10 +180,8 @@ import TicTacToe
 
   @Test func `whoever watches a room sees its match begin, and every event after that`() throws {
     var world = try SteppedLobby()
-    let host = world.login("host"), friend = world.login("friend"), third = world.login("third")
-    world.type(host, "create none x")
-    let code = try #require(world.field("code", of: host, in: "room"))
-    let m = try #require(world.field("m", of: host, in: "room"))
+    let friend = world.login("friend"), third = world.login("third")
+    let (host, m, code) = try world.room("create none x")
     world.type(third, "watch \(m) \(code)")
     world.said = []
     world.type(friend, "join \(code)")
@@ -238,5 +234,16 @@ import TicTacToe
     world.type(ann, "move a1")
     world.type(bob, "resign")
     #expect(try world.state(m).end?.ratings != nil)
+  }
+}
+
+extension SteppedLobby {
+  /// Somebody opens a room with a line; his connection, the match and its code.
+  fileprivate mutating func room(_ line: String) throws -> (host: Int, m: String, code: String) {
+    let host = login("host")
+    type(host, line)
+    return (
+      host, try #require(field("m", of: host, in: "room")), try #require(field("code", of: host, in: "room"))
+    )
   }
 }

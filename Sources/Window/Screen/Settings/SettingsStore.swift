@@ -24,6 +24,7 @@ package final class SettingsStore {
   private var changed: Set<String> = []
   /// Whether the file was no text, so that all of it is to be written.
   private var isBroken = false
+  private var isDirty: Bool { isBroken || !changed.isEmpty }
   /// What the command line says: holds for this run, until the player sets the key.
   private var overrides: [String: String] = [:]
   /// What went wrong with the file so far, in words for the player.
@@ -138,13 +139,13 @@ package final class SettingsStore {
   }
 
   /// Whether something has changed since the file was written; never where there is no folder to write to.
-  package var needsSaving: Bool { (isBroken || !changed.isEmpty) && isPersistent }
+  package var needsSaving: Bool { isDirty && isPersistent }
 
   /// Writes what was set, if anything was, into what the file says now, which another window may have written; returns whether what is
   /// kept is what is set.
   @discardableResult
   package func save() -> Bool {
-    guard isBroken || !changed.isEmpty else { return true }
+    guard isDirty else { return true }
     guard isPersistent else { return false }
     var kept = lines
     if !isBroken, let text = services.readFile(path).flatMap({ SettingsStore.text($0) }) {
