@@ -39,7 +39,13 @@ package final class UltimateSearch {
     /// The mean score for the side to move, −1…1.
     package let mean: Float
     package let proof: Proof
+
+    /// What is proven, else the mean, which a value may carry beyond the bounds.
+    package var score: Float { proof == .none ? min(max(mean, -1), 1) : proof.score }
   }
+
+  /// The most simulations of a search, whatever is asked for.
+  package var simulationLimit = Int.max
 
   private let value: UltimateValue?
   private let playouts = UltimatePlayouts(seed: 0)
@@ -129,7 +135,7 @@ package final class UltimateSearch {
       if nodes[0].proof == .none { nodes[0].visits = max(nodes[0].visits, 1) }
       addNodes(to: 0, for: moves, in: state)
     }
-    var left = simulations
+    var left = min(simulations, simulationLimit)
     while left > 0 && nodes[0].proof == .none {
       for _ in 0..<min(left, UltimateSearch.interval) where nodes[0].proof == .none { simulate(from: state) }
       left -= UltimateSearch.interval

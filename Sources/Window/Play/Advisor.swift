@@ -88,7 +88,7 @@ final class Advisor {
       let moves = search.rootMoves.map { move in
         let worth: Judgement.Worth =
           switch move.proof {
-          case .none: .believed((1 + Double(min(max(move.mean, -1), 1))) / 2)
+          case .none: .believed((1 + Double(move.score)) / 2)
           case .win: .known(.win, plies: nil)
           case .draw: .known(.draw, plies: nil)
           case .loss: .known(.loss, plies: nil)

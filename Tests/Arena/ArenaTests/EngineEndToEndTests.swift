@@ -329,7 +329,8 @@ import TicTacToe
     #expect(output.code == 0 && output.out.contains("bestmove "), "\(output)")
   }
 
-  @Test func `our engine hears isready and stop while it searches, and keeps to its time`() throws {
+  @Test(arguments: [Variant.classic, .ultimate])
+  func `our engine hears isready and stop while it searches, and keeps to its time`(variant: Variant) throws {
     let (input, output) = (Pipe(), Pipe())
     let server = Thread {
       var server = UCIServer(player: MonteCarloOpponent(simulations: 100_000_000), seed: 1)
@@ -348,7 +349,7 @@ import TicTacToe
       #expect(text.contains(line), "\(text)")
     }
     // Minutes of thinking: the answer to isready comes first.
-    try say("position startpos\ngo\nisready\n")
+    try say("setoption name UCI_Variant value \(variant.uciName)\nposition startpos\ngo\nisready\n")
     hear("readyok\n")
     #expect(!text.contains("bestmove"))
     try say("stop\n")

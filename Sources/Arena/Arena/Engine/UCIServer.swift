@@ -12,7 +12,8 @@ package struct UCIServer {
   package enum Action {
     /// Write these lines and continue reading.
     case reply([String])
-    /// Search on another thread, write the result and call `finish`. Meanwhile obey `isready` and `stop`.
+    /// Search on another thread, write the result and call `finish`. Meanwhile obey `isready` and `stop`, and handle no
+    /// other line: the search uses what the server remembers.
     case search(Search)
     /// Write these lines and end.
     case quit
@@ -39,6 +40,9 @@ package struct UCIServer {
 
   /// A search that takes time.
   package final class Search: @unchecked Sendable {
+    /// Finds a move and returns what to write of it.
+    typealias Work = (_ generator: inout SplitMix64, _ isStopped: () -> Bool) -> [String]
+
     /// Ends it.
     package let stop = StopSignal()
     /// Whether its move is held back until the search is stopped.
@@ -46,23 +50,17 @@ package struct UCIServer {
     fileprivate let ended = DispatchSemaphore(value: 0)
     fileprivate var generator: SplitMix64
     private let deadline: Double
-    private let simulations: Int
-    private let server: UCIServer
+    private let work: Work
 
-    fileprivate init(_ server: UCIServer, simulations: Int, deadline: Double, isInfinite: Bool) {
-      (self.server, self.simulations, self.deadline) = (server, simulations, deadline)
-      (self.isInfinite, generator) = (isInfinite, server.generator)
+    fileprivate init(_ generator: SplitMix64, deadline: Double, isInfinite: Bool, _ work: @escaping Work) {
+      (self.generator, self.deadline, self.isInfinite, self.work) = (generator, deadline, isInfinite, work)
     }
 
     /// Searches. Returns what to write.
     package func run() -> [String] {
-      let search = MonteCarloSearch()
-      let square = search.bestMove(in: server.position, simulations: simulations, using: &generator) {
-        stop.isSet || monotonicMilliseconds() > deadline
-      }
+      let lines = work(&generator) { stop.isSet || monotonicMilliseconds() > deadline }
       while isInfinite, !stop.isSet { usleep(1000) }
-      let mean = search.mean(of: square, in: server.position)
-      return server.found(square, info: "info depth 1 score cp \(Int((100 * mean).rounded())) pv ")
+      return lines
     }
   }
 
@@ -89,9 +87,13 @@ package struct UCIServer {
     case "setoption": return .reply(setOption(words))
     case "position" where variantPosition != nil:
       return .reply(setVariantPosition(Array(words.dropFirst()), variantPosition?.variant ?? .classic))
-    case "go" where variantPosition != nil: return .reply(goInVariant(Array(words.dropFirst())))
     case "position": return .reply(setPosition(Array(words.dropFirst())))
-    case "go": return go(Array(words.dropFirst()))
+    case "go":
+      switch variantPosition {
+      case .infinite(let state): return go(state, Infinite.self, words)
+      case .ultimate(let state): return go(state, Ultimate.self, words)
+      case .classic, nil: return go(words)
+      }
     case "stop", "ponderhit":
       defer { held = nil }
       return .reply(held ?? [])
@@ -168,35 +170,48 @@ package struct UCIServer {
 
   private mutating func go(_ words: [String]) -> Action {
     guard position.outcome == nil else { return .reply(["bestmove (none)"]) }
-    let isInfinite = words.contains("infinite") || words.contains("ponder")
-    if let searching = player as? MonteCarloOpponent {
-      let left = UCIServer.share(of: position.turn, words)
-      // A little of the time is kept for the way back.
-      let time = UCIServer.limit("movetime", words).map { max(1, $0 - min(20, $0 / 10)) } ?? left ?? .infinity
-      return .search(
-        Search(
-          self,
-          simulations: min(searching.simulations, UCIServer.limit("nodes", words).map { max(1, Int($0)) } ?? .max),
-          deadline: isInfinite ? .infinity : monotonicMilliseconds() + time, isInfinite: isInfinite))
+    guard let searching = player as? MonteCarloOpponent else {
+      return answer(words, position.turn, isSearch: false) { [self] generator, _ in
+        let square = player.move(in: position, lastMove: lastMove, using: &generator)
+        return found(square, info: knowsValues ? exactInfo : "info depth 1 pv ")
+      }
     }
-    let square = player.move(in: position, lastMove: lastMove, using: &generator)
-    let lines = found(square, info: knowsValues ? exactInfo : "info depth 1 pv ")
-    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
-    guard isInfinite else { return .reply(lines) }
-    held = [lines[1]]
-    return .reply([lines[0]])
+    let simulations = min(searching.simulations, UCIServer.nodes(words))
+    return answer(words, position.turn, isSearch: true) { [self] generator, isStopped in
+      let search = MonteCarloSearch()
+      let square = search.bestMove(in: position, simulations: simulations, using: &generator, isStopped: isStopped)
+      return found(square, info: "info depth 1 score \(UCIServer.score(search.mean(of: square, in: position))) pv ")
+    }
+  }
+
+  /// Answers `go` by work that is a search, or that is done at once.
+  mutating func answer(_ words: [String], _ turn: Player, isSearch: Bool, work: @escaping Search.Work) -> Action {
+    let isInfinite = words.contains("infinite") || words.contains("ponder")
+    guard isSearch else {
+      let lines = work(&generator) { false }
+      // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
+      guard isInfinite else { return .reply(lines) }
+      held = lines.suffix(1)
+      return .reply(lines.dropLast())
+    }
+    let left = UCIServer.limit(turn == .x ? "wtime" : "btime", words).map { TimeLimit.share(of: Int($0)) }
+    // A little of the time is kept for the way back.
+    let time = UCIServer.limit("movetime", words).map { max(1, $0 - min(20, $0 / 10)) } ?? left ?? .infinity
+    let deadline = isInfinite ? .infinity : monotonicMilliseconds() + time
+    return .search(Search(generator, deadline: deadline, isInfinite: isInfinite, work))
   }
 
   /// A number of `go`, kept in sane bounds; `nil` where it is not given or is none.
-  static func limit(_ name: String, _ words: [String]) -> Double? {
+  private static func limit(_ name: String, _ words: [String]) -> Double? {
     let number = words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
     return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
   }
 
-  /// The milliseconds for a move of a side that has a clock.
-  static func share(of side: Player, _ words: [String]) -> Double? {
-    limit(side == .x ? "wtime" : "btime", words).map { TimeLimit.share(of: Int($0)) }
-  }
+  /// The most simulations that `go` allows.
+  static func nodes(_ words: [String]) -> Int { limit("nodes", words).map { max(1, Int($0)) } ?? .max }
+
+  /// A score of −1 to 1.
+  static func score(_ score: Float) -> String { "cp \(Int((100 * score).rounded()))" }
 
   /// Takes the rest of the seed's numbers from a search.
   package mutating func finish(_ search: Search) { generator = search.generator }

@@ -28,29 +28,28 @@ extension UCIServer {
     } catch { return ["info string \(error)"] }
   }
 
-  /// Answers `go`; `movetime`, a clock and `nodes` are kept.
-  mutating func goInVariant(_ words: [String]) -> [String] {
-    switch variantPosition {
-    case .infinite(let state): choose(state, Infinite.self, words)
-    case .ultimate(let state): choose(state, Ultimate.self, words)
-    case .classic, nil: []
+  /// Answers `go` in another game than classic.
+  mutating func go<R: ArenaRules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> Action {
+    guard R.outcome(of: state) == nil, let spec = try? PlayerSpec(player.name) else {
+      return .reply(["bestmove (none)"])
     }
-  }
-
-  private mutating func choose<R: ArenaRules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> [String] {
-    guard R.outcome(of: state) == nil, let spec = try? PlayerSpec(player.name) else { return ["bestmove (none)"] }
     if R.variant == .ultimate, tree?.hasValue != spec.needsUltimateValue {
       do throws(ArenaError) {
         let needsValue = spec.needsUltimateValue
         tree = UltimateSearch(value: needsValue ? try UltimateValueFile.load() : nil)
-      } catch { return ["info string \(error)", "bestmove (none)"] }
+      } catch { return .reply(["info string \(error)", "bestmove (none)"]) }
     }
-    tree?.forget()
     let memory = PlayerMemory(tree: { [tree] _ in tree ?? UltimateSearch() })
-    guard case .own(let choose, _)? = R.player(of: spec, with: memory) else { return ["bestmove (none)"] }
-    let time = UCIServer.limit("movetime", words) ?? UCIServer.share(of: R.turn(in: state), words) ?? .infinity
-    let deadline = monotonicMilliseconds() + time
-    let cell = choose(state, nil, &generator) { monotonicMilliseconds() > deadline }
-    return ["bestmove \(R.variant.name(of: cell))"]
+    guard case .own(let choose, _)? = R.player(of: spec, with: memory) else { return .reply(["bestmove (none)"]) }
+    tree?.forget()
+    tree?.simulationLimit = UCIServer.nodes(words)
+    return answer(words, R.turn(in: state), isSearch: spec.isSearch(in: R.variant)) { [tree] generator, isStopped in
+      let cell = choose(state, nil, &generator, isStopped)
+      let name = R.variant.name(of: cell)
+      // There are none where the move was not searched.
+      let move = tree?.rootMoves.first { $0.cell == cell }
+      let info = move.map { ["info depth 1 score \(UCIServer.score($0.score)) pv \(name)"] } ?? []
+      return info + ["bestmove \(name)"]
+    }
   }
 }

@@ -204,14 +204,8 @@ private struct UltimateReview {
     }
     let best = search.bestMove(in: state, simulations: simulations, using: &generator)
     guard let move = search.rootMoves.first(where: { $0.cell == best }) else { return (0.5, false) }
-    let (mean, isProven): (Double, Bool) =
-      switch move.proof {
-      case .none: (Double(min(max(move.mean, -1), 1)), false)
-      case .win: (1, true)
-      case .draw: (0, true)
-      case .loss: (-1, true)
-      }
-    return ((1 + (state.turn == player ? mean : -mean)) / 2, isProven)
+    let score = Double(move.score)
+    return ((1 + (state.turn == player ? score : -score)) / 2, move.proof != .none)
   }
 
   /// The index of the move that gave away most, if any gave away much.
