@@ -27,6 +27,8 @@ package final class SQLiteStore: MatchStore {
     /// How many are reading.
     var reading = 0
     var isClosed = false
+    /// Whether the last try to write has failed.
+    var hasFailed = false
     /// The node that asked last.
     var asker: NodeID?
   }
@@ -123,6 +125,8 @@ package final class SQLiteStore: MatchStore {
   func writing<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
     writes.lock()
     defer { writes.unlock() }
+    var isDone = false
+    defer { state.withLock { $0.hasFailed = !isDone } }
     let rows = try writer()
     rows.asker = state.withLock { $0.asker }
     let done: T
@@ -141,6 +145,7 @@ package final class SQLiteStore: MatchStore {
       abandon(rows)
       throw .unknown("\(path): \(error)")
     }
+    isDone = true
     return done
   }
 
@@ -210,6 +215,18 @@ package final class SQLiteStore: MatchStore {
 
   /// Answers all of them in one transaction of the connection that writes if one changes the file, else on one that only reads.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
+    // A node on a disk that has been full lives again once something can be written: so long nobody's time runs out.
+    if let beat = questions.firstIndex(where: \.isBeat), state.withLock({ $0.hasFailed }) {
+      do throws(StoreError) {
+        try writing { (rows) throws(StoreError) in _ = try rows.run("PRAGMA user_version = 1") }
+      } catch {
+        var others = questions
+        others.remove(at: beat)
+        var answers = answer(others)
+        answers.insert(.failure(error), at: beat)
+        return answers
+      }
+    }
     do throws(StoreError) {
       guard questions.contains(where: { $0.writes }) else {
         if let node = questions.last(where: { $0.node != nil })?.node { state.withLock { $0.asker = node } }
@@ -361,6 +378,7 @@ package final class SQLiteStore: MatchStore {
 }
 
 extension StoreQuestion {
+  fileprivate var isBeat: Bool { if case .beat = self { true } else { false } }
   /// Whether it changes the file: that a node lives is not in it.
-  fileprivate var writes: Bool { if case .beat = self { false } else { changes } }
+  fileprivate var writes: Bool { changes && !isBeat }
 }

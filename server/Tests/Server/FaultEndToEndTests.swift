@@ -379,8 +379,13 @@ final class Crowd {
     }
     for _ in 0..<300 where try attempts() < 4 { try await crowd.play(milliseconds: 100) }
     #expect(try attempts() >= 4 && server.isRunning, "it tries again")
+    func isReady() throws -> Bool { try RawPeer(port).http("readyz").status == 200 }
+    for _ in 0..<100 where try isReady() { try await crowd.play(milliseconds: 100) }
+    #expect(try !isReady(), "nobody's time runs out while nobody can move")
     #expect(server.logText.contains("disk is full"))
     try FileManager.default.removeItem(atPath: folder.path + "/full")
+    for _ in 0..<100 where try !isReady() { try await crowd.play(milliseconds: 100) }
+    #expect(try isReady())
     try await crowd.playOn(6)
     crowd.leave()
     server.stop()
