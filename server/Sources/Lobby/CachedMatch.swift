@@ -165,6 +165,11 @@ struct CachedMatch: Sendable {
     (hasLeft[side], leftCleanly[side]) = (false, false)
   }
 
+  /// A side that is away has said goodbye, at another node.
+  mutating func shortenGrace(of side: Player, _ configuration: LobbyConfiguration) {
+    if away[side] { graceNow[side] = min(graceNow[side], configuration.graceAfterBye) }
+  }
+
   /// The wait after a restart is over if its time has come: the clock runs.
   mutating func startOverdueClock(_ now: Int64) {
     if let waits = waitsUntil, waits <= now { (waitsUntil, turnStarted) = (nil, now) }

@@ -1,10 +1,13 @@
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// What a node tells others, as a text of one or more lines. Losing one costs time and nothing else.
 enum Hint: Hashable, Sendable {
   /// A match has these events, beginning with this `seq`; none if they are too long to be told.
   case grown(MatchID, seq: Int, [[UInt8]])
+  /// A side that is away has said goodbye.
+  case bye(MatchID, Player)
   /// A ticket of this account has led to a match.
   case paired(ticket: String, account: Int64, MatchID)
   /// So many bots would play with whoever waits with a ticket.
@@ -26,6 +29,7 @@ enum Hint: Hashable, Sendable {
       let text = (["grown \(m) \(seq)"] + bodies.map { String(decoding: $0, as: UTF8.self) }).joined(separator: "\n")
       // The time at which it is told comes before it.
       return text.utf8.count <= MemoryStore.hintBytes - 20 ? text : "grown \(m) \(seq)"
+    case .bye(let m, let side): return "bye \(m) \(side.text)"
     case .paired(let ticket, let account, let m): return "paired \(ticket) \(account) \(m)"
     case .bots(let ticket, let count): return "bots \(ticket) \(count)"
     case .look(let ticket): return "look \(ticket)"
@@ -46,6 +50,9 @@ enum Hint: Hashable, Sendable {
     case ("grown", 3):
       guard let m = m(1), let seq = Int(words[2]) else { return nil }
       self = .grown(m, seq: seq, lines.dropFirst().map { Array($0.utf8) })
+    case ("bye", 3):
+      guard let m = m(1), let side = Player(text: words[2]) else { return nil }
+      self = .bye(m, side)
     case ("paired", 4):
       guard let account = Int64(words[2]), let m = m(3) else { return nil }
       self = .paired(ticket: words[1], account: account, m)

@@ -147,8 +147,9 @@ extension Lobby {
     if !unsure.isEmpty { read(accounts: unsure) }
     let grown = zip(draft.unit.logs, draft.events).filter { $0.0.after > 0 }
     for (log, events) in grown {
+      let byes = byes(in: events, of: log.m)
       counts.moves += events.count { if case .move = $0.kind { true } else { false } }
-      if let nodes = followers[log.m] { matches[log.m]?.nodes = nodes }
+      if let nodes = followers[log.m] { learn(nodes, of: log.m) }
       if let record = log.record {
         matches[log.m]?.record = record
         matches.index(log.m)
@@ -163,6 +164,7 @@ extension Lobby {
       let hadEnded = log.record == nil && matches[log.m]?.isOver == true
       let others = hadEnded ? otherNodes.map(\.id) : (followers[log.m] ?? []).filter { $0 != node }
       tell(others, .grown(log.m, seq: log.after + 1, log.bodies))
+      for side in byes { tell(others, .bye(log.m, side)) }
     }
     for (log, events) in zip(draft.unit.logs, draft.events) where log.after == 0 { begun(log, events, out.then) }
     switch out.then {
@@ -313,6 +315,7 @@ extension Lobby {
       }
       switch event.kind {
       case .gone: if let side = event.side { tellGone(side, m) }
+      case .recovered: nodes.deserted.remove(m)
       // Who aborts, or is aborted, waits no more; who has confirmed a pairing that falls apart does.
       case .abort: forgetSeeks(ledTo: m)
       case .end, .aside: hasEnded(m)
@@ -456,16 +459,6 @@ extension Lobby {
     if match.isOver, match.listed != nil, isShown, places.count >= Lobby.boards {
       effects.append(.publish(places[Lobby.boards - 1].id))
     }
-  }
-
-  /// Makes a session follow the side its account sits at.
-  mutating func follow(_ m: MatchID, _ account: Int64, _ session: String) {
-    guard let match = matches[m], let side = match.side(of: account),
-      sessions[session]?.games.contains(match.state.terms.rules) == true
-    else { return }
-    matches[m]?.add(session, to: side)
-    matches[m]?.hasLeft[side] = false
-    if match.away[side] { updatePresence(m) }
   }
 
   // MARK: matches that are broken

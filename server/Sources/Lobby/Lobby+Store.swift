@@ -114,17 +114,25 @@ extension Lobby {
       case (.paired(let ticket, let account), _): if isThere { sit(ticket, account, at: m) }
       case (.setAside(let number), _):
         if isThere { setAside(m, number) } else { effects.append(.obeyed(number, false)) }
-      case (.named, _): adopt(m)
+      case (.named, _):
+        guard isThere else { continue }
+        adopt(m)
+        // The answer that was missed may have told of a node that is dead.
+        nodes.deserted.insert(m)
       }
     }
   }
 
-  /// A match names this node, which had not heard of it: whoever played the one before it here sits down at it.
+  /// A match names this node, which had not heard of it: whoever played the one before it here, or is to play it, sits down at it.
   mutating func adopt(_ m: MatchID) {
-    guard let first = matches[m]?.bodies.first, let event = try? MatchEvent(body: first) else { return }
+    guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
+      return
+    }
     if let old = previous(of: [event]), matches[old] != nil {
       swapSeats(from: old, to: m)
       introduce(m)
+    } else {
+      for account in match.accounts { sitDown(account, at: m) }
     }
     updatePresence(m)
   }
@@ -192,6 +200,7 @@ extension Lobby {
         return lobby.askAgain(.reread(m))
       }
       lobby.catchUp(m, found)
+      if let found { lobby.takeCare(of: m, here: found.here) }
       lobby.goOn(with: m)
     }
   }
@@ -224,7 +233,7 @@ extension Lobby {
       guard seq >= match.state.seq else { return }
       matches[m]?.record = record
       matches.index(m)
-      matches[m]?.nodes = found.nodes
+      learn(found.nodes, of: m)
       fold(events, of: m, after: match.state.seq)
     } catch { abandon(m, error.message) }
   }
@@ -240,6 +249,10 @@ extension Lobby {
     guard let text else { return compare() }
     switch Hint(text) {
     case .grown(let m, let seq, let bodies): grown(m, seq, bodies)
+    case .bye(let m, let side):
+      matches[m]?.shortenGrace(of: side, configuration)
+      tellGone(side, m)
+      arm(m)
     case .paired(let ticket, let account, let m): pairedElsewhere(ticket, account, m)
     case .bots(let ticket, let count): offered(ticket, count)
     case .look(let ticket): if let id = seeks.seeker(ticket) { askForPlace(id) }
@@ -325,7 +338,7 @@ extension Lobby {
 
   private mutating func beaten(_ sentAt: Int64, _ beat: Beat) {
     let wasKeeper = isKeeper
-    let gone = nodes.living.contains { old in !beat.nodes.contains { $0.id == old.id } }
+    let gone = nodes.living.map(\.id).filter { old in !beat.nodes.contains { $0.id == old } }
     let roundTrip = now.steady - sentAt
     // An answer that was long on its way says little of the time.
     if roundTrip <= 500 || nodes.clockOffset == nil {
@@ -342,11 +355,18 @@ extension Lobby {
       }
     }
     if beat.nodes.contains(where: { $0.id != node }) { nodes.companyAt = now.steady }
+    if !gone.isEmpty {
+      nodes.deserted.formUnion(matches.values.filter { $0.nodes.contains(where: gone.contains) }.map(\.id))
+    }
+    if trustsBeats { for m in nodes.deserted.sorted() { reread(m) } }
     guard isKeeper else { return nodes.hasStarted = true }
     if !wasKeeper { askForQueue() }
-    guard now.steady >= nodes.trustsBeatsFrom else { return }
-    if gone || !wasKeeper || now.steady - nodes.sweptAt >= 5000 { sweep() }
+    guard trustsBeats else { return }
+    if !gone.isEmpty || !wasKeeper || now.steady - nodes.sweptAt >= 5000 { sweep() }
   }
+
+  /// Whether a node whose beat is old may be taken for dead.
+  private var trustsBeats: Bool { now.steady >= nodes.trustsBeatsFrom }
 
   /// Has the store again: meanwhile nobody could move, and perhaps no other node could beat.
   private mutating func comeBack(by time: Int64) {
@@ -380,20 +400,37 @@ extension Lobby {
     for one in found {
       let m = one.match.record.id
       if matches[m] == nil { guard install(one) else { continue } } else { catchUp(one, from: 0) }
+      nodes.deserted.insert(m)
       takeCare(of: m, here: one.here)
     }
     if !found.isEmpty { note("took up matches that nobody followed", ["matches": "\(found.count)"]) }
     if found.count >= configuration.sweptAtOnce { sweep() } else { nodes.hasStarted = true }
   }
 
-  /// Logs who is nowhere: both are away since a restart, or one since his node died.
+  /// Knows which nodes follow a match.
+  mutating func learn(_ found: [NodeID], of m: MatchID) {
+    guard let before = matches[m]?.nodes, before != found else { return }
+    matches[m]?.nodes = found
+    if !before.allSatisfy(found.contains) { nodes.deserted.insert(m) }
+  }
+
+  /// Logs who is nowhere, of a match that a node follows no more: both are away since a restart, or one since his node ended. What
+  /// cannot be done now is looked at again after the next beat.
   private mutating func takeCare(of m: MatchID, here: [Int64]) {
-    guard let match = matches[m], match.isSettled, [.confirming, .live].contains(match.state.phase) else { return }
+    guard nodes.deserted.contains(m), trustsBeats else { return }
+    guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else {
+      nodes.deserted.remove(m)
+      return
+    }
+    guard match.isSettled else { return }
     let absent = Player.allCases.filter { side in match.account(at: side).map { !here.contains($0) } ?? true }
+    // This is done once it is in the log.
     if absent.count == 2 {
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
-      decide(draft(match, [recovered]), .itself)
-    } else if let side = absent.first, !match.away[side], match.state.phase == .live {
+      return decide(draft(match, [recovered]), .itself)
+    }
+    nodes.deserted.remove(m)
+    if let side = absent.first, !match.away[side], match.state.phase == .live {
       matches[m]?.hasLeft[side] = true
       updatePresence(m)
     }

@@ -97,9 +97,20 @@ extension Lobby {
   mutating func forget(_ m: MatchID) {
     guard let match = matches[m] else { return }
     matches.remove(m)
+    nodes.deserted.remove(m)
     for id in match.watchers { connections[id]?.watching.removeAll { $0 == m } }
     for (id, request) in match.waiting { takeUp(id) { $0.refuseBusy(id, request.re) } }
     for account in match.accounts { release(account: account) }
+  }
+
+  /// Makes a session follow the side its account sits at.
+  mutating func follow(_ m: MatchID, _ account: Int64, _ session: String) {
+    guard let match = matches[m], let side = match.side(of: account),
+      sessions[session]?.games.contains(match.state.terms.rules) == true
+    else { return }
+    matches[m]?.add(session, to: side)
+    matches[m]?.hasLeft[side] = false
+    if match.away[side] { updatePresence(m) }
   }
 
   /// Logs who came and went, if that changed.
@@ -119,6 +130,12 @@ extension Lobby {
       if !isHere { tellGone(side, m) }
       arm(m)
     }
+  }
+
+  /// Those whose absence is in events that are about to be folded, and who have said goodbye here.
+  func byes(in events: [MatchEvent], of m: MatchID) -> [Player] {
+    events.compactMap { if case .gone = $0.kind { $0.side } else { nil } }
+      .filter { matches[m]?.leftCleanly[$0] == true }
   }
 
   // MARK: confirmations

@@ -264,6 +264,8 @@ struct Nodes: Sendable {
   var comparisons = 0
   /// Whether an answer was lost that may have told of such a match.
   var mustCompare = false
+  /// Matches here that a node follows no more: whoever played there may be nowhere, which no log says.
+  var deserted: Set<MatchID> = []
   /// When this node looked last for what nobody follows.
   var sweptAt = Int64.min / 2
 

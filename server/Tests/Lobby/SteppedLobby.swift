@@ -43,6 +43,8 @@ struct SteppedLobby {
   var late: [LobbyInput] = []
   /// Whether the store answers no question.
   var isSilent = false
+  /// Questions that the store does as they ask, and whose answers are lost.
+  var loses: ((StoreQuestion) -> Bool)?
   /// Done to the store before the next unit: what somebody else is quicker with.
   var before: ((MemoryStore, StoreUnit) -> Void)?
   /// The units that were handed out, with their verdicts.
@@ -121,7 +123,9 @@ struct SteppedLobby {
   }
 
   private func answer(_ question: StoreQuestion) -> StoreAnswer? {
-    isSilent || mood == .full && question.changes ? nil : try? store.answer(question)
+    guard !isSilent, mood != .full || !question.changes else { return nil }
+    let answer = try? store.answer(question)
+    return loses?(question) == true ? nil : answer
   }
 
   private mutating func hear(_ input: LobbyInput, _ inputs: inout [LobbyInput]) {
