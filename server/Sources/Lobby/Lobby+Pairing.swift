@@ -55,14 +55,14 @@ extension Lobby {
   }
 
   private mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
+    // It may still be put there.
+    if answer == nil { timers.set(.insist(.unqueue(asked.id)), at: now.steady + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
       // It was given up meanwhile, or its connection is gone.
       return insist(.unqueue(asked.id))
     }
     guard case .queued(let result) = answer else {
       endSeek(id)
-      // It may still be put there.
-      timers.set(.insist(.unqueue(asked.id)), at: now.steady + 5000)
       return refuseBusy(id, re)
     }
     switch result {
