@@ -41,7 +41,7 @@ struct Live: ParsableCommand {
     var all = score.conductor.open(at: .zero)
     let begun = ContinuousClock.now
     try lines(rules) { line in
-      let elapsed = (ContinuousClock.now - begun) / .seconds(1)
+      let elapsed = line.at == nil ? (ContinuousClock.now - begun) / .seconds(1) : 0
       all += score.hear(line, now: .seconds(elapsed))
     }
     let (rest, end) = score.finish()

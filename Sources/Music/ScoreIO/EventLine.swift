@@ -161,10 +161,10 @@ package struct LiveScore {
     conductor.inTime = []
   }
 
-  /// Answers a line; one without a time, or with one that is over, is heard at `now`.
+  /// Answers a line; one without a time, or with one that is over, is heard at `now`. Before that nothing can sound any more.
   package mutating func hear(_ line: EventLine, now: Tick) -> [ScoreEvent] {
     // Two downbeats at one moment would be one.
-    let moment = max(line.at.map { .seconds($0) } ?? now, isBegun ? last + .milliseconds(10) : .zero)
+    let moment = max(line.at.map { .seconds($0) } ?? now, now, isBegun ? last + .milliseconds(10) : .zero)
     var events = conductor.advance(to: moment - Conductor.lookahead)
     if !isBegun { events += conductor.begin(at: moment) }
     (isBegun, last) = (true, moment)

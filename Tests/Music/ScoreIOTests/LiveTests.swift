@@ -30,6 +30,16 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
   #expect(events.contains { $0.kind == .note && $0.frame == .seconds(12) })
 }
 
+@Test func `A line whose time is over is heard now`() throws {
+  var score = LiveScore(seed: 3, rules: rules)
+  _ = score.conductor.open(at: .zero)
+  _ = score.hear(try EventLine(#"{"voice": "first", "degree": 4}"#, rules: rules), now: .seconds(5))
+  _ = score.conductor.advance(to: .seconds(20))
+  let late = score.hear(try EventLine(#"{"at": 12, "voice": "second", "degree": 2}"#, rules: rules), now: .seconds(20))
+  #expect(score.conductor.bars.filter { $0.kind == .move }.map(\.start) == [.seconds(5), .seconds(20)])
+  #expect(late.allSatisfy { $0.frame >= .seconds(20) })
+}
+
 @Test(arguments: [
   ("{", "column"), ("[]", "must be a JSON object"), ("{}", "must have one of voice begin undo end connection"),
   (#"{"voice": "first", "degree": 40}"#, "degree: must be a whole number -1–14, is 40"),
