@@ -149,7 +149,7 @@ extension Lobby {
     for (log, events) in grown {
       let byes = byes(in: events, of: log.m)
       counts.moves += events.count { if case .move = $0.kind { true } else { false } }
-      if let nodes = followers[log.m] { learn(nodes, of: log.m) }
+      if let nodes = followers[log.m] { matches[log.m]?.nodes = nodes }
       if let record = log.record {
         matches[log.m]?.record = record
         matches.index(log.m)
@@ -315,7 +315,7 @@ extension Lobby {
       }
       switch event.kind {
       case .gone: if let side = event.side { tellGone(side, m) }
-      case .recovered: nodes.deserted.remove(m)
+      case .recovered: nodes.settle(m)
       // Who aborts, or is aborted, waits no more; who has confirmed a pairing that falls apart does.
       case .abort: forgetSeeks(ledTo: m)
       case .end, .aside: hasEnded(m)
@@ -387,7 +387,8 @@ extension Lobby {
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
       matches[m]?.add(session.id, to: side)
     }
-    if sessions.of(opener).isEmpty, match.nodes.allSatisfy({ $0 == node }) { matches[m]?.hasLeft[side] = true }
+    guard sessions.of(opener).isEmpty else { return }
+    if otherNodes.isEmpty { matches[m]?.hasLeft[side] = true } else { nodes.desert(m, now.steady) }
   }
 
   private mutating func hasEnded(_ m: MatchID) {

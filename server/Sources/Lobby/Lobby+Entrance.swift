@@ -142,15 +142,15 @@ extension Lobby {
     guard let connection = connections[id] else { return }
     for m in connection.watching { matches[m]?.watchers.removeAll { $0 == id } }
     if let session = connection.session.flatMap({ sessions[$0] }), session.connection == id {
-      insist(.detach(session: session.id, generation: session.generation))
       leave(session.id, clean: clean)
     }
     connections[id] = nil
   }
 
-  /// A session is connected here no more.
-  mutating func leave(_ session: String, clean: Bool) {
+  /// A session is connected here no more, and perhaps elsewhere by now.
+  mutating func leave(_ session: String, clean: Bool, isElsewhere: Bool = false) {
     guard let known = sessions[session] else { return }
+    insist(.detach(session: session, generation: known.generation))
     endSeek(known.connection)
     seeks.forgetLast(known.connection)
     connections[known.connection]?.session = nil
@@ -159,6 +159,10 @@ extension Lobby {
       guard let match = matches[m], let side = match.side(of: known.account) else { continue }
       matches[m]?.followers[side].removeAll { $0 == session }
       guard match.followers[side].contains(session), connections(of: side, in: match).isEmpty else { continue }
+      if isElsewhere {
+        nodes.desert(m, now.steady)
+        continue
+      }
       matches[m]?.hasLeft[side] = true
       matches[m]?.leftCleanly[side] = clean
       updatePresence(m)
@@ -168,7 +172,7 @@ extension Lobby {
 
   /// Ends the connection of a session that is used elsewhere, or over.
   mutating func end(_ session: Session, _ code: ByeCode, _ why: String) {
-    leave(session.id, clean: false)
+    leave(session.id, clean: false, isElsewhere: code == .replaced)
     close(session.connection, code, why, retry: nil)
   }
 

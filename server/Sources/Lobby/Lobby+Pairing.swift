@@ -150,18 +150,17 @@ extension Lobby {
     } else if sessions.of(account).isEmpty {
       matches[m]?.hasLeft[side] = true
     } else {
-      // The seek was taken back too late.
       sitDown(account, at: m)
     }
     updatePresence(m)
   }
 
-  /// Somebody sits down with each of his sessions here at a match that has just begun, unless one of them plays it.
+  /// Who has taken back a seek too late sits down at a match that has just begun.
   mutating func sitDown(_ account: Int64, at m: MatchID) {
     guard let match = matches[m], let side = match.side(of: account), !match.isOver, match.state.moves.isEmpty,
       match.followers[side].isEmpty
     else { return }
-    for session in sessions.of(account) where session.games.contains(match.state.terms.rules) {
+    for session in sessions.of(account) where seeks.hasTakenBack(session.connection) {
       matches[m]?.add(session.id, to: side)
       introduce(m, to: session.connection, side)
     }

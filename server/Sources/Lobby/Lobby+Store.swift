@@ -88,7 +88,7 @@ extension Lobby {
 
   private mutating func loaded(_ m: MatchID, _ found: Followed?) {
     let waiting = store.loading.removeValue(forKey: m) ?? []
-    var text = "there is no such match"
+    var (text, isNamed) = ("there is no such match", false)
     if let found, matches[m] == nil, !install(found) {
       text = "match \(m) is broken and was given up; the log of the server has it"
     }
@@ -96,6 +96,8 @@ extension Lobby {
       let isThere = matches[m] != nil
       switch (work, id) {
       case (.request(let request), let id?):
+        // Who was to play it here is gone again.
+        if isThere, request.isLook, connections[id] == nil { nodes.desert(m, now.steady) }
         takeUp(id) { lobby in
           if isThere {
             lobby.serve(request, m, id)
@@ -114,13 +116,14 @@ extension Lobby {
       case (.paired(let ticket, let account), _): if isThere { sit(ticket, account, at: m) }
       case (.setAside(let number), _):
         if isThere { setAside(m, number) } else { effects.append(.obeyed(number, false)) }
-      case (.named, _):
-        guard isThere else { continue }
-        adopt(m)
-        // The answer that was missed may have told of a node that is dead.
-        nodes.deserted.insert(m)
+      case (.named, _): isNamed = isThere
       }
     }
+    // After those who know more.
+    guard isNamed else { return }
+    adopt(m)
+    // The answer that was missed may have told of a node that is dead.
+    nodes.desert(m, now.steady, byAll: found?.nodes == [node])
   }
 
   /// A match names this node, which had not heard of it: whoever played the one before it here, or is to play it, sits down at it.
@@ -200,7 +203,7 @@ extension Lobby {
         return lobby.askAgain(.reread(m))
       }
       lobby.catchUp(m, found)
-      if let found { lobby.takeCare(of: m, here: found.here) }
+      if let found { lobby.takeCare(of: m, found) }
       lobby.goOn(with: m)
     }
   }
@@ -233,7 +236,7 @@ extension Lobby {
       guard seq >= match.state.seq else { return }
       matches[m]?.record = record
       matches.index(m)
-      learn(found.nodes, of: m)
+      matches[m]?.nodes = found.nodes
       fold(events, of: m, after: match.state.seq)
     } catch { abandon(m, error.message) }
   }
@@ -249,10 +252,7 @@ extension Lobby {
     guard let text else { return compare() }
     switch Hint(text) {
     case .grown(let m, let seq, let bodies): grown(m, seq, bodies)
-    case .bye(let m, let side):
-      matches[m]?.shortenGrace(of: side, configuration)
-      tellGone(side, m)
-      arm(m)
+    case .bye(let m, let side): saidBye(side, m)
     case .paired(let ticket, let account, let m): pairedElsewhere(ticket, account, m)
     case .bots(let ticket, let count): offered(ticket, count)
     case .look(let ticket): if let id = seeks.seeker(ticket) { askForPlace(id) }
@@ -338,7 +338,7 @@ extension Lobby {
 
   private mutating func beaten(_ sentAt: Int64, _ beat: Beat) {
     let wasKeeper = isKeeper
-    let gone = nodes.living.map(\.id).filter { old in !beat.nodes.contains { $0.id == old } }
+    let gone = nodes.living.contains { old in !beat.nodes.contains { $0.id == old.id } }
     let roundTrip = now.steady - sentAt
     // An answer that was long on its way says little of the time.
     if roundTrip <= 500 || nodes.clockOffset == nil {
@@ -355,14 +355,13 @@ extension Lobby {
       }
     }
     if beat.nodes.contains(where: { $0.id != node }) { nodes.companyAt = now.steady }
-    if !gone.isEmpty {
-      nodes.deserted.formUnion(matches.values.filter { $0.nodes.contains(where: gone.contains) }.map(\.id))
-    }
-    if trustsBeats { for m in nodes.deserted.sorted() { reread(m) } }
+    if gone { doubtWhoIsElsewhere() }
+    // A node that dies may leave thousands.
+    if trustsBeats { for m in nodes.deserted.keys.sorted().prefix(256) { reread(m) } }
     guard isKeeper else { return nodes.hasStarted = true }
     if !wasKeeper { askForQueue() }
     guard trustsBeats else { return }
-    if !gone.isEmpty || !wasKeeper || now.steady - nodes.sweptAt >= 5000 { sweep() }
+    if gone || !wasKeeper || now.steady - nodes.sweptAt >= 5000 { sweep() }
   }
 
   /// Whether a node whose beat is old may be taken for dead.
@@ -399,41 +398,48 @@ extension Lobby {
   private mutating func swept(_ found: [Followed]) {
     for one in found {
       let m = one.match.record.id
-      if matches[m] == nil { guard install(one) else { continue } } else { catchUp(one, from: 0) }
-      nodes.deserted.insert(m)
-      takeCare(of: m, here: one.here)
+      let isNew = matches[m] == nil
+      if isNew { guard install(one) else { continue } } else { catchUp(one, from: 0) }
+      nodes.desert(m, now.steady, byAll: isNew && one.nodes == [node])
+      takeCare(of: m, one)
     }
     if !found.isEmpty { note("took up matches that nobody followed", ["matches": "\(found.count)"]) }
     if found.count >= configuration.sweptAtOnce { sweep() } else { nodes.hasStarted = true }
   }
 
-  /// Knows which nodes follow a match.
-  mutating func learn(_ found: [NodeID], of m: MatchID) {
-    guard let before = matches[m]?.nodes, before != found else { return }
-    matches[m]?.nodes = found
-    if !before.allSatisfy(found.contains) { nodes.deserted.insert(m) }
+  /// A node has ended: whoever plays a match and is not here may have been there.
+  private mutating func doubtWhoIsElsewhere() {
+    for match in matches.values where !match.isOver {
+      let isElsewhere = Player.allCases.contains { !match.away[$0] && connections(of: $0, in: match).isEmpty }
+      if isElsewhere { nodes.desert(match.id, now.steady) }
+    }
   }
 
-  /// Logs who is nowhere, of a match that a node follows no more: both are away since a restart, or one since his node ended. What
-  /// cannot be done now is looked at again after the next beat.
-  private mutating func takeCare(of m: MatchID, here: [Int64]) {
-    guard nodes.deserted.contains(m), trustsBeats else { return }
-    guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else {
-      nodes.deserted.remove(m)
-      return
-    }
+  /// Logs who is nowhere, of a match of which that is in doubt: both are away since a restart, or one. What cannot be done or known now
+  /// is looked at again after the next beat.
+  private mutating func takeCare(of m: MatchID, _ found: Followed) {
+    guard let doubt = nodes.deserted[m], trustsBeats, !isOutOfTouch else { return }
+    guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else { return nodes.settle(m) }
     guard match.isSettled else { return }
-    let absent = Player.allCases.filter { side in match.account(at: side).map { !here.contains($0) } ?? true }
-    // This is done once it is in the log.
-    if absent.count == 2 {
+    let isFollowedElsewhere = found.nodes.contains { $0 != node }
+    // Whoever has just come anywhere follows the match in a moment. Who does not has come for something else.
+    let isEarly = now.steady - doubt.since < 5000
+    let absent = Player.allCases.filter { side in
+      guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }
+      let isConnected = found.here.contains(account) || !sessions.of(account).isEmpty
+      return !isConnected || !isFollowedElsewhere && !isEarly
+    }
+    if absent.count == 2, doubt.byAll || !match.away.x && !match.away.o {
+      // It is settled once this is in the log.
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
       return decide(draft(match, [recovered]), .itself)
     }
-    nodes.deserted.remove(m)
-    if let side = absent.first, !match.away[side], match.state.phase == .live {
-      matches[m]?.hasLeft[side] = true
-      updatePresence(m)
+    for side in absent where !match.away[side] { matches[m]?.hasLeft[side] = true }
+    let isKnown = Player.allCases.allSatisfy { side in
+      absent.contains(side) || match.away[side] || !connections(of: side, in: match).isEmpty
     }
+    if isKnown || isFollowedElsewhere || !isEarly { nodes.settle(m) }
+    updatePresence(m)
   }
 
   // MARK: comparing

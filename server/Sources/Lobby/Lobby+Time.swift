@@ -97,7 +97,7 @@ extension Lobby {
   mutating func forget(_ m: MatchID) {
     guard let match = matches[m] else { return }
     matches.remove(m)
-    nodes.deserted.remove(m)
+    nodes.settle(m)
     for id in match.watchers { connections[id]?.watching.removeAll { $0 == m } }
     for (id, request) in match.waiting { takeUp(id) { $0.refuseBusy(id, request.re) } }
     for account in match.accounts { release(account: account) }
@@ -110,6 +110,7 @@ extension Lobby {
     else { return }
     matches[m]?.add(session, to: side)
     matches[m]?.hasLeft[side] = false
+    matches[m]?.leftCleanly[side] = false
     if match.away[side] { updatePresence(m) }
   }
 
@@ -136,6 +137,19 @@ extension Lobby {
   func byes(in events: [MatchEvent], of m: MatchID) -> [Player] {
     events.compactMap { if case .gone = $0.kind { $0.side } else { nil } }
       .filter { matches[m]?.leftCleanly[$0] == true }
+  }
+
+  /// A side that is away has said goodbye at another node.
+  mutating func saidBye(_ side: Player, _ m: MatchID) {
+    guard let match = matches[m] else { return }
+    guard match.away[side] else {
+      // Its absence is still to be read.
+      if match.isBehind || match.isBeingRead { matches[m]?.leftCleanly[side] = true }
+      return
+    }
+    matches[m]?.shortenGrace(of: side, configuration)
+    tellGone(side, m)
+    arm(m)
   }
 
   // MARK: confirmations

@@ -225,7 +225,9 @@ package struct Lobby: Sendable {
       if let number = match.unit, store[unit: number] == nil { faults.append("\(match.id) waits for unit \(number)") }
       if match.isSettled, !match.waiting.isEmpty, !match.isBehind { faults.append("\(match.id) keeps who waits") }
     }
-    if nodes.deserted.contains(where: { matches[$0] == nil }) { faults.append("a match is deserted that is not here") }
+    if nodes.deserted.keys.contains(where: { matches[$0] == nil }) {
+      faults.append("a match is deserted that is not here")
+    }
     for (id, connection) in connections where connection.outstanding == 0 && !connection.queue.isEmpty {
       faults.append("connection \(id) keeps what it said")
     }

@@ -264,10 +264,24 @@ struct Nodes: Sendable {
   var comparisons = 0
   /// Whether an answer was lost that may have told of such a match.
   var mustCompare = false
-  /// Matches here that a node follows no more: whoever played there may be nowhere, which no log says.
-  var deserted: Set<MatchID> = []
+  /// Matches here of which somebody may be nowhere, which no log says: a node has ended, their opener is not here, or a session is
+  /// said to be elsewhere.
+  private(set) var deserted: [MatchID: Desertion] = [:]
   /// When this node looked last for what nobody follows.
   var sweptAt = Int64.min / 2
+
+  struct Desertion: Sendable {
+    let since: Int64
+    /// Whether nobody followed the match, so that nobody looked at its clock either.
+    let byAll: Bool
+  }
+
+  mutating func desert(_ m: MatchID, _ now: Int64, byAll: Bool = false) {
+    deserted[m] = Desertion(since: now, byAll: byAll || deserted[m]?.byAll == true)
+  }
+
+  /// It is known who plays a match and is nowhere, or nobody plays it any more.
+  mutating func settle(_ m: MatchID) { deserted[m] = nil }
 
   /// Whether there is another node, or was a moment ago: what it did last may not have been heard of.
   func haveCompany(_ now: Int64) -> Bool { now - companyAt < 10_000 }

@@ -84,6 +84,8 @@ struct Seeks: Sendable {
   /// What was sought last, and the match that it has led to.
   private var led: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
   private var connections: [String: ConnectionID] = [:]
+  /// Connections that took back what they sought last. It may have led to a match all the same.
+  private var takenBack: Set<ConnectionID> = []
 
   var count: Int { open.count }
   var isEmpty: Bool { open.isEmpty }
@@ -122,7 +124,15 @@ struct Seeks: Sendable {
   /// What a connection sought last, if it has led to this match.
   func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { led[id].flatMap { $0.m == m ? $0.ticket : nil } }
 
+  /// A connection takes back what it seeks.
+  mutating func takeBack(_ id: ConnectionID) {
+    if open[id] != nil { takenBack.insert(id) }
+  }
+
+  func hasTakenBack(_ id: ConnectionID) -> Bool { takenBack.contains(id) }
+
   mutating func forgetLast(_ id: ConnectionID) {
+    takenBack.remove(id)
     if let last = led.removeValue(forKey: id) { connections[last.ticket.id] = nil }
   }
 }

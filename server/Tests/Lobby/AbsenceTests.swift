@@ -65,6 +65,45 @@ import TicTacToe
     #expect(!scene.world[0].heardAny(scene.kept.id, #""t":"gone""#))
   }
 
+  @Test(arguments: [0, 1]) func `who connects anew before the old connection has ended was never away`(
+    node: Int
+  ) throws {
+    var scene = try Scene(losing: 1)
+    let resume = try #require(scene.world[1].field("resume", of: scene.lost.id, in: "welcome"))
+    let again = scene.world[node].login("", resume: resume)
+    scene.world.wait(6000)
+    #expect(scene.world[1].closed[scene.lost.id] == .replaced)
+    #expect(scene.world[node].heardAny(again, #""t":"state""#))
+    #expect(!scene.world[0].heardAny(scene.kept.id, #""t":"gone""#))
+    #expect(try scene.world[0].stored(scene.m).seq == 3)
+  }
+
+  @Test func `who is banned is not taken for connected`() throws {
+    var scene = try Scene(losing: 1)
+    scene.world[1].step(.administer(1, .player("guest-Bob", .ban)))
+    #expect(scene.world[1].closed[scene.lost.id] == .banned)
+    scene.world[1].drop(scene.lost.id)
+    let id = try #require(MatchID(rawValue: scene.m))
+    let answer = try scene.world[0].store.answer(.match(id))
+    let found = if case .match(let found?) = answer { found.here.count } else { 0 }
+    #expect(found == 1)
+    #expect(try scene.isKnownToBeAway)
+  }
+
+  @Test func `a room that is joined when its opener has gone begins with the opener away`() throws {
+    var world = try SteppedNodes()
+    let a = world[0].login("a")
+    world[0].type(a, #"{"t":"create","clock":"none","rated":false,"key":"k"}"#)
+    let code = try #require(world[0].field("code", of: a, in: "room"))
+    world[0].drop(a)
+    let b = world[1].login("b")
+    world[1].type(b, #"{"t":"join","code":"\#(code)"}"#)
+    world.wait(3000)
+    let m = try #require(world[1].field("m", of: b, in: "paired"))
+    let away = try world[1].stored(m).away
+    #expect(away.x != away.o && world[1].heardAny(b, #""t":"gone""#))
+  }
+
   @Test func `an absence is logged though the match was busy when the node was found to be dead`() throws {
     for node in 0...1 {
       var scene = try Scene(losing: node)
@@ -105,6 +144,90 @@ import TicTacToe
     (world[1].loses, world[1].mood) = (nil, .well)
     world.wait(10_000, without: 0)
     #expect(try world[1].stored(m).away == Sides(x: true, o: true))
+  }
+
+  @Test func `who has come to a node that leaves is missed, though no other node has heard of it as a follower`() throws
+  {
+    var world = try SteppedNodes()
+    let (x, o, m) = world[0].pair(#""clock":"none","rated":false"#)
+    world[0].move(x, m, 0, "b2")
+    world[0].move(o, m, 1, "a1")
+    let resume = try #require(world[0].field("resume", of: o, in: "welcome"))
+    world[0].drop(o)
+    _ = world[1].login("", resume: resume)
+    #expect(try world[0].stored(m).away.o == false)
+    world[1].step(.drain(retry: 100))
+    world[1].step(.leave)
+    _ = try world[0].store.answer(.leave(world[1].lobby.node))
+    world.wait(3000, without: 1)
+    #expect(try world[0].stored(m).away.o)
+  }
+
+  @Test func `another connection of a player, which does not play the match, is not taken for him`() throws {
+    var world = try SteppedNodes()
+    let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
+    let token = try #require(world[1].field("token", of: bob, in: "token"))
+    for (node, id) in [(0, ann), (1, bob)] {
+      world[node].type(id, #"{"t":"seek","clock":"none","rated":false,"key":"k\#(node)"}"#)
+    }
+    world.wait(3000)
+    let m = try #require(world[0].field("m", of: ann, in: "paired"))
+    let isX = world[0].field("side", of: ann, in: "paired") == "x"
+    world[isX ? 0 : 1].move(isX ? ann : bob, m, 0, "b2")
+    world[isX ? 1 : 0].move(isX ? bob : ann, m, 1, "a1")
+    // A second session of the account comes to the other node and looks at nothing.
+    let idle = world[0].login("", caps: #"["play:none"]"#, token: token)
+    let id = try #require(MatchID(rawValue: m))
+    let session = try #require(world[0].lobby.connections[UInt64(idle)]?.session)
+    for side in Player.allCases { world.nodes[0].lobby.matches[id]?.followers[side].removeAll { $0 == session } }
+    world.wait(12_000, without: 1)
+    #expect(try world[0].stored(m).away == Sides(x: !isX, o: isX))
+  }
+
+  @Test func `a goodbye that is heard before the absence says nothing, and counts once the absence is read`() throws {
+    var scene = try Scene(losing: 1)
+    scene.world[0].isSlowToJudge = true
+    scene.act()
+    scene.world[0].heard(scene.kept.id).forEach { _ in }
+    scene.world[1].type(scene.lost.id, #"{"t":"bye"}"#)
+    #expect(!scene.world[0].heardAny(scene.kept.id, #""t":"gone""#))
+    scene.world[0].hearLate()
+    scene.world.wait(100)
+    #expect(try scene.isKnownToBeAway)
+    let gone = scene.world[0].heard(scene.kept.id).last { $0.contains(#""t":"gone""#) }
+    #expect(gone?.contains(#""in_ms":10000"#) == true, "\(gone ?? "nothing was said")")
+  }
+
+  @Test func `who leaves before the other confirms is known to be away once the match begins`() throws {
+    var world = try SteppedNodes()
+    let a = world[0].login("a", caps: #"["confirm"]"#), b = world[1].login("b", caps: #"["confirm"]"#)
+    for (node, id) in [(0, a), (1, b)] {
+      world[node].type(id, #"{"t":"seek","clock":"none","rated":false,"key":"k\#(node)"}"#)
+    }
+    world.wait(1500)
+    let m = try #require(world[1].field("m", of: b, in: "paired"))
+    world[1].type(b, #"{"t":"confirm","m":"\#(m)"}"#)
+    world[1].step(.drain(retry: 100))
+    world[1].step(.leave)
+    _ = try world[0].store.answer(.leave(world[1].lobby.node))
+    world.wait(1500, without: 1)
+    world[0].type(a, #"{"t":"confirm","m":"\#(m)"}"#)
+    world.wait(1500, without: 1)
+    let state = try world[0].stored(m)
+    #expect(state.phase == .live && state.away.x != state.away.o)
+  }
+
+  @Test func `a connection that sought nothing is not seated at a match of its player`() throws {
+    var world = try SteppedNodes()
+    let a = world[0].login("a"), b = world[1].named("b2b")
+    let token = try #require(world[1].field("token", of: b, in: "token"))
+    let idle = world[1].login("", token: token)
+    world[1].type(b, #"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#)
+    world.losesHints = true
+    world[0].type(a, #"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#)
+    world.nodes[1].lobby.nodes.mustCompare = true
+    world.wait(12_000)
+    #expect(world[0].heardAny(a, "paired") && world[1].heardAny(b, "paired") && !world[1].heardAny(idle, "paired"))
   }
 
   @Test func `who says goodbye can be claimed against as soon from another node as from the same`() throws {

@@ -32,6 +32,8 @@ struct Watch {
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
   /// Live matches that no node has in memory.
   var orphans: [MatchID: Int64] = [:]
+  /// Players of live matches who are nowhere and are not known to be, or are here and taken for away.
+  var misplaced: [String: Int64] = [:]
   /// Since when a node has had no way to a store that works.
   var cutOff: [Int: Int64] = [:]
   /// Tickets of the queue that nobody waits with, or of somebody waiting that the queue does not have.
@@ -58,6 +60,7 @@ extension Simulation {
     watch.quietSince = nodes.map(\.wellSince).max() ?? .max
     lookAtFollowers()
     lookAtOrphans()
+    lookAtPresence()
     lookAtStranded()
     lookAtQueue()
     lookAtBans()
@@ -109,6 +112,29 @@ extension Simulation {
       tally["longest without a follower"] = max(tally["longest without a follower"] ?? 0, Int(now - since))
     }
     watch.orphans = still
+  }
+
+  /// Of whoever plays it is known whether he is here.
+  private mutating func lookAtPresence() {
+    let lobbies = nodes.compactMap(\.lobby)
+    var still: [String: Int64] = [:]
+    for m in store.live.sorted() {
+      let known = lobbies.compactMap { lobby in lobby.matches[m].map { (lobby, $0) } }
+      for side in Player.allCases where store.logs[m]?.state.phase == .live {
+        guard let account = known.first?.1.account(at: side) else { continue }
+        let isNowhere = lobbies.allSatisfy { $0.sessions.of(account).isEmpty }
+        let isHere = known.contains { !$0.connections(of: side, in: $1).isEmpty }
+        let isAway = known.contains { $1.away[side] }
+        guard isNowhere && !isAway || isHere && isAway else { continue }
+        let what = "\(side.text) of match \(m) is \(isHere ? "here and taken for away" : "nowhere and not known to be")"
+        let since = watch.misplaced[what] ?? now
+        still[what] = since
+        if quiet(since, watch.quietSince) > Self.swept + Self.repaired {
+          checker.faults.append("\(what) for \(now - since) ms")
+        }
+      }
+    }
+    watch.misplaced = still
   }
 
   /// Nobody is left at a node that has no way to the store while there is another that has.
