@@ -83,7 +83,7 @@ targets += layer(
       name: "WindowLogic",
       dependencies: ["Base", "TicTacToe", "Oracle", "MatchProtocol", "ClientModel", "Interface"]),
     .target(
-      name: "Screen", dependencies: ["TicTacToe", "Oracle", "ScoreModel", "Interface", "CCairo", "CPango"],
+      name: "Screen", dependencies: ["Base", "TicTacToe", "Oracle", "ScoreModel", "Interface", "CCairo", "CPango"],
       exclude: ["Web"]),
     .target(
       name: "Play",

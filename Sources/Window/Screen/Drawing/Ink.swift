@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// A pen stroke: a smooth centre line with a width that swells and tapers, drawn as far as the pen has come.
@@ -184,19 +185,11 @@ extension MarkStrokes {
 
 /// A small fixed sequence of numbers −1…1: the unsteadiness of a hand, the same at every redraw.
 struct Jitter {
-  private var state: UInt64
+  private var random: SplitMix64
 
-  init(seed: Int) { state = UInt64(bitPattern: Int64(seed)) }
+  init(seed: Int) { random = SplitMix64(seed: UInt64(bitPattern: Int64(seed))) }
 
-  mutating func next() -> Double {
-    // SplitMix64 (Steele, Lea, Flood 2014): neighbouring seeds give unrelated hands.
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-    z ^= z >> 31
-    return Double(Int64(bitPattern: z) >> 11) / 0x1p52
-  }
+  mutating func next() -> Double { Double(Int64(bitPattern: random.next()) >> 11) / 0x1p52 }
 }
 
 extension Canvas {
