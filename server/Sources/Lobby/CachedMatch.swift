@@ -37,18 +37,18 @@ struct CachedMatch: Sendable {
   private(set) var turnStarted: Int64?
   /// After a restart: the clock stands until the side to move is back, at the latest until then.
   private(set) var waitsUntil: Int64?
-  /// Which sides are away. The log says so too, up to `mostPresences` times.
+  /// Which sides are away. The log says so too, up to `mostPresences` times a side.
   private(set) var away = Sides(x: false, o: false)
-  /// Sides whose last connection here has ended, which no log says yet; and whether with `bye`.
+  /// Sides whose last connection has ended, here or at a node that is no more, which no log says yet; and whether with `bye`.
   var hasLeft = Sides(x: false, o: false)
   var leftCleanly = Sides(x: false, o: false)
   /// Whether somebody is missing; only then can a side have come or gone.
   var missesSomebody: Bool { away.x || away.o || hasLeft.x || hasLeft.o }
-  /// Events of a log that tell of comings and goings; what comes after as many is not logged, so that nobody makes a log grow by
-  /// reconnecting.
+  /// Events of a log that tell of one side's comings and goings; what comes after as many is not logged, so that nobody makes a log grow
+  /// by reconnecting.
   static let mostPresences = 64
-  private var presences = 0
-  var logsPresence: Bool { presences < CachedMatch.mostPresences }
+  private var presences = Sides(x: 0, o: 0)
+  func logsPresence(of side: Player) -> Bool { presences[side] < CachedMatch.mostPresences }
   private(set) var awaySince = Sides<Int64?>(x: nil, o: nil)
   /// Milliseconds each side may be away this time.
   private var graceNow = Sides(x: 0, o: 0)
@@ -119,12 +119,10 @@ struct CachedMatch: Sendable {
     case .confirm:
       if state.phase == .live { (confirmBy, turnStarted) = (nil, now) }
     case .move: (turnStarted, waitsUntil) = (now, nil)
-    case .gone:
-      presences += 1
-      if let side = event.side { mark(side, isHere: false, now, configuration) }
-    case .back:
-      presences += 1
-      if let side = event.side { mark(side, isHere: true, now, configuration) }
+    case .gone, .back:
+      guard let side = event.side else { break }
+      presences[side] += 1
+      mark(side, isHere: event.kind == .back, now, configuration)
     case .recovered:
       for side in Player.allCases { mark(side, isHere: false, now, configuration) }
       if state.phase == .confirming {

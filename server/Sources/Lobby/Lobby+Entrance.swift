@@ -158,14 +158,15 @@ extension Lobby {
     for m in matches.of(known.account) {
       guard let match = matches[m], let side = match.side(of: known.account) else { continue }
       matches[m]?.followers[side].removeAll { $0 == session }
-      guard match.followers[side].contains(session), connections(of: side, in: match).isEmpty else { continue }
-      if isElsewhere {
+      guard connections(of: side, in: match).isEmpty else { continue }
+      if match.followers[side].contains(session), match.isOver || !isElsewhere {
+        matches[m]?.hasLeft[side] = true
+        matches[m]?.leftCleanly[side] = clean
+        updatePresence(m)
+      } else if !match.isOver, !match.away[side] {
+        // One that did not play may have been taken for the one that did.
         nodes.desert(m, now.steady)
-        continue
       }
-      matches[m]?.hasLeft[side] = true
-      matches[m]?.leftCleanly[side] = clean
-      updatePresence(m)
     }
     release(account: known.account)
   }

@@ -120,10 +120,18 @@ extension Lobby {
       }
     }
     // After those who know more.
-    guard isNamed else { return }
-    adopt(m)
-    // The answer that was missed may have told of a node that is dead.
-    nodes.desert(m, now.steady, byAll: found?.nodes == [node])
+    if isNamed { adopt(m) }
+    // Nobody else may know that a node has ended which others had left the match to.
+    if let found, let match = matches[m], unknown(in: match).contains(where: { !found.here.contains($0) }) {
+      nodes.desert(m, now.steady, byAll: found.nodes == [node])
+    }
+  }
+
+  /// Those who play a match that goes on, are not away as far as is known, and are not here.
+  private func unknown(in match: CachedMatch) -> [Int64] {
+    guard [.confirming, .live].contains(match.state.phase) else { return [] }
+    return Player.allCases.filter { !match.away[$0] && connections(of: $0, in: match).isEmpty }
+      .compactMap { match.account(at: $0) }
   }
 
   /// A match names this node, which had not heard of it: whoever played the one before it here, or is to play it, sits down at it.
@@ -390,7 +398,9 @@ extension Lobby {
     (nodes.isSweeping, nodes.sweptAt) = (true, now.steady)
     ask(.sweep(node, limit: configuration.sweptAtOnce)) { lobby, answer in
       lobby.nodes.isSweeping = false
-      if case .swept(let found) = answer { lobby.swept(found) } else { lobby.nodes.mustCompare = true }
+      if case .swept(let found) = answer { return lobby.swept(found) }
+      lobby.nodes.mustCompare = true
+      lobby.doubtWhoIsElsewhere()
     }
   }
 
@@ -399,7 +409,8 @@ extension Lobby {
     for one in found {
       let m = one.match.record.id
       let isNew = matches[m] == nil
-      if isNew { guard install(one) else { continue } } else { catchUp(one, from: 0) }
+      if isNew { _ = install(one) } else { catchUp(one, from: 0) }
+      guard matches[m] != nil else { continue }
       nodes.desert(m, now.steady, byAll: isNew && one.nodes == [node])
       takeCare(of: m, one)
     }
@@ -409,10 +420,7 @@ extension Lobby {
 
   /// A node has ended: whoever plays a match and is not here may have been there.
   private mutating func doubtWhoIsElsewhere() {
-    for match in matches.values where !match.isOver {
-      let isElsewhere = Player.allCases.contains { !match.away[$0] && connections(of: $0, in: match).isEmpty }
-      if isElsewhere { nodes.desert(match.id, now.steady) }
-    }
+    for match in matches.values where !unknown(in: match).isEmpty { nodes.desert(match.id, now.steady) }
   }
 
   /// Logs who is nowhere, of a match of which that is in doubt: both are away since a restart, or one. What cannot be done or known now
@@ -421,7 +429,7 @@ extension Lobby {
     guard let doubt = nodes.deserted[m], trustsBeats, !isOutOfTouch else { return }
     guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else { return nodes.settle(m) }
     guard match.isSettled else { return }
-    let isFollowedElsewhere = found.nodes.contains { $0 != node }
+    let isFollowedElsewhere = otherNodes.contains { found.nodes.contains($0.id) }
     // Whoever has just come anywhere follows the match in a moment. Who does not has come for something else.
     let isEarly = now.steady - doubt.since < 5000
     let absent = Player.allCases.filter { side in
@@ -434,11 +442,11 @@ extension Lobby {
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
       return decide(draft(match, [recovered]), .itself)
     }
+    // Before a match is live only both can be logged.
+    guard match.state.phase == .live else { return }
     for side in absent where !match.away[side] { matches[m]?.hasLeft[side] = true }
-    let isKnown = Player.allCases.allSatisfy { side in
-      absent.contains(side) || match.away[side] || !connections(of: side, in: match).isEmpty
-    }
-    if isKnown || isFollowedElsewhere || !isEarly { nodes.settle(m) }
+    let isKnown = unknown(in: match).allSatisfy { account in absent.contains { match.account(at: $0) == account } }
+    if isKnown || !isEarly { nodes.settle(m) }
     updatePresence(m)
   }
 

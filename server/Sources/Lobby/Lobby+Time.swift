@@ -124,8 +124,13 @@ extension Lobby {
       let isHere = !connections(of: side, in: match).isEmpty
       guard isHere && match.away[side] || !isHere && match.hasLeft[side] && !match.away[side] else { continue }
       // However many are logged, nobody stays away in a log who is here.
-      if isHere ? match.state.away[side] : match.logsPresence {
+      if isHere ? match.state.away[side] : match.logsPresence(of: side) {
         return decide(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
+      }
+      // Another node, where he comes back, could not tell this one.
+      guard isHere || otherNodes.isEmpty else {
+        matches[m]?.hasLeft[side] = false
+        continue
       }
       matches[m]?.mark(side, isHere: isHere, now.steady, configuration)
       if !isHere { tellGone(side, m) }

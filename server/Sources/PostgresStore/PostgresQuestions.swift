@@ -145,7 +145,7 @@ extension PostgresStore {
     try pool.run(PostgresStore.leaving.map { $0(.text(node)) }, within: 10_000)
   }
 
-  /// What is locked by others at the moment is found the next time.
+  /// What is locked by others at the moment is found the next time, unless a living node follows it by then.
   private static let takeLost = PGStatement(
     "take_lost",
     """

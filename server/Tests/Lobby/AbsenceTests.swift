@@ -24,6 +24,12 @@ import TicTacToe
       (kept, lost, lostSide) = x.node == node ? (o, x, .x) : (x, o, .o)
     }
 
+    /// The same with another connection of the player who is kept.
+    init(_ other: Scene, kept id: Int) {
+      (world, m, lost, lostSide) = (other.world, other.m, other.lost, other.lostSide)
+      kept = (other.kept.node, id)
+    }
+
     /// The node of the lost player stops in order, as for an update.
     mutating func leave() throws {
       world[lost.node].step(.drain(retry: 100))
@@ -163,6 +169,44 @@ import TicTacToe
     #expect(try world[0].stored(m).away.o)
   }
 
+  @Test func `of two who were at a node that leaves the one who does not come back is missed`() throws {
+    var world = try SteppedNodes(3)
+    let (x, o, m) = world[0].pair(#""clock":"none","rated":false"#)
+    world[0].move(x, m, 0, "b2")
+    world[0].move(o, m, 1, "a1")
+    let resume = try #require(world[0].field("resume", of: o, in: "welcome"))
+    world[0].step(.drain(retry: 100))
+    world[0].step(.leave)
+    _ = try world[1].store.answer(.leave(world[0].lobby.node))
+    // Back once it is known that the node has left, and before anybody has looked for its matches.
+    world.nodes[1].isSilent = true
+    world.wait(1500, without: 0)
+    let back = world[2].login("", resume: resume)
+    world.nodes[1].isSilent = false
+    world.wait(5000, without: 0)
+    #expect(world[2].heardAny(back, #""t":"gone""#))
+    #expect(try world[2].stored(m).away == Sides(x: true, o: false))
+  }
+
+  @Test func `an absence that is logged no more is no absence, for he may be back at another node`() throws {
+    var scene = try Scene(losing: 1)
+    for _ in 0..<40 {
+      let resume = try #require(scene.world[0].field("resume", of: scene.kept.id, in: "welcome"))
+      scene.world[0].drop(scene.kept.id)
+      scene.world.nodes[0].said = []
+      let again = scene.world[0].login("", resume: resume)
+      scene = Scene(scene, kept: again)
+      scene.world.wait(100)
+    }
+    let resume = try #require(scene.world[0].field("resume", of: scene.kept.id, in: "welcome"))
+    scene.world[0].drop(scene.kept.id)
+    let back = scene.world[1].login("", resume: resume)
+    scene.world.wait(110_000)
+    scene.world[1].type(scene.lost.id, #"{"t":"claim","m":"\#(scene.m)","mid":"c"}"#)
+    #expect(scene.world[1].heardAny(back, #""t":"state""#))
+    #expect(try scene.world[1].stored(scene.m).phase == .live)
+  }
+
   @Test func `another connection of a player, which does not play the match, is not taken for him`() throws {
     var world = try SteppedNodes()
     let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
@@ -188,7 +232,7 @@ import TicTacToe
     var scene = try Scene(losing: 1)
     scene.world[0].isSlowToJudge = true
     scene.act()
-    scene.world[0].heard(scene.kept.id).forEach { _ in }
+    scene.world.nodes[0].said = []
     scene.world[1].type(scene.lost.id, #"{"t":"bye"}"#)
     #expect(!scene.world[0].heardAny(scene.kept.id, #""t":"gone""#))
     scene.world[0].hearLate()

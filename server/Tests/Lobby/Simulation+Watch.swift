@@ -129,7 +129,8 @@ extension Simulation {
         let what = "\(side.text) of match \(m) is \(isHere ? "here and taken for away" : "nowhere and not known to be")"
         let since = watch.misplaced[what] ?? now
         still[what] = since
-        if quiet(since, watch.quietSince) > Self.swept + Self.repaired {
+        // Somebody who is connected and does not play is waited for.
+        if quiet(since, watch.quietSince) > Self.swept + Self.repaired + 5000 {
           checker.faults.append("\(what) for \(now - since) ms")
         }
       }
