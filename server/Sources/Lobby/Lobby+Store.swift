@@ -121,6 +121,8 @@ extension Lobby {
     }
     // After those who know more.
     if isNamed { adopt(m) }
+    // Word of what came later was quicker than this answer.
+    if let seq = store.growing.removeValue(forKey: m), let known = matches[m]?.state.seq, known < seq { reread(m) }
     // Nobody else may know that a node has ended which others had left the match to.
     if let found, let match = matches[m], unknown(in: match).contains(where: { !found.here.contains($0) }) {
       nodes.desert(m, now.steady, byAll: found.nodes == [node])
@@ -151,6 +153,7 @@ extension Lobby {
   private mutating func notLoaded(_ m: MatchID) {
     nodes.mustCompare = true
     let waiting = store.loading.removeValue(forKey: m) ?? []
+    store.growing[m] = nil
     // Nobody waits for an answer to these, and the match does not wait for anybody.
     let lasting = waiting.filter { _, work in
       switch work {
@@ -274,6 +277,7 @@ extension Lobby {
 
   /// A match has grown at another node.
   private mutating func grown(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
+    if store.loading[m] != nil { store.growing[m] = max(store.growing[m] ?? 0, seq + max(bodies.count, 1) - 1) }
     guard let match = matches[m], match.state.seq < seq + max(bodies.count, 1) - 1 || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }
     // Whoever sits down, and how ratings change, the store knows.

@@ -54,6 +54,8 @@ struct StoreWork: Sendable {
   private var next: UInt64 = 1
   /// Who waits for a match that is being loaded, in order.
   var loading: [MatchID: [(id: ConnectionID?, work: Loading)]] = [:]
+  /// How far matches have grown, as was heard, that are being loaded.
+  var growing: [MatchID: Int] = [:]
   /// Pages for everybody: when they were asked for last, with what answer, and who waits for the next.
   var pages: [StoreQuestion: (at: Int64, answer: StoreAnswer)] = [:]
   var readers: [StoreQuestion: [(ConnectionID, re: String?)]] = [:]

@@ -9,13 +9,16 @@ extension Simulation {
   func isStopped(_ i: Int) -> Bool { now < nodes[i].stoppedUntil }
 
   /// Something was wrong with a node at this moment.
-  mutating func trouble(_ i: Int) { nodes[i].wellSince = .max }
+  mutating func trouble(_ i: Int) {
+    guard nodes[i].wellSince != .max else { return }
+    (nodes[i].wasWellSince, nodes[i].wellSince) = (nodes[i].wellSince, .max)
+  }
 
   mutating func startServer(_ i: Int) {
     nodes[i].life += 1
     nodes[i].name = "n\(i)l\(nodes[i].life)"
     (nodes[i].waiting, nodes[i].isCommitting, nodes[i].isListening) = ([], false, true)
-    (nodes[i].tickAt, nodes[i].startedAt) = (nil, now)
+    (nodes[i].tickAt, nodes[i].startedAt, nodes[i].wasWellSince) = (nil, now, .max)
     // Each machine counts from its own start, and its wall clock is a little off.
     nodes[i].steadyAhead = Int64(random.below(1_000_000))
     nodes[i].wallAhead = Int64(random.below(400)) - 200

@@ -55,7 +55,7 @@ extension Simulation {
   mutating func look() {
     for i in nodes.indices {
       let isWell = nodes[i].lobby?.isReady == true && !isStopped(i) && nodes[i].backlog.isEmpty && !cannotReachStore(i)
-      if !isWell { nodes[i].wellSince = .max } else if nodes[i].wellSince == .max { nodes[i].wellSince = now }
+      if !isWell { trouble(i) } else if nodes[i].wellSince == .max { nodes[i].wellSince = now }
     }
     watch.quietSince = nodes.map(\.wellSince).max() ?? .max
     lookAtFollowers()
@@ -148,10 +148,10 @@ extension Simulation {
       let since = watch.cutOff[i, default: now]
       watch.cutOff[i] = since
       guard now - since > Self.sentAway, let id = seated.sorted().first(where: { homes[$0] == i }) else { continue }
-      // Both were there for so long before that they have heard of each other.
+      // Both were well for so long before that they have heard of each other.
       let knewEachOther = nodes.indices.contains { j in
         j != i && quiet(since, nodes[j].wellSince) > Self.sentAway
-          && max(nodes[i].startedAt, nodes[j].startedAt) < since - Self.swept
+          && max(nodes[i].wasWellSince, nodes[j].startedAt) < since - Self.swept
       }
       if knewEachOther {
         checker.faults.append("connection \(id) has been at \(nodes[i].name) for \(now - since) ms without a store")

@@ -105,6 +105,8 @@ struct Simulation {
     var startedAt: Int64 = 0
     /// Since when nothing has been wrong with it.
     var wellSince: Int64 = .max
+    /// Since when it was well before its last trouble.
+    var wasWellSince: Int64 = .max
   }
 
   let seed: UInt64
