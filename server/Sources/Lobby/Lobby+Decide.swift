@@ -387,8 +387,7 @@ extension Lobby {
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
       matches[m]?.add(session.id, to: side)
     }
-    guard sessions.of(opener).isEmpty else { return }
-    if otherNodes.isEmpty { matches[m]?.hasLeft[side] = true } else { nodes.desert(m, now.steady) }
+    if sessions.of(opener).isEmpty { miss(side, of: m) }
   }
 
   private mutating func hasEnded(_ m: MatchID) {

@@ -252,9 +252,8 @@ extension Lobby {
       }
       // Who has left the old match is not at the new one either, and this node is who knows.
       let hasLeft = before.away[side.opponent] || before.hasLeft[side.opponent]
-      if before.nodes.contains(node), hasLeft, matches[m]?.followers[side].isEmpty == true {
-        matches[m]?.hasLeft[side] = true
-      }
+      guard matches[m]?.followers[side].isEmpty == true else { continue }
+      if before.nodes.contains(node), hasLeft { matches[m]?.hasLeft[side] = true } else { miss(side, of: m) }
     }
     return new
   }

@@ -138,6 +138,11 @@ extension Lobby {
     }
   }
 
+  /// Somebody is to play a match and is not here: he is gone, or at another node if one lives.
+  mutating func miss(_ side: Player, of m: MatchID) {
+    if otherNodes.isEmpty { matches[m]?.hasLeft[side] = true } else { nodes.desert(m, now.steady) }
+  }
+
   /// Those whose absence is in events that are about to be folded, and who have said goodbye here.
   func byes(in events: [MatchEvent], of m: MatchID) -> [Player] {
     events.compactMap { if case .gone = $0.kind { $0.side } else { nil } }

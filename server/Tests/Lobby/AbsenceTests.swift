@@ -110,6 +110,28 @@ import TicTacToe
     #expect(away.x != away.o && world[1].heardAny(b, #""t":"gone""#))
   }
 
+  @Test(arguments: [1, 2]) func `who has come back to nothing and gone before a rematch begins is missed`(nodes: Int)
+    throws
+  {
+    var world = try SteppedNodes(nodes)
+    let (x, o, m) = world[0].pair(#""clock":"none","rated":false"#)
+    world[0].move(x, m, 0, "b2")
+    world[0].move(o, m, 1, "a1")
+    world[0].type(x, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
+    world[0].type(x, #"{"t":"rematch","m":"\#(m)","mid":"s"}"#)
+    let resume = try #require(world[0].field("resume", of: x, in: "welcome"))
+    let again = world[0].login("", resume: resume)
+    world[0].drop(again)
+    let id = try #require(MatchID(rawValue: m))
+    // As where the old match was forgotten and read again meanwhile.
+    for side in Player.allCases { world.nodes[0].lobby.matches[id]?.hasLeft[side] = false }
+    world[0].type(o, #"{"t":"rematch","m":"\#(m)","mid":"t"}"#)
+    let next = try #require(world[0].field("next", of: o) ?? world[0].field("m", of: o, in: "paired"))
+    world.wait(3000)
+    // The sides change.
+    #expect(try world[0].stored(next).away == Sides(x: false, o: true))
+  }
+
   @Test func `an absence is logged though the match was busy when the node was found to be dead`() throws {
     for node in 0...1 {
       var scene = try Scene(losing: node)
