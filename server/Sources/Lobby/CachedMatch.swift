@@ -165,7 +165,7 @@ struct CachedMatch: Sendable {
 
   /// A side that is away has said goodbye, at another node.
   mutating func shortenGrace(of side: Player, _ configuration: LobbyConfiguration) {
-    if away[side] { graceNow[side] = min(graceNow[side], configuration.graceAfterBye) }
+    graceNow[side] = min(graceNow[side], configuration.graceAfterBye)
   }
 
   /// The wait after a restart is over if its time has come: the clock runs.

@@ -164,7 +164,7 @@ extension Lobby {
         matches[m]?.leftCleanly[side] = clean
         updatePresence(m)
       } else if !match.isOver, !match.away[side] {
-        // One that did not play may have been taken for the one that did.
+        // It may be connected elsewhere. Or it did not play, and was taken for the one that did.
         nodes.desert(m, now.steady)
       }
     }

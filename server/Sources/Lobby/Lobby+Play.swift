@@ -250,9 +250,9 @@ extension Lobby {
       for session in before.followers[side.opponent] where matches[m]?.add(session, to: side) == true {
         new.append((session, side))
       }
+      guard matches[m]?.followers[side].isEmpty == true else { continue }
       // Who has left the old match is not at the new one either, and this node is who knows.
       let hasLeft = before.away[side.opponent] || before.hasLeft[side.opponent]
-      guard matches[m]?.followers[side].isEmpty == true else { continue }
       if before.nodes.contains(node), hasLeft { matches[m]?.hasLeft[side] = true } else { miss(side, of: m) }
     }
     return new

@@ -124,16 +124,11 @@ extension Lobby {
     // Word of what came later was quicker than this answer.
     if let seq = store.growing.removeValue(forKey: m), let known = matches[m]?.state.seq, known < seq { reread(m) }
     // Nobody else may know that a node has ended which others had left the match to.
-    if let found, let match = matches[m], unknown(in: match).contains(where: { !found.here.contains($0) }) {
+    if let found, let match = matches[m],
+      unknown(in: match).contains(where: { !found.here.contains(match.account(at: $0) ?? 0) })
+    {
       nodes.desert(m, now.steady, byAll: found.nodes == [node])
     }
-  }
-
-  /// Those who play a match that goes on, are not away as far as is known, and are not here.
-  private func unknown(in match: CachedMatch) -> [Int64] {
-    guard [.confirming, .live].contains(match.state.phase) else { return [] }
-    return Player.allCases.filter { !match.away[$0] && connections(of: $0, in: match).isEmpty }
-      .compactMap { match.account(at: $0) }
   }
 
   /// A match names this node, which had not heard of it: whoever played the one before it here, or is to play it, sits down at it.
@@ -277,8 +272,9 @@ extension Lobby {
 
   /// A match has grown at another node.
   private mutating func grown(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
-    if store.loading[m] != nil { store.growing[m] = max(store.growing[m] ?? 0, seq + max(bodies.count, 1) - 1) }
-    guard let match = matches[m], match.state.seq < seq + max(bodies.count, 1) - 1 || bodies.isEmpty else { return }
+    let last = seq + max(bodies.count, 1) - 1
+    if store.loading[m] != nil { store.growing[m] = max(store.growing[m] ?? 0, last) }
+    guard let match = matches[m], match.state.seq < last || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }
     // Whoever sits down, and how ratings change, the store knows.
     let needsMore = events.contains { event in
@@ -449,8 +445,7 @@ extension Lobby {
     // Before a match is live only both can be logged.
     guard match.state.phase == .live else { return }
     for side in absent where !match.away[side] { matches[m]?.hasLeft[side] = true }
-    let isKnown = unknown(in: match).allSatisfy { account in absent.contains { match.account(at: $0) == account } }
-    if isKnown || !isEarly { nodes.settle(m) }
+    if unknown(in: match).allSatisfy(absent.contains) || !isEarly { nodes.settle(m) }
     updatePresence(m)
   }
 

@@ -138,6 +138,12 @@ extension Lobby {
     }
   }
 
+  /// The sides of a match that goes on that are not away, as far as is known, and are not connected here.
+  func unknown(in match: CachedMatch) -> [Player] {
+    guard [.confirming, .live].contains(match.state.phase) else { return [] }
+    return Player.allCases.filter { !match.away[$0] && connections(of: $0, in: match).isEmpty }
+  }
+
   /// Somebody is to play a match and is not here: he is gone, or at another node if one lives.
   mutating func miss(_ side: Player, of m: MatchID) {
     if otherNodes.isEmpty { matches[m]?.hasLeft[side] = true } else { nodes.desert(m, now.steady) }

@@ -30,13 +30,6 @@ import TicTacToe
       kept = (other.kept.node, id)
     }
 
-    /// The node of the lost player stops in order, as for an update.
-    mutating func leave() throws {
-      world[lost.node].step(.drain(retry: 100))
-      world[lost.node].step(.leave)
-      _ = try world[kept.node].store.answer(.leave(world[lost.node].lobby.node))
-    }
-
     /// The player who is still here says something that makes the log grow.
     mutating func act() {
       world[kept.node].type(kept.id, #"{"t":"draw","a":"offer","m":"\#(m)","mid":"d"}"#)
@@ -52,7 +45,7 @@ import TicTacToe
   ) throws {
     for node in 0...1 {
       var scene = try Scene(losing: node)
-      try scene.leave()
+      try scene.world.leave(scene.lost.node)
       if actsAtOnce { scene.act() }
       scene.world.wait(6000, without: node)
       #expect(try scene.isKnownToBeAway)
@@ -63,7 +56,7 @@ import TicTacToe
   @Test func `who has come back from a node that has left in time was never away`() throws {
     var scene = try Scene(losing: 1)
     let resume = try #require(scene.world[1].field("resume", of: scene.lost.id, in: "welcome"))
-    try scene.leave()
+    try scene.world.leave(scene.lost.node)
     let back = scene.world[0].login("", resume: resume)
     scene.world.wait(6000, without: 1)
     #expect(scene.world[0].heardAny(back, #""t":"state""#))
@@ -184,9 +177,7 @@ import TicTacToe
     world[0].drop(o)
     _ = world[1].login("", resume: resume)
     #expect(try world[0].stored(m).away.o == false)
-    world[1].step(.drain(retry: 100))
-    world[1].step(.leave)
-    _ = try world[0].store.answer(.leave(world[1].lobby.node))
+    try world.leave(1)
     world.wait(3000, without: 1)
     #expect(try world[0].stored(m).away.o)
   }
@@ -197,9 +188,7 @@ import TicTacToe
     world[0].move(x, m, 0, "b2")
     world[0].move(o, m, 1, "a1")
     let resume = try #require(world[0].field("resume", of: o, in: "welcome"))
-    world[0].step(.drain(retry: 100))
-    world[0].step(.leave)
-    _ = try world[1].store.answer(.leave(world[0].lobby.node))
+    try world.leave(0)
     // Back once it is known that the node has left, and before anybody has looked for its matches.
     world.nodes[1].isSilent = true
     world.wait(1500, without: 0)
@@ -273,9 +262,7 @@ import TicTacToe
     world.wait(1500)
     let m = try #require(world[1].field("m", of: b, in: "paired"))
     world[1].type(b, #"{"t":"confirm","m":"\#(m)"}"#)
-    world[1].step(.drain(retry: 100))
-    world[1].step(.leave)
-    _ = try world[0].store.answer(.leave(world[1].lobby.node))
+    try world.leave(1)
     world.wait(1500, without: 1)
     world[0].type(a, #"{"t":"confirm","m":"\#(m)"}"#)
     world.wait(1500, without: 1)

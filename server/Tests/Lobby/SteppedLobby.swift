@@ -299,6 +299,13 @@ struct SteppedNodes {
     }
   }
 
+  /// A node stops in order, as for an update.
+  mutating func leave(_ i: Int) throws {
+    self[i].step(.drain(retry: 100))
+    self[i].step(.leave)
+    _ = try nodes[i].store.answer(.leave(nodes[i].lobby.node))
+  }
+
   private func due(_ i: Int) -> Int64 { nodes[i].lobby.nextDue ?? .max }
 
   /// Two people in a live match, each at a node of his own; `x` and `o` are node and connection.
