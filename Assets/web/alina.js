@@ -356,6 +356,7 @@ alina = program.instance.exports;
 const wanted = files.asked();
 alina.start(Math.floor(Math.random() * 2 ** 32));
 if (document.hidden) alina.state(0, 0);
+if (!document.hasFocus()) alina.state(1, 0);
 if (sound.isMissing) alina.state(2, 2);
 resize();
 listen();

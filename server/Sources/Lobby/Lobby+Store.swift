@@ -125,7 +125,7 @@ extension Lobby {
     if let seq = store.growing.removeValue(forKey: m), let known = matches[m]?.state.seq, known < seq { reread(m) }
     // Nobody else may know that a node has ended which others had left the match to.
     if let found, let match = matches[m],
-      unknown(in: match).contains(where: { !found.here.contains(match.account(at: $0) ?? 0) })
+      unknown(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
     {
       nodes.desert(m, now.steady, byAll: found.nodes == [node])
     }
@@ -429,13 +429,12 @@ extension Lobby {
     guard let doubt = nodes.deserted[m], trustsBeats, !isOutOfTouch else { return }
     guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else { return nodes.settle(m) }
     guard match.isSettled else { return }
-    let isFollowedElsewhere = otherNodes.contains { found.nodes.contains($0.id) }
     // Whoever has just come anywhere follows the match in a moment. Who does not has come for something else.
     let isEarly = now.steady - doubt.since < 5000
     let absent = Player.allCases.filter { side in
       guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }
-      let isConnected = found.here.contains(account) || !sessions.of(account).isEmpty
-      return !isConnected || !isFollowedElsewhere && !isEarly
+      if isEarly { return found.here[account] == nil && sessions.of(account).isEmpty }
+      return !mayPlayElsewhere(account, found)
     }
     if absent.count == 2, doubt.byAll || !match.away.x && !match.away.o {
       // It is settled once this is in the log.
@@ -447,6 +446,12 @@ extension Lobby {
     for side in absent where !match.away[side] { matches[m]?.hasLeft[side] = true }
     if unknown(in: match).allSatisfy(absent.contains) || !isEarly { nodes.settle(m) }
     updatePresence(m)
+  }
+
+  /// Whether a player may be at another node, which then knows better: he has a session at one that follows the match.
+  private func mayPlayElsewhere(_ account: Int64?, _ found: Followed) -> Bool {
+    let places = account.flatMap { found.here[$0] } ?? []
+    return otherNodes.contains { places.contains($0.id) && found.nodes.contains($0.id) }
   }
 
   // MARK: comparing

@@ -204,8 +204,9 @@ struct MemoryContent {
     for case let digest? in [old.resume, old.previous] where resumes[digest] == id { resumes[digest] = nil }
   }
 
-  private func isHere(_ account: Int64) -> Bool {
-    sessionsOf[account].contains { sessions[$0]?.node.map(lives) == true }
+  /// The living nodes at which an account has a session.
+  private func whereabouts(_ account: Int64) -> Set<NodeID> {
+    Set(sessionsOf[account].compactMap { sessions[$0]?.node }.filter(lives))
   }
 
   // MARK: questions
@@ -324,7 +325,7 @@ struct MemoryContent {
         || ended > time - 600_000
       if isNeeded { kept.append(guest) } else { forget(account: guest.id) }
     }
-    let idle = kept.filter { !isHere($0.id) && liveOf[$0.id].isEmpty }
+    let idle = kept.filter { whereabouts($0.id).isEmpty && liveOf[$0.id].isEmpty }
     for guest in idle.prefix(max(0, kept.count - most)) { forget(account: guest.id) }
     keys = keys.filter { $0.value.at >= time - age || matches[$0.value.m]?.isLive == true }
     for (id, ticket) in tickets {
@@ -338,9 +339,9 @@ struct MemoryContent {
   private func followed(_ m: MatchID) -> Followed? {
     guard let match = matches[m] else { return nil }
     let ids = Set(match.stored.record.accounts).sorted()
+    let here = Dictionary(uniqueKeysWithValues: ids.map { ($0, whereabouts($0)) }).filter { !$1.isEmpty }
     return Followed(
-      match: match.stored, accounts: ids.compactMap { accounts[$0] }, nodes: match.nodes, here: ids.filter(isHere),
-      now: clock())
+      match: match.stored, accounts: ids.compactMap { accounts[$0] }, nodes: match.nodes, here: here, now: clock())
   }
 
   private func place(_ code: String) -> MatchID? {

@@ -120,11 +120,12 @@ extension SQLiteRows {
     ) { (SQLiteRows.record($0), $0.text(8)) }
     guard let row = read.first, let match = try stored([row.0]).first else { return nil }
     let ids = Set(match.record.accounts).sorted()
-    var here: [Int64] = []
+    var here: [Int64: Set<NodeID>] = [:]
     for id in ids {
-      here += try run("SELECT account FROM session WHERE account = ? AND node = ? LIMIT 1", .int(id), .text(asker)) {
-        $0.int(0)
+      let found = try run("SELECT node FROM session WHERE account = ? AND node = ? LIMIT 1", .int(id), .text(asker)) {
+        $0.text(0)
       }
+      if !found.isEmpty { here[id] = Set(found) }
     }
     return Followed(
       match: match, accounts: try accounts(ids), nodes: SQLiteRows.nodes(row.1), here: here, now: now())

@@ -111,12 +111,12 @@ package struct Followed: Sendable, Hashable {
   package var accounts: [AccountRecord]
   /// The nodes that follow it, this one included.
   package var nodes: [NodeID]
-  /// Those of its accounts that have a session at a living node.
-  package var here: [Int64]
+  /// The living nodes at which each of its accounts has a session; nothing for who has none.
+  package var here: [Int64: Set<NodeID>]
   /// The store's clock.
   package var now: Int64
 
-  package init(match: StoredMatch, accounts: [AccountRecord], nodes: [NodeID], here: [Int64], now: Int64) {
+  package init(match: StoredMatch, accounts: [AccountRecord], nodes: [NodeID], here: [Int64: Set<NodeID>], now: Int64) {
     (self.match, self.accounts, self.nodes, self.here, self.now) = (match, accounts, nodes, here, now)
   }
 }

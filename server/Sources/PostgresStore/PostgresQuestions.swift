@@ -361,7 +361,7 @@ extension PostgresStore {
   private static let followedHere = PGStatement(
     "followed_here",
     """
-    SELECT DISTINCT s.account FROM session s
+    SELECT DISTINCT s.account, s.node FROM session s
     WHERE s.account = \(seats) AND (s.node = $2 OR \(isHere("s")))
     """)
 
@@ -381,13 +381,16 @@ extension PostgresStore {
     ])
     let accounts = Dictionary(
       found[2].rows.compactMap(PostgresRows.account).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-    let here = Set(found[3].rows.compactMap { $0.first?.int })
+    var here: [Int64: Set<NodeID>] = [:]
+    for row in found[3].rows {
+      if let account = row[0].int, let node = row[1].text { here[account, default: []].insert(node) }
+    }
     let matches = PostgresRows.matches(found[0].rows, found[1].rows)
     return zip(matches, found[0].rows).map { match, row in
       let seats = Set(match.record.accounts).sorted()
       return Followed(
         match: match, accounts: seats.compactMap { accounts[$0] },
-        nodes: PostgresRows.nodes(row[PostgresRows.matchWidth]), here: seats.filter(here.contains),
+        nodes: PostgresRows.nodes(row[PostgresRows.matchWidth]), here: here.filter { seats.contains($0.key) },
         now: row.last?.int ?? 0)
     }
   }

@@ -239,6 +239,28 @@ import TicTacToe
     #expect(try world[0].stored(m).away == Sides(x: !isX, o: isX))
   }
 
+  @Test func `a device at a third node, where somebody watches, is not taken for the player`() throws {
+    var world = try SteppedNodes(3)
+    let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
+    let token = try #require(world[1].field("token", of: bob, in: "token"))
+    // It is there before the match, and so is not told of it.
+    _ = world[2].login("", token: token)
+    for (node, id) in [(0, ann), (1, bob)] {
+      world[node].type(id, #"{"t":"seek","clock":"none","rated":false,"key":"k\#(node)"}"#)
+    }
+    world.wait(3000)
+    let m = try #require(world[0].field("m", of: ann, in: "paired"))
+    let isX = world[0].field("side", of: ann, in: "paired") == "x"
+    world[isX ? 0 : 1].move(isX ? ann : bob, m, 0, "b2")
+    world[isX ? 1 : 0].move(isX ? bob : ann, m, 1, "a1")
+    let watcher = world[2].login("Cat")
+    world[2].type(watcher, #"{"t":"watch","m":"\#(m)"}"#)
+    #expect(world[2].heardAny(watcher, #""t":"state""#))
+    world.wait(15_000, without: 1)
+    #expect(try world[0].stored(m).away == Sides(x: !isX, o: isX))
+    #expect(world[0].heardAny(ann, #""t":"gone""#))
+  }
+
   @Test func `a goodbye that is heard before the absence says nothing, and counts once the absence is read`() throws {
     var scene = try Scene(losing: 1)
     scene.world[0].isSlowToJudge = true

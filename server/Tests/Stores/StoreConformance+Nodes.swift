@@ -42,10 +42,10 @@ extension StoreConformance {
     _ = try bench.queue(bench.ticket("t1", ann.id, node: "b"))
     #expect(try bench.sweep().isEmpty)
     #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
-    #expect(try bench.look(m)?.here == [ann.id] && bench.tickets().count == 1)
+    #expect(try bench.look(m)?.here == [ann.id: ["b"]] && bench.tickets().count == 1)
     try bench.silence("b")
     #expect(try bench.beat("a").nodes.map(\.id) == ["a"])
-    #expect(try bench.look(m)?.here == [])
+    #expect(try bench.look(m)?.here == [:])
     #expect(try bench.sweep().map(\.match.record.id).sorted() == [both, theirs].sorted())
     for m in [both, theirs] { #expect(try bench.look(m)?.nodes == ["a"]) }
     #expect(try bench.sweep().isEmpty && bench.tickets().isEmpty)
@@ -83,10 +83,10 @@ extension StoreConformance {
     let followed = try #require(try bench.follow(m))
     #expect(followed.match == (try bench.store.match(m)) && followed.match.bodies == Bench.events(1))
     #expect(followed.accounts == [ann, bob] && followed.nodes == ["a"])
-    #expect(followed.here == [ann.id, bob.id])
+    #expect(followed.here == [ann.id: ["a"], bob.id: ["a"]])
     #expect(abs(followed.now - (try bench.now())) < 60_000)
     _ = try bench.store.answer(.detach(session: "s-Ann", generation: 1))
-    #expect(try bench.look(m)?.here == [bob.id])
+    #expect(try bench.look(m)?.here == [bob.id: ["a"]])
     #expect(try bench.follow(m, "b")?.nodes.sorted() == ["a", "b"])
     #expect(try bench.follow(m, "b")?.nodes.sorted() == ["a", "b"], "once")
     guard case .applied(let told) = bench.apply(StoreUnit(logs: [.init(m, after: 1, [Bench.event(2)])])) else {
@@ -130,7 +130,7 @@ extension StoreConformance {
     #expect(swept.map(\.match.record.id).sorted() == [none, dead, half].sorted())
     for followed in swept {
       #expect(followed.nodes == ["a"] && followed.match.bodies == Bench.events(1))
-      if followed.match.record.id == none { #expect(followed.accounts == [ann] && followed.here == [ann.id]) }
+      if followed.match.record.id == none { #expect(followed.accounts == [ann] && followed.here == [ann.id: ["a"]]) }
     }
     #expect(try bench.sweep().isEmpty)
     for m in [mine, none, dead, half] { #expect(try bench.look(m)?.nodes == ["a"]) }
@@ -167,7 +167,7 @@ extension StoreConformance {
     _ = try bench.queue(bench.ticket("t1", ann.id))
     _ = try bench.store.answer(.leave("a"))
     #expect(try bench.look(one)?.nodes == [] && bench.look(both)?.nodes.sorted() == ["ab", "b"])
-    #expect(try bench.look(one)?.here == [])
+    #expect(try bench.look(one)?.here == [:])
     guard case .applied(let told) = bench.apply(StoreUnit(logs: [.init(one, after: 1, [Bench.event(2)])])) else {
       throw Bench.Unanswered()
     }
