@@ -85,50 +85,37 @@ private struct Row {
   var words: [String] = []
 }
 
-/// Whether the sign that facts call for first is one of a fact; what another sign outranks is owed, or unsaid.
-private func isSaid(_ fact: Fact, of facts: Set<Fact>) -> Bool {
-  facts.contains(fact) && ScoreIOTests.rules.signs.first { $0.applies(to: facts) }?.when.contains(fact) == true
-}
-
-/// Two games of the same moves but the last, whose facts differ in `fact` alone; the shortest there are.
-private func pair(differingIn fact: Fact) -> (with: Game, without: Game)? {
+/// For each fact of a move the shortest game whose last move has it said at once (what another sign outranks is owed, or unsaid), and
+/// the shortest two games of the same moves but the last whose facts differ in it alone, if there are any.
+private let shortest: (games: [Fact: Game], pairs: [Fact: (with: Game, without: Game)]) = {
+  var games: [Fact: Game] = [:]
+  var pairs: [Fact: (with: Game, without: Game)] = [:]
   var row = [Game()]
-  while !row.isEmpty {
+  while !row.isEmpty, pairs.count < moveFacts.count {
     var next: [Game] = []
     for game in row where !game.isOver {
-      let played = game.state.moves.compactMap { cell -> (Game, Set<Fact>)? in
+      let played = game.state.moves.compactMap { cell -> (game: Game, facts: Set<Fact>)? in
         var longer = game
         guard let move = try? longer.playValued(cell) else { return nil }
         return (longer, GameConductor.facts(of: move, awakens: move == longer.variantMoves.awakening))
       }
-      for (a, known) in played where isSaid(fact, of: known) {
-        if let b = played.first(where: { $0.1 == known.subtracting([fact]) }) { return (a, b.0) }
+      for (a, known) in played {
+        let sign = ScoreIOTests.rules.signs.first { $0.applies(to: known) }
+        for fact in moveFacts where pairs[fact] == nil && known.contains(fact) && sign?.when.contains(fact) == true {
+          if games[fact] == nil { games[fact] = a }
+          if let b = played.first(where: { $0.facts == known.subtracting([fact]) }) { pairs[fact] = (a, b.game) }
+        }
       }
-      next += played.map(\.0)
+      next += played.map(\.game)
     }
     row = next
   }
-  return nil
-}
+  return (games, pairs)
+}()
 
-/// The shortest game whose last move has a fact that is said at once.
-private func game(with fact: Fact) -> Game? {
-  var row = [Game()]
-  while !row.isEmpty {
-    var next: [Game] = []
-    for game in row where !game.isOver {
-      for cell in game.state.moves {
-        var longer = game
-        guard let move = try? longer.playValued(cell) else { continue }
-        let known = GameConductor.facts(of: move, awakens: move == longer.variantMoves.awakening)
-        if isSaid(fact, of: known) { return longer }
-        next.append(longer)
-      }
-    }
-    row = next
-  }
-  return nil
-}
+private let moveFacts: [Fact] = [
+  .threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .win, .draw,
+]
 
 private func game(_ squares: String) throws -> Game {
   var game = Game()
@@ -139,14 +126,14 @@ private func game(_ squares: String) throws -> Game {
 /// Pairs of real games that differ in one fact of the last move, and each game with that fact's rule and without it.
 private func moveRows() throws -> [Row] {
   var rows: [Row] = []
-  for fact in [Fact.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .win, .draw] {
-    let found = pair(differingIn: fact)
+  for fact in moveFacts {
+    let found = shortest.pairs[fact]
     if let (with, without) = found {
       let at = 1 + 3 * Double(with.moves.count - 1)
       rows.append(Row(fact: "\(fact.rawValue)", with: Play(with), without: Play(without), from: at, by: at + 0.1))
     }
     // The same game heard by rules that do not know the fact: all that differs is what its rule does.
-    let with = try #require(found?.with ?? game(with: fact))
+    let with = try #require(found?.with ?? shortest.games[fact])
     let at = 1 + 3 * Double(with.moves.count - 1)
     let deaf = Play(with).with { rules in
       rules.signs.removeAll { $0.when.contains(fact) }
@@ -160,8 +147,7 @@ private func moveRows() throws -> [Row] {
 /// Everything that is no fact of a move.
 private func otherRows() throws -> [Row] {
   let begun = try game("b2 a1 c1")
-  let winning: Game? = game(with: Fact.win)
-  let won = try #require(winning)
+  let won = try #require(shortest.games[.win])
   let last = 1 + 3 * Double(won.moves.count - 1)
   let loser = won.turn
   func ended(_ outcome: Outcome?, _ how: Termination) -> Play {
