@@ -408,6 +408,10 @@ if web {
     // That pass makes constants of lists that are written in a function. Over several modules some of them come out empty.
     let mended = ["-Xllvm", "-sil-disable-pass=object-outliner"]
     target.swiftSettings?.append(.unsafeFlags(["-Xcc", "-msimd128"] + mended + size))
+    // Whoever imports a module compiles what it uses of it: a copy of all in an object of its own would only be left out by the linker.
+    if target.type == .regular {
+      target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", "-emit-empty-object-file"]))
+    }
     target.linkerSettings = [.unsafeFlags(["-Xclang-linker", "-nostdlib"])]
   }
   packages = [:]
