@@ -173,12 +173,12 @@ struct CachedMatch: Sendable {
     if let waits = waitsUntil, waits <= now { (waitsUntil, turnStarted) = (nil, now) }
   }
 
-  /// Time in which nobody could move or come back does not count: so many milliseconds until now, or what a turn or an absence has had
-  /// of them.
-  mutating func postpone(by milliseconds: Int64, _ now: Int64) {
+  /// Time in which nobody could move or come back does not count: so many milliseconds until now, or what a turn, a wait or an absence
+  /// has had of them.
+  mutating func postpone(by milliseconds: Int64, _ now: Int64, _ configuration: LobbyConfiguration) {
     turnStarted = turnStarted.map { max($0, min(now, $0 + milliseconds)) }
-    waitsUntil = waitsUntil.map { $0 + milliseconds }
-    confirmBy = confirmBy.map { $0 + milliseconds }
+    waitsUntil = waitsUntil.map { max($0, min(now + Int64(configuration.grace), $0 + milliseconds)) }
+    confirmBy = confirmBy.map { max($0, min(now + Int64(configuration.confirmWithin) * 2, $0 + milliseconds)) }
     for side in Player.allCases {
       awaySince[side] = awaySince[side].map { max($0, min(now, $0 + milliseconds)) }
     }

@@ -381,13 +381,14 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
-  /// Whoever opened a room here sits down at its match, with each of his sessions that knows the game.
+  /// Whoever opened a room here sits down at its match, with each of his sessions that knows the game. He may have gone meanwhile, and
+  /// so may have whoever joined.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
       matches[m]?.add(session.id, to: side)
     }
-    if sessions.of(opener).isEmpty { miss(side, of: m) }
+    for side in unknown(in: matches[m] ?? match) { miss(side, of: m) }
   }
 
   private mutating func hasEnded(_ m: MatchID) {

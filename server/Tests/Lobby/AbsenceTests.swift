@@ -103,6 +103,23 @@ import TicTacToe
     #expect(away.x != away.o && world[1].heardAny(b, #""t":"gone""#))
   }
 
+  @Test(arguments: [1, 2]) func `who joins a room and is gone before that is stored is away when its match begins`(
+    nodes: Int
+  ) throws {
+    var world = try SteppedNodes(nodes)
+    let a = world[0].login("a"), b = world[nodes - 1].login("b")
+    world[0].type(a, #"{"t":"create","clock":"none","rated":false,"key":"k"}"#)
+    let code = try #require(world[0].field("code", of: a, in: "room"))
+    world[nodes - 1].isSlowToJudge = true
+    world[nodes - 1].type(b, #"{"t":"join","code":"\#(code)"}"#)
+    world[nodes - 1].drop(b)
+    world[nodes - 1].hearLate()
+    world.wait(3000)
+    let m = try #require(world[0].field("m", of: a, in: "paired"))
+    let away = try world[0].stored(m).away
+    #expect(away.x != away.o && world[0].heardAny(a, #""t":"gone""#))
+  }
+
   @Test(arguments: [1, 2]) func `who has come back to nothing and gone before a rematch begins is missed`(nodes: Int)
     throws
   {
