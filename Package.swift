@@ -345,11 +345,11 @@ if bench {
     ])
 }
 
-/// What counts, searches, composes, draws or sounds. It is up to 150 times slower without the optimiser, so that it has it in debug
-/// builds too. The rest is compiled there in a third of the time.
+/// What counts, searches, composes, draws or sounds. Without the optimiser it is up to 150 times slower and allocates on the audio
+/// thread, so that it has it in debug builds too. The rest is compiled there in a third of the time.
 let computing = [
-  "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "Screen",
-  "Arena", "MatchProtocol", "MatchStore", "Lobby",
+  "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
+  "SampledPiano", "Screen", "SDLPlatform", "Arena", "MatchProtocol", "MatchStore", "Lobby",
 ]
 var optimised: SwiftSetting { .unsafeFlags(["-O"], .when(configuration: .debug)) }
 
