@@ -216,7 +216,7 @@ targets += layer(
       dependencies: [
         "Oracle", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CMallocProbe",
       ],
-      exclude: ["Goldens"], swiftSettings: [optimised]),
+      exclude: ["Goldens"]),
     .testTarget(
       name: "ScoreIOTests",
       dependencies: [
@@ -302,7 +302,7 @@ targets += layer(
       name: "LobbyTests",
       dependencies: [
         "Base", "TicTacToe", "MatchProtocol", "ClientModel", "MatchStore", "Lobby", "ServerTestSupport",
-      ], path: "server/Tests/Lobby", swiftSettings: [optimised]),
+      ], path: "server/Tests/Lobby"),
     .testTarget(
       name: "MatchServerTests",
       dependencies: [
@@ -349,16 +349,17 @@ if bench {
 /// thread, so that it has it in debug builds too. The rest is compiled there in a third of the time.
 let computing = [
   "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
-  "SampledPiano", "Screen", "SDLPlatform", "Arena", "MatchProtocol", "MatchStore", "Lobby",
+  "SampledPiano", "Screen", "SDLPlatform", "Arena", "MatchProtocol", "MatchStore", "Lobby", "SynthTests", "LobbyTests",
 ]
-var optimised: SwiftSetting { .unsafeFlags(["-O"], .when(configuration: .debug)) }
+for target in targets where computing.contains(target.name) {
+  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+}
 
 /// Functions of one target are inlined into another where they ship, as if they were written there.
 var acrossModules: SwiftSetting { .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)) }
 
 for target in targets where target.type == .test { target.dependencies.append("TestSupport") }
 for target in targets where [.regular, .executable].contains(target.type) && target.name != "CMallocProbe" {
-  if computing.contains(target.name) { target.swiftSettings = [optimised] }
   target.swiftSettings = (target.swiftSettings ?? []) + [acrossModules]
 }
 
