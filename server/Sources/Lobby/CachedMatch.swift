@@ -35,8 +35,9 @@ struct CachedMatch: Sendable {
 
   /// When the clock of the side to move began to run; `nil` while it stands.
   private(set) var turnStarted: Int64?
-  /// After a restart: the clock stands until the side to move is back, at the latest until then.
-  private(set) var waitsUntil: Int64?
+  /// After a restart: the clock stands until the side to move is back, at the latest until the end of this.
+  private var wait: Span?
+  var waitsUntil: Int64? { wait?.end }
   /// Which sides are away. The log says so too, up to `mostPresences` times a side.
   private(set) var away = Sides(x: false, o: false)
   /// Sides whose last connection has ended, here or at a node that is no more, which no log says yet; and whether with `bye`.
@@ -55,7 +56,8 @@ struct CachedMatch: Sendable {
   /// Milliseconds each side has been away before.
   private var awayBefore = Sides(x: 0, o: 0)
   /// When an unconfirmed pairing falls apart.
-  private(set) var confirmBy: Int64?
+  private var confirming: Span?
+  var confirmBy: Int64? { confirming?.end }
   /// When the room's code dies, by the steady clock.
   private(set) var codeDies: Int64?
   /// Until when a rematch may be asked, or agreed to.
@@ -115,10 +117,10 @@ struct CachedMatch: Sendable {
     case .open: codeDies = now + Int64(configuration.codeLives)
     case .start:
       codeDies = nil
-      if state.phase == .live { turnStarted = now } else { confirmBy = now + Int64(configuration.confirmWithin) }
+      if state.phase == .live { turnStarted = now } else { confirming = Span(now, configuration.confirmWithin) }
     case .confirm:
-      if state.phase == .live { (confirmBy, turnStarted) = (nil, now) }
-    case .move: (turnStarted, waitsUntil) = (now, nil)
+      if state.phase == .live { (confirming, turnStarted) = (nil, now) }
+    case .move: (turnStarted, wait) = (now, nil)
     case .gone, .back:
       guard let side = event.side else { break }
       presences[side] += 1
@@ -127,12 +129,12 @@ struct CachedMatch: Sendable {
       for side in Player.allCases { mark(side, isHere: false, now, configuration) }
       if state.phase == .confirming {
         // Both need a moment to come back before they can confirm.
-        confirmBy = now + Int64(configuration.confirmWithin) * 2
+        confirming = Span(now, configuration.confirmWithin * 2)
       } else {
-        (turnStarted, waitsUntil) = (nil, now + Int64(configuration.grace))
+        (turnStarted, wait) = (nil, Span(now, configuration.grace))
       }
     case .end, .aside:
-      (turnStarted, waitsUntil, confirmBy, codeDies) = (nil, nil, nil, nil)
+      (turnStarted, wait, confirming, codeDies) = (nil, nil, nil, nil)
       if record.ended == nil { record.ended = event.at }
       allowRematch(configuration, now)
     // Whoever is asked has as long as whoever asks.
@@ -155,7 +157,7 @@ struct CachedMatch: Sendable {
     if isHere {
       if let since = awaySince[side] { awayBefore[side] += Int(now - since) }
       awaySince[side] = nil
-      if waitsUntil != nil, state.turn == side { (waitsUntil, turnStarted) = (nil, now) }
+      if wait != nil, state.turn == side { (wait, turnStarted) = (nil, now) }
     } else {
       awaySince[side] = now
       graceNow[side] = leftCleanly[side] ? configuration.graceAfterBye : configuration.grace
@@ -170,18 +172,26 @@ struct CachedMatch: Sendable {
 
   /// The wait after a restart is over if its time has come: the clock runs.
   mutating func startOverdueClock(_ now: Int64) {
-    if let waits = waitsUntil, waits <= now { (waitsUntil, turnStarted) = (nil, now) }
+    if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
   /// Time in which nobody could move or come back does not count: so many milliseconds until now, or what a turn, a wait or an absence
   /// has had of them.
-  mutating func postpone(by milliseconds: Int64, _ now: Int64, _ configuration: LobbyConfiguration) {
-    turnStarted = turnStarted.map { max($0, min(now, $0 + milliseconds)) }
-    waitsUntil = waitsUntil.map { max($0, min(now + Int64(configuration.grace), $0 + milliseconds)) }
-    confirmBy = confirmBy.map { max($0, min(now + Int64(configuration.confirmWithin) * 2, $0 + milliseconds)) }
-    for side in Player.allCases {
-      awaySince[side] = awaySince[side].map { max($0, min(now, $0 + milliseconds)) }
-    }
+  mutating func postpone(by milliseconds: Int64, _ now: Int64) {
+    func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
+    turnStarted = turnStarted.map(later)
+    if let start = wait?.start { wait?.start = later(start) }
+    if let start = confirming?.start { confirming?.start = later(start) }
+    for side in Player.allCases { awaySince[side] = awaySince[side].map(later) }
+  }
+
+  /// So many milliseconds from a time on.
+  private struct Span {
+    var start: Int64
+    let length: Int64
+    var end: Int64 { start + length }
+
+    init(_ start: Int64, _ length: Int) { (self.start, self.length) = (start, Int64(length)) }
   }
 
   /// When the side to move loses on time if it does not move, without allowance for lag.

@@ -388,7 +388,8 @@ extension Lobby {
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
       matches[m]?.add(session.id, to: side)
     }
-    for side in unknown(in: matches[m] ?? match) { miss(side, of: m) }
+    guard let seated = matches[m] else { return }
+    for side in unknown(in: seated) { miss(side, of: m) }
   }
 
   private mutating func hasEnded(_ m: MatchID) {

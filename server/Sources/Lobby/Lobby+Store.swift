@@ -377,7 +377,7 @@ extension Lobby {
 
   /// Has the store again: meanwhile nobody could move, and perhaps no other node could beat.
   private mutating func comeBack(by time: Int64) {
-    for match in matches.values { matches[match.id]?.postpone(by: time - nodes.beatAt, now.steady, configuration) }
+    for match in matches.values { matches[match.id]?.postpone(by: time - nodes.beatAt, now.steady) }
     nodes.trustsBeatsFrom = now.steady + Beat.lives + configuration.beatEvery
     if nodes.haveCompany(nodes.beatAt) { nodes.companyAt = now.steady }
   }

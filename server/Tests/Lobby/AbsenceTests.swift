@@ -239,21 +239,16 @@ import TicTacToe
     var world = try SteppedNodes()
     let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
     let token = try #require(world[1].field("token", of: bob, in: "token"))
-    for (node, id) in [(0, ann), (1, bob)] {
-      world[node].type(id, #"{"t":"seek","clock":"none","rated":false,"key":"k\#(node)"}"#)
-    }
-    world.wait(3000)
-    let m = try #require(world[0].field("m", of: ann, in: "paired"))
-    let isX = world[0].field("side", of: ann, in: "paired") == "x"
-    world[isX ? 0 : 1].move(isX ? ann : bob, m, 0, "b2")
-    world[isX ? 1 : 0].move(isX ? bob : ann, m, 1, "a1")
+    let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
+    world[x.node].move(x.id, m, 0, "b2")
+    world[o.node].move(o.id, m, 1, "a1")
     // A second session of the account comes to the other node and looks at nothing.
     let idle = world[0].login("", caps: #"["play:none"]"#, token: token)
     let id = try #require(MatchID(rawValue: m))
     let session = try #require(world[0].lobby.connections[UInt64(idle)]?.session)
     for side in Player.allCases { world.nodes[0].lobby.matches[id]?.followers[side].removeAll { $0 == session } }
     world.wait(12_000, without: 1)
-    #expect(try world[0].stored(m).away == Sides(x: !isX, o: isX))
+    #expect(try world[0].stored(m).away == Sides(x: x.node == 1, o: o.node == 1))
   }
 
   @Test func `a device at a third node, where somebody watches, is not taken for the player`() throws {
@@ -262,19 +257,14 @@ import TicTacToe
     let token = try #require(world[1].field("token", of: bob, in: "token"))
     // It is there before the match, and so is not told of it.
     _ = world[2].login("", token: token)
-    for (node, id) in [(0, ann), (1, bob)] {
-      world[node].type(id, #"{"t":"seek","clock":"none","rated":false,"key":"k\#(node)"}"#)
-    }
-    world.wait(3000)
-    let m = try #require(world[0].field("m", of: ann, in: "paired"))
-    let isX = world[0].field("side", of: ann, in: "paired") == "x"
-    world[isX ? 0 : 1].move(isX ? ann : bob, m, 0, "b2")
-    world[isX ? 1 : 0].move(isX ? bob : ann, m, 1, "a1")
+    let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
+    world[x.node].move(x.id, m, 0, "b2")
+    world[o.node].move(o.id, m, 1, "a1")
     let watcher = world[2].login("Cat")
     world[2].type(watcher, #"{"t":"watch","m":"\#(m)"}"#)
     #expect(world[2].heardAny(watcher, #""t":"state""#))
     world.wait(15_000, without: 1)
-    #expect(try world[0].stored(m).away == Sides(x: !isX, o: isX))
+    #expect(try world[0].stored(m).away == Sides(x: x.node == 1, o: o.node == 1))
     #expect(world[0].heardAny(ann, #""t":"gone""#))
   }
 

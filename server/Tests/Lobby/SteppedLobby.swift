@@ -312,8 +312,14 @@ struct SteppedNodes {
   mutating func pair(
     _ terms: String = #""clock":"60+2","rated":false"#, named: Bool = false
   ) -> (x: (node: Int, id: Int), o: (node: Int, id: Int), m: String) {
-    let a = named ? self[0].named("Ann") : self[0].login("Ann")
-    let b = named ? self[1].named("Bob") : self[1].login("Bob")
+    pair(
+      named ? self[0].named("Ann") : self[0].login("Ann"), named ? self[1].named("Bob") : self[1].login("Bob"), terms)
+  }
+
+  /// The same of two connections, one at each of the first two nodes.
+  mutating func pair(
+    _ a: Int, _ b: Int, _ terms: String
+  ) -> (x: (node: Int, id: Int), o: (node: Int, id: Int), m: String) {
     self[0].type(a, #"{"t":"seek",\#(terms),"key":"a"}"#)
     self[1].type(b, #"{"t":"seek",\#(terms),"key":"b"}"#)
     wait(3000)
