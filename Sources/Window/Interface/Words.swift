@@ -27,7 +27,7 @@ package struct Words: Sendable {
   fileprivate static let french = Words(file: PackageResources.fr_txt)
 }
 
-/// The languages of the game; a new one is a case here and in `words`, and a file of `Assets/words`.
+/// The languages of the game.
 package enum Language: String, Sendable, Hashable, CaseIterable {
   case english = "en"
   case german = "de"

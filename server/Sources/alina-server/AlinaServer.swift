@@ -13,7 +13,7 @@ struct AlinaServer: ParsableCommand {
       Without a subcommand it serves. Flags that take no value are off unless given. Every flag can also stand in a \
       file (--config FILE, default: none, lines of "name = value") or in the environment (ALINA_LISTEN for --listen, \
       ALINA_MAX_CONNECTIONS for --max-connections); a flag on the command line wins over the environment, which wins \
-      over the file.
+      over the file. The other subcommands take the flags that they have from there too.
       """, version: alinaVersion,
     subcommands: [
       Serve.self, CheckConfig.self, Status.self, Players.self, Reports.self, Backup.self, Restore.self, Export.self,

@@ -6,23 +6,21 @@ import ServerTransport
 
 struct DataOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Folder of the database (default: $ALINA_DATA, then $XDG_DATA_HOME/alina).", valueName: "dir"))
+    help: ArgumentHelp("Folder of the database (default: $XDG_DATA_HOME/alina).", valueName: "dir"))
   var data: String?
   @Option(
-    help: ArgumentHelp("PostgreSQL database instead of the folder (default: $ALINA_STORE).", valueName: "postgres://…"))
+    help: ArgumentHelp("PostgreSQL database instead of the folder (default: none).", valueName: "postgres://…"))
   var store: String?
 
   /// The database's file, in the folder that `serve` would take.
   var database: String {
-    let folder = data ?? ProcessInfo.processInfo.environment["ALINA_DATA"].flatMap { $0.isEmpty ? nil : $0 }
-    return ServerConfiguration.database(in: folder ?? ServeOptions.defaultFolder)
+    ServerConfiguration.database(in: data ?? ServeOptions.defaultFolder)
   }
 
   /// The PostgreSQL database meant, if one is.
   private var address: PGAddress? {
     get throws {
-      let text = store ?? (data == nil ? ProcessInfo.processInfo.environment["ALINA_STORE"] : nil)
-      var address = try text.map { try PGAddress($0) }
+      var address = try store.map { try PGAddress($0) }
       // Who looks after data that are there need not promise anything.
       address?.allowsLossyFailover = true
       return address

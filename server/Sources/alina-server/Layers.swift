@@ -27,6 +27,15 @@ enum Layers {
     ]
   }()
 
+  /// The settings that commands beside `serve` take from there too.
+  private static let taken: [String: Set<String>] = {
+    let (port, data): (Set, Set) = (["admin"], ["data", "store"])
+    return [
+      "status": port, "players": port, "reports": port,
+      "backup": data, "restore": data, "export": data, "import": data, "forget": data,
+    ]
+  }()
+
   /// Where each setting that no flag gives comes from: `FILE:3: listen` or `ALINA_LISTEN`.
   private static let places = Mutex<[String: String]>([:])
 
@@ -48,15 +57,15 @@ enum Layers {
     }
   }
 
-  /// The arguments of `serve` and `check-config` with file and environment in front; those of other subcommands as
-  /// they are.
+  /// The arguments of a command, with what it takes from file and environment in front.
   static func arguments(_ given: ArraySlice<String>) throws -> [String] {
     var given = Array(given)
     let serving = ["serve", "check-config"]
     let first = given.first ?? ""
-    guard first.isEmpty || first.hasPrefix("-") || serving.contains(first) else { return given }
+    let isNamed = serving.contains(first) || taken[first] != nil
+    guard isNamed || first.isEmpty || first.hasPrefix("-") else { return given }
     guard !given.contains("--help"), !given.contains("-h"), !given.contains("--version") else { return given }
-    let command = serving.contains(first) ? [given.removeFirst()] : []
+    let command = isNamed ? [given.removeFirst()] : []
     for word in given where word.hasPrefix("--") {
       let name = String(word.dropFirst(2).prefix { $0 != "=" })
       if let instead = removed[name] { throw ConfigurationError(text: "--\(name) is no more: \(instead)") }
@@ -69,9 +78,14 @@ enum Layers {
     }
     var under: [String: [String]] = [:]
     if let file { under = try read(file, from: source) }
-    for name in (Array(flags.keys) + removed.keys).sorted() {
+    for name in (Array(flags.keys) + removed.keys).sorted() where taken[first]?.contains(name) ?? true {
       let key = "ALINA_" + name.uppercased().replacing("-", with: "_")
       if let value = ProcessInfo.processInfo.environment[key] { under[name] = try flag(name, value, key) }
+    }
+    if let taken = taken[first] {
+      under = under.filter { taken.contains($0.key) }
+      // Who names a folder does not mean the database of the service.
+      if given.contains(where: { $0 == "--data" || $0.hasPrefix("--data=") }) { under["store"] = nil }
     }
     for word in given { places.withLock { $0[String(word.dropFirst(2).prefix { $0 != "=" })] = nil } }
     // Of a flag given twice the last counts: the command line.

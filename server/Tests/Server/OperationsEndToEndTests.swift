@@ -467,6 +467,10 @@ import TicTacToe
     let elsewhere = ["ALINA_DATA": folder.path, "XDG_DATA_HOME": "/nowhere"]
     #expect(try ServerChild.run(["backup", folder.path + "/copy2"], environment: elsewhere).code == 0)
     #expect(try ServerChild.run(["export", "/no/such"], environment: elsewhere).errors.contains("No such file"))
+    let file = folder.path + "/conf"
+    try "data = \(folder.path)\nadmin = 127.0.0.1:1\nrate = 7\n".write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try ServerChild.run(["backup", "--config", file, folder.path + "/copy3"]).code == 0)
+    #expect(try ServerChild.run(["status", "--config", file]).errors.contains("no server answers at 127.0.0.1:1"))
     let exported = try ServerChild.run(["export"] + data + [folder.path + "/x"])
     #expect(try mode(folder.path + "/x") == 0o600)
     #expect(exported.code == 0 && exported.errors.hasPrefix("exported 1 accounts, 1 matches, "))
