@@ -145,10 +145,14 @@ extension Lobby {
     let unsure = accounts.add(draft.unit.scores)
     finish(number, out)
     if !unsure.isEmpty { read(accounts: unsure) }
+    for (log, events) in zip(draft.unit.logs, draft.events) {
+      counts.moves += events.count { if case .move = $0.kind { true } else { false } }
+      counts.started += events.count { if case .start = $0.kind { true } else { false } }
+      counts.ended += log.record?.ended != nil && log.record?.o != nil ? 1 : 0
+    }
     let grown = zip(draft.unit.logs, draft.events).filter { $0.0.after > 0 }
     for (log, events) in grown {
       let byes = byes(in: events, of: log.m)
-      counts.moves += events.count { if case .move = $0.kind { true } else { false } }
       if let nodes = followers[log.m] { matches[log.m]?.nodes = nodes }
       if let record = log.record {
         matches[log.m]?.record = record
@@ -184,7 +188,6 @@ extension Lobby {
   /// A match that this node has begun comes into memory, if somebody here plays it.
   private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ then: Decided) {
     guard let record = log.record else { return }
-    counts.started += record.x == nil ? 0 : 1
     if case .paired(let pairing) = then { tellOthers(pairing) }
     guard log.nodes.contains(node) else { return }
     // Somebody asked for it before this node heard that it had begun it.

@@ -179,8 +179,8 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     timeout?.cancel()
   }
 
-  /// Ends a connection on which no whole request comes in time, or on which nothing was read of the last reply: of that so many bytes
-  /// are left, as far as is known.
+  /// Ends a connection on which no whole request comes in time, no answer to it, or on which nothing was read of the last reply: of that
+  /// so many bytes are left, as far as is known.
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -206,6 +206,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
       // Who does not read the replies may not go on asking.
       guard context.channel.isWritable else { return context.close(promise: nil) }
       state = .answering
+      wait(context)
       let path = head.uri.prefix { $0 != "?" }.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
       let request = HTTPRequest(
         method: head.method, path: path, query: String(head.uri.drop { $0 != "?" }.dropFirst()), headers: head.headers,

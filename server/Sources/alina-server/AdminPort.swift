@@ -31,13 +31,22 @@ struct AdminPort: ParsableArguments {
       throw StoreError.unusable("there is no address \(host)")
     }
     defer { freeaddrinfo(found) }
-    let descriptor = socket(found.pointee.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    // A name may have an address at which nobody listens before the one that is meant.
+    let descriptor = sequence(first: found, next: \.pointee.ai_next).lazy.compactMap { address -> Int32? in
+      let place = address.pointee
+      let descriptor = socket(place.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      if connect(descriptor, place.ai_addr, place.ai_addrlen) == 0 { return descriptor }
+      let code = errno
+      close(descriptor)
+      errno = code
+      return nil
+    }.first
+    guard let descriptor else {
+      throw StoreError.unusable("no server answers at \(admin): \(String(cString: strerror(errno)))")
+    }
     defer { close(descriptor) }
     var patience = timeval(tv_sec: 5, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    guard connect(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0 else {
-      throw StoreError.unusable("no server answers at \(admin): \(String(cString: strerror(errno)))")
-    }
     let request = Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)
     _ = send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
     var bytes: [UInt8] = []

@@ -71,10 +71,10 @@ enum Layers {
       if let instead = removed[name] { throw ConfigurationError(text: "--\(name) is no more: \(instead)") }
     }
     var (file, source) = (ProcessInfo.processInfo.environment["ALINA_CONFIG"], "ALINA_CONFIG")
-    if let at = given.firstIndex(of: "--config") {
-      guard at + 1 < given.count else { throw ConfigurationError(text: "--config needs a file") }
-      (file, source) = (given[at + 1], "--config")
-      given.removeSubrange(at...(at + 1))
+    if let at = given.firstIndex(where: { $0 == "--config" || $0.hasPrefix("--config=") }) {
+      let word = given.remove(at: at)
+      guard word != "--config" || at < given.count else { throw ConfigurationError(text: "--config needs a file") }
+      (file, source) = (word == "--config" ? given.remove(at: at) : String(word.dropFirst(9)), "--config")
     }
     var under: [String: [String]] = [:]
     if let file { under = try read(file, from: source) }

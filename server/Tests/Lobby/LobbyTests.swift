@@ -288,6 +288,7 @@ import TicTacToe
     let log = try #require(try world.store.match(id))
     let ends = try log.bodies.filter { if case .end = try MatchEvent(body: $0).kind { true } else { false } }
     #expect(ends.count == 1)
+    #expect(world.lobby.counts.started == 1 && world.lobby.counts.ended == 1)
     #expect(accounts.first { $0.lost == 1 }?.rating.value ?? 1500 < 1400)
     world.type(a, #"{"t":"top","id":"t"}"#)
     #expect(world.heardAny(a, #"{"name":"Bob","rating":1662,"rd":290,"won":1,"drawn":0,"lost":0}"#))
@@ -304,6 +305,7 @@ import TicTacToe
     world.type(friend, #"{"t":"join","id":"j","code":"\#(code)"}"#)
     #expect(world.heardAny(friend, #""t":"ok","re":"j""#))
     #expect(world.heardAny(friend, #""t":"gone""#), "and says that the host is away")
+    #expect(world.lobby.counts.started == 1 && world.lobby.counts.ended == 0)
     var late = try SteppedLobby(seed: 4)
     let host2 = late.login("host"), friend2 = late.login("friend")
     late.type(host2, "create 60+0")
@@ -311,6 +313,7 @@ import TicTacToe
     late.wait(600_100)
     late.type(friend2, "join \(code2)")
     #expect(late.heardAny(friend2, #""code":"code""#))
+    #expect(late.lobby.counts.started == 0 && late.lobby.counts.ended == 0, "nobody played")
   }
 
   @Test func `tickets in limbo: an unconfirmed pairing returns the present side with its waiting time`() throws {

@@ -25,10 +25,14 @@ import TicTacToe
         most: most, mostPerAddress: mostPerAddress, key: { $0.ipAddress }, patience: .milliseconds(patience))
     ) { request in
       switch request.path {
-      case ["stream"]: HTTPReply(type: "text/event-stream", stream: stream)
+      case ["stream"]: return HTTPReply(type: "text/event-stream", stream: stream)
       case ["fail"]: throw CancellationError()
-      case ["large"]: HTTPReply(text: String(repeating: String(repeating: "x", count: 16_383) + "\n", count: 800))
-      default: HTTPReply(text: request.path.joined(separator: "|"))
+      case ["slow"]:
+        try await Task.sleep(for: .seconds(1))
+        return HTTPReply(text: "slow\n")
+      case ["large"]:
+        return HTTPReply(text: String(repeating: String(repeating: "x", count: 16_383) + "\n", count: 800))
+      default: return HTTPReply(text: request.path.joined(separator: "|"))
       }
     }
   }
@@ -135,6 +139,16 @@ import TicTacToe
     let other = try ask(server, "GET / HTTP/1.1\nHost: x\n\n")
     #expect(other.rest(pause: 10) == [] && other.isAtEnd, "the second of one")
     #expect(slow.rest(pause: 10) == [] && slow.isAtEnd, "the rest does not come")
+    await server.stop()
+  }
+
+  @Test func `a request that comes late on an idle connection has as long for its answer as the first`() async throws {
+    let server = try await server(patience: 1500)
+    let peer = try ask(server, "GET /first HTTP/1.1\nHost: x\n\n")
+    try await Task.sleep(for: .seconds(1))
+    peer.send(Array("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+    let said = peer.rest(pause: 10).joined()
+    #expect(said.contains("first") && said.contains("slow"), "\(said)")
     await server.stop()
   }
 

@@ -212,7 +212,8 @@ import TicTacToe
       #expect(line.flatMap { Double($0.dropFirst(name.count + 1)) } ?? 0 >= least, "\(name)")
     }
     for line in [
-      "alina_moves_total 1", "alina_matches_started_total 1", "alina_connections 2", "alina_commit_seconds_count",
+      "alina_moves_total 1", "alina_matches_started_total 1", "alina_matches_ended_total 0", "alina_connections 2",
+      "alina_commit_seconds_count",
       "alina_live_matches 1", #"alina_refusals_total{code="rules"} 1"#, #"alina_refusals_total{code="busy"} 0"#,
       #"alina_byes_total{code="bye"} 0"#, "alina_queue_oldest_seconds 0", "alina_decide_seconds_count",
       "alina_page_connections 0", "alina_watchers 0", "alina_loop_lag_seconds_count",
@@ -226,7 +227,12 @@ import TicTacToe
     let third = try RawPeer(server.port)
     third.type("bye")
     try third.wait(#""t":"bye""#)
-    #expect(try ask("metrics").1.contains(#"alina_byes_total{code="bye"} 1"#))
+    o.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
+    try x.wait(#""k":"end""#)
+    let after = try ask("metrics").1
+    for line in [#"alina_byes_total{code="bye"} 1"#, "alina_matches_ended_total 1", "alina_live_matches 0"] {
+      #expect(after.contains(line), "\(line)")
+    }
     // The alerts on the page ask for numbers that there are.
     let page = try String(contentsOf: repository.appending(path: "docs/server.md"), encoding: .utf8)
     let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
@@ -343,8 +349,10 @@ import TicTacToe
       environment: ["ALINA_MEMORY": "false", "ALINA_DATA": folder.path], bare: true)
     server.kill9()
     #expect(FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was taken back")
-    let checked = try ServerChild.run(["check-config", "--config", file])
-    #expect(checked.code == 0 && checked.out == "the configuration can be used\n")
+    for named in [["--config", file], ["--config=\(file)"]] {
+      let checked = try ServerChild.run(["check-config"] + named)
+      #expect(checked.code == 0 && checked.out == "the configuration can be used\n", "\(checked)")
+    }
     try "rate = 7\nrats = 9\n".write(toFile: file, atomically: true, encoding: .utf8)
     let twice = folder.path + "/twice"
     try "rate = 7\r\nrate = 9\r\n".write(toFile: twice, atomically: true, encoding: .utf8)
