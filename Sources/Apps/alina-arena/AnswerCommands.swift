@@ -134,8 +134,7 @@ struct AnalyseCommand: ParsableCommand {
     try RecordFile.forEach(of: game) { (record) throws(ArenaError) in
       count += 1
       switch record.game.variant {
-      case .classic: try writeOut(json ? AnswerText.analysisJSON(record) + "\n" : AnswerText.analysis(record))
-      case .infinite: try writeOut(AnswerText.reviewInfinite(record, asJSON: json))
+      case .classic, .infinite: try writeOut(json ? AnswerText.analysisJSON(record) : AnswerText.analysis(record))
       case .ultimate: try writeOut(AnswerText.reviewUltimate(record, simulations: simulations, asJSON: json))
       }
     }

@@ -150,57 +150,64 @@ package enum AnswerText {
     ]).text
   }
 
-  /// A game move by move.
+  /// A game of a solved variant move by move.
   package static func analysis(_ record: Record) -> String {
-    let analysis = Analysis(of: record.game)
+    let (analysis, variant) = (Analysis(of: record.game), record.game.variant)
+    let decided = analysis.entries.firstIndex { $0.move.isDecisive }
+    func name(_ place: Int) -> String {
+      let move = analysis.entries[place].move
+      return "\(move.mover.letter) \(variant.name(of: move.cell))"
+    }
     var out = heading(record)
     for (index, entry) in analysis.entries.enumerated() {
       let move = entry.move
       var notes: [String] = []
       if move.isMistake {
-        notes.append("mistake: \(entry.before.value) to \(entry.after.value), better \(names(entry.best))")
+        let better = entry.best.map { variant.name(of: $0) }.joined(separator: " ")
+        notes.append("mistake: \(entry.before.value) to \(entry.after.value), better \(better)")
       }
       if move.isOnlyMove { notes.append("only move") }
       if move.isBlock { notes.append("block") }
-      if !move.threats.isEmpty {
-        notes.append("\(move.isFork ? "fork at" : "threatens") \(names(move.threats))")
+      if let gone = move.removed { notes.append("\(gone.name) goes") }
+      if variant == .classic {
+        if !move.threats.isEmpty { notes.append("\(move.isFork ? "fork at" : "threatens") \(names(move.threats))") }
+        if index == decided { notes.append("decided") }
+        if let outcome = move.outcome {
+          notes.append(outcome == .draw ? "full board" : "line \(names(move.completed))")
+        }
       }
-      if move == analysis.entries.first(where: { $0.move.isDecisive })?.move { notes.append("decided") }
-      if let outcome = move.outcome {
-        notes.append(outcome == .draw ? "full board" : "line \(names(move.completed))")
-      }
-      out += "\(index + 1). \(move.mover.letter) \(move.square.name)  \(entry.after.text)\(list(notes))\n"
+      out += "\(index + 1). \(name(index))  \(entry.after.text)\(list(notes))\n"
     }
-    if let first = analysis.firstMistake {
-      let move = analysis.entries[first].move
-      out += "first mistake: move \(first + 1), \(move.mover.letter) \(move.square.name)\n"
-    } else {
-      out += "no mistakes\n"
-    }
-    out += String(
-      format: "accuracy: X %.1f %%, O %.1f %%\n", analysis.accuracy(of: .x) * 100, analysis.accuracy(of: .o) * 100)
-    return out
+    out += analysis.firstMistake.map { "first mistake: move \($0 + 1), \(name($0))\n" } ?? "no mistakes\n"
+    let accuracy = Player.allCases.map { analysis.accuracy(of: $0) * 100 }
+    return out + String(format: "accuracy: X %.1f %%, O %.1f %%\n", accuracy[0], accuracy[1])
   }
 
-  /// A game analysed, as one line of JSON.
+  /// A game of a solved variant analysed, as one line of JSON.
   package static func analysisJSON(_ record: Record) -> String {
-    let analysis = Analysis(of: record.game)
-    func list(_ squares: SquareSet) -> JSON { .array(squares.map { .string($0.name) }) }
+    let (analysis, variant) = (Analysis(of: record.game), record.game.variant)
     let moves = analysis.entries.map { entry -> JSON in
-      .object([
-        "move": .string(entry.move.square.name), "side": .string(entry.move.mover.text),
+      let move = entry.move
+      var fields: JSONObject = [
+        "move": .string(variant.name(of: move.cell)), "side": .string(move.mover.text),
         "valueBefore": .string("\(entry.before.value)"), "valueAfter": .string("\(entry.after.value)"),
-        "distance": .int(entry.after.distance), "best": list(entry.best),
-        "mistake": .bool(entry.move.isMistake), "onlyMove": .bool(entry.move.isOnlyMove),
-        "block": .bool(entry.move.isBlock), "fork": .bool(entry.move.isFork),
-        "threats": list(entry.move.threats), "accuracy": .double(entry.accuracy),
-      ])
+        "distance": .int(entry.after.distance), "best": .array(entry.best.map { .string(variant.name(of: $0)) }),
+        "mistake": .bool(move.isMistake), "onlyMove": .bool(move.isOnlyMove), "block": .bool(move.isBlock),
+      ]
+      if variant == .classic {
+        fields.add("fork", .bool(move.isFork))
+        fields.add("threats", .array(move.threats.map { .string($0.name) }))
+        fields.add("accuracy", .double(entry.accuracy))
+      }
+      return .object(fields)
     }
-    return JSON.object([
-      "result": .string(record.resultToken), "moves": .array(moves),
-      "firstMistake": analysis.firstMistake.map { .int($0 + 1) } ?? .null,
-      "accuracyX": .double(analysis.accuracy(of: .x)), "accuracyO": .double(analysis.accuracy(of: .o)),
-    ]).text
+    var answer: JSONObject = variant == .classic ? [:] : ["rules": .string(variant.rawValue)]
+    answer.add("result", .string(record.resultToken))
+    answer.add("moves", .array(moves))
+    answer.add("firstMistake", analysis.firstMistake.map { .int($0 + 1) } ?? .null)
+    answer.add("accuracyX", .double(analysis.accuracy(of: .x)))
+    answer.add("accuracyO", .double(analysis.accuracy(of: .o)))
+    return JSON.object(answer).text + "\n"
   }
 
   /// The matchboxes: for each side and ply, the label as a board with the beads of each move.

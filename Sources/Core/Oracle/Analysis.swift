@@ -19,20 +19,38 @@ extension Game {
   }
 }
 
+extension VariantState {
+  /// What the position is worth for the side to move, where the game is solved.
+  package var evaluation: Evaluation? {
+    switch self {
+    case .classic(let position): Solver.shared.evaluation(of: position)
+    case .infinite(let state): InfiniteTable.shared.evaluation(of: state)
+    case .ultimate: nil
+    }
+  }
+
+  /// Every move with what follows it, seen by the other side; none where the game is not solved.
+  package var moveEvaluations: [(cell: Cell, after: Evaluation)] {
+    switch self {
+    case .classic(let position):
+      position.legalMoves.map { (Cell($0.index), Solver.shared.evaluation(of: position.playing($0))) }
+    case .infinite(let state): InfiniteTable.shared.moveEvaluations(in: state)
+    case .ultimate: []
+    }
+  }
+}
+
 extension VariantMove {
   /// A legal move with its values, if the game is solved.
   package init(valued cell: Cell, in before: VariantState) {
-    switch before {
-    case .classic(let position):
-      self.init(cell, in: before, values: Solver.shared.values(of: Square(cell.index), in: position))
-    case .infinite(let state):
-      let moves = InfiniteTable.shared.moveEvaluations(in: state).map { ($0.cell, $0.after.value.negated) }
-      let best = moves.map { $0.1 }.max() ?? .loss
-      let value = moves.first { $0.0 == cell }?.1 ?? .loss
-      let isOnly = moves.count >= 2 && value == best && moves.count { $0.1 == best } == 1
-      self.init(cell, in: before, values: MoveValues(before: best, after: value, isOnlyMove: isOnly))
-    case .ultimate: self.init(cell, in: before)
+    let moves = before.moveEvaluations
+    let values = moves.map { $0.after.value.negated }
+    guard let best = values.max(), let index = moves.firstIndex(where: { $0.cell == cell }) else {
+      self.init(cell, in: before)
+      return
     }
+    let isOnly = values.count >= 2 && values[index] == best && values.count { $0 == best } == 1
+    self.init(cell, in: before, values: MoveValues(before: best, after: values[index], isOnlyMove: isOnly))
   }
 }
 
@@ -46,7 +64,7 @@ package struct Analysis: Sendable, Hashable {
     /// The evaluation after it, for the mover.
     package let after: Evaluation
     /// The moves that keep the value.
-    package let best: SquareSet
+    package let best: [Cell]
     /// How good the choice was: 1 where the value was kept, ½ where half a point of it went, 0 where a win became a loss.
     package let accuracy: Double
   }
@@ -64,16 +82,15 @@ package struct Analysis: Sendable, Hashable {
     return choices.reduce(0) { $0 + $1.accuracy } / Double(choices.count)
   }
 
-  /// Analyses the moves of a classic game.
+  /// Analyses the moves of a game that is solved.
   package init(of game: Game) {
-    let solver = Solver.shared
     entries = game.variantMoves.map { move in
-      let position = move.before.position(on: 0)
-      let before = solver.evaluation(of: position)
-      let after = solver.evaluation(of: move.after.position(on: 0))
+      guard let before = move.before.evaluation else { preconditionFailure("\(game.variant) is not solved") }
+      let moves = move.before.moveEvaluations
+      let after = moves.first { $0.cell == move.cell }?.after ?? before
       return Entry(
         move: move, before: before, after: Evaluation(value: after.value.negated, distance: after.distance),
-        best: solver.valuePreservingMoves(in: position),
+        best: moves.filter { $0.after.value.negated == before.value }.map { $0.cell },
         // Win to draw and draw to loss cost half, win to loss all.
         accuracy: 1 - Double(before.value.rawValue + after.value.rawValue) / 2)
     }

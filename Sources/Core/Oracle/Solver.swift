@@ -63,13 +63,6 @@ package struct Solver: Sendable {
     return Evaluation(value: after.value.negated, distance: after.distance + 1)
   }
 
-  /// What a legal move was worth.
-  func values(of square: Square, in position: Position) -> MoveValues {
-    MoveValues(
-      before: evaluation(of: position).value, after: evaluation(of: square, in: position).value,
-      isOnlyMove: position.legalMoves.count >= 2 && valuePreservingMoves(in: position) == SquareSet(square))
-  }
-
   /// Every reachable position, by number of marks and then by base-3 key; 5,478 of them.
   package static let positions: [Position] = {
     let reachable = (0..<Position.keyCount).map { Position(ternaryKey: $0) }.filter { $0.isReachable }

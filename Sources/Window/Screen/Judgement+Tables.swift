@@ -8,19 +8,11 @@ extension ViewContext {
   var judgement: Judgement? {
     let game = model.game
     guard !game.isOver else { return nil }
-    switch game.state {
-    case .classic(let position):
-      return ViewContext.judgement(
-        position.legalMoves.map { square in
-          (Cell(square.index), Solver.shared.evaluation(of: square, in: position))
-        })
-    case .infinite(let state):
-      return ViewContext.judgement(
-        InfiniteTable.shared.moveEvaluations(in: state).map { cell, after in
-          (cell, Evaluation(value: after.value.negated, distance: after.distance + 1))
-        })
-    case .ultimate: return model.judgement
-    }
+    if game.variant == .ultimate { return model.judgement }
+    return ViewContext.judgement(
+      game.state.moveEvaluations.map { cell, after in
+        (cell, Evaluation(value: after.value.negated, distance: after.distance + 1))
+      })
   }
 
   /// The best value; among winning moves the quickest, among losing ones the slowest.

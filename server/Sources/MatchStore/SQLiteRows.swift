@@ -219,10 +219,7 @@ extension SQLiteRows {
 // MARK: units
 
 extension SQLiteRows: StoreConditions {
-  func length(of m: MatchID) throws(StoreError) -> Int? {
-    if let known = matches[m] { return known.length }
-    return try found(m)?.length
-  }
+  func length(of m: MatchID) throws(StoreError) -> Int? { try found(m)?.length }
 
   func waits(ticket: String) throws(StoreError) -> Bool {
     try run("SELECT 1 FROM ticket WHERE id = ? AND led IS NULL", .text(ticket)) { $0.bool(0) } == [true]
@@ -246,19 +243,7 @@ extension SQLiteRows: StoreConditions {
   }
 
   func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating? {
-    func read(_ row: SQLiteRow) -> Glicko2.Rating {
-      Glicko2.Rating(value: row.real(0), deviation: row.real(1), volatility: row.real(2))
-    }
-    guard
-      let classic = try run(
-        "SELECT rating, deviation, volatility FROM account WHERE id = ?", .int(account), row: read
-      ).first
-    else { return nil }
-    if rules == .classic { return classic }
-    return try run(
-      "SELECT rating, deviation, volatility FROM standing WHERE account = ? AND rules = ?", .int(account),
-      .text(rules.rawValue), row: read
-    ).first ?? Glicko2.Rating()
+    try self.account(.id(account))?[rules].rating
   }
 
   func openRoom(_ code: String) throws(StoreError) -> MatchID? {

@@ -123,7 +123,6 @@ final class PostgresTeller: Sendable {
   }
 
   private static let notify = PGStatement(
-    "notify",
     """
     SELECT count(pg_notify(\(channelOfNode) d.node, d.text))
     FROM unnest($1::text[], $2::text[]) AS d (node, text)

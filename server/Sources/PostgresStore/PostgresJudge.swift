@@ -44,25 +44,20 @@ struct PostgresNeeds {
   }
 
   private static let lockAccounts = PGStatement(
-    "lock_accounts",
     """
     SELECT id, rating, deviation, volatility, \(PostgresRows.now) FROM account WHERE id = ANY($1::bigint[])
     ORDER BY id FOR UPDATE
     """)
   private static let lockMatches = PGStatement(
-    "lock_matches", "SELECT id, seq, nodes FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE")
+    "SELECT id, seq, nodes FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE")
   // Other rows than those locked are read in later statements, which see what was done while the lock was waited for.
   private static let slots = PGStatement(
-    "slots",
     "SELECT id, \(PostgresRows.liveMatch("rated_match")) FROM account WHERE id = ANY($1::bigint[])")
   private static let standings = PGStatement(
-    "standings",
     "SELECT account, rules, rating, deviation, volatility FROM standing WHERE account = ANY($1::bigint[])")
   private static let lockTickets = PGStatement(
-    "lock_tickets",
     "SELECT id FROM ticket WHERE id = ANY($1::text[]) AND \(PostgresRows.waits) ORDER BY id FOR UPDATE")
   private static let lockWaiting = PGStatement(
-    "lock_waiting",
     """
     SELECT \(PostgresRows.ticketColumns) FROM ticket WHERE \(PostgresRows.waits) AND id = ANY(ARRAY(
       SELECT unnest(ARRAY[
@@ -72,14 +67,13 @@ struct PostgresNeeds {
     ORDER BY ticket.id FOR UPDATE
     """)
   private static let keys = PGStatement(
-    "used_keys",
     """
     SELECT k.account, k.key, k.purpose, \(PostgresRows.liveMatch("k.match_id"))
     FROM unnest($1::bigint[], $2::text[]) AS d (account, key)
       JOIN used_key k ON k.account = d.account AND k.key = d.key
     """)
   private static let rooms = PGStatement(
-    "rooms", "SELECT code, id FROM match WHERE code = ANY($1::text[]) AND x IS NULL AND ended IS NULL")
+    "SELECT code, id FROM match WHERE code = ANY($1::text[]) AND x IS NULL AND ended IS NULL")
 
   /// The questions, of which those about nothing are left out: see `PostgresJudge.init`.
   var calls: [PGCall] {
@@ -291,7 +285,6 @@ struct PostgresJudge: QueueRows {
   // MARK: writing
 
   private static let beginMatches = PGStatement(
-    "begin_matches",
     """
     INSERT INTO match (id, x, o, opener, code, created, ended, seq, nodes)
     SELECT d.id, d.x, d.o, d.opener, d.code, d.created, d.ended, d.n, string_to_array(d.nodes, ' ')
@@ -299,12 +292,10 @@ struct PostgresJudge: QueueRows {
       $8::bigint[], $9::text[]) AS d (id, x, o, opener, code, created, ended, n, nodes)
     """)
   private static let growMatches = PGStatement(
-    "grow_matches",
     """
     UPDATE match SET seq = match.seq + d.n FROM unnest($1::text[], $2::bigint[]) AS d (id, n) WHERE match.id = d.id
     """)
   private static let changeMatches = PGStatement(
-    "change_matches",
     """
     UPDATE match SET x = d.x, o = d.o, opener = d.opener, code = d.code, created = d.created, ended = d.ended,
       seq = match.seq + d.n
@@ -313,13 +304,11 @@ struct PostgresJudge: QueueRows {
     WHERE match.id = d.id
     """)
   private static let addEvents = PGStatement(
-    "add_events",
     """
     INSERT INTO match_event (match_id, seq, body) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
     """)
   /// A slot that does not move is NULL, one that is freed is empty.
   private static let changeAccounts = PGStatement(
-    "change_accounts",
     """
     UPDATE account SET won = account.won + d.won, drawn = account.drawn + d.drawn, lost = account.lost + d.lost,
       x_balance = account.x_balance + d.x, rating = coalesce(d.rating, account.rating),
@@ -334,7 +323,6 @@ struct PostgresJudge: QueueRows {
   private static let addStandings: PGStatement = {
     let new = Standing().rating
     return PGStatement(
-      "add_standings",
       """
       INSERT INTO standing AS s (account, rules, rating, deviation, volatility, rated_at, won, drawn, lost)
       SELECT d.id, d.rules, coalesce(d.rating, \(new.value)), coalesce(d.deviation, \(new.deviation)),
@@ -349,19 +337,16 @@ struct PostgresJudge: QueueRows {
         rated_at = CASE WHEN excluded.rated_at > 0 THEN excluded.rated_at ELSE s.rated_at END
       """)
   }()
-  private static let dropTickets = PGStatement("drop_tickets", "DELETE FROM ticket WHERE id = ANY($1::text[])")
+  private static let dropTickets = PGStatement("DELETE FROM ticket WHERE id = ANY($1::text[])")
   private static let putTickets = PGStatement(
-    "put_tickets",
     """
     INSERT INTO ticket (id, session, account, node, key, purpose, wish, since)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])
     ON CONFLICT (id) DO NOTHING
     """)
   private static let leadTickets = PGStatement(
-    "lead_tickets",
     "UPDATE ticket SET match_id = d.m FROM unnest($1::text[], $2::text[]) AS d (id, m) WHERE ticket.id = d.id")
   private static let useKeys = PGStatement(
-    "use_keys",
     """
     INSERT INTO used_key (account, key, match_id, purpose, at)
     SELECT d.*, \(PostgresRows.now) FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS d

@@ -5,20 +5,18 @@ import TicTacToe
 /// Questions about players and those who wait.
 extension PostgresStore {
   static let settle = PGStatement(
-    "settle", "UPDATE session SET previous = NULL WHERE id = $1 AND generation = $2::bigint")
+    "UPDATE session SET previous = NULL WHERE id = $1 AND generation = $2::bigint")
   static let detach = PGStatement(
-    "detach", "UPDATE session SET node = NULL WHERE id = $1 AND generation = $2::bigint")
+    "UPDATE session SET node = NULL WHERE id = $1 AND generation = $2::bigint")
   static let accountsOf = PGStatement(
-    "accounts_of",
     "SELECT \(PostgresRows.accountColumns) FROM account WHERE account.id = ANY($1::bigint[]) ORDER BY account.id")
 
   // MARK: profiles
 
   static let account = PGStatement(
-    "account", "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
+    "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
   /// The keys of a match are in its first event, be it sought or opened; LIMIT keeps that a look-up for each match.
   private static let liveOf = PGStatement(
-    "live_of",
     """
     SELECT \(PostgresRows.openingColumns) FROM match m
       LEFT JOIN LATERAL (SELECT * FROM match_event WHERE match_id = m.id AND seq = 1 LIMIT 1) AS e ON true
@@ -29,9 +27,8 @@ extension PostgresStore {
     ORDER BY m.created, m.id
     """)
   private static let lastOf = PGStatement(
-    "last_of", latest("id, ended", ended: "> (SELECT \(PostgresRows.now) - 60000)", most: "1"))
+    latest("id, ended", ended: "> (SELECT \(PostgresRows.now) - 60000)", most: "1"))
   private static let blockedNames = PGStatement(
-    "blocked_names",
     """
     SELECT other.name FROM unnest((SELECT blocked[1:50] FROM account WHERE id = $1::bigint))
       WITH ORDINALITY AS b (id, i) JOIN account other ON other.id = b.id ORDER BY b.i
@@ -50,13 +47,11 @@ extension PostgresStore {
   }
 
   private static let topOfClassic = PGStatement(
-    "top",
     """
     SELECT \(PostgresRows.accountColumns) FROM account WHERE NOT guest AND rated_at > 0 AND NOT banned
     ORDER BY rating DESC, id LIMIT $1::bigint
     """)
   private static let topOfOther = PGStatement(
-    "top_of",
     """
     SELECT \(PostgresRows.accountColumns) FROM (
       SELECT account.*, t.rating AS strength FROM standing t JOIN account ON account.id = t.account
@@ -74,17 +69,15 @@ extension PostgresStore {
 
   // MARK: lists for administrators
 
-  private static func list(_ name: String, _ condition: String) -> PGStatement {
+  private static func list(_ condition: String) -> PGStatement {
     PGStatement(
-      "list_\(name)",
       """
       SELECT \(PostgresRows.accountColumns) FROM account WHERE \(condition) AND account.id > $1::bigint
       ORDER BY account.id LIMIT $2::bigint
       """)
   }
   private static let lists: [PlayerList: PGStatement] = [
-    .named: list("named", "NOT guest"), .banned: list("banned", "banned"), .muted: list("muted", "muted"),
-    .guests: list("guests", "guest"),
+    .named: list("NOT guest"), .banned: list("banned"), .muted: list("muted"), .guests: list("guest"),
   ]
 
   func players(_ list: PlayerList, _ after: Int64, _ limit: Int) throws(StoreError) -> [AccountRecord] {
@@ -93,13 +86,11 @@ extension PostgresStore {
   }
 
   private static let addReport = PGStatement(
-    "add_report",
     """
     INSERT INTO report (at, account, match_id, text)
     VALUES (coalesce(nullif($1::bigint, 0), \(PostgresRows.now)), $2, $3, $4)
     """)
   private static let reportsBefore = PGStatement(
-    "reports_before",
     """
     SELECT r.id, r.at, r.account, coalesce(a.name, ''), r.match_id, coalesce(b.name, ''), r.text
     FROM report r LEFT JOIN account a ON a.id = r.account LEFT JOIN match m ON m.id = r.match_id
@@ -125,9 +116,8 @@ extension PostgresStore {
 
   // MARK: those who wait
 
-  static let unqueue = PGStatement("unqueue", "DELETE FROM ticket WHERE id = $1 AND match_id IS NULL")
+  static let unqueue = PGStatement("DELETE FROM ticket WHERE id = $1 AND match_id IS NULL")
   private static let waiting = PGStatement(
-    "waiting",
     """
     SELECT \(PostgresRows.ticketColumns), \(PostgresRows.accountColumns)
     FROM ticket JOIN account ON account.id = ticket.account WHERE ticket.match_id IS NULL

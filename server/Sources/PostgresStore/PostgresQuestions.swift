@@ -92,20 +92,18 @@ extension PostgresStore {
   // MARK: nodes
 
   private static let beat = PGStatement(
-    "beat",
     """
     WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
     INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
     """)
   /// Once the clock was set back, a node that is dead would seem to live until it has caught up.
   private static let calm = PGStatement(
-    "calm",
     """
     UPDATE node SET beat_at = \(PostgresRows.now)
     WHERE id IN (SELECT id FROM node WHERE beat_at > \(PostgresRows.now) + 1000 FOR UPDATE SKIP LOCKED)
     """)
   private static let living = PGStatement(
-    "living", "SELECT \(PostgresRows.now), id, address FROM node WHERE \(PostgresRows.lives) ORDER BY joined")
+    "SELECT \(PostgresRows.now), id, address FROM node WHERE \(PostgresRows.lives) ORDER BY joined")
 
   private func beat(_ node: NodeID, _ address: String) throws(StoreError) -> Beat {
     let rows = try pool.run([
@@ -147,7 +145,6 @@ extension PostgresStore {
 
   /// What is locked by others at the moment is found the next time, unless a living node follows it by then.
   private static let takeLost = PGStatement(
-    "take_lost",
     """
     WITH RECURSIVE \(sets), living AS MATERIALIZED (SELECT id FROM node WHERE \(PostgresRows.lives) OR id = $1),
       lost AS (
@@ -161,7 +158,6 @@ extension PostgresStore {
     FROM found WHERE match.id = found.id RETURNING match.id
     """)
   private static let dropLostTickets = PGStatement(
-    "drop_lost_tickets",
     """
     DELETE FROM ticket WHERE id IN (
       SELECT t.id FROM ticket t
@@ -169,7 +165,6 @@ extension PostgresStore {
       FOR UPDATE OF t SKIP LOCKED)
     """)
   private static let dropDeadNodes = PGStatement(
-    "drop_dead_nodes",
     """
     WITH RECURSIVE \(sets)
     DELETE FROM node WHERE NOT \(PostgresRows.lives) AND id <> $1
@@ -187,40 +182,34 @@ extension PostgresStore {
   // MARK: comparing
 
   private static let otherMatches = PGStatement(
-    "other_matches",
     """
     SELECT d.id, coalesce(m.seq, 0) <> d.n, m.ended IS NULL AND NOT $3 = ANY(m.nodes)
     FROM unnest($1::text[], $2::bigint[]) AS d (id, n) LEFT JOIN match m ON m.id = d.id
     WHERE coalesce(m.seq, 0) <> d.n OR m.ended IS NULL AND NOT $3 = ANY(m.nodes)
     """)
   private static let name = PGStatement(
-    "name_node",
     """
     UPDATE match SET nodes = array_append(match.nodes, $2)
     FROM (SELECT id FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE) AS locked
     WHERE match.id = locked.id AND \(PostgresRows.isLive("match")) AND NOT $2 = ANY(match.nodes)
     """)
   private static let naming = PGStatement(
-    "matches_naming",
     """
     WITH RECURSIVE \(sets)
     SELECT m.id FROM sets JOIN match m ON m.nodes = sets.nodes AND m.ended IS NULL WHERE $1 = ANY(sets.nodes)
     """)
   private static let otherAccounts = PGStatement(
-    "other_accounts",
     """
     SELECT d.id, \(PostgresRows.accountColumns)
     FROM unnest($1::bigint[], $2::bigint[]) AS d (id, version) LEFT JOIN account ON account.id = d.id
     WHERE account.version IS DISTINCT FROM d.version ORDER BY d.id
     """)
   private static let otherSessions = PGStatement(
-    "other_sessions",
     """
     SELECT d.id FROM unnest($1::text[], $2::bigint[]) AS d (id, generation) LEFT JOIN session s ON s.id = d.id
     WHERE s.generation IS DISTINCT FROM d.generation
     """)
   private static let otherTickets = PGStatement(
-    "other_tickets",
     """
     SELECT d.id, t.match_id FROM unnest($1::text[]) AS d (id) LEFT JOIN ticket t ON t.id = d.id
     WHERE t.id IS NULL OR t.match_id IS NOT NULL
@@ -346,20 +335,16 @@ extension PostgresStore {
   // MARK: matches
 
   private static let followedMatches = PGStatement(
-    "followed_matches",
     "SELECT \(PostgresRows.matchColumns), nodes, \(PostgresRows.now) FROM match WHERE id = ANY($1::text[]) ORDER BY id")
   private static let followedLogs = PGStatement(
-    "followed_logs",
     "SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id = ANY($1::text[]) ORDER BY match_id, seq")
   /// The accounts of matches.
   private static let seats = """
     ANY(ARRAY(SELECT unnest(ARRAY[m.x, m.o, m.opener]) FROM match m WHERE m.id = ANY($1::text[])))
     """
   private static let followedAccounts = PGStatement(
-    "followed_accounts",
     "SELECT \(PostgresRows.accountColumns) FROM account WHERE account.id = \(seats) ORDER BY account.id")
   private static let followedHere = PGStatement(
-    "followed_here",
     """
     SELECT DISTINCT s.account, s.node FROM session s
     WHERE s.account = \(seats) AND (s.node = $2 OR \(isHere("s")))
@@ -396,16 +381,14 @@ extension PostgresStore {
   }
 
   private static let placeOf = PGStatement(
-    "place_of_code",
     """
     SELECT id FROM match WHERE code = $1 AND ended IS NULL
     ORDER BY x IS NOT NULL, created DESC, id DESC LIMIT 1
     """)
   private static let open =
     "FROM match WHERE ended IS NULL AND opener IS NULL ORDER BY created DESC, id DESC LIMIT $1::bigint"
-  private static let openMatches = PGStatement("open_matches", "SELECT \(PostgresRows.matchColumns) \(open)")
+  private static let openMatches = PGStatement("SELECT \(PostgresRows.matchColumns) \(open)")
   private static let openLogs = PGStatement(
-    "open_logs",
     """
     SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id = ANY(ARRAY(SELECT id \(open)))
     ORDER BY match_id, seq
@@ -421,9 +404,8 @@ extension PostgresStore {
     return "SELECT * FROM (SELECT \(columns) FROM (" + seats.joined(separator: " UNION ")
       + ") AS seats ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
   }
-  private static let history = PGStatement("history", latest(PostgresRows.matchColumns))
+  private static let history = PGStatement(latest(PostgresRows.matchColumns))
   private static let historyLogs = PGStatement(
-    "history_logs",
     """
     SELECT \(PostgresRows.eventColumns) FROM match_event e
     WHERE match_id = ANY(ARRAY(SELECT id FROM (\(latest("id, ended"))) AS page)) ORDER BY match_id, seq

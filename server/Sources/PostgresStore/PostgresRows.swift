@@ -39,13 +39,11 @@ enum PostgresRows {
   private static let accountWidth = 19
 
   static let addAccount = PGStatement(
-    "add_account",
     """
     INSERT INTO account (\(ownColumns), name_lower)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
     """)
   static let replaceAccount = PGStatement(
-    "replace_account",
     """
     UPDATE account SET name = $2, guest = $3, token = $4, token_expires = $5, rating = $6, deviation = $7,
       volatility = $8, rated_at = $9, won = $10, drawn = $11, lost = $12, x_balance = $13, quiet = $14, muted = $15,
@@ -53,7 +51,6 @@ enum PostgresRows {
     WHERE id = $1
     """)
   private static let putStanding = PGStatement(
-    "put_standing",
     """
     INSERT INTO standing (account, rules, rating, deviation, volatility, rated_at, won, drawn, lost)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

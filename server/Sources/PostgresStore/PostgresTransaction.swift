@@ -5,7 +5,7 @@ import TicTacToe
 
 /// Players as questions read and change them. Accounts are locked before their sessions.
 extension PostgresPool.Transaction: StoreRows {
-  private static let now = PGStatement("now", "SELECT \(PostgresRows.now)")
+  private static let now = PGStatement("SELECT \(PostgresRows.now)")
 
   mutating func now() throws(StoreError) -> Int64 {
     guard let now = try run([Self.now()])[0].rows.first?.first?.int else { throw .failed("the database has no clock") }
@@ -26,14 +26,14 @@ extension PostgresPool.Transaction: StoreRows {
   // MARK: accounts
 
   private static let lockAccount = PGStatement(
-    "lock_account", "SELECT id FROM account WHERE id = $1::bigint FOR UPDATE")
+    "SELECT id FROM account WHERE id = $1::bigint FOR UPDATE")
   private static let lockAccountNamed = PGStatement(
-    "lock_account_named", "SELECT id FROM account WHERE name_lower = $1 FOR UPDATE")
+    "SELECT id FROM account WHERE name_lower = $1 FOR UPDATE")
   private static let lockAccountOfToken = PGStatement(
-    "lock_account_of_token", "SELECT id FROM account WHERE token = $1::bytea ORDER BY id LIMIT 1 FOR UPDATE")
+    "SELECT id FROM account WHERE token = $1::bytea ORDER BY id LIMIT 1 FOR UPDATE")
   private static let account = PostgresStore.account
-  private static let holder = PGStatement("holder", "SELECT id FROM account WHERE name_lower = $1")
-  private static let nextNumber = PGStatement("next_number", "SELECT nextval('account_id')")
+  private static let holder = PGStatement("SELECT id FROM account WHERE name_lower = $1")
+  private static let nextNumber = PGStatement("SELECT nextval('account_id')")
 
   private static func reading(_ id: Int64) -> [PGCall] { [lockAccount, account].map { $0(.int(id)) } }
 
@@ -88,21 +88,18 @@ extension PostgresPool.Transaction: StoreRows {
   // MARK: sessions
 
   private static let lockAccountOfSession = PGStatement(
-    "lock_account_of_session",
     """
     SELECT id FROM account WHERE id = (
       SELECT account FROM session WHERE resume = $1::bytea OR previous = $1::bytea ORDER BY id LIMIT 1)
     FOR UPDATE
     """)
   private static let sessionPresenting = PGStatement(
-    "session_presenting",
     """
     SELECT id, account, resume, previous, expires FROM session WHERE resume = $1::bytea OR previous = $1::bytea
     ORDER BY id LIMIT 1 FOR UPDATE
     """)
-  private static let lockSession = PGStatement("lock_session", "SELECT node FROM session WHERE id = $1 FOR UPDATE")
+  private static let lockSession = PGStatement("SELECT node FROM session WHERE id = $1 FOR UPDATE")
   private static let enterSession = PGStatement(
-    "enter_session",
     """
     INSERT INTO session (id, account, resume, previous, expires, generation, node)
     VALUES ($1, $2, $3, $4, $5, 1, $6)
@@ -112,9 +109,8 @@ extension PostgresPool.Transaction: StoreRows {
     RETURNING generation
     """)
   private static let forgetOthers = PGStatement(
-    "forget_others", "DELETE FROM session WHERE account = $1::bigint AND id <> $2 RETURNING id")
+    "DELETE FROM session WHERE account = $1::bigint AND id <> $2 RETURNING id")
   private static let forgetOldest = PGStatement(
-    "forget_oldest",
     """
     DELETE FROM session WHERE id IN (
       SELECT id FROM session WHERE account = $1::bigint

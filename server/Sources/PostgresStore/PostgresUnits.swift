@@ -29,7 +29,6 @@ extension PostgresStore {
   /// Counting takes all locks before the first log grows. `IS TRUE` keeps what has grown from being joined row by row: it is
   /// looked up in a hash.
   private static let append = PGStatement(
-    "append",
     """
     WITH locked AS MATERIALIZED (SELECT FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE),
       grown AS (

@@ -60,7 +60,7 @@ import TicTacToe
     try PostgresTestBed.shared.sql("CREATE TABLE one (n BIGINT PRIMARY KEY)", at: url)
     let pool = PostgresPool(try PGAddress(url), setup: [], count: 2)
     defer { pool.close() }
-    let put = PGStatement("put", "INSERT INTO one VALUES ($1)")
+    let put = PGStatement("INSERT INTO one VALUES ($1)")
     let wrong = Mutex(0)
     DispatchQueue.concurrentPerform(iterations: 40) { n in
       // Every twentieth breaks in its second call, so that its first must be undone.

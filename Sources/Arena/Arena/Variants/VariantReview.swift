@@ -6,45 +6,6 @@ import Records
 import TicTacToe
 
 extension AnswerText {
-  /// A game of Infinite move by move, with exact values and distances.
-  package static func reviewInfinite(_ record: Record, asJSON: Bool) -> String {
-    let review = InfiniteReview(record.game)
-    let accuracy = Player.allCases.map { review.accuracy(of: $0) }
-    guard !asJSON else {
-      let moves = review.entries.map { entry -> JSON in
-        [
-          "move": .string(entry.square.name), "side": .string(entry.mover.text),
-          "valueBefore": .string("\(entry.before.value)"), "valueAfter": .string("\(entry.after.value)"),
-          "distance": .int(entry.after.distance), "best": .array(entry.best.map { .string($0.name) }),
-          "mistake": .bool(entry.isMistake), "onlyMove": .bool(entry.isOnlyMove), "block": .bool(entry.isBlock),
-        ]
-      }
-      let answer: JSON = [
-        "rules": "infinite", "result": .string(record.resultToken), "moves": .array(moves),
-        "firstMistake": review.firstMistake.map { .int($0 + 1) } ?? .null, "accuracyX": .double(accuracy[0]),
-        "accuracyO": .double(accuracy[1]),
-      ]
-      return answer.text + "\n"
-    }
-    var out = heading(record)
-    for (index, entry) in review.entries.enumerated() {
-      var notes: [String] = []
-      if entry.isMistake {
-        let better = entry.best.map { $0.name }.joined(separator: " ")
-        notes.append("mistake: \(entry.before.value) to \(entry.after.value), better \(better)")
-      }
-      if entry.isOnlyMove { notes.append("only move") }
-      if entry.isBlock { notes.append("block") }
-      if let gone = entry.gone { notes.append("\(gone.name) goes") }
-      out += "\(index + 1). \(entry.mover.letter) \(entry.square.name)  \(entry.after.text)\(list(notes))\n"
-    }
-    let first = review.firstMistake.map { place in
-      "first mistake: move \(place + 1), \(review.entries[place].mover.letter) \(review.entries[place].square.name)"
-    }
-    return out + (first ?? "no mistakes")
-      + String(format: "\naccuracy: X %.1f %%, O %.1f %%\n", accuracy[0] * 100, accuracy[1] * 100)
-  }
-
   /// A game of Ultimate move by move, with what a search believes: the expected score of the side that moved, in percent.
   package static func reviewUltimate(_ record: Record, simulations: Int, asJSON: Bool) -> String {
     let value = try? UltimateValueFile.load()
@@ -92,56 +53,6 @@ extension AnswerText {
 
   static func list(_ notes: [String]) -> String {
     notes.isEmpty ? "" : "  – " + notes.joined(separator: ", ")
-  }
-}
-
-/// A game of Infinite, seen by its table.
-private struct InfiniteReview {
-  struct Entry {
-    let mover: Player
-    let square: Square
-    /// The evaluations before and after the move, for the mover.
-    let before: Evaluation
-    let after: Evaluation
-    /// The moves that keep the value.
-    let best: [Square]
-    let isBlock: Bool
-    let hasChoice: Bool
-    /// The mark that the move took away.
-    let gone: Square?
-
-    var isMistake: Bool { after.value < before.value }
-    var isOnlyMove: Bool { hasChoice && best == [square] }
-  }
-
-  private(set) var entries: [Entry] = []
-
-  init(_ game: Game, table: InfiniteTable = .shared) {
-    guard case .infinite(var state) = game.startState else { preconditionFailure("a game of \(game.variant)") }
-    for cell in game.cells {
-      let (board, moves) = (state.board, table.moveEvaluations(in: state))
-      let before = table.evaluation(of: state)
-      let square = Square(cell.index)
-      let best = moves.filter { $0.after.value.negated == before.value }.map { Square($0.cell.index) }
-      let after = moves.first { $0.cell == cell }?.after ?? before
-      entries.append(
-        Entry(
-          mover: board.turn, square: square, before: before,
-          after: Evaluation(value: after.value.negated, distance: after.distance), best: best,
-          isBlock: board.winningSquares(for: board.turn.opponent).contains(square), hasChoice: best.count < moves.count,
-          gone: board[board.turn].fading))
-      _ = Infinite.play(cell, &state)
-    }
-  }
-
-  var firstMistake: Int? { entries.firstIndex { $0.isMistake } }
-
-  /// A side's mean accuracy over the moves at which value could be lost; 1 where it never could.
-  func accuracy(of player: Player) -> Double {
-    let choices = entries.filter { $0.mover == player && $0.hasChoice }
-    guard !choices.isEmpty else { return 1 }
-    let lost = choices.reduce(0) { $0 + Double($1.before.value.rawValue - $1.after.value.rawValue) / 2 }
-    return 1 - lost / Double(choices.count)
   }
 }
 

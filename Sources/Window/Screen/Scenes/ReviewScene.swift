@@ -129,7 +129,7 @@ final class ReviewScene: Scene {
   private func beginning() -> String {
     let start = replay.game.startState
     guard !replay.game.isFromStart else { return context.text(.atStart) }
-    guard start.outcome == nil, let worth = ReviewStep.worth(of: start) else { return context.text(.position) }
+    guard start.outcome == nil, let worth = start.evaluation else { return context.text(.position) }
     let words = context.words(for: worth.value, in: worth.distance)
     return "\(context.text(.position)) \(context.text(start.turn == .x ? .xToMove : .oToMove)): \(words)."
   }

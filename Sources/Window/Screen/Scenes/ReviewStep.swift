@@ -19,28 +19,13 @@ struct ReviewStep {
 
   init(_ move: VariantMove) {
     self.move = move
-    switch move.before {
-    case .classic(let position):
-      (best, after) = (Solver.shared.valuePreservingMoves(in: position).map { Cell($0.index) }, nil)
-    case .infinite(let state):
-      let moves = InfiniteTable.shared.moveEvaluations(in: state)
-      best = moves.filter { $0.after.value.negated == move.values?.before }.map { $0.cell }
-      after = moves.first { $0.cell == move.cell }?.after
-    case .ultimate: (best, after) = ([], nil)
-    }
+    let moves = move.before.moveEvaluations
+    best = moves.filter { $0.after.value.negated == move.values?.before }.map { $0.cell }
+    after = move.before.variant == .classic ? nil : moves.first { $0.cell == move.cell }?.after
   }
 
   /// A move of Ultimate that gives away less of the points is not marked: a search errs by as much.
   static let leastLoss = 0.1
-
-  /// What a position is worth for who is to move, where a table knows.
-  static func worth(of state: VariantState) -> Evaluation? {
-    switch state {
-    case .classic(let position): Solver.shared.evaluation(of: position)
-    case .infinite(let state): InfiniteTable.shared.evaluation(of: state)
-    case .ultimate: nil
-    }
-  }
 }
 
 extension ViewContext {
