@@ -165,8 +165,7 @@ case "torture":
     for block in 0..<1_000 {
       if block == 300 { engine.load(standard) }
       if block == 400 { engine.setTuning(a4: 432) }
-      if block == 500 { engine.setHidden(true) }
-      if block == 560 { engine.setHidden(false) }
+      if block == 500 { engine.pass(frames: 48_000) }
       buffer.withUnsafeMutableBufferPointer { samples in
         guard let base = samples.baseAddress else { return }
         realtime_probe_enter()

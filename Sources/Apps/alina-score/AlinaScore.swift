@@ -156,7 +156,7 @@ struct Measure: ParsableCommand {
     let progress = Progress()
     for (index, record) in records.enumerated() {
       report.add(record, rules: rules)
-      progress.tell(Double(index), of: Double(records.count))
+      progress.tell(Double(index + 1), of: Double(records.count), "games")
     }
     progress.end()
     print(json ? report.json : report.text, terminator: json ? "\n" : "")

@@ -103,9 +103,9 @@ extension OfflineSound {
 struct Progress {
   private let isShown = isatty(STDERR_FILENO) == 1
 
-  func tell(_ done: Double, of all: Double) {
+  func tell(_ done: Double, of all: Double, _ unit: String = "s") {
     guard isShown, Int(done * 10) % 10 == 0 else { return }
-    FileHandle.standardError.write(Data("\r\(Int(100 * done / max(all, 0.001))) % of \(Int(all)) s ".utf8))
+    FileHandle.standardError.write(Data("\r\(Int(100 * done / max(all, 0.001))) % of \(Int(all)) \(unit) ".utf8))
   }
 
   func end() {

@@ -146,7 +146,7 @@ struct Alina: ParsableCommand {
   static func parse(size: String) -> (width: Int, height: Int)? {
     let parts = size.split(separator: "x", omittingEmptySubsequences: false)
     guard parts.count == 2, let width = Int(parts[0]), let height = Int(parts[1]),
-      (320...7_680).contains(width), (320...4_320).contains(height)
+      (320...7_680).contains(width), (480...4_320).contains(height)
     else { return nil }
     return (width, height)
   }

@@ -80,7 +80,7 @@ final class ScriptedGame: PlatformGame {
   }
 
   private func playScript(at now: Double) {
-    guard let actions = script?.take(upTo: engine.framesAsked) else { return }
+    guard let actions = script?.take(upTo: engine.framesBegun) else { return }
     for action in actions {
       switch action {
       case .input(let events): app.take(events, at: now)
@@ -92,7 +92,7 @@ final class ScriptedGame: PlatformGame {
   }
 
   private func endIfDone() {
-    guard let end, script?.isDone ?? true, engine.framesAsked >= end.frame else { return }
+    guard let end, script?.isDone ?? true, engine.framesBegun >= end.frame else { return }
     if let picture = end.picture {
       pictures.wanted.append(picture)
       self.end = (end.frame, nil)

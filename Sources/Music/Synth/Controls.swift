@@ -10,7 +10,6 @@ struct Controls: ~Copyable {
   /// The same tuning for the grand: hundredths of a cent over 440 Hz.
   let tuning = Atomic<Int32>(0)
   let isMuted = Atomic<Bool>(false)
-  let isHidden = Atomic<Bool>(false)
   let usesGrand = Atomic<Bool>(false)
   let rack = Handover<Rack>()
   let piano = Handover<ModalPiano>()

@@ -22,7 +22,6 @@ public final class Engine: @unchecked Sendable {
   private let late = Ring(256, filler: LateBatch(generation: 0, frame: .zero, lateness: 0))
   private let controls = Controls()
   private let begun = Atomic<Int64>(0)
-  private let asked = Atomic<Int64>(0)
   private let mixer: UnsafeMutablePointer<Mixer>
   private let instrument = UnsafeMutablePointer<Instrument>.allocate(capacity: 1)
   // The producer's own: what the next rack is built from.
@@ -47,9 +46,6 @@ public final class Engine: @unchecked Sendable {
 
   /// The first frame whose rendering has not begun: an event posted for it is on time if the batch is seen first.
   public var framesBegun: Tick { Tick(rawValue: begun.load(ordering: .sequentiallyConsistent)) }
-
-  /// The frames the device has asked for, those in which score time stood still among them.
-  public var framesAsked: Tick { Tick(rawValue: asked.load(ordering: .sequentiallyConsistent)) }
 
   /// Hands over a batch of events, sorted by frame; all become visible to the audio thread at once.
   ///
@@ -78,20 +74,15 @@ public final class Engine: @unchecked Sendable {
   #endif
   public func render(into buffer: UnsafeMutablePointer<Float>, frames: Int) {
     guard frames > 0 else { return }
-    asked.wrappingAdd(Int64(frames), ordering: .sequentiallyConsistent)
-    let hidden = controls.isHidden.load(ordering: .relaxed)
-    let advance = mixer.pointee.plan(frames, hidden: hidden)
     // Sequentially consistent, before the ring is read: see `Ring.post`.
-    begun.store(mixer.pointee.now + Int64(advance), ordering: .sequentiallyConsistent)
+    begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
-    mixer.pointee.render(into: buffer, frames: advance, controls: controls)
-    if advance < frames { (buffer + 2 * advance).update(repeating: 0, count: 2 * (frames - advance)) }
+    mixer.pointee.render(into: buffer, frames: frames, controls: controls)
   }
 
   /// Lets frames of score time pass that nobody hears: nothing is computed, and notes that would begin in them are lost.
   /// Real-time safe: yes.
   public func pass(frames: Int) {
-    asked.wrappingAdd(Int64(frames), ordering: .sequentiallyConsistent)
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
     mixer.pointee.pass(frames)
@@ -106,9 +97,6 @@ public final class Engine: @unchecked Sendable {
 
   /// Silences or restores the sound within 40 ms; the score goes on.
   public func setMuted(_ muted: Bool) { controls.isMuted.store(muted, ordering: .relaxed) }
-
-  /// Fades out within 300 ms and freezes score time, or lets it go on and fades in.
-  public func setHidden(_ hidden: Bool) { controls.isHidden.store(hidden, ordering: .relaxed) }
 
   /// Sets the drone's sine bed in dB relative to the patch, −90…+12; `nil` turns it off.
   public func setDroneLevel(decibels: Double?) {

@@ -63,6 +63,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
   public static let maximumDelay: Float = 24_000
   private static let size = 32_768
 
+  private let framesPerMillisecond: Float
   private let line = Slab<Stereo>(size, repeating: .zero)
   private var at = 0
   private var place = GridPlace()
@@ -73,6 +74,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
   private var silence = SilenceWatch(memory: size, floor: 1e-12)
 
   package init(sampleRate: Double) {
+    framesPerMillisecond = Float(sampleRate / 1_000)
     let p = Parameters()
     delay = Ramp(p.delay)
     levels = Ramp(SIMD4(p.feedback, p.damping, p.dry, p.wet))
@@ -80,7 +82,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
 
   /// Takes new settings: levels ramp within 20 ms, the delay glides in its own time.
   package mutating func set(_ p: Parameters) {
-    delay.aim(p.delay, frames: Int(p.glide * 48))
+    delay.aim(p.delay, frames: Int(p.glide * framesPerMillisecond))
     levels.aim(SIMD4(p.feedback, p.damping, p.dry, p.wet), frames: 960)
   }
 

@@ -8,8 +8,6 @@ import Synchronization
 struct Mixer: ~Copyable {
   /// The level at which the drone breathes, before its own: that of a soft piano.
   private static let breathReference: Float = 0.1
-  /// A hidden window's fade.
-  private static let hiddenFrames = 14_400
 
   let sampleRate: Double
   private var scheduler = Scheduler()
@@ -34,8 +32,6 @@ struct Mixer: ~Copyable {
   private var activePreview = 0
   private var a4: Float = 440
   private var retiringRackCells = 0
-  private var isFrozen = false
-  private var hidden = Ramp<Float>(1)
   private var volume = Ramp<Float>(1)
   private var droneEvent = Ramp<Float>(0)
   private var droneLevel = Ramp<Float>(0)
@@ -90,22 +86,6 @@ struct Mixer: ~Copyable {
 
   /// The next frame of score time.
   var now: Int64 { frame }
-
-  /// The frames of score time that a block of `frames` will take: fewer where a hidden window's fade ends in it.
-  mutating func plan(_ frames: Int, hidden wantsHidden: Bool) -> Int {
-    if wantsHidden {
-      if isFrozen { return 0 }
-      hidden.aim(0, frames: Self.hiddenFrames)
-      // The ramp starts at a grid frame and ends at one.
-      let toGrid = Int((Int64(Grid.frames) - frame % Int64(Grid.frames)) % Int64(Grid.frames))
-      let left = toGrid + hidden.cellsLeft * Grid.frames
-      if frames >= left { isFrozen = true }
-      return min(frames, left)
-    }
-    isFrozen = false
-    hidden.aim(1, frames: Self.hiddenFrames)
-    return frames
-  }
 
   /// Takes what the producer posted.
   mutating func drain(_ ring: borrowing Ring<Posted>, _ late: borrowing Ring<LateBatch>) {
@@ -208,7 +188,6 @@ struct Mixer: ~Copyable {
     takeGrand(controls)
     volume.aim(controls.isMuted.load(ordering: .relaxed) ? 0 : controls.volume.load(ordering: .relaxed), frames: 1_920)
     adopt(controls)
-    hidden.tick()
     volume.tick()
     droneEvent.tick()
     droneLevel.tick()
@@ -309,7 +288,7 @@ struct Mixer: ~Copyable {
     mix.copy(dry)
     effects(dry, used, into: mix)
     tones(dry, into: mix)
-    for i in mix.indices { mix[i] *= volume.next() * hidden.next() }
+    for i in mix.indices { mix[i] *= volume.next() }
     mix.purify()
     limiter.render(mix)
     for i in mix.indices {

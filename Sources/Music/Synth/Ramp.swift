@@ -25,9 +25,6 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
     target = value
   }
 
-  /// Cells the ramp still takes.
-  var cellsLeft: Int { Int(cells) }
-
   /// Whether the value is at its target.
   var isAtRest: Bool { cells == 0 && value == target }
 

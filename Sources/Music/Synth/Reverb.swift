@@ -4,11 +4,11 @@
 public struct Reverb: ~Copyable, AudioNode {
   /// The settings of the room.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
-    /// T60 below the treble, in seconds, 0.3…12.
+    /// T60 below the treble, in seconds, 0.1…20.
     public var decay: Float
-    /// T60 at 8 kHz as a share of `decay`, 0.1…1.
+    /// T60 at 8 kHz as a share of `decay`, 0…1.
     public var treble: Float
-    /// Delay before the room answers, in milliseconds, 0…100.
+    /// Delay before the room answers, in milliseconds, 0…150.
     public var predelay: Float
     /// Level of the input in the output, 0…1.
     public var dry: Float
@@ -17,9 +17,9 @@ public struct Reverb: ~Copyable, AudioNode {
 
     /// Makes settings, clamped to their ranges.
     public init(decay: Float = 3.4, treble: Float = 0.35, predelay: Float = 18, dry: Float = 0, wet: Float = 1) {
-      self.decay = min(max(decay, 0.3), 12)
-      self.treble = min(max(treble, 0.1), 1)
-      self.predelay = min(max(predelay, 0), 100)
+      self.decay = min(max(decay, 0.1), 20)
+      self.treble = min(max(treble, 0), 1)
+      self.predelay = min(max(predelay, 0), 150)
       self.dry = min(max(dry, 0), 1)
       self.wet = min(max(wet, 0), 1)
     }
@@ -36,14 +36,15 @@ public struct Reverb: ~Copyable, AudioNode {
     1_399, 1_531, 1_667, 1_811, 1_949, 2_089, 2_237, 2_383, 2_539, 2_693, 2_851, 3_011, 3_181, 3_373, 3_617, 3_967,
   ]
   private static let diffusers: [Int] = [113, 229, 347, 523, 127, 251, 367, 547]
-  private static let size = 4_096
-  private static let diffuserSize = 1_024
-  private static let predelaySize = 8_192
 
   private let sampleRate: Double
-  private let lines = Slab<Float>(16 * size, repeating: 0)
-  private let allpasses = Slab<Float>(8 * diffuserSize, repeating: 0)
-  private let before = Slab<Stereo>(predelaySize, repeating: .zero)
+  /// Room for the longest line, allpass and predelay: powers of two.
+  private let size: Int
+  private let diffuserSize: Int
+  private let predelaySize: Int
+  private let lines: Slab<Float>
+  private let allpasses: Slab<Float>
+  private let before: Slab<Stereo>
   private let length = Slab<Int>(16, repeating: 0)
   private let diffuser = Slab<Int>(8, repeating: 0)
   private var low = Lines.zero
@@ -54,14 +55,22 @@ public struct Reverb: ~Copyable, AudioNode {
   /// Dry and wet.
   private var levels: Ramp<SIMD2<Float>>
   private var place = GridPlace()
-  private var silence = SilenceWatch(memory: 2 * predelaySize, floor: 1e-10)
+  private var silence: SilenceWatch
 
   package init(sampleRate: Double) {
     self.sampleRate = sampleRate
     let p = Parameters()
     levels = Ramp(SIMD2(p.dry, p.wet))
-    for i in 0..<16 { length[i] = min(Int(Double(Self.lengths[i]) * sampleRate / 48_000), Self.size - 1) }
-    for i in 0..<8 { diffuser[i] = min(Int(Double(Self.diffusers[i]) * sampleRate / 48_000), Self.diffuserSize - 1) }
+    let scale = sampleRate / 48_000
+    var times = 1
+    while Double(times) < scale { times *= 2 }
+    (size, diffuserSize, predelaySize) = (4_096 * times, 1_024 * times, 8_192 * times)
+    lines = Slab(16 * size, repeating: 0)
+    allpasses = Slab(8 * diffuserSize, repeating: 0)
+    before = Slab(predelaySize, repeating: .zero)
+    silence = SilenceWatch(memory: 2 * predelaySize, floor: 1e-10)
+    for i in 0..<16 { length[i] = Int(Double(Self.lengths[i]) * scale) }
+    for i in 0..<8 { diffuser[i] = Int(Double(Self.diffusers[i]) * scale) }
     set(p)
     reset()
   }
@@ -69,15 +78,15 @@ public struct Reverb: ~Copyable, AudioNode {
   /// Takes new settings; levels ramp, the decay changes at once, which a running tail does not show.
   package mutating func set(_ parameters: Parameters) {
     levels.aim(SIMD2(parameters.dry, parameters.wet), frames: 960)
-    predelay = min(Int(Double(parameters.predelay) * 0.001 * sampleRate), Self.predelaySize - 1)
+    predelay = min(Int(Double(parameters.predelay) * 0.001 * sampleRate), predelaySize - 1)
+    let c = Float(Arithmetic.sine(turns: 0.25 + min(8_000 / sampleRate, 0.5)))
     for i in 0..<16 {
       // dB a round: −60·D/(fs·T60).
       let base = -60 * Float(length[i]) / (Float(sampleRate) * parameters.decay)
       let high = base / parameters.treble
       gain[i] = Arithmetic.amplitude(decibels: base)
-      // One pole whose gain at 8 kHz is the difference: (1 − k)/√(1 − 2k cos w + k²), solved for k.
+      // One pole whose gain at 8 kHz is the difference: (1 − k)/√(1 − 2kc + k²) where c is the cosine at 8 kHz, solved for k.
       let want = Arithmetic.amplitude(decibels: max(high - base, -30))
-      let c: Float = 0.5  // cos(2π·8,000/48,000)
       let a = 1 - want * want
       let b = 1 - want * want * c
       let root = max(b * b - a * a, 0).squareRoot()
@@ -121,8 +130,8 @@ public struct Reverb: ~Copyable, AudioNode {
   private mutating func sound(_ part: StereoBlock) {
     for i in part.indices {
       let x = Arithmetic.heard(part[i])
-      before[at & (Self.predelaySize - 1)] = x
-      var input = before[(at - predelay) & (Self.predelaySize - 1)]
+      before[at & (predelaySize - 1)] = x
+      var input = before[(at - predelay) & (predelaySize - 1)]
       for d in 0..<4 { input = Stereo(diffuse(input.x, d), diffuse(input.y, d + 4)) }
       let room = circulate(input)
       let level = levels.next()
@@ -135,22 +144,22 @@ public struct Reverb: ~Copyable, AudioNode {
   /// One allpass, coefficient 0.6.
   @inline(__always)
   private func diffuse(_ x: Float, _ which: Int) -> Float {
-    let base = which * Self.diffuserSize
-    let old = allpasses[base + ((at - diffuser[which]) & (Self.diffuserSize - 1))]
+    let base = which * diffuserSize
+    let old = allpasses[base + ((at - diffuser[which]) & (diffuserSize - 1))]
     let fed = x - 0.6 * old
-    allpasses[base + (at & (Self.diffuserSize - 1))] = fed
+    allpasses[base + (at & (diffuserSize - 1))] = fed
     return old + 0.6 * fed
   }
 
   @inline(__always)
   private mutating func circulate(_ input: Stereo) -> Stereo {
     var x = Lines.zero
-    for i in 0..<16 { x[i] = lines[i * Self.size + ((at - length[i]) & (Self.size - 1))] }
+    for i in 0..<16 { x[i] = lines[i * size + ((at - length[i]) & (size - 1))] }
     low = x + (low - x) * smooth
     let y = low * gain
     let mixed = hadamard(y)
     for i in 0..<16 {
-      lines[i * Self.size + (at & (Self.size - 1))] = mixed[i] + (i & 1 == 0 ? input.x : input.y) * 0.25
+      lines[i * size + (at & (size - 1))] = mixed[i] + (i & 1 == 0 ? input.x : input.y) * 0.25
     }
     // Sides hear different lines with alternating signs: wide; a little of
     // the other side keeps it whole in mono.

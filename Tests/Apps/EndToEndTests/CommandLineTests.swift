@@ -19,6 +19,7 @@ import Testing
     "A bad argument is one line that names it, and status 2",
     arguments: [
       ["--foo"], ["--level", "9"], ["--side", "z"], ["--buffer", "abc"], ["--buffer", "1"], ["--size", "1x1"],
+      ["--size", "640x400"],
       ["--pace", "9"], ["--text-scale", "3"], ["--reply", "never"], ["--script", "/no/such/file"], ["--seed", "-1"],
       ["--leve", "5"], ["--device", "no such device"], ["/no/such/game.pgn", "--screenshot", "/dev/null"],
     ])

@@ -76,6 +76,19 @@ struct FeedbackCombTests {
     }
     #expect(Signal.click(line, at: 48_000) > before + 20)
   }
+
+  @Test("glides in the time asked for, at every sample rate", arguments: [24_000, 48_000, 96_000])
+  func glideTime(rate: Int) {
+    func echo(after milliseconds: Int) -> Int {
+      let bench = Bench<FeedbackComb>(Double(rate))
+      bench.set(.init(delay: 400, feedback: 0, dry: 0, wet: 1, glide: 100))
+      bench.node.pointee.set(.init(delay: 800, feedback: 0, dry: 0, wet: 1, glide: 100))
+      _ = bench.render(Signal.silence(rate * milliseconds / 1000))
+      let x = bench.render(Signal.impulse(2_000)).0
+      return x.indices.max { abs(x[$0]) < abs(x[$1]) } ?? 0
+    }
+    #expect((500...780).contains(echo(after: 60)) && echo(after: 130) == 800, "\(echo(after: 60)), \(echo(after: 130))")
+  }
 }
 
 @Suite("The ring modulator")
@@ -205,6 +218,21 @@ struct EnvelopeTests {
 
 @Suite("The reverb")
 struct ReverbTests {
+  @Test(
+    "has no pitch at any sample rate: no two of its lines share a period", arguments: [44_100, 48_000, 96_000, 192_000])
+  func periods(rate: Int) {
+    let bench = Bench<Reverb>(Double(rate))
+    bench.set(.church)
+    let n = rate * 3 / 2
+    let x = bench.render(Signal.impulse(n)).0.map(Double.init)
+    let power = x.reduce(0) { $0 + $1 * $1 }
+    let alike = (rate / 50..<rate / 10).map { lag in
+      (lag..<n).reduce(0) { $0 + x[$1] * x[$1 - lag] } / power
+    }
+    #expect(
+      (alike.max() ?? 1) < 0.2, "\(alike.max() ?? 1) at \(rate / 50 + (alike.firstIndex(of: alike.max() ?? 1) ?? 0))")
+  }
+
   private func response(_ p: Reverb.Parameters, seconds: Double = 8) -> ([Float], [Float]) {
     let bench = Bench<Reverb>()
     bench.set(p)

@@ -67,35 +67,6 @@ struct EngineTests {
     #expect(engine.counters.voices == 4)
   }
 
-  @Test("freezes score time while hidden and goes on where it was")
-  func hidden() {
-    let engine = Engine()
-    engine.post(Scores.everything(seconds: 8))
-    _ = Scores.render([], frames: 96_000, engine: engine) { 480 }
-    engine.setHidden(true)
-    let fading = Scores.render([], frames: 30_000, engine: engine) { 480 }
-    let frozen = engine.framesBegun.rawValue
-    #expect(frozen >= 96_000 + 14_400 && frozen <= 96_000 + 14_400 + 64)
-    #expect(fading.suffix(2 * 15_000).allSatisfy { $0 == 0 })
-    _ = Scores.render([], frames: 48_000, engine: engine) { 1_024 }
-    #expect(engine.framesBegun.rawValue == frozen)
-    #expect(engine.framesAsked.rawValue == 96_000 + 30_000 + 48_000)
-    engine.setHidden(false)
-    let back = Scores.render([], frames: 24_000, engine: engine) { 1_024 }
-    #expect(engine.framesBegun.rawValue == frozen + 24_000)
-    #expect(back.contains { abs($0) > 0.003 })
-  }
-
-  @Test("freezes within 300 ms and a cell, whatever the blocks", arguments: [480, 600, 1_000, 64, 37])
-  func hiddenBlocks(block: Int) {
-    let engine = Engine()
-    engine.post(Scores.everything(seconds: 4))
-    _ = Scores.render([], frames: 50_017, engine: engine) { 480 }
-    engine.setHidden(true)
-    _ = Scores.render([], frames: 48_000, engine: engine) { block }
-    #expect((50_017 + 14_400...50_017 + 14_400 + 64).contains(engine.framesBegun.rawValue))
-  }
-
   @Test("tunes what is struck next, and the strings, however long the pedal holds what was struck before")
   func tuning() {
     /// The level of B5's second partial, 3 Hz wide, as A4 = 440 and 466 have it, in the fourth second.

@@ -50,9 +50,7 @@ struct RealTimeTests {
     engine.setMuted(true)
     #expect(calls(engine, frames: 48_000, block: 1_024) == 0)
     engine.setMuted(false)
-    engine.setHidden(true)
     #expect(calls(engine, frames: 48_000, block: 64) == 0)
-    engine.setHidden(false)
     let now = engine.framesBegun.rawValue
     engine.post((0..<80).map { Scores.note(40 + $0 % 45, at: now + Int64($0) * 50, 9) })
     engine.post([Scores.event(.cut, at: now + 1_000, 10)])

@@ -116,7 +116,7 @@ package func soundReports() -> Int32 {
   }
 }
 
-/// Turns a knob: 0 volume in dB, 1 preview and 2 drone in dB (below −90 is off), 3 mute, 4 A4 in Hz, 5 hidden.
+/// Turns a knob: 0 volume in dB, 1 preview and 2 drone in dB (below −90 is off), 3 mute, 4 A4 in Hz.
 @_expose(wasm, "sound_set") @_cdecl("sound_set")
 package func soundSet(_ knob: Int32, _ value: Double) {
   guard let engine = sound?.engine else { return }
@@ -126,7 +126,6 @@ package func soundSet(_ knob: Int32, _ value: Double) {
   case 2: engine.setDroneLevel(decibels: value < -90 ? nil : value)
   case 3: engine.setMuted(value != 0)
   case 4: engine.beginTuning(a4: value)
-  case 5: engine.setHidden(value != 0)
   default: break
   }
 }
