@@ -64,23 +64,21 @@ export function makeDrawing(canvas, memory) {
         case 2: g.restore(); g.worn = null; break;
         case 3: g.beginPath(); g.rect(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]); g.clip(); i += 4; break;
         case 4: g.translate(numbers[i], numbers[i + 1]); i += 2; break;
-        case 5: g.scale(numbers[i], numbers[i + 1]); i += 2; break;
-        case 6: g.rotate(numbers[i++]); break;
-        case 7: g.fillStyle = g.strokeStyle = `rgba(${colour(i)},${colour(i + 1)},${colour(i + 2)},${numbers[i + 3]})`; i += 4; break;
-        case 8: g.fillRect(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]); i += 4; break;
-        case 9: g.beginPath(); break;
-        case 10: g.moveTo(numbers[i], numbers[i + 1]); i += 2; break;
-        case 11: g.lineTo(numbers[i], numbers[i + 1]); i += 2; break;
-        case 12: g.bezierCurveTo(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3], numbers[i + 4], numbers[i + 5]); i += 6; break;
-        case 13: g.closePath(); break;
-        case 14: g.fill(); break;
-        case 15: stroke(g, numbers[i], numbers[i + 1]); i += 2; break;
-        case 16: write(g, texts.get(ids[i]), numbers[i + 1], numbers[i + 2]); i += 3; break;
-        case 17: copy(g, surfaces.get(ids[i]), ...numbers.subarray(i + 1, i + 6)); i += 6; break;
-        case 18: g.globalAlpha = numbers[i + 1]; g.drawImage(surfaces.get(ids[i]), 0, 0); g.globalAlpha = 1; i += 2; break;
-        case 19: shadow(g, ...numbers.subarray(i, i + 6)); i += 6; break;
-        case 20: texts.delete(ids[i++]); break;
-        case 21: contexts.delete(ids[i]); surfaces.delete(ids[i++]); break;
+        case 5: g.fillStyle = g.strokeStyle = `rgba(${colour(i)},${colour(i + 1)},${colour(i + 2)},${numbers[i + 3]})`; i += 4; break;
+        case 6: g.fillRect(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]); i += 4; break;
+        case 7: g.beginPath(); break;
+        case 8: g.moveTo(numbers[i], numbers[i + 1]); i += 2; break;
+        case 9: g.lineTo(numbers[i], numbers[i + 1]); i += 2; break;
+        case 10: g.bezierCurveTo(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3], numbers[i + 4], numbers[i + 5]); i += 6; break;
+        case 11: g.closePath(); break;
+        case 12: g.fill(); break;
+        case 13: stroke(g, numbers[i], numbers[i + 1]); i += 2; break;
+        case 14: write(g, texts.get(ids[i]), numbers[i + 1], numbers[i + 2]); i += 3; break;
+        case 15: copy(g, surfaces.get(ids[i]), ...numbers.subarray(i + 1, i + 6)); i += 6; break;
+        case 16: g.globalAlpha = numbers[i + 1]; g.drawImage(surfaces.get(ids[i]), 0, 0); g.globalAlpha = 1; i += 2; break;
+        case 17: shadow(g, ...numbers.subarray(i, i + 6)); i += 6; break;
+        case 18: texts.delete(ids[i++]); break;
+        case 19: contexts.delete(ids[i]); surfaces.delete(ids[i++]); break;
         default: throw new Error(`drawing: no operation ${words[i - 1]}`);
       }
     }

@@ -64,7 +64,7 @@ extension RootScreen {
       if view.number * RootScreen.placesOfView + index == id { target = (view, place) }
     }
     guard let (view, place) = target else { return }
-    if view.isFocusable { context.moveFocus(to: view) }
+    if view.isClickable { context.moveFocus(to: view) }
     switch view.role {
     case .slider, .field: break
     case .button, .cell, .choice:

@@ -222,7 +222,7 @@ package final class RootScreen {
       captured = view
       if isTouch { finger = (point, point, list(around: view), false) }
       guard let view else { return }
-      if view.isFocusable { context.moveFocus(to: view) }
+      if view.isClickable { context.moveFocus(to: view) }
       _ = view.pointer(.down(isTouch: isTouch), at: point)
     case .pointerUp(let x, let y, let isTouch):
       let view = captured

@@ -20,7 +20,7 @@ struct KeyboardTests {
         _ = screen.png(width: 800, height: 600, at: 0)
         screen.show(name)
         var wanted: [View] = []
-        screen.topScene.visit { if $0.isFocusable, !($0 is CellView) { wanted.append($0) } }
+        screen.topScene.visit { if $0.isClickable, !($0 is CellView) { wanted.append($0) } }
         var reached: Set<ObjectIdentifier> = []
         for _ in 0..<(wanted.count + 3) {
           press(screen, .tab, shift)

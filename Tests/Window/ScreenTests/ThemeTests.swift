@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Screen
@@ -55,5 +56,19 @@ struct ThemeTests {
     let read = Theme.read(folder: "/t", services: services)
     #expect(read.themes == [.light])
     #expect(read.messages == ["/t/dark.theme: line 1: ink is \"3\", but must be #RRGGBB"])
+  }
+}
+
+extension Color {
+  /// The relative luminance, 0…1 (WCAG 2.2, "relative luminance").
+  fileprivate var luminance: Double {
+    func linear(_ c: Double) -> Double { c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4) }
+    return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+  }
+
+  /// The contrast ratio of two opaque colours, 1…21 (WCAG 2.2, "contrast ratio").
+  fileprivate static func contrast(_ a: Color, _ b: Color) -> Double {
+    let (la, lb) = (a.luminance, b.luminance)
+    return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
   }
 }

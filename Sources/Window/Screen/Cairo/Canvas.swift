@@ -4,8 +4,6 @@ import CCairo
 final class Canvas {
   let context: OpaquePointer
   private let surface: OpaquePointer
-  let width: Int
-  let height: Int
   private let bitmap: Bitmap
   /// What is being redrawn; software passes keep to it.
   var damage: PixelRect
@@ -20,8 +18,6 @@ final class Canvas {
       let context = cairo_create(surface)
     else { preconditionFailure("no surface of \(bitmap.width)×\(bitmap.height)") }
     (self.surface, self.context) = (surface, context)
-    width = bitmap.width
-    height = bitmap.height
     self.bitmap = bitmap
     damage = PixelRect(x: 0, y: 0, width: bitmap.width, height: bitmap.height)
     cairo_set_line_cap(context, CAIRO_LINE_CAP_BUTT)
@@ -61,8 +57,6 @@ final class Canvas {
   }
 
   func translate(_ x: Double, _ y: Double) { cairo_translate(context, x, y) }
-  func scale(_ x: Double, _ y: Double) { cairo_scale(context, x, y) }
-  func rotate(_ radians: Double) { cairo_rotate(context, radians) }
 
   func setColor(_ color: Color) {
     cairo_set_source_rgba(context, color.red, color.green, color.blue, color.alpha)
@@ -72,18 +66,6 @@ final class Canvas {
     setColor(color)
     cairo_new_path(context)
     cairo_rectangle(context, rect.x, rect.y, rect.width, rect.height)
-    cairo_fill(context)
-  }
-
-  /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
-  func fill(polygons: [[Point]], _ color: Color) {
-    setColor(color)
-    cairo_new_path(context)
-    for polygon in polygons where polygon.count > 2 {
-      cairo_move_to(context, polygon[0].x, polygon[0].y)
-      for p in polygon.dropFirst() { cairo_line_to(context, p.x, p.y) }
-      cairo_close_path(context)
-    }
     cairo_fill(context)
   }
 

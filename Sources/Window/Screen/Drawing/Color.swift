@@ -1,5 +1,3 @@
-import Glibc
-
 /// A colour of the sRGB space with its opacity, each component 0…1.
 package struct Color: Sendable, Hashable {
   package var red: Double
@@ -19,16 +17,4 @@ package struct Color: Sendable, Hashable {
 
   /// The colour with its opacity multiplied by `k`.
   func faded(_ k: Double) -> Color { Color(red: red, green: green, blue: blue, alpha: alpha * k) }
-
-  /// The relative luminance, 0…1 (WCAG 2.2, "relative luminance").
-  package var luminance: Double {
-    func linear(_ c: Double) -> Double { c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4) }
-    return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
-  }
-
-  /// The contrast ratio of two opaque colours, 1…21 (WCAG 2.2, "contrast ratio").
-  package static func contrast(_ a: Color, _ b: Color) -> Double {
-    let (la, lb) = (a.luminance, b.luminance)
-    return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
-  }
 }

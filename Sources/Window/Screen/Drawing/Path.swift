@@ -62,6 +62,16 @@ struct Path: Sendable, Hashable {
 }
 
 extension Canvas {
+  /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
+  func fill(polygons: [[Point]], _ color: Color) {
+    var path = Path()
+    for polygon in polygons where polygon.count > 2 {
+      path.steps += Path(through: polygon).steps
+      path.close()
+    }
+    fill(path, color)
+  }
+
   func fill(polygon points: [Point], _ color: Color) { fill(polygons: [points], color) }
 
   func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {

@@ -22,16 +22,10 @@ final class EasingsScene: PageScene {
 
 /// Twenty-two small diagrams.
 final class EasingsRow: PageRow {
-  private let motions: [Motion]
-
-  override init(context: ViewContext) {
-    motions = Easing.named.map { _ in Motion(0) }
-    super.init(context: context)
-    follow(motions)
-  }
+  private lazy var shown = Easing.named.map { _ in motion(0) }
 
   func play() {
-    for (motion, easing) in zip(motions, Easing.named.map({ $0.easing })) {
+    for (motion, easing) in zip(shown, Easing.named.map({ $0.easing })) {
       context.animator.set(motion, to: 0)
       context.animator.play(
         .sequence([
@@ -66,7 +60,7 @@ final class EasingsRow: PageRow {
       canvas.stroke(Path(through: curve), width: max(1, em * 0.08), theme.ink)
       let head = Glyphs.blackHead.scaled(em * 0.36, em * 0.36)
       canvas.fill(
-        head.moved(box.maxX + em * 0.7, box.maxY - motions[index].value * box.height), theme.accent)
+        head.moved(box.maxX + em * 0.7, box.maxY - shown[index].value * box.height), theme.accent)
       canvas.text(
         name, TextStyle(em * 0.85, italic: true), context.typeface, x: box.x, baseline: box.maxY + em * 0.95,
         theme.faintInk)

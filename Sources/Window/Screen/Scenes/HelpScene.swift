@@ -38,13 +38,12 @@ final class SignRow: PressableRow {
   let sign: MusicSign
   private let title: String
   private let text: String
-  private let struck = Motion(0)
+  private lazy var struck = motion(0)
 
   init(context: ViewContext, sign: MusicSign, title: String, text: String) {
     (self.sign, self.title, self.text) = (sign, title, text)
     super.init(context: context)
     gapAfter = 0.55
-    follow([struck])
   }
 
   override var spoken: String? { "\(title). \(text)" }

@@ -161,7 +161,7 @@ final class NetworkScene: PageScene {
     fill()
     relay()
     if !focusOrder.contains(where: { $0 === context.focus }) {
-      context.moveFocus(to: column.rows.first { $0.isFocusable && $0.spoken == focused } ?? initialFocus)
+      context.moveFocus(to: column.rows.first { $0.isClickable && $0.spoken == focused } ?? initialFocus)
     }
     // After the control that has the focus now, so that it is not spoken over.
     if news != said {

@@ -290,16 +290,14 @@ final class ScrubberView: View {
       context.animator.move(place, to: Double(ply), seconds: 0.25, .cubicOut)
     }
   }
-  private let place = Motion(0)
+  private lazy var place = motion(0)
 
   init(context: ViewContext, marks: [Player]) {
     self.marks = marks
     mistakes = marks.map { _ in false }
     super.init(context: context)
-    follow([place])
   }
 
-  override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(ply) / \(marks.count)" }
   override var role: Role {

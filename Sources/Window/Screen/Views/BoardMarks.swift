@@ -5,15 +5,9 @@ import TicTacToe
 final class BoardMarks: View {
   private var winners: [Player?] = Array(repeating: nil, count: 9)
   private var boards: BoardFacts.Boards?
-  private var drawn: [Motion] = []
-  private let stroke = Motion(0)
+  private lazy var drawn = Square.all.map { _ in motion(1) }
+  private lazy var stroke = motion(0)
   private var lines: [SquareSet] = []
-
-  override init(context: ViewContext) {
-    super.init(context: context)
-    drawn = Square.all.map { _ in Motion(1) }
-    follow(drawn + [stroke])
-  }
 
   func clear() {
     (winners, boards, lines) = (Array(repeating: nil, count: 9), nil, [])

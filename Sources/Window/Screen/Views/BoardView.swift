@@ -9,7 +9,7 @@ import TicTacToe
 final class BoardView: View {
   private(set) var cells: [CellView] = []
   private(set) var facts: BoardFacts
-  private let winStroke = Motion(0)
+  private lazy var winStroke = motion(0)
   private let marks: BoardMarks
   private var winningLines: [MoveSet] = []
 
@@ -19,10 +19,10 @@ final class BoardView: View {
   private var map = Rect.zero
   /// Whether boards come near; then how far each has come, and how far the whole has become a map.
   private(set) var comesNear = false
-  private var nearness: [Motion] = []
-  private let mapped = Motion(0)
+  private lazy var nearness = Square.all.map { _ in motion(0) }
+  private lazy var mapped = motion(0)
   /// How brightly each of the nine boards is lit.
-  private var light: [Motion] = []
+  private lazy var light = Square.all.map { _ in motion(0) }
   /// The board chosen where there is a choice, to play in with the next key or touch.
   private var chosen: Square?
 
@@ -30,10 +30,6 @@ final class BoardView: View {
     facts = BoardFacts(of: context.model.game)
     marks = BoardMarks(context: context)
     super.init(context: context)
-    follow([winStroke, mapped])
-    nearness = Square.all.map { _ in Motion(0) }
-    light = Square.all.map { _ in Motion(0) }
-    follow(nearness + light)
     build()
   }
 

@@ -8,13 +8,13 @@ final class CellView: View {
   /// The mark that is drawn, and the one that the game has: the first outlasts the second while it goes.
   private var mark: Player?
   private var held: Player?
-  private let drawn = Motion(1)
-  private let presence = Motion(1)
-  private let ghost = Motion(0)
+  private lazy var drawn = motion(1)
+  private lazy var presence = motion(1)
+  private lazy var ghost = motion(0)
   /// How far the ink has paled: beside a winning line, on a board that is closed, before the mark goes.
-  private let pale = Motion(0)
+  private lazy var pale = motion(0)
   /// How loud the mark sings, in a line that has won.
-  let voice = Motion(0)
+  private(set) lazy var voice = motion(0)
   private var isLast = false
   /// Whether the next move takes the mark away.
   private var isFading = false
@@ -23,7 +23,6 @@ final class CellView: View {
   init(context: ViewContext, cell: Cell, of variant: Variant) {
     (self.cell, self.variant) = (cell, variant)
     super.init(context: context)
-    follow([drawn, presence, ghost, pale, voice])
   }
 
   override var inkBounds: Rect { frame }
@@ -31,7 +30,6 @@ final class CellView: View {
 
   private var isOpen: Bool { context.model.isOpen(cell) }
 
-  override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var showsHand: Bool { isOpen }
   override var spoken: String? {

@@ -9,12 +9,11 @@ final class ChoiceRow: PageRow {
   /// Called with the answer the player chose.
   var onSelect: (Int) -> Void = { _ in }
   private var boxes: [Rect] = []
-  private let mark = Motion(1)
+  private lazy var mark = motion(1)
 
   init(context: ViewContext, _ caption: Phrase, _ options: [String], selected: Int?) {
     (self.caption, self.options, self.selected) = (context.text(caption), options, selected ?? 0)
     super.init(context: context)
-    follow([mark])
   }
 
   /// Which of some games.
@@ -23,7 +22,6 @@ final class ChoiceRow: PageRow {
       context: context, .game, games.map { context.name(of: $0) }, selected: games.firstIndex(of: selected))
   }
 
-  override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(caption): \(options[selected])" }
   override var places: [(place: Rect, words: String)] {

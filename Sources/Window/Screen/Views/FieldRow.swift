@@ -23,7 +23,6 @@ final class FieldRow: PageRow {
     super.init(context: context)
   }
 
-  override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(caption): \(text)" }
   override var textPlace: Rect? { frame }

@@ -26,16 +26,11 @@ class PageRow: View {
 /// A column of rows that scrolls when it is longer than its frame.
 final class ScrollView: View {
   private(set) var rows: [PageRow] = []
-  private let offset = Motion(0)
+  private lazy var offset = motion(0)
   private var target = 0.0
   private(set) var contentHeight = 0.0
   /// Whether a page shorter than the frame stands a little above its middle.
   var isCentered = true
-
-  override init(context: ViewContext) {
-    super.init(context: context)
-    follow([offset])
-  }
 
   override func moved() {
     place()
@@ -250,7 +245,6 @@ final class SliderRow: PageRow {
     super.init(context: context)
   }
 
-  override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(caption): \(describe(value))" }
   override var role: Role {

@@ -2,14 +2,8 @@ import Interface
 
 /// A row or word to press: its title is underlined in ink as the pointer comes, in colour where the focus is.
 class PressableRow: PageRow {
-  let ink = Motion(0)
+  private(set) lazy var ink = motion(0)
 
-  override init(context: ViewContext) {
-    super.init(context: context)
-    follow([ink])
-  }
-
-  override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
 
   func press() {}

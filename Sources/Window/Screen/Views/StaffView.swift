@@ -28,7 +28,7 @@ final class StaffView: View {
   }
 
   private(set) var measures: [Measure] = []
-  private let scroll = Motion(0)
+  private lazy var scroll = motion(0)
   private var shownBars: [Bar] = []
   private var shownUntil = Tick.zero
   private var scrolledTo = 0.0
@@ -45,7 +45,6 @@ final class StaffView: View {
     source = { [unowned(unsafe) context] in (context.model.bars, context.model.soundNow) }
     key = { [unowned(unsafe) context] in context.model.tonality.scale }
     super.init(context: context)
-    follow([scroll])
   }
 
   // MARK: Measures of the engraving

@@ -7,14 +7,9 @@ final class StatusView: View {
   private var detail = ""
   private var isLarge = false
   private var old = (main: "", detail: "", isLarge: false)
-  private let change = Motion(1)
+  private lazy var change = motion(1)
   /// Whether the line stands at the left of the board, its detail above it, instead of in the middle below.
   var isBeside = false
-
-  override init(context: ViewContext) {
-    super.init(context: context)
-    follow([change])
-  }
 
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
   override var reading: String? { detail.isEmpty ? main : "\(main), \(detail)" }
@@ -79,12 +74,7 @@ final class StatusView: View {
 /// A slip of paper with a notice that comes over whatever page is open, stays a while and goes.
 final class NoticeView: View {
   private var text = ""
-  private let presence = Motion(0)
-
-  override init(context: ViewContext) {
-    super.init(context: context)
-    follow([presence])
-  }
+  private lazy var presence = motion(0)
 
   /// At nothing the bounds are empty; what was there must go all the same.
   override func moved() { context.damage(shadowed) }

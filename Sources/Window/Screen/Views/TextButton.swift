@@ -73,7 +73,6 @@ final class TextButton: PressableRow {
     return top
   }
 
-  override var isFocusable: Bool { isEnabled }
   override var isClickable: Bool { isEnabled }
   override var spoken: String? { title }
 

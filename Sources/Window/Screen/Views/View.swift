@@ -50,10 +50,12 @@ class View {
     if context.hovered === self { context.hovered = nil }
   }
 
-  /// Draws itself anew whenever one of these changes.
-  final func follow(_ motions: [Motion]) {
-    self.motions += motions
-    for motion in motions { motion.view = self }
+  /// A number that may move: whenever it does, the view draws itself anew.
+  final func motion(_ value: Double) -> Motion {
+    let motion = Motion(value)
+    motion.view = self
+    motions.append(motion)
+    return motion
   }
 
   final func add(_ child: View) {
@@ -92,9 +94,7 @@ class View {
 
   // MARK: Input
 
-  /// Whether the keyboard can come here.
-  var isFocusable: Bool { false }
-  /// Whether the pointer can press here.
+  /// Whether the pointer can press here, and the keyboard come here.
   var isClickable: Bool { false }
   /// Whether the pointer becomes a hand here.
   var showsHand: Bool { isClickable }
@@ -169,7 +169,7 @@ class View {
   /// The controls the keyboard reaches, in reading order.
   final var focusOrder: [View] {
     var result: [View] = []
-    visit { if $0.isFocusable { result.append($0) } }
+    visit { if $0.isClickable { result.append($0) } }
     return result
   }
 }

@@ -29,25 +29,11 @@ final class Canvas {
   }
 
   func translate(_ x: Double, _ y: Double) { Commands.add(.translate, x, y) }
-  func scale(_ x: Double, _ y: Double) { Commands.add(.scale, x, y) }
-  func rotate(_ radians: Double) { Commands.add(.rotate, radians) }
   func setColor(_ color: Color) { Commands.add(.color, color.red, color.green, color.blue, color.alpha) }
 
   func fill(_ rect: Rect, _ color: Color) {
     setColor(color)
     Commands.add(.rectangle, rect.x, rect.y, rect.width, rect.height)
-  }
-
-  /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
-  func fill(polygons: [[Point]], _ color: Color) {
-    setColor(color)
-    Commands.add(.begin)
-    for polygon in polygons where polygon.count > 2 {
-      Commands.add(.move, polygon[0].x, polygon[0].y)
-      for p in polygon.dropFirst() { Commands.add(.line, p.x, p.y) }
-      Commands.add(.close)
-    }
-    Commands.add(.fill)
   }
 
   func fill(_ path: Path, _ color: Color) {

@@ -2,7 +2,7 @@
 ///
 /// The other end is `Assets/web/drawing.js`; the numbers of the operations are theirs together.
 enum Operation: UInt32 {
-  case target, save, restore, clip, translate, scale, rotate, color
+  case target, save, restore, clip, translate, color
   case rectangle, begin, move, line, curve, close, fill, stroke
   case text, copy, blend, shadow, freeText, freeSurface
 }
@@ -10,8 +10,6 @@ enum Operation: UInt32 {
 /// The list of a frame; drawing is one-threaded, as everything of the page.
 enum Commands {
   nonisolated(unsafe) private static var words: [UInt32] = []
-
-  static func add(_ operation: Operation) { words.append(operation.rawValue) }
 
   static func add(_ operation: Operation, _ numbers: Double...) {
     words.append(operation.rawValue)
