@@ -301,8 +301,13 @@ targets += layer(
     .testTarget(
       name: "LobbyTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "ClientModel", "MatchStore", "Lobby", "ServerTestSupport",
+        "Base", "TicTacToe", "MatchProtocol", "MatchStore", "Lobby", "ServerTestSupport",
       ], path: "server/Tests/Lobby"),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: [
+        "Base", "TicTacToe", "MatchProtocol", "ClientModel", "MatchStore", "Lobby", "ServerTestSupport",
+      ], path: "server/Tests/Simulation"),
     .testTarget(
       name: "MatchServerTests",
       dependencies: [
@@ -349,7 +354,8 @@ if bench {
 /// thread, so that it has it in debug builds too. The rest is compiled there in a third of the time.
 let computing = [
   "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
-  "SampledPiano", "Screen", "SDLPlatform", "Arena", "MatchProtocol", "MatchStore", "Lobby", "SynthTests", "LobbyTests",
+  "SampledPiano", "Screen", "SDLPlatform", "Arena", "MatchProtocol", "MatchStore", "Lobby", "SynthTests",
+  "SimulationTests",
 ]
 for target in targets where computing.contains(target.name) {
   target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]

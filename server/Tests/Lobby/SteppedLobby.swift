@@ -1,5 +1,6 @@
 import Base
 import MatchProtocol
+import ServerTestSupport
 import Testing
 import TicTacToe
 

@@ -350,8 +350,7 @@ import TicTacToe
     server.kill9()
     #expect(FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was taken back")
     for named in [["--config", file], ["--config=\(file)"]] {
-      let checked = try ServerChild.run(["check-config"] + named)
-      #expect(checked.code == 0 && checked.out == "the configuration can be used\n", "\(checked)")
+      #expect(try ServerChild.run(["check-config"] + named).out == "the configuration can be used\n", "\(named)")
     }
     try "rate = 7\nrats = 9\n".write(toFile: file, atomically: true, encoding: .utf8)
     let twice = folder.path + "/twice"

@@ -1,20 +1,9 @@
 import MatchProtocol
-import Synchronization
+import ServerTestSupport
 import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
-
-/// A clock that a test sets.
-final class TestClock: Sendable {
-  private let time = Mutex<Int64>(0)
-
-  /// Milliseconds since 1970.
-  var wall: Int64 {
-    get { time.withLock { $0 } }
-    set { time.withLock { $0 = newValue } }
-  }
-}
 
 /// The one store of a simulated world, and what happened to it and when.
 struct SimulatedStore {

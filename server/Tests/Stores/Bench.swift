@@ -2,7 +2,6 @@ import Base
 import Foundation
 import MatchProtocol
 import ServerTestSupport
-import Synchronization
 import TestSupport
 import Testing
 import TicTacToe
@@ -15,19 +14,12 @@ enum StoreKind: String, CaseIterable {
   case memory, sharedMemory, sqlite, postgres
 }
 
-/// A clock that only a test moves.
-final class TestClock: Sendable {
-  private let time = Mutex<Int64>(1_700_000_000_000)
-  var now: Int64 { time.withLock { $0 } }
-  func pass(_ milliseconds: Int64) { time.withLock { $0 += milliseconds } }
-}
-
 /// A store under test, and what tests want of it again and again. Node `a` lives, and asks unless another is named.
 final class Bench {
   static let lives = Lifetimes(guest: 86_400_000, account: 7_776_000_000)
 
   let kind: StoreKind
-  let clock = TestClock()
+  let clock = TestClock(wall: 1_700_000_000_000)
   let folder = TemporaryFolder()
   let store: any MatchStore
   /// Of a database.
@@ -38,8 +30,8 @@ final class Bench {
     self.kind = kind
     let clock = clock
     switch kind {
-    case .memory: (store, url) = (MemoryStore { clock.now }, nil)
-    case .sharedMemory: (store, url) = (MemoryStore(shared: true) { clock.now }, nil)
+    case .memory: (store, url) = (MemoryStore { clock.wall }, nil)
+    case .sharedMemory: (store, url) = (MemoryStore(shared: true) { clock.wall }, nil)
     case .sqlite: (store, url) = (try SQLiteStore(path: folder.path + "/matches.sqlite"), nil)
     case .postgres:
       let fresh = try PostgresTestBed.shared.freshURL()
@@ -132,9 +124,9 @@ final class Bench {
       let then = "(SELECT min(beat_at) FROM node WHERE id = 'a') - 3600000 - \(Beat.lives)"
       try PostgresTestBed.shared.sql("UPDATE node SET beat_at = \(then) WHERE id = '\(node)'", at: url)
     } else {
-      clock.pass(Beat.lives - 1)
+      clock.wall += Beat.lives - 1
       _ = try beat("a")
-      clock.pass(1)
+      clock.wall += 1
     }
   }
 

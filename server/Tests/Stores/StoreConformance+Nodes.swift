@@ -56,19 +56,19 @@ extension StoreConformance {
   @Test func `a node lives for three seconds after it was heard of`() throws {
     let bench = try Bench(.sharedMemory)
     _ = try bench.beat("b")
-    bench.clock.pass(Beat.lives - 1)
+    bench.clock.wall += Beat.lives - 1
     #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
-    bench.clock.pass(1)
+    bench.clock.wall += 1
     #expect(try bench.beat("a").nodes.map(\.id) == ["a"])
   }
 
   @Test func `a clock that was set back keeps no dead node alive`() throws {
     let bench = try Bench(.sharedMemory)
-    bench.clock.pass(3_600_000)
+    bench.clock.wall += 3_600_000
     _ = try bench.beat("b")
-    bench.clock.pass(-3_600_000)
+    bench.clock.wall -= 3_600_000
     #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
-    bench.clock.pass(Beat.lives)
+    bench.clock.wall += Beat.lives
     #expect(try bench.beat("a").nodes.map(\.id) == ["a"])
   }
 
