@@ -256,7 +256,8 @@ package final class App: PlatformGame {
     case .command(let command): connection?.perform(command)
     case .show(let page): screen.show(page)
     case .screen(let intent): screen.perform(intent)
-    case .notice(let text): show(notice: text)
+    case .notice(let text?): show(notice: text)
+    case .notice(nil): notice = nil
     case .attention:
       machine.services.expectAttention()
       if isHidden { machine.services.requestAttention() }

@@ -32,8 +32,8 @@ package enum Effect: Sendable, Hashable {
   case command(ClientModel.Command)
   /// Turn to a page, or do on the page what the screen does by itself.
   case show(SceneName), screen(Intent)
-  /// Words for the player, for a while.
-  case notice(String)
+  /// Words for the player, for a while; `nil` takes them away.
+  case notice(String?)
   /// Ask for attention where the window is hidden.
   case attention
   /// Keep this for the next start.

@@ -202,6 +202,13 @@ package struct WindowState: Sendable {
   /// Takes what happens; `board` is what the session says now, `now` any steady clock in seconds.
   package mutating func step(_ event: Event, _ board: Board, at now: Double) -> [Effect] {
     self.now = now
+    let wasAsked = asked != nil
+    let effects = react(to: event, board)
+    // A question that is answered is not read any more.
+    return wasAsked && asked == nil ? [.notice(nil)] + effects : effects
+  }
+
+  private mutating func react(to event: Event, _ board: Board) -> [Effect] {
     switch event {
     case .intent(let intent): return answer(intent, board)
     case .network(let event, let view): return hear(event, view, board)
