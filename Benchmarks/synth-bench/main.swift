@@ -165,10 +165,10 @@ case "torture":
     for block in 0..<1_000 {
       if block == 300 { engine.load(standard) }
       if block == 400 { engine.setTuning(a4: 432) }
-      if block == 500 { engine.pass(frames: 48_000) }
       buffer.withUnsafeMutableBufferPointer { samples in
         guard let base = samples.baseAddress else { return }
         realtime_probe_enter()
+        if block == 500 { engine.pass(frames: 48_000) }
         engine.render(into: base, frames: 480)
         if violate && block == 10 { realtime_probe_violate() }
         realtime_probe_exit()

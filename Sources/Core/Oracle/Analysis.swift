@@ -38,6 +38,13 @@ extension VariantState {
     case .ultimate: []
     }
   }
+
+  /// The moves that keep the value; none where the game is not solved.
+  package var valuePreservingMoves: [Cell] {
+    let moves = moveEvaluations
+    let best = moves.map { $0.after.value }.min()
+    return moves.filter { $0.after.value == best }.map { $0.cell }
+  }
 }
 
 extension VariantMove {
@@ -86,11 +93,10 @@ package struct Analysis: Sendable, Hashable {
   package init(of game: Game) {
     entries = game.variantMoves.map { move in
       guard let before = move.before.evaluation else { preconditionFailure("\(game.variant) is not solved") }
-      let moves = move.before.moveEvaluations
-      let after = moves.first { $0.cell == move.cell }?.after ?? before
+      let after = move.before.moveEvaluations.first { $0.cell == move.cell }?.after ?? before
       return Entry(
         move: move, before: before, after: Evaluation(value: after.value.negated, distance: after.distance),
-        best: moves.filter { $0.after.value.negated == before.value }.map { $0.cell },
+        best: move.before.valuePreservingMoves,
         // Win to draw and draw to loss cost half, win to loss all.
         accuracy: 1 - Double(before.value.rawValue + after.value.rawValue) / 2)
     }

@@ -45,6 +45,9 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       return scaled
     }
 
+    /// How many frames of a sample rate the glide takes.
+    func glideFrames(at sampleRate: Double) -> Int { Int(glide * Float(sampleRate / 1_000)) }
+
     /// A delay in frames at 48 kHz as one in frames of a sample rate.
     package static func delay(_ frames: Float, at sampleRate: Double) -> Float {
       min(frames * Float(sampleRate / 48_000), FeedbackComb.maximumDelay)
@@ -63,7 +66,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
   public static let maximumDelay: Float = 24_000
   private static let size = 32_768
 
-  private let framesPerMillisecond: Float
+  private let sampleRate: Double
   private let line = Slab<Stereo>(size, repeating: .zero)
   private var at = 0
   private var place = GridPlace()
@@ -74,7 +77,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
   private var silence = SilenceWatch(memory: size, floor: 1e-12)
 
   package init(sampleRate: Double) {
-    framesPerMillisecond = Float(sampleRate / 1_000)
+    self.sampleRate = sampleRate
     let p = Parameters()
     delay = Ramp(p.delay)
     levels = Ramp(SIMD4(p.feedback, p.damping, p.dry, p.wet))
@@ -82,7 +85,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
 
   /// Takes new settings: levels ramp within 20 ms, the delay glides in its own time.
   package mutating func set(_ p: Parameters) {
-    delay.aim(p.delay, frames: Int(p.glide * framesPerMillisecond))
+    delay.aim(p.delay, frames: p.glideFrames(at: sampleRate))
     levels.aim(SIMD4(p.feedback, p.damping, p.dry, p.wet), frames: 960)
   }
 

@@ -105,9 +105,9 @@ struct Rack: ~Copyable {
     switch node {
     case .comb(let written, let melt):
       let p = written.at(sampleRate)
-      let frames = Int(p.glide * 0.001 * Float(sampleRate))
       return .comb(
-        set(p, sampleRate), home: p.delay, melt: FeedbackComb.Parameters.delay(melt, at: sampleRate), frames: frames)
+        set(p, sampleRate), home: p.delay, melt: FeedbackComb.Parameters.delay(melt, at: sampleRate),
+        frames: p.glideFrames(at: sampleRate))
     case .ringModulator(let p): return .ring(set(p, sampleRate))
     case .matcher(let p):
       let matcher = placed(EnvelopeMatcher(sampleRate: sampleRate))

@@ -21,6 +21,19 @@ struct AdminPort: ParsableArguments {
     }
   }
 
+  /// A connection to the first address that takes one: a name may have another at which nobody listens.
+  private func connected(to first: UnsafeMutablePointer<addrinfo>) throws -> Int32 {
+    var code: Int32 = 0
+    for address in sequence(first: first, next: \.pointee.ai_next) {
+      let place = address.pointee
+      let descriptor = socket(place.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      if connect(descriptor, place.ai_addr, place.ai_addrlen) == 0 { return descriptor }
+      code = errno
+      close(descriptor)
+    }
+    throw StoreError.unusable("no server answers at \(admin): \(String(cString: strerror(code)))")
+  }
+
   /// Asks the server for a page; throws one line if nobody answers.
   func ask(_ path: String) throws -> (status: Int, body: String) {
     let (host, port) = try ServeOptions.address(admin, "admin")
@@ -31,19 +44,7 @@ struct AdminPort: ParsableArguments {
       throw StoreError.unusable("there is no address \(host)")
     }
     defer { freeaddrinfo(found) }
-    // A name may have an address at which nobody listens before the one that is meant.
-    let descriptor = sequence(first: found, next: \.pointee.ai_next).lazy.compactMap { address -> Int32? in
-      let place = address.pointee
-      let descriptor = socket(place.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-      if connect(descriptor, place.ai_addr, place.ai_addrlen) == 0 { return descriptor }
-      let code = errno
-      close(descriptor)
-      errno = code
-      return nil
-    }.first
-    guard let descriptor else {
-      throw StoreError.unusable("no server answers at \(admin): \(String(cString: strerror(errno)))")
-    }
+    let descriptor = try connected(to: found)
     defer { close(descriptor) }
     var patience = timeval(tv_sec: 5, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))

@@ -19,9 +19,9 @@ struct ReviewStep {
 
   init(_ move: VariantMove) {
     self.move = move
-    let moves = move.before.moveEvaluations
-    best = moves.filter { $0.after.value.negated == move.values?.before }.map { $0.cell }
-    after = move.before.variant == .classic ? nil : moves.first { $0.cell == move.cell }?.after
+    best = move.before.valuePreservingMoves
+    after =
+      move.before.variant == .classic ? nil : move.before.moveEvaluations.first { $0.cell == move.cell }?.after
   }
 
   /// A move of Ultimate that gives away less of the points is not marked: a search errs by as much.
