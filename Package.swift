@@ -9,6 +9,8 @@ let environment = ProcessInfo.processInfo.environment
 let headless = environment["HEADLESS"] == "1"
 /// `WEB=1` is the package of the page (`scripts/web`): the shared targets and `web/Sources`, for Embedded Swift.
 let web = environment["WEB"] == "1"
+/// `DRAFT=1` leaves the optimiser to targets without which tests take minutes: `./test NAME` sets it.
+let draft = environment["DRAFT"] == "1"
 /// `BENCH=1` adds the targets of `Benchmarks/`, which only measure.
 let bench = environment["BENCH"] == "1"
 
@@ -352,11 +354,13 @@ if bench {
 
 /// What counts, searches, composes, draws or sounds. Without the optimiser it is up to 150 times slower and allocates on the audio
 /// thread, so that it has it in debug builds too. The rest is compiled there in a third of the time.
-let computing = [
-  "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
-  "SampledPiano", "Screen", "SDLPlatform", "Arena", "MatchProtocol", "MatchStore", "Lobby", "SynthTests",
-  "SimulationTests",
-]
+var computing = ["Base", "TicTacToe", "Oracle", "ScoreModel", "Tintinnabuli", "Synth", "SampledPiano"]
+if !draft {
+  computing += [
+    "Records", "Opponents", "GameScore", "Screen", "SDLPlatform", "Arena", "MatchProtocol", "MatchStore", "Lobby",
+    "SynthTests", "SimulationTests",
+  ]
+}
 for target in targets where computing.contains(target.name) {
   target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 }
