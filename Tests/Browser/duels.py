@@ -145,7 +145,7 @@ def duel(name, program, other, games):
                 page.press("Play a bot instead")
             elif number:
                 page.press("Rematch")
-                people[1].press("Play again")
+                people[1].press("Accept rematch")
             # A bot that has X does not wait.
             wait("the next board", lambda: all(list(person.cells().values()).count("empty") >= 8 for person in people))
             game(people, chance, server if number % 4 == 1 else None)

@@ -42,7 +42,7 @@ def is_over(player):
 
 def whole(game, ann, ben, enter, moves):
     """A match to its end; returns the plies it took."""
-    for name in ("Menu", "Play over the network", "Connect", f"Game: {game}", "Time: no limit"):
+    for name in ("Menu", "Play online", "Connect", f"Game: {game}", "Time control: unlimited"):
         ann.press(name)
     room = open_room(ann)
     ben.open(room)

@@ -82,7 +82,7 @@ def loads_again(x, o, server, enter):
     x.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
     server.kill()
     again(x)
-    x.hears("Back to your match")
+    x.hears("Returning to your match")
     server.start()
     shows([x], {"b2": "X", "a3": "O"})
     return everybody
@@ -119,7 +119,7 @@ def kept(player, program):
     page = player.page
     game = re.sub(r"\[Station .*\n", "", player.games()[-1]).replace("\n\n", "\n[Station \"2 2\"]\n\n", 1)
     page.run(f"navigator.clipboard.writeText({game!r})")
-    for name in ("Menu", "Saved games", "Paste", "Keep this piece"):
+    for name in ("Menu", "Saved games", "Paste", "Export the music"):
         player.press(name)
     wait("the sound of the piece", lambda: os.path.exists(page.downloads) and [
         name for name in os.listdir(page.downloads) if name.endswith(".wav") and os.path.getsize(f"{page.downloads}/{name}")])
@@ -132,12 +132,12 @@ def kept(player, program):
 def filmed(player):
     """The browser records the game as a film, of pictures and sound, after one that was stopped."""
     page = player.page
-    player.press("Save as film")
-    player.sees("Stop film")
-    player.press("Stop film")
-    player.sees("Save as film")
-    player.press("Save as film")
-    page.until("heard.some(line => line.includes('The film is in'))", 120)
+    player.press("Save as video")
+    player.sees("Cancel video")
+    player.press("Cancel video")
+    player.sees("Save as video")
+    player.press("Save as video")
+    page.until("heard.some(line => line.includes('Video saved to'))", 120)
     wait("the film", lambda: [name for name in os.listdir(page.downloads) if name.endswith((".webm", ".mp4"))])
     film = next(name for name in os.listdir(page.downloads) if name.endswith((".webm", ".mp4")))
     told = subprocess.run(

@@ -37,11 +37,11 @@ PAGES = (
     ("new-game", "Menu", "New game"),
     ("games", "Menu", "Saved games"),
     ("statistics", "Menu", "Statistics"),
-    ("help", "Menu", "What you are hearing"),
-    ("help", "Menu", "What you are hearing", "PageDown", "PageDown", "PageDown"),
+    ("help", "Menu", "Help and music guide"),
+    ("help", "Menu", "Help and music guide", "PageDown", "PageDown", "PageDown"),
     ("settings", "Menu", "Settings"),
-    ("network", "Menu", "Play over the network"),
-    ("easings", "Menu", "Settings", "Curves of motion"),
+    ("network", "Menu", "Play online"),
+    ("easings", "Menu", "Settings", "Animation curves"),
     ("review", "Menu", "Saved games", "Paste"),
 )
 STILL = "new Promise(done => { const last = drawn; setTimeout(() => done(drawn === last), 400); })"

@@ -147,7 +147,7 @@ def alone(player):
 def keep(player, program):
     """The piece as files, beside what alina-score makes of the game."""
     page = player.page
-    for name in ("Menu", "Keep this piece"):
+    for name in ("Menu", "Export the music"):
         player.press(name)
     kinds = {"pgn", "mid", "musicxml", "svg", "wav"}
     wait(lambda: f"the piece in {os.listdir(page.downloads) if os.path.exists(page.downloads) else 'no folder'}", lambda: os.path.exists(
@@ -183,7 +183,7 @@ def review(player):
 
 
 def enter_lobby(player):
-    for name in ("Menu", "Play over the network", "Connect", "Time: no limit"):
+    for name in ("Menu", "Play online", "Connect", "Time control: unlimited"):
         player.press(name)
 
 
@@ -196,7 +196,7 @@ def open_room(player):
 
 def watch(player):
     """The link by which a match is watched, from one who plays it."""
-    for name in ("Menu", "Share a link to watch"):
+    for name in ("Menu", "Share spectator link"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/w/') && copied.at(-1)").split("/", 3)[3]
 
@@ -247,7 +247,7 @@ def other_version(player):
       send() {}
       close() { this.readyState = 3; }
     })""")
-    for name in ("Menu", "Play over the network", "Connect"):
+    for name in ("Menu", "Play online", "Connect"):
         player.press(name)
     player.hears("Update the older of the two")
 
@@ -335,19 +335,19 @@ def main(name, program):
             watchers = match(ann, ben, server if game == 1 else None, (lambda: enter(watch(ann))) if game == 1 else None, watchers)
             if game < 2:
                 ann.press("Rematch")
-                ben.press("Play again")
+                ben.press("Accept rematch")
                 for player in (ann, ben, *watchers):
                     player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
         # One that is in no room, and is watched.
         for player in (ann, ben):
-            for what in ("Leave the match", "Time: no limit", "Quick match"):
+            for what in ("Leave the match", "Time control: unlimited", "Quick match"):
                 player.press(what)
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9")
 
         def look():
             looker = enter()
-            for name in ("Menu", "Play over the network", "Connect", "guest"):
+            for name in ("Menu", "Play online", "Connect", "guest"):
                 looker.press(name)
             return looker
 

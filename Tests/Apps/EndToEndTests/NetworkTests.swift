@@ -67,7 +67,7 @@ struct NetworkTests {
         let heard = desks[1 - mover].spoken.count
         desks[mover].killHard()
         _ = try waitFor(seconds: 30, "the other one to be told") {
-          desks[1 - mover].spoken.dropFirst(heard).contains { $0.contains("your opponent is away") } ? true : nil
+          desks[1 - mover].spoken.dropFirst(heard).contains { $0.contains("opponent disconnected") } ? true : nil
         }
         recordings[mover] = folders[mover].appendingPathComponent("second.raw")
         desks[mover] = try desk(nil, place: mover, folder: folders[mover], recording: recordings[mover])
@@ -158,7 +158,7 @@ struct NetworkTests {
     try watcher.hear("O to move, you are watching")
     try watcher.press("n")
     try watcher.wait(page: "new-game")
-    try watcher.click("Begin")
+    try watcher.click("Start")
     try watcher.wait(page: "board")
     let alone = try watcher.hear("Your move")
     try desks[1 - x].click(cell: 0)

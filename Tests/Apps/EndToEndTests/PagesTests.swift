@@ -9,8 +9,8 @@ import TicTacToe
 struct PagesTests {
   /// The lines of the menu that open a page, and the page's name.
   private static let lines = [
-    ("New game", "new-game"), ("Play over the network", "network"), ("Saved games", "games"),
-    ("Statistics", "statistics"), ("What you are hearing", "help"), ("Settings", "settings"),
+    ("New game", "new-game"), ("Play online", "network"), ("Saved games", "games"),
+    ("Statistics", "statistics"), ("Help and music guide", "help"), ("Settings", "settings"),
   ]
 
   @Test(
@@ -71,11 +71,11 @@ struct PagesTests {
     // A person, one left of Pip, whom the command line named; five minutes each.
     try desk.press("n")
     try desk.wait(page: "new-game")
-    try desk.walk(to: "Against", by: "Tab")
+    try desk.walk(to: "Opponent (Pip is the easiest, Alina never loses)", by: "Tab")
     try desk.press("Left")
-    try desk.walk(to: "Time", by: "Tab")
+    try desk.walk(to: "Time control", by: "Tab")
     try desk.press("Right", "Right", "Right")
-    try desk.walk(to: "Begin", by: "Tab")
+    try desk.walk(to: "Start", by: "Tab")
     try desk.press("Return")
     try desk.wait(page: "board")
     try desk.wait(setting: "opponent = person")
@@ -223,13 +223,13 @@ struct PagesTests {
     #expect(record.game.moves.map(\.name) == ["b2"])
   }
 
-  @Test("Keep this piece writes sound, MIDI, notation, a page and the game", .long)
+  @Test("Export the music writes sound, MIDI, notation, a page and the game", .long)
   func keep() throws {
     let desk = try WindowProgram(["--level", "person", "--piano", "modal"])
     for cell in ["a1", "a2", "b2", "b1", "c3"] { try desk.click(cell) }
     try desk.hear("X wins")
-    try desk.click("Keep this piece")
-    try desk.hear("Sound, notes and a printed page are in", seconds: 60)
+    try desk.click("Export the music")
+    try desk.hear("Exported to", seconds: 60)
     let pieces = desk.folder.appendingPathComponent("data/alina/pieces")
     let names = try FileManager.default.contentsOfDirectory(atPath: pieces.path)
     let folder = pieces.appendingPathComponent(try #require(names.first))
@@ -254,12 +254,12 @@ struct PagesTests {
   func listen() throws {
     let desk = try WindowProgram([])
     try desk.click("Menu")
-    try desk.click("Watch and listen")
+    try desk.click("Watch a demo game")
     try desk.wait(page: "board")
     // Both sides move in musical time, by themselves.
     for mark in ["X", "O", "X"] { try desk.hear("\(mark) plays", after: desk.spoken.count, seconds: 30) }
     try desk.click("New game")
-    try desk.click("Begin")
+    try desk.click("Start")
     try desk.hear("Your move")
     #expect(desk.games.isEmpty)
     #expect(try desk.quit() == 0)

@@ -213,7 +213,7 @@ struct AppTests {
     app.want(.today)
     for (isWritten, told) in [
       (nil, "Copied."), (true, "Picture saved as pictures/card.png"),
-      (false, "The picture could not be written: pictures/card.png"),
+      (false, "Could not save the picture: pictures/card.png"),
     ] {
       bench.cardIsWritten = isWritten
       app.want(.shareToday)
@@ -221,7 +221,7 @@ struct AppTests {
       #expect(app.screen.model.notice == told)
     }
     #expect(bench.cards.count == 3 && bench.cards.allSatisfy { $0.card.date == "2026-11-22" && !$0.png.isEmpty })
-    #expect(bench.clipboard.hasPrefix("Alina, Today's board, 2026-11-22: "))
+    #expect(bench.clipboard.hasPrefix("Alina, Daily puzzle, 2026-11-22: "))
   }
 
   @Test("a game's link calls the player by name, and nobody else \"you\"", arguments: ["", "Ann"])
@@ -279,28 +279,28 @@ struct AppTests {
     let picture = PixelBuffer(width: 960, height: 600)
     func button() -> [String] {
       _ = app.draw(into: picture.bitmap, isNew: true, at: bench.now)
-      return app.screen.accessible(hidden: true).map(\.name).filter { $0.contains("film") }
+      return app.screen.accessible(hidden: true).map(\.name).filter { $0.contains("video") }
     }
-    #expect(button() == ["Save as film"])
+    #expect(button() == ["Save as video"])
     app.want(.makeFilm)
     app.want(.makeFilm)
     bench.films[0].told(.percent(40))
     bench.pass(app)
-    #expect(bench.films.count == 1 && bench.films[0].shape == .wide && button() == ["Stop film, 40 %"])
+    #expect(bench.films.count == 1 && bench.films[0].shape == .wide && button() == ["Cancel video, 40 %"])
     app.want(.stopFilm)
-    #expect(bench.stoppedFilms == 1 && button() == ["Stop film, 40 %"], "it may end all the same")
+    #expect(bench.stoppedFilms == 1 && button() == ["Cancel video, 40 %"], "it may end all the same")
     bench.films[0].told(.stopped)
     bench.pass(app)
-    #expect(button() == ["Save as film"])
+    #expect(button() == ["Save as video"])
     app.screen.settings.filmShape = .upright
     app.want(.makeFilm)
     bench.films[1].told(.kept("a/film.mp4"))
     bench.pass(app)
-    #expect(bench.films[1].shape == .upright && bench.notices.last == "The film is in a/film.mp4")
+    #expect(bench.films[1].shape == .upright && bench.notices.last == "Video saved to a/film.mp4")
     app.want(.makeFilm)
     bench.films[2].told(.failed("a film needs ffmpeg, which is not installed"))
     bench.pass(app)
-    #expect(bench.notices.last == "a film needs ffmpeg, which is not installed" && button() == ["Save as film"])
+    #expect(bench.notices.last == "a film needs ffmpeg, which is not installed" && button() == ["Save as video"])
   }
 
   @Test("every sign that the rule files name has its words")

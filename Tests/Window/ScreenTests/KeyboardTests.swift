@@ -280,7 +280,7 @@ struct KeyboardTests {
       screen.model.resuming = words
       screen.handle([], at: 0)
     }
-    #expect(spoken == ["Back to your match, next try in 2 s"])
+    #expect(spoken == ["Returning to your match, next try in 2 s"])
   }
 
   @Test("the code of a room, letter by letter, and what is waited for are told in words, once")

@@ -96,8 +96,8 @@ struct PhraseTests {
   @Test("every phrase but what languages share is translated")
   func translated() {
     let shared: [Language: Set<Phrase>] = [
-      .german: [.title, .serverAddress, .ultimate],
-      .french: [.title, .menu, .volume, .pace, .piano, .minutes, .motion, .counts, .controlKey],
+      .german: [.title, .serverAddress, .ultimate, .start, .talk, .emoteWow],
+      .french: [.title, .menu, .volume, .pace, .piano, .minutes, .motion, .counts, .controlKey, .filmUpright, .say],
     ]
     for (language, words) in shared {
       let same = Phrase.allCases.filter { $0.text(in: language) == $0.text(in: .english) }
@@ -130,8 +130,8 @@ struct PhraseTests {
         #expect(places(phrase, .english) == places(phrase, language), "\(phrase) in \(language)")
       }
     }
-    #expect(Phrase.nextTry.text(in: .german, ["50 % weg", "3"]) == "50 % weg; nächster Versuch in 3 s")
-    #expect(Phrase.silent.text(in: .english, []) == "the server has been silent")
+    #expect(Phrase.nextTry.text(in: .german, ["50 % weg", "3"]) == "50 % weg; neuer Versuch in 3 s")
+    #expect(Phrase.silent.text(in: .english, []) == "the server is not responding")
   }
 
   @Test("the typeface has every letter of the words")

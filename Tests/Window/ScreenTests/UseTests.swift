@@ -115,10 +115,10 @@ struct UseTests {
       return screen.context.statusText()
     }
     #expect(status([4, 0], .init(moves: 2, isSolved: false, streak: 0)) == ("Your move", "win in 2 moves", true))
-    #expect(status([4, 0], .init(moves: nil, isSolved: false, streak: 0)).detail == "hold the draw")
+    #expect(status([4, 0], .init(moves: nil, isSolved: false, streak: 0)).detail == "hold a draw")
     #expect(!screen.model.mayHelp)
     let isOver = [4, 1, 0, 8, 6, 2, 3]
-    #expect(status(isOver, .init(moves: 2, isSolved: true, streak: 3)) == ("Solved", "days in a row: 3", true))
+    #expect(status(isOver, .init(moves: 2, isSolved: true, streak: 3)) == ("Solved", "streak in days: 3", true))
     #expect(screen.model.footControls(unread: 0).contains { $0.isThere && $0.intent == .shareToday })
     #expect(status(isOver, .init(moves: nil, isSolved: false, streak: 3)).main == "Not solved")
     #expect(screen.model.footControls(unread: 0).contains { $0.isThere && $0.phrase == .tryAgain })
@@ -137,7 +137,7 @@ struct UseTests {
     _ = state.play(Cell(4))
     let card = picture(state, goal: "X, win in 2 moves")
     #expect(card == picture(state, goal: "X, win in 2 moves"))
-    #expect(card != picture(start, goal: "X, win in 2 moves") && card != picture(state, goal: "X, hold the draw"))
+    #expect(card != picture(start, goal: "X, win in 2 moves") && card != picture(state, goal: "X, hold a draw"))
   }
 
   @Test("a word that cannot be used is dimmed in its place", arguments: [[], [4, 0], [4, 0, 8]])
@@ -163,7 +163,7 @@ struct UseTests {
       screen.handle([], at: 1)
       return screen.context.statusText().detail
     }
-    #expect(detail(waits: true).contains("first touch") && detail(waits: false).contains("watching"))
+    #expect(detail(waits: true).contains("start the sound") && detail(waits: false).contains("watching"))
     online.isOffline = true
     #expect(detail(waits: true) == detail(waits: false))
   }

@@ -299,7 +299,7 @@ struct TableTests {
       Issue.record("nothing to share")
       return
     }
-    #expect(card.text.hasPrefix("Alina, Today's board, 2026-11-25: ") && card.text.hasSuffix("days in a row: 4"))
+    #expect(card.text.hasPrefix("Alina, Daily puzzle, 2026-11-25: ") && card.text.hasSuffix("streak in days: 4"))
     window.want(.newGame(GameSetup(x: .human, o: .level(1))))
     #expect(window.state.today == nil)
   }
