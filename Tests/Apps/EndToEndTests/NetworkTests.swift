@@ -195,12 +195,12 @@ struct NetworkTests {
     let folder = try WindowProgram.newFolder()
     try WindowProgram.set("language = de\n", in: folder)
     let desk = try WindowProgram(["--connect", "127.0.0.1:1"], folder: folder)
-    try desk.hear("127.0.0.1:1 ist nicht zu erreichen; nächster Versuch in ")
+    try desk.hear("127.0.0.1:1 ist nicht zu erreichen; neuer Versuch in ")
     #expect(try desk.quit() == 0)
     let server = try Server(in: folder)
     defer { server.kill() }
     let second = try WindowProgram(["--connect", server.address, "--room", "ABC234"], folder: folder)
-    try second.hear("Dieser Code ist falsch, verbraucht oder abgelaufen")
+    try second.hear("Ungültiger oder abgelaufener Code")
     #expect(try second.quit() == 0)
     #expect(desk.complaints == "" && second.complaints == "")
   }
