@@ -90,7 +90,7 @@ struct EngineCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "engine", abstract: "Plays as a UCI engine, or many games at once, on standard input and output.")
 
-  @Option(help: "Who plays: \(PlayerSpec.memoryless), mcts:N, menace:FILE.")
+  @Option(help: "Who plays: \(PlayerSpec.memoryless), mcts:BUDGET, search:BUDGET, menace:FILE.")
   var player = "trap"
   @Option(help: "The seed of its choices.") var seed: UInt64 = 1
   @Flag(help: "Play many games at once over bytes, as python/ does, not UCI.") var batch = false
@@ -106,10 +106,7 @@ struct EngineCommand: ParsableCommand {
       throw ArenaError(
         "--rules is for --batch; over UCI the other side says 'setoption name UCI_Variant value \(rules)'")
     }
-    guard let chosen = try spec.stateless() else {
-      throw ArenaError("--player '\(player)' cannot be an engine; allowed: players without memory and mcts:N")
-    }
-    var server = UCIServer(player: chosen, seed: seed)
+    var server = try UCIServer(spec, seed: seed)
     server.serve(input: 0, output: 1)
   }
 }

@@ -145,9 +145,11 @@ package struct TimeLimit: Sendable, Hashable {
   /// The longest a single move may take in milliseconds, with `left` on the clock.
   func patience(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
 
-  /// The milliseconds that one of Alina's own players takes for a move: a tenth of its clock, and never the last
-  /// millisecond.
-  static func share(of left: Int) -> Double { max(1, min(Double(left) / 10, Double(left) - 200)) }
+  /// The milliseconds that one of Alina's own players takes for a move: a tenth of its clock and three quarters of the
+  /// increment. The last 200 ms are kept for a busy machine and the way back.
+  static func share(of left: Double, increment: Double = 0) -> Double {
+    max(1, min(left / 10 + 0.75 * increment, left - 200))
+  }
 
   /// The longest time in milliseconds.
   private static let limit = 3_600_000.0

@@ -8,8 +8,10 @@ package enum PlayerSpec: Sendable, Hashable {
   case simple(SimpleOpponent)
   /// `levels:N`.
   case level(Int)
-  /// `mcts:N`: Monte Carlo tree search with N simulations a move.
-  case mcts(Int)
+  /// `mcts:BUDGET`: Monte Carlo tree search that judges positions by random playouts.
+  case mcts(SearchBudget)
+  /// `search:BUDGET`: the tree search of Ultimate that judges positions by the learnt values, as the top level does.
+  case search(SearchBudget)
   /// `menace`, with the file of its matchboxes if it has one.
   case menace(file: String?)
   /// `adaptive`.
@@ -17,15 +19,14 @@ package enum PlayerSpec: Sendable, Hashable {
   /// `cmd:COMMAND ARGUMENT…`: an engine that speaks UCI.
   case engine([String])
 
-  /// The most simulations of `mcts` (a minute of thinking).
-  package static let simulationLimit = 100_000_000
   /// The most bytes of a `cmd` (a pipe's worth).
   package static let commandLimit = 4096
 
   /// The players without memory, for messages.
   package static let memoryless = SimpleOpponent.allCases.map(\.name).joined(separator: ", ") + ", levels:1–6"
   /// All players that may be written, for messages.
-  package static let allowed = memoryless + ", mcts:N, menace[:FILE], adaptive, cmd:COMMAND"
+  package static let allowed =
+    memoryless + ", mcts:BUDGET, search:BUDGET (Ultimate), menace[:FILE], adaptive, cmd:COMMAND"
 
   /// Reads a player's name.
   package init(_ text: String) throws(ArenaError) {
@@ -41,11 +42,11 @@ package enum PlayerSpec: Sendable, Hashable {
         throw ArenaError("player '\(text)': levels are 1–6")
       }
       self = .level(level)
-    case ("mcts", let number?):
-      guard let count = Int(number), (1...PlayerSpec.simulationLimit).contains(count) else {
-        throw ArenaError("player '\(text)': mcts needs 1–\(PlayerSpec.simulationLimit) simulations")
+    case ("mcts", let argument?), ("search", let argument?):
+      guard let budget = SearchBudget(argument) else {
+        throw ArenaError("player '\(text)': \(parts[0]) needs \(SearchBudget.allowed)")
       }
-      self = .mcts(count)
+      self = parts[0] == "mcts" ? .mcts(budget) : .search(budget)
     case ("menace", let file):
       guard file != "" else { throw ArenaError("player '\(text)': the file's name is missing") }
       self = .menace(file: file)
@@ -94,7 +95,8 @@ package enum PlayerSpec: Sendable, Hashable {
     switch self {
     case .simple(let player): player.rawValue
     case .level(let number): "levels:\(number)"
-    case .mcts(let count): "mcts:\(count)"
+    case .mcts(let budget): "mcts:\(budget.text)"
+    case .search(let budget): "search:\(budget.text)"
     case .menace(let file): file.map { "menace:\($0)" } ?? "menace"
     case .adaptive: "adaptive"
     case .engine(let words):
@@ -120,7 +122,7 @@ package enum PlayerSpec: Sendable, Hashable {
   /// Whether it searches, which takes time.
   func isSearch(in variant: Variant) -> Bool {
     switch self {
-    case .mcts: true
+    case .mcts, .search: true
     case .level: variant == .ultimate
     default: false
     }
@@ -132,14 +134,23 @@ package enum PlayerSpec: Sendable, Hashable {
     case .simple(let player): return player
     case .level(let number): return Level(number: number)
     case .menace, .adaptive: return freezing ? try learner()?.frozen : nil
-    case .mcts, .engine: return nil
+    case .mcts, .search, .engine: return nil
     }
   }
 
-  /// The player of this name, if it is one of Alina's and keeps no state between moves.
-  package func stateless() throws(ArenaError) -> (any Opponent)? {
-    if case .mcts(let count) = self { return MonteCarloOpponent(simulations: count) }
-    return try memoryless(freezing: true)
+  /// The budget of a player that searches with one.
+  var budget: SearchBudget? {
+    switch self {
+    case .mcts(let budget), .search(let budget): budget
+    default: nil
+    }
+  }
+
+  /// The same player with as many simulations as a search may make: the caller sets the time.
+  var untimed: PlayerSpec {
+    guard case .milliseconds? = budget else { return self }
+    let most = SearchBudget.simulations(SearchBudget.simulationLimit)
+    return if case .mcts = self { .mcts(most) } else { .search(most) }
   }
 
   /// The learning player of this name, new or with the boxes of its file.

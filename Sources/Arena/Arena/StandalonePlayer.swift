@@ -67,7 +67,7 @@ package final class StandalonePlayer: @unchecked Sendable {
   package func move(in state: VariantState, after cells: [Cell], clocks: (own: Int, other: Int)? = nil) -> Cell? {
     if let clocks { client?.setClock(clocks.own) }
     let other = clocks.map { Double($0.other) }
-    let deadline = monotonicMilliseconds() + (clocks.map { TimeLimit.share(of: $0.own) } ?? .infinity)
+    let deadline = monotonicMilliseconds() + (clocks.map { TimeLimit.share(of: Double($0.own)) } ?? .infinity)
     switch (seat, state) {
     case (.classic(let player), .classic(let state)): return move(player, state, cells, other, deadline)
     case (.infinite(let player), .infinite(let state)): return move(player, state, cells, other, deadline)

@@ -2,30 +2,11 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Monte Carlo tree search by upper confidence bounds with uniform random playouts; a pure function of position and seed.
+/// Monte Carlo tree search of classic by upper confidence bounds with uniform random playouts; its move is a function of
+/// position, simulations and generator. The memory is kept from move to move so that nothing is allocated while searching.
 ///
 /// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006 (UCT). Statistics live on moves and
 /// positions are shared by all orders that reach them, so that the tree is at most the 4,520 live positions.
-package struct MonteCarloOpponent: Opponent {
-  /// Simulations a move.
-  package let simulations: Int
-
-  /// Makes the player; at least one simulation.
-  package init(simulations: Int) {
-    precondition(simulations > 0, "\(simulations) simulations")
-    self.simulations = simulations
-  }
-
-  /// `mcts:N`.
-  package var name: String { "mcts:\(simulations)" }
-
-  /// Searches and plays the move visited most.
-  package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
-    MonteCarloSearch().bestMove(in: position, simulations: simulations, using: &generator)
-  }
-}
-
-/// The memory of a search, kept from move to move so that nothing is allocated while searching.
 ///
 /// Not `Sendable`: each thread has its own.
 package final class MonteCarloSearch {

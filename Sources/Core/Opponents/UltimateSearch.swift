@@ -69,8 +69,8 @@ package final class UltimateSearch {
 
   /// - Parameters:
   ///   - value: What is known beyond playouts.
-  ///   - capacity: The most nodes, 20 bytes each, which are touched twice as they are needed.
-  package init(value: UltimateValue? = nil, capacity: Int = 1 << 20) {
+  ///   - capacity: The most nodes. Each takes 2 × 20 bytes, which are touched only as they are needed.
+  package init(value: UltimateValue? = nil, capacity: Int = 1 << 22) {
     (self.value, self.capacity) = (value, capacity)
     curiosity = value == nil ? 0.9 : 0.5
     nodes = .allocate(capacity: capacity)
@@ -88,6 +88,9 @@ package final class UltimateSearch {
   }
 
   package var hasValue: Bool { value != nil }
+
+  /// The nodes for which a search takes so many megabytes, with those to which it copies what it keeps of a tree.
+  package static func capacity(megabytes: Int) -> Int { megabytes << 20 / (2 * MemoryLayout<Node>.stride) }
 
   /// Drops the tree: what comes next is another game.
   package func forget() {
@@ -117,6 +120,12 @@ package final class UltimateSearch {
       return RootMove(
         cell: Cell(rawValue: node.cell), visits: Int(node.visits), mean: node.mean, proof: node.proof)
     }
+  }
+
+  /// The reply to a move of the root that was visited most; `nil` where none was.
+  package func expectedReply(to cell: Cell) -> Cell? {
+    guard used > 0, let node = children(of: 0).first(where: { nodes[$0].cell == cell.rawValue }) else { return nil }
+    return children(of: node).max { nodes[$0].visits < nodes[$1].visits }.map { Cell(rawValue: nodes[$0].cell) }
   }
 
   /// Adds simulations to what is known of a live state.

@@ -12,7 +12,7 @@ import TicTacToe
   @Test func `our engine answers cutechess-cli as the transcript says`() throws {
     let file = Support.folder.appending(path: "Goldens/cutechess.txt")
     let golden = try String(contentsOf: file, encoding: .utf8)
-    var server = UCIServer(player: SimpleOpponent.perfectDistance, seed: 1)
+    var server = try UCIServer(.simple(.perfectDistance), seed: 1)
     var transcript = golden.split(separator: "\n").prefix(1).map(String.init)
     for line in golden.split(separator: "\n") where line.hasPrefix(">") {
       transcript.append(String(line))
@@ -286,16 +286,15 @@ import TicTacToe
   }
 
   @Test func `our engine tells values only for players that know them`() throws {
-    func said(_ player: any Opponent) -> String {
-      var server = UCIServer(player: player, seed: 1)
+    func said(_ player: String) throws -> String {
+      var server = try UCIServer(PlayerSpec(player), seed: 1)
       _ = server.handle("position startpos moves b2 b1")
       guard case .reply(let lines) = server.handle("go") else { return "" }
       return lines[0]
     }
-    #expect(said(SimpleOpponent.perfectDistance).contains("score mate "))
-    #expect(said(try #require(Level(number: 6))).contains("score mate "))
-    for player in [SimpleOpponent.random, .winBlock] { #expect(!said(player).contains("score")) }
-    #expect(!said(try #require(Level(number: 5))).contains("score"))
+    #expect(try said("perfect_distance").contains("score mate "))
+    #expect(try said("levels:6").contains("score mate "))
+    for player in ["random", "win_block", "levels:5"] { #expect(try !said(player).contains("score")) }
     let searched = try Support.run(
       ["engine", "--player", "mcts:2000"], input: "position startpos moves b2 b1\ngo\n")
     // The mean of its simulations, which is no proof.
@@ -333,8 +332,9 @@ import TicTacToe
   func `our engine hears isready and stop while it searches, and keeps to its time`(variant: Variant) throws {
     let (input, output) = (Pipe(), Pipe())
     let server = Thread {
-      var server = UCIServer(player: MonteCarloOpponent(simulations: 100_000_000), seed: 1)
-      server.serve(input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
+      var server = try? UCIServer(.mcts(.simulations(100_000_000)), seed: 1)
+      server?.serve(
+        input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
       try? output.fileHandleForWriting.close()
     }
     server.start()

@@ -404,13 +404,13 @@ import TicTacToe
       guard !wins.isEmpty, position.ternaryKey % 7 == 0 else { continue }
       var generator = SplitMix64(seed: 1)
       // Another move may win as surely, only later.
-      let square = MonteCarloOpponent(simulations: 1000).move(in: position, lastMove: nil, using: &generator)
+      let square = MonteCarloSearch().bestMove(in: position, simulations: 1000, using: &generator)
       #expect(Solver.shared.valuePreservingMoves(in: position).contains(square), "\(position.notation)")
     }
     let search = MonteCarloSearch()
     var (a, b) = (SplitMix64(seed: 2), SplitMix64(seed: 2))
     for _ in 0..<20 {
-      let fresh = MonteCarloOpponent(simulations: 100).move(in: .start, lastMove: nil, using: &a)
+      let fresh = MonteCarloSearch().bestMove(in: .start, simulations: 100, using: &a)
       #expect(search.bestMove(in: .start, simulations: 100, using: &b) == fresh)
     }
     var run = try Run(

@@ -178,7 +178,9 @@ import TicTacToe
   }
 
   @Test(arguments: [
-    "rand", "levels:0", "levels:7", "levels", "levels:x", "mcts:0", "mcts:999999999", "mcts", "menace:", "cmd:",
+    "rand", "levels:0", "levels:7", "levels", "levels:x", "mcts:0", "mcts:999999999", "mcts", "mcts:0ms", "mcts:3601s",
+    "search", "search:", "search:1m", "search:-1s", "search:1.5s", "search:s", "search:ms", "search:0s", "menace:",
+    "cmd:",
     "cmd:'a",
     "perfect:1", "", "adaptive:2", "cmd:a\\",
   ])
@@ -187,10 +189,15 @@ import TicTacToe
   }
 
   @Test func `players' names are read back as written`() throws {
-    for name in ["random", "levels:4", "mcts:100", "menace", "menace:/a b", "adaptive", "cmd:./a 'b c' d", "cmd:''"] {
+    for name in [
+      "random", "levels:4", "mcts:100", "mcts:100ms", "search:800", "search:1s", "search:3600000ms", "menace",
+      "menace:/a b", "adaptive", "cmd:./a 'b c' d", "cmd:''",
+    ] {
       let spec = try PlayerSpec(name)
       #expect(try PlayerSpec(spec.text) == spec)
     }
+    #expect(try PlayerSpec("search:2000ms") == .search(.milliseconds(2000)))
+    #expect(try PlayerSpec("search:2000ms").text == "search:2s")
     #expect(try PlayerSpec("cmd:./a \"b c\" d\\ e") == .engine(["./a", "b c", "d e"]))
     #expect(try PlayerSpec(PlayerSpec.engine(["a'b", "\\", "\"", ""]).text) == .engine(["a'b", "\\", "\"", ""]))
   }

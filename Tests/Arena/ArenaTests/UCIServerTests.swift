@@ -6,7 +6,7 @@ import TicTacToe
 /// Our engine at the other games, line by line.
 @Suite("Our engine") struct UCIServerTests {
   private static func server(_ player: String, _ variant: Variant, _ position: String) throws -> UCIServer {
-    var server = UCIServer(player: try #require(try PlayerSpec(player).stateless()), seed: 1)
+    var server = try UCIServer(PlayerSpec(player), seed: 1)
     for line in ["setoption name UCI_Variant value \(variant.uciName)", "position startpos moves \(position)"] {
       guard case .reply([]) = server.handle(line) else {
         Issue.record("'\(line)' is refused")
@@ -22,7 +22,7 @@ import TicTacToe
       Issue.record("'\(go)' does not search")
       return []
     }
-    #expect(search.isInfinite == (go.contains("infinite") || go.contains("ponder")))
+    #expect((search.manner == .timed) == !(go.contains("infinite") || go.contains("ponder")))
     if isStopped { search.stop.set() }
     let lines = search.run()
     server.finish(search)
@@ -37,9 +37,9 @@ import TicTacToe
       let lines = UCIServerTests.searched(&server, go, isStopped: true)
       try #require(lines.count == 2, "\(lines)")
       // The second move leads to the board at the bottom left.
-      #expect(lines[1].contains(#/^bestmove [abc][123]$/#), "\(lines)")
+      #expect(lines[1].contains(#/^bestmove [abc][123]( ponder [a-i][1-9])?$/#), "\(lines)")
       #expect(lines[0].contains(#/^info depth 1 score cp -?[0-9]+ pv /#), "\(lines)")
-      #expect(lines[0].suffix(2) == lines[1].suffix(2), "\(lines)")
+      #expect(lines[1].hasPrefix("bestmove \(lines[0].suffix(2))"), "\(lines)")
     }
   }
 
@@ -56,6 +56,61 @@ import TicTacToe
     let free = try second("mcts:5000", after: "go nodes \(nodes)", "go")
     let whole = try second("mcts:5000", after: "go", "go")
     #expect(free == whole)
+  }
+
+  @Test func `a pondering search writes nothing until ponderhit, and then ends by itself when its time is over`() throws
+  {
+    for hit in [true, false] {
+      var server = try UCIServerTests.server("search:1s", .ultimate, "e5 d4")
+      guard case .search(let search) = server.handle("go ponder movetime 1") else {
+        Issue.record("it does not ponder")
+        return
+      }
+      #expect(search.manner == .pondering)
+      // The move is written only after one of these two, whatever was set before the search began.
+      if hit { search.hit.set() } else { search.stop.set() }
+      let lines = search.run()
+      server.finish(search)
+      #expect(lines.last?.hasPrefix("bestmove ") == true, "\(lines)")
+    }
+  }
+
+  @Test func `the searched move comes with the reply that is expected, which is legal after it`() throws {
+    var server = try UCIServerTests.server("search:2000", .ultimate, "e5 d4")
+    let words = try #require(UCIServerTests.searched(&server, "go").last).split(separator: " ").map(String.init)
+    try #require(words.count == 4 && words[0] == "bestmove" && words[2] == "ponder", "\(words)")
+    guard case .reply([]) = server.handle("position startpos moves e5 d4 \(words[1]) \(words[3])") else {
+      Issue.record("\(words) cannot be played")
+      return
+    }
+  }
+
+  @Test func `a number of simulations gives the same answer however often it is asked, a time goes on with its tree`()
+    throws
+  {
+    var server = try UCIServerTests.server("search:500", .ultimate, "e5 d4")
+    let first = UCIServerTests.searched(&server, "go")
+    guard case .reply([]) = server.handle("setoption name Seed value 1") else { return }
+    #expect(UCIServerTests.searched(&server, "go") == first)
+    var timed = try UCIServerTests.server("search:3600s", .ultimate, "e5 d4")
+    _ = UCIServerTests.searched(&timed, "go nodes 600")
+    _ = UCIServerTests.searched(&timed, "go nodes 600")
+    #expect(try #require(timed.tree).rootMoves.map(\.visits).reduce(0, +) >= 1200)
+  }
+
+  @Test(arguments: ["0", "4097", "x", ""]) func `a wrong Hash is refused by name, and nothing changes`(value: String)
+    throws
+  {
+    var server = try UCIServerTests.server("search:10", .ultimate, "e5 d4")
+    guard case .reply(let lines) = server.handle("setoption name Hash value \(value)") else { return }
+    #expect(lines == ["info string Hash '\(value)': 1–4096 megabytes"] && server.hash == 160)
+  }
+
+  @Test func `search plays Ultimate alone, so it begins there and refuses the other games by name`() throws {
+    var server = try UCIServer(PlayerSpec("search:10"), seed: 1)
+    #expect(server.variants == [.ultimate] && server.variantPosition?.variant == .ultimate)
+    guard case .reply(let lines) = server.handle("setoption name UCI_Variant value tictactoe") else { return }
+    #expect(lines == ["info string variant 'tictactoe' is not played, only \(Variant.ultimate.uciName)"])
   }
 
   @Test func `a level of Ultimate that did not search tells no score`() throws {

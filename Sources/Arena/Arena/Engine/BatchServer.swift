@@ -40,8 +40,8 @@ package struct BatchServer {
   }
 
   private static func canPlay(_ spec: PlayerSpec, _ variant: Variant) throws(ArenaError) -> Bool {
-    if variant == .classic { return try spec.stateless() != nil }
     if case .engine = spec { return false }
+    if variant == .classic, spec.budget == nil { return try spec.memoryless(freezing: true) != nil }
     return spec.plays(variant)
   }
 
@@ -71,7 +71,7 @@ package struct BatchServer {
   }
 
   private func classicChoice() throws(ArenaError) -> BoardPlayer<Classic>.Choice {
-    guard let player = try spec.stateless() else { throw ArenaError("--player keeps a state between moves") }
+    guard let player = try spec.memoryless(freezing: true) else { return try choice(Classic.self) }
     return { position, last, generator, _ in
       let lastMove = last.map { Square($0.index) }
       return Cell(rawValue: player.move(in: position, lastMove: lastMove, using: &generator).rawValue)
@@ -79,7 +79,7 @@ package struct BatchServer {
   }
 
   private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> BoardPlayer<R>.Choice {
-    let value = spec.needsUltimateValue ? try UltimateValueFile.load() : nil
+    let value = variant == .ultimate && spec.needsUltimateValue ? try UltimateValueFile.load() : nil
     // One tree for all games: none is kept from one game's move to the next one's.
     let search = UltimateSearch(value: value, capacity: 1 << 18)
     guard case .own(let choose, _)? = R.player(of: spec, with: PlayerMemory(tree: { _ in search })) else {

@@ -21,10 +21,14 @@ package struct UCIServer {
 
   /// Names of players that can be chosen with `setoption name Player`.
   static let players = SimpleOpponent.allCases.map(\.name) + Level.all.map(\.name)
+  /// The most megabytes of `Hash`.
+  static let hashLimit = 4096
   /// The longest line read.
   package static let lineLimit = 4096
 
-  var player: any Opponent
+  private(set) var spec: PlayerSpec
+  /// The player of classic where it is one that does not search.
+  private var memoryless: (any MemorylessOpponent)?
   private var seed: UInt64
   var generator: SplitMix64
   private var games: UInt64 = 0
@@ -32,8 +36,12 @@ package struct UCIServer {
   private var position = Position.start
   /// The position of another variant, once one was chosen.
   var variantPosition: VariantState?
+  /// The memory of a search of classic.
+  let search = MonteCarloSearch()
   /// The memory of a search of Ultimate.
   var tree: UltimateSearch?
+  /// Megabytes for that memory.
+  private(set) var hash = 160
   private var lastMove: Square?
   /// The result of an infinite search, which is written when the search is stopped.
   private var held: [String]?
@@ -43,31 +51,64 @@ package struct UCIServer {
     /// Finds a move and returns what to write of it.
     typealias Work = (_ generator: inout SplitMix64, _ isStopped: () -> Bool) -> [String]
 
-    /// Ends it.
-    package let stop = StopSignal()
-    /// Whether its move is held back until the search is stopped.
-    package let isInfinite: Bool
-    fileprivate let ended = DispatchSemaphore(value: 0)
-    fileprivate var generator: SplitMix64
-    private let deadline: Double
-    private let work: Work
-
-    fileprivate init(_ generator: SplitMix64, deadline: Double, isInfinite: Bool, _ work: @escaping Work) {
-      (self.generator, self.deadline, self.isInfinite, self.work) = (generator, deadline, isInfinite, work)
+    /// When a search begins and when it may write its move.
+    enum Manner: Sendable {
+      /// It writes its move when the time is over.
+      case timed
+      /// `go ponder`: the time begins with `ponderhit`.
+      case pondering
+      /// `go infinite`: it writes its move when it is stopped.
+      case infinite
     }
 
-    /// Searches. Returns what to write.
+    /// Ends it.
+    package let stop = StopSignal()
+    /// The opponent has played the expected move: a pondering search goes on as a timed one.
+    package let hit = StopSignal()
+    let manner: Manner
+    fileprivate let ended = DispatchSemaphore(value: 0)
+    fileprivate var generator: SplitMix64
+    private let milliseconds: Double
+    private let work: Work
+
+    fileprivate init(_ generator: SplitMix64, milliseconds: Double, _ manner: Manner, _ work: @escaping Work) {
+      (self.generator, self.milliseconds, self.manner, self.work) = (generator, milliseconds, manner, work)
+    }
+
+    /// Searches and returns the lines to write, once they may be written.
     package func run() -> [String] {
-      let lines = work(&generator) { stop.isSet || monotonicMilliseconds() > deadline }
-      while isInfinite, !stop.isSet { usleep(1000) }
+      var deadline = manner == .timed ? monotonicMilliseconds() + milliseconds : .infinity
+      let lines = work(&generator) {
+        if deadline == .infinity, manner == .pondering, hit.isSet { deadline = monotonicMilliseconds() + milliseconds }
+        return stop.isSet || monotonicMilliseconds() > deadline
+      }
+      while isHeld, !stop.isSet { usleep(1000) }
       return lines
+    }
+
+    /// Whether its move has to wait for `stop` or `ponderhit`.
+    fileprivate var isHeld: Bool {
+      switch manner {
+      case .timed: false
+      case .pondering: !hit.isSet
+      case .infinite: true
+      }
     }
   }
 
-  /// Makes an engine that plays as `player`.
-  package init(player: any Opponent, seed: UInt64) {
-    (self.player, self.seed) = (player, seed)
+  /// Makes an engine that plays as one of Alina's players. Throws for another program and for files that cannot be read.
+  package init(_ spec: PlayerSpec, seed: UInt64) throws(ArenaError) {
+    (self.spec, self.seed) = (spec, seed)
     generator = SplitMix64(seed: seed, index: 0)
+    memoryless = try UCIServer.memoryless(spec)
+    if !spec.plays(.classic) { variantPosition = variants.first.map { VariantState(startOf: $0) } }
+  }
+
+  /// The player of classic, `nil` for one that searches.
+  private static func memoryless(_ spec: PlayerSpec) throws(ArenaError) -> (any MemorylessOpponent)? {
+    let player = try spec.memoryless(freezing: true)
+    guard player != nil || spec.budget != nil else { throw ArenaError("player '\(spec.text)' cannot be an engine") }
+    return player
   }
 
   /// Answers a line.
@@ -83,6 +124,7 @@ package struct UCIServer {
       variantPosition = variantPosition.map { VariantState(startOf: $0.variant) }
       lastMove = nil
       held = nil
+      tree?.forget()
       return .reply([])
     case "setoption": return .reply(setOption(words))
     case "position" where variantPosition != nil:
@@ -105,12 +147,14 @@ package struct UCIServer {
 
   private var identity: [String] {
     [
-      "id name Alina \(player.name)", "id author the Alina team",
+      "id name Alina \(spec.text)", "id author the Alina team",
       "option name UCI_Variant type combo default tictactoe" + variants.map { " var \($0.uciName)" }.joined(),
-      "option name Player type combo default \(player.name)"
-        + (UCIServer.players + (UCIServer.players.contains(player.name) ? [] : [player.name]))
+      "option name Player type combo default \(spec.text)"
+        + (UCIServer.players + (UCIServer.players.contains(spec.text) ? [] : [spec.text]))
         .map { " var \($0)" }.joined(),
-      "option name Seed type spin default \(seed) min 0 max 2147483647", "uciok",
+      "option name Seed type spin default \(seed) min 0 max 2147483647",
+      "option name Hash type spin default \(hash) min 1 max \(UCIServer.hashLimit)",
+      "option name Ponder type check default false", "uciok",
     ]
   }
 
@@ -133,10 +177,17 @@ package struct UCIServer {
       seed = number
       generator = SplitMix64(seed: seed, index: games)
     case "Player":
-      guard let chosen = try? PlayerSpec(value).stateless() else {
+      guard let chosen = try? PlayerSpec(value), let player = try? UCIServer.memoryless(chosen) else {
         return ["info string player '\(value)' is unknown"]
       }
-      player = chosen
+      (spec, memoryless) = (chosen, player)
+    case "Hash":
+      guard let number = Int(value), (1...UCIServer.hashLimit).contains(number) else {
+        return ["info string Hash '\(value)': 1–\(UCIServer.hashLimit) megabytes"]
+      }
+      (hash, tree) = (number, nil)
+    // Says only that the other side may send `go ponder`.
+    case "Ponder": break
     default: return ["info string option '\(name)' is unknown"]
     }
     return []
@@ -170,15 +221,14 @@ package struct UCIServer {
 
   private mutating func go(_ words: [String]) -> Action {
     guard position.outcome == nil else { return .reply(["bestmove (none)"]) }
-    guard let searching = player as? MonteCarloOpponent else {
+    if let memoryless {
       return answer(words, position.turn, isSearch: false) { [self] generator, _ in
-        let square = player.move(in: position, lastMove: lastMove, using: &generator)
+        let square = memoryless.move(in: position, lastMove: lastMove, using: &generator)
         return found(square, info: knowsValues ? exactInfo : "info depth 1 pv ")
       }
     }
-    let simulations = min(searching.simulations, UCIServer.nodes(words))
+    let simulations = min(spec.budget?.simulations ?? .max, UCIServer.nodes(words))
     return answer(words, position.turn, isSearch: true) { [self] generator, isStopped in
-      let search = MonteCarloSearch()
       let square = search.bestMove(in: position, simulations: simulations, using: &generator, isStopped: isStopped)
       return found(square, info: "info depth 1 score \(UCIServer.score(search.mean(of: square, in: position))) pv ")
     }
@@ -186,19 +236,28 @@ package struct UCIServer {
 
   /// Answers `go` by work that is a search, or that is done at once.
   mutating func answer(_ words: [String], _ turn: Player, isSearch: Bool, work: @escaping Search.Work) -> Action {
-    let isInfinite = words.contains("infinite") || words.contains("ponder")
+    let isHeld = words.contains("infinite") || words.contains("ponder")
     guard isSearch else {
       let lines = work(&generator) { false }
       // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
-      guard isInfinite else { return .reply(lines) }
+      guard isHeld else { return .reply(lines) }
       held = lines.suffix(1)
       return .reply(lines.dropLast())
     }
-    let left = UCIServer.limit(turn == .x ? "wtime" : "btime", words).map { TimeLimit.share(of: Int($0)) }
+    let manner: Search.Manner = words.contains("infinite") ? .infinite : isHeld ? .pondering : .timed
+    return .search(Search(generator, milliseconds: time(words, turn), manner, work))
+  }
+
+  /// The milliseconds of a search: as `go` says, else as the player's own budget says.
+  private func time(_ words: [String], _ turn: Player) -> Double {
     // A little of the time is kept for the way back.
-    let time = UCIServer.limit("movetime", words).map { max(1, $0 - min(20, $0 / 10)) } ?? left ?? .infinity
-    let deadline = isInfinite ? .infinity : monotonicMilliseconds() + time
-    return .search(Search(generator, deadline: deadline, isInfinite: isInfinite, work))
+    if let time = UCIServer.limit("movetime", words) { return max(1, time - min(20, time / 10)) }
+    let (clock, increment) = turn == .x ? ("wtime", "winc") : ("btime", "binc")
+    if let left = UCIServer.limit(clock, words) {
+      return TimeLimit.share(of: left, increment: UCIServer.limit(increment, words) ?? 0)
+    }
+    guard case .milliseconds(let time)? = spec.budget, UCIServer.limit("nodes", words) == nil else { return .infinity }
+    return Double(time)
   }
 
   /// A number of `go`, kept in sane bounds; `nil` where it is not given or is none.
@@ -218,7 +277,10 @@ package struct UCIServer {
 
   /// Whether the player looks positions up in the solver's table: nobody else may claim its values.
   private var knowsValues: Bool {
-    [SimpleOpponent.perfect, .perfectDistance, .trap].contains { $0.name == player.name } || player.name == "levels:6"
+    switch spec {
+    case .simple(.perfect), .simple(.perfectDistance), .simple(.trap), .level(6): true
+    default: false
+    }
   }
 
   /// Depth and score of the position for a player that knows them.
@@ -249,7 +311,7 @@ package struct UCIServer {
     /// Waits for the search. An infinite search is stopped.
     func end(_ server: inout UCIServer, stopping: Bool) {
       guard let search = running else { return }
-      if stopping || search.isInfinite { search.stop.set() }
+      if stopping || search.isHeld { search.stop.set() }
       search.ended.wait()
       server.finish(search)
       running = nil
@@ -272,7 +334,8 @@ package struct UCIServer {
         }
         switch line.split(whereSeparator: \.isWhitespace).first {
         case nil, "isready": break
-        case "stop", "ponderhit", "quit": end(&self, stopping: true)
+        case "ponderhit": running?.hit.set()
+        case "stop", "quit": end(&self, stopping: true)
         default: end(&self, stopping: false)
         }
         switch handle(line) {

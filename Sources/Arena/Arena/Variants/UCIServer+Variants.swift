@@ -5,8 +5,7 @@ import TicTacToe
 extension UCIServer {
   /// The variants that the player plays.
   var variants: [Variant] {
-    guard let spec = try? PlayerSpec(player.name) else { return [.classic] }
-    return Variant.allCases.filter { spec.plays($0) }
+    Variant.allCases.filter { spec.plays($0) }
   }
 
   /// Answers `position`. Where the line cannot be read the position stays.
@@ -30,18 +29,20 @@ extension UCIServer {
 
   /// Answers `go` in another game than classic.
   mutating func go<R: ArenaRules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> Action {
-    guard R.outcome(of: state) == nil, let spec = try? PlayerSpec(player.name) else {
-      return .reply(["bestmove (none)"])
-    }
+    guard R.outcome(of: state) == nil else { return .reply(["bestmove (none)"]) }
     if R.variant == .ultimate, tree?.hasValue != spec.needsUltimateValue {
       do throws(ArenaError) {
         let needsValue = spec.needsUltimateValue
-        tree = UltimateSearch(value: needsValue ? try UltimateValueFile.load() : nil)
+        tree = UltimateSearch(
+          value: needsValue ? try UltimateValueFile.load() : nil, capacity: UltimateSearch.capacity(megabytes: hash))
       } catch { return .reply(["info string \(error)", "bestmove (none)"]) }
     }
     let memory = PlayerMemory(tree: { [tree] _ in tree ?? UltimateSearch() })
-    guard case .own(let choose, _)? = R.player(of: spec, with: memory) else { return .reply(["bestmove (none)"]) }
-    tree?.forget()
+    guard case .own(let choose, _)? = R.player(of: spec.untimed, with: memory) else {
+      return .reply(["bestmove (none)"])
+    }
+    // With a number of simulations the same position and seed give the same move, whatever was searched before.
+    if spec.untimed == spec { tree?.forget() }
     tree?.simulationLimit = UCIServer.nodes(words)
     return answer(words, R.turn(in: state), isSearch: spec.isSearch(in: R.variant)) { [tree] generator, isStopped in
       let cell = choose(state, nil, &generator, isStopped)
@@ -49,7 +50,8 @@ extension UCIServer {
       // There are none where the move was not searched.
       let move = tree?.rootMoves.first { $0.cell == cell }
       let info = move.map { ["info depth 1 score \(UCIServer.score($0.score)) pv \(name)"] } ?? []
-      return info + ["bestmove \(name)"]
+      let reply = tree?.expectedReply(to: cell).map { " ponder \(R.variant.name(of: $0))" } ?? ""
+      return info + ["bestmove \(name)\(reply)"]
     }
   }
 }

@@ -24,10 +24,14 @@ extension Classic: ArenaRules {
   static func player(of spec: PlayerSpec, with memory: PlayerMemory) -> BoardPlayer<Classic>? {
     if let table = memory.table { return .table(table) }
     if let learner = memory.learner { return .learner(learner) }
-    guard case .mcts(let simulations) = spec else { return nil }
+    guard case .mcts(let budget) = spec else { return nil }
     let search = memory.search()
     return .own { position, _, generator, isStopped in
-      Cell(search.bestMove(in: position, simulations: simulations, using: &generator, isStopped: isStopped).index)
+      let deadline = budget.deadline()
+      let square = search.bestMove(in: position, simulations: budget.simulations, using: &generator) {
+        isStopped() || monotonicMilliseconds() > deadline
+      }
+      return Cell(square.index)
     }
   }
 }
@@ -49,10 +53,13 @@ extension Ultimate: ArenaRules {
       return .own { state, _, generator, isStopped in
         level.move(in: state, with: search, using: &generator, isStopped: isStopped)
       }
-    case .mcts(let simulations):
-      let search = memory.tree(false)
+    case .mcts(let budget), .search(let budget):
+      let search = memory.tree(spec.needsUltimateValue)
       return .own { state, _, generator, isStopped in
-        search.bestMove(in: state, simulations: simulations, using: &generator, isStopped: isStopped)
+        let deadline = budget.deadline()
+        return search.bestMove(in: state, simulations: budget.simulations, using: &generator) {
+          isStopped() || monotonicMilliseconds() > deadline
+        }
       }
     default: return nil
     }
@@ -72,6 +79,7 @@ extension PlayerSpec {
   /// Whether it plays a variant.
   func plays(_ variant: Variant) -> Bool {
     switch (self, variant) {
+    case (.search, _): variant == .ultimate
     case (_, .classic), (.engine, _): true
     case (.simple, .infinite), (.level, .infinite): true
     case (.simple(.random), .ultimate), (.mcts, .ultimate), (.level, .ultimate): true
@@ -82,9 +90,9 @@ extension PlayerSpec {
   /// Alina's own players of a variant that do not learn, for messages.
   static func unlearning(in variant: Variant) -> String {
     switch variant {
-    case .classic: "\(memoryless), mcts:N"
+    case .classic: "\(memoryless), mcts:BUDGET"
     case .infinite: memoryless
-    case .ultimate: "random, levels:1–6, mcts:N"
+    case .ultimate: "random, levels:1–6, mcts:BUDGET, search:BUDGET"
     }
   }
 
@@ -95,6 +103,10 @@ extension PlayerSpec {
 
   /// Whether it plays Ultimate with the learnt value.
   var needsUltimateValue: Bool {
-    if case .level(let number) = self { UltimateLevel(number: number)?.needsValue == true } else { false }
+    switch self {
+    case .level(let number): UltimateLevel(number: number)?.needsValue == true
+    case .search: true
+    default: false
+    }
   }
 }
