@@ -98,7 +98,7 @@ targets += layer(
     .target(
       name: "Film",
       dependencies: ["Records", "ScoreModel", "GameScore", "Synth", "ScoreIO", "Screen", "Play", "Processes"]),
-    .target(name: "SDLPlatform", dependencies: ["ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer"]),
+    .target(name: "SDLPlatform", dependencies: ["Base", "ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer"]),
   ])
 
 // Arena: matches without a window.
@@ -242,7 +242,7 @@ targets += layer(
     .testTarget(
       name: "SessionTests",
       dependencies: [
-        "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "Session",
+        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "Session",
       ]),
     .testTarget(
       name: "ScreenTests",
@@ -256,11 +256,13 @@ targets += layer(
     .testTarget(
       name: "PlayTests",
       dependencies: [
-        "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "MatchProtocol", "ClientModel",
+        "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "MatchProtocol",
+        "ClientModel",
         "Session",
         "Interface", "WindowLogic", "Screen", "Play",
       ]),
-    .testTarget(name: "SDLPlatformTests", dependencies: ["ScoreModel", "Synth", "Screen", "SDLPlatform", "CSDL2"]),
+    .testTarget(
+      name: "SDLPlatformTests", dependencies: ["Base", "ScoreModel", "Synth", "Screen", "SDLPlatform", "CSDL2"]),
   ])
 targets += layer(
   "Tests/Arena",

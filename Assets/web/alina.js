@@ -145,6 +145,8 @@ const told = [
   },
   expectNotices,
   () => filming?.abort(new Error('stopped')),
+  path => files.lock(path),
+  path => files.unlock(path),
 ];
 
 let filming = null;

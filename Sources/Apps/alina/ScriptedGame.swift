@@ -18,7 +18,7 @@ final class Pictures {
   /// Writes them, and tells of each.
   func write(_ bitmap: Bitmap, tell: (_ path: String, _ isWritten: Bool) -> Void) {
     for path in wanted {
-      let isWritten = services.writeFile(path, bitmap.png())
+      let isWritten = (try? services.writeFile(path, bitmap.png())) != nil
       if !isWritten { failed.append(path) }
       tell(path, isWritten)
     }
@@ -74,7 +74,7 @@ final class ScriptedGame: PlatformGame {
   func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect] {
     let damage = app.draw(into: bitmap, isNew: isNew, at: now)
     pictures.write(bitmap) { path, isWritten in
-      app.show(notice: "\(app.screen.text(isWritten ? .pictureAs : .pictureFailed)) \(path)")
+      app.show(notice: "\(app.screen.text(isWritten ? .pictureAs : .writeFailed)) \(path)")
     }
     return damage
   }

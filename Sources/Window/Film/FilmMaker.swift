@@ -14,6 +14,11 @@ package struct FilmMaker {
   private let rendition: Rendition
   private let names: (x: String, o: String)
 
+  /// There is no ffmpeg.
+  package struct NoFFmpeg: Error, CustomStringConvertible {
+    package let description = "a film needs ffmpeg, which is not installed"
+  }
+
   private static let rate = 30
 
   /// Prepares the film of a record and of its music, in which the players have names.
@@ -28,7 +33,7 @@ package struct FilmMaker {
   ///   - width, height: The size in pixels, even numbers of 320…3840.
   ///   - engine: What plays, its patch and its piano set.
   ///   - progress: Told the seconds done and all; what it throws ends the work.
-  /// - Throws: `ScoreFileError` where there is no ffmpeg, or where it or the disk refuses.
+  /// - Throws: `NoFFmpeg`, or `ScoreFileError` where ffmpeg or the disk refuses.
   package func write(
     to path: String, width: Int, height: Int, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void
@@ -59,8 +64,8 @@ package struct FilmMaker {
         Self.command(width, height, sound: sound, to: path), input: .descriptor(reading), errors: .file(errors))
     } catch {
       close(writing)
-      throw ScoreFileError(
-        error.code == ENOENT ? "a film needs ffmpeg, which is not installed" : error.description)
+      if error.code == ENOENT { throw NoFFmpeg() }
+      throw ScoreFileError(error.description)
     }
     do {
       defer { close(writing) }

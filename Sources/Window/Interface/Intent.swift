@@ -53,6 +53,8 @@ package enum Intent: Sendable, Hashable {
   case saveGame
   /// The list of saved games is wanted (`PagesModel.games`).
   case listGames
+  /// List more of the older games.
+  case listOlder
   /// Open a game file by path (from the list, the path field or a drop).
   case openGame(path: String)
   case deleteGame(path: String)

@@ -159,8 +159,9 @@ package struct PagesModel: Sendable, Hashable {
   package var chosenOpponent = Seat.level(3)
   /// The score rules that can be chosen, by name.
   package var scoreRules: [String] = []
-  /// The saved games of the list, newest first.
+  /// The saved games of the list, newest first, and whether there are older ones.
   package var games: [GameEntry] = []
+  package var hasOlderGames = false
   /// Results of each game, once any was played.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()

@@ -35,10 +35,11 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case factWins, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
   case noReplay, position, playOn
   // Games
-  case pathField, noGames, open, save, copy, paste, share, shareMatch, youWon, hasWon, drawn, unfinished
+  case pathField, noGames, olderGames, open, save, copy, paste, share, shareMatch, youWon, hasWon, drawn, unfinished
   // Notices
   case savedAs, saveFailed, keeping, keptIn, film, stopFilm, filmIn, filmShape, filmWide, filmSquare, filmUpright
-  case pictureAs, pictureFailed, copied, clipboardEmpty
+  case pictureAs, writeFailed, copied, clipboardEmpty
+  case noRoom, notAllowed, settingsFailed, nothingKept, unreadable, unreadableLine, setAside, otherWindow, needsFFmpeg
   case soundWaits, soundBack, soundNone, soundImpossible, soundLost, rulesRead
   // Statistics
   case noStatistics, gamePlayed, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
@@ -73,7 +74,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   // The three games
   case game, classic, infinite, ultimate, classicManner, infiniteManner, ultimateManner, rules
   case infiniteRule1, infiniteRule2, infiniteRule3, ultimateRule1, ultimateRule2, ultimateRule3
-  case speakBoard, speakCell, speakSends, speakSendsAnywhere, speakEnds, speakGoes, otherBoard
+  case speakBoard, speakCell, speakSends, speakSendsAnywhere, speakEnds, speakGoes, speakWon, otherBoard
   case believed, hintBelieved, factGone, factBoard, factShare, lostMost, lostLittle, reviewing, expected
   case thinking, waitingFor, offline, seeWhy, stopListening, notListening, gameResumed, playFriend
 

@@ -1,3 +1,4 @@
+import Base
 import Interface
 import ClientModel
 import WindowLogic
@@ -40,6 +41,8 @@ package final class App: PlatformGame {
   private var page = SceneName.board
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
   private var notice: (text: String, until: Double)?
+  /// Why the settings could not be saved, once that was said.
+  private var toldFault: WriteFault?
   /// Whether somebody plays who may be new: not where a picture is drawn.
   private let teaches: Bool
   /// The last bar whose signs were looked at.
@@ -75,7 +78,13 @@ package final class App: PlatformGame {
     files.say = { [unowned(unsafe) self] in show(notice: $0) }
     screen.onIntent = { [unowned(unsafe) self] in step(.intent($0)) }
     showSession()
-    let troubles = screen.settings.store.messages + themes.messages
+    let troubles =
+      screen.settings.store.troubles.map { [screen] trouble in
+        switch trouble {
+        case .setAside(let path, let aside): screen.text(.setAside, path, aside)
+        case .line(let line): screen.text(.unreadableLine, screen.text(.settings), "\(line)")
+        }
+      } + themes.errors.map { [screen] in screen.text(.unreadableLine, $0.path, "\($0.error.line)") }
     if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n")) }
   }
 
@@ -124,6 +133,9 @@ package final class App: PlatformGame {
     // A move that waits for the player while nobody looks asks for attention.
     if isHidden && session.game.cells.count > plies && isYourMove { machine.services.requestAttention() }
     step(.tick)
+    let fault = screen.settings.store.fault
+    if let fault, fault != toldFault { show(notice: screen.text(.settingsFailed, because: fault)) }
+    toldFault = fault
     files.keepGame(at: now, isResumable: state.match == nil, isWanted: state.mode != .listening)
     if let notice, now >= notice.until { self.notice = nil }
     showSession()
@@ -193,6 +205,7 @@ package final class App: PlatformGame {
   /// Writes what must not be lost and takes leave; call before the program ends.
   package func finish() {
     files.flush()
+    screen.settings.store.save()
     connection?.disconnect()
   }
 

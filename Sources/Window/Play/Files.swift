@@ -15,16 +15,22 @@ package final class Files {
   private let music: Music
   private let keeper: GameKeeper?
   private let store: GameStore?
-  /// The name of the running game's file, once it has one.
+  /// The name of the running game's file, once it has one, and the names that this window has given.
   private var name: String?
+  private var usedNames: Set<String> = []
   /// What the player calls the running game.
   private var title: String?
   private var asked: (game: Game, times: [Record.MoveTimes])?
+  /// Whether the player has deleted the running game: the moves that follow are not written.
+  private var isDeleted = false
   private var nextTry = 0.0
   private var toldFailure = false
-  private let mailbox = Mailbox<String>()
-  private let filmNews = Mailbox<FilmNews>()
+  private let pieceNews = Mailbox<MakingNews>()
+  private let filmNews = Mailbox<MakingNews>()
+  private var isKeeping = false
   private var stopFilm: (() -> Void)?
+  /// How many of the newest games are listed.
+  private var listLimit = Library.listStep
   private var pictureCount = 0
   var say: (String) -> Void = { _ in }
 
@@ -37,7 +43,9 @@ package final class Files {
   ) {
     (self.machine, self.session, self.screen, self.library) = (machine, session, screen, library)
     (self.music, self.store) = (music, store)
-    keeper = store.map { GameKeeper($0, inBackground: machine.services.inBackground) }
+    keeper = store.map {
+      GameKeeper($0, resuming: unfinished?.name, inBackground: machine.services.inBackground)
+    }
     if let (name, record) = unfinished {
       (self.name, title) = (name, record[tag: "Event"])
       asked = (record.game, record.game.cells.indices.map { record.times(ofMove: $0) })
@@ -53,13 +61,12 @@ package final class Files {
   func answer(_ intent: Intent) {
     switch intent {
     case .saveGame: saveGame()
-    case .listGames:
+    case .listGames, .listOlder:
       flush()
-      screen.pages.games = library.entries()
+      listLimit = intent == .listOlder ? listLimit + Library.listStep : Library.listStep
+      listGames()
     case .openGame(let path): open(path: path)
-    case .deleteGame(let path):
-      say(services.deleteFile(path) ? screen.text(.deleted) : screen.text(.saveFailed))
-      screen.pages.games = library.entries()
+    case .deleteGame(let path): delete(path)
     case .renameGame(let path, let name): rename(path, name)
     case .playGame(let path):
       open(path: path)
@@ -76,7 +83,7 @@ package final class Files {
     case .pasteGame:
       let open = { [self] (text: String) in
         guard text.contains(where: { !$0.isWhitespace }) else { return say(screen.text(.clipboardEmpty)) }
-        self.open(record(from: text, in: "the clipboard"))
+        self.open(record(from: text, in: screen.text(.game)))
       }
       if let paste = services.paste { paste(open) } else { open(services.clipboard() ?? "") }
     case .statistics:
@@ -98,30 +105,31 @@ package final class Files {
   func share(_ card: DayCard) {
     services.setClipboard(card.text)
     let kept = machine.giveCard(card) { [screen] in screen.draw(card, into: $0) }
-    say(kept.map { "\(screen.text($0.isWritten ? .pictureAs : .pictureFailed)) \($0.path)" } ?? screen.text(.copied))
+    say(kept.map { "\(screen.text($0.isWritten ? .pictureAs : .writeFailed)) \($0.path)" } ?? screen.text(.copied))
   }
 
   // MARK: - The running game
 
   /// The game that begins gets a file of its own.
   func newName() {
-    (name, title, asked) = (nil, nil, nil)
+    (name, title, asked, isDeleted) = (nil, nil, nil, false)
   }
 
   /// Has the game written after every change, so that a kill at any moment loses nothing that was kept.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
-    for line in mailbox.takeAll() { say(line) }
-    for news in filmNews.takeAll() { hear(news) }
+    for news in pieceNews.takeAll() { hear(news) }
+    for news in filmNews.takeAll() { hear(film: news) }
     let game = session.game
-    if let keeper, keeper.failures > 0, now >= nextTry {
+    if let failures = keeper?.failures, failures.count > 0, now >= nextTry {
       nextTry = now + Files.retryInterval
-      if !toldFailure { say(screen.text(.saveFailed)) }
+      if !toldFailure { say(screen.text(.saveFailed, because: failures.fault)) }
       toldFailure = true
-      keeper.retry()
-    } else if keeper?.failures == 0 {
+      keeper?.retry()
+    } else if keeper?.failures.count == 0 {
       toldFailure = false
     }
-    guard let keeper, isWanted, asked?.game != game || asked?.times != session.times, !game.cells.isEmpty else {
+    guard let keeper, isWanted, !isDeleted, asked?.game != game || asked?.times != session.times, !game.cells.isEmpty
+    else {
       return
     }
     asked = (game, session.times)
@@ -136,12 +144,18 @@ package final class Files {
   /// The name of the running game's file: that of the local time, so that a folder of them reads as a diary.
   private var runningName: String {
     if let name { return name }
-    let stamp = services.timeStamp()
-    // Another window may begin a game in the same second.
-    return (1...99).lazy.map { "\(stamp)-\($0)" }.first { [store] in store?.take($0) ?? true } ?? stamp
+    return newName("-")
   }
 
-  private func path(of name: String) -> String { "\(services.dataFolder())/games/\(name)\(GameStore.suffix)" }
+  /// A name for a new file: the local time, an ending and a number. Another window may name a game in the same second, and
+  /// the clock may have been set back.
+  private func newName(_ ending: String) -> String {
+    let start = services.timeStamp() + ending
+    let names = (1...99).lazy.map { "\(start)\($0)" }
+    let name = names.first { [store, usedNames] in !usedNames.contains($0) && store?.takeNew($0) ?? true } ?? start
+    usedNames.insert(name)
+    return name
+  }
 
   /// The game on the board as its file has it.
   private var running: Record {
@@ -155,43 +169,69 @@ package final class Files {
 
   /// Saves the game under review, or else the running one, at once.
   private func saveGame() {
-    let name = reviewed == nil ? runningName : "\(services.timeStamp())-copy"
-    if reviewed == nil { self.name = name }
+    guard let keeper, let store else { return say(screen.text(.nothingKept)) }
+    let name = reviewed == nil ? runningName : newName(Library.copyMark)
+    if reviewed == nil { (self.name, isDeleted) = (name, false) }
     let record = shown
-    let path = path(of: name)
-    let isSaved = services.writeFile(path, Array(record.text.utf8))
-    say(isSaved ? "\(screen.text(.savedAs)) \(path)" : screen.text(.saveFailed))
+    do throws(WriteFault) {
+      try keeper.save(record, as: name)
+      say("\(screen.text(.savedAs)) \(store.path(of: name))")
+    } catch {
+      say(screen.text(.saveFailed, because: error))
+    }
   }
 
-  /// The game of a file; `nil`, with a word about it, where the file is gone or damaged.
+  /// The game of a file; `nil`, with a notice, where the file is gone or damaged.
   private func saved(_ path: String) -> Record? {
     guard let bytes = services.readFile(path) else {
-      say("\(path): no such file, or it cannot be read")
+      say(screen.text(.unreadable, path))
       return nil
     }
     return record(from: String(decoding: bytes, as: UTF8.self), in: path)
   }
 
-  /// The game, or the position, of a text; `nil`, with the line that is wrong, where it is none.
+  /// The game, or the position, of a text; `nil`, with a notice of the line that is wrong, where it is none.
   private func record(from text: String, in source: String) -> Record? {
     do throws(NotationError) { return try Library.record(from: text) } catch {
-      say("\(source): \(error.description)")
+      // Why it is wrong is known in English only.
+      let reason = screen.settings.language == .english ? " \(error.description)" : ""
+      say(screen.text(.unreadableLine, source, "\(error.line)") + reason)
       return nil
     }
   }
 
-  /// Gives a saved game a name, or takes it away.
-  private func rename(_ path: String, _ name: String) {
-    guard var record = saved(path) else { return }
-    let name = name.split(whereSeparator: { $0.isWhitespace }).joined(separator: " ")
-    record[tag: "Event"] = name.isEmpty ? nil : name
-    if services.writeFile(path, Array(record.text.utf8)) {
-      // The next move writes the file anew.
-      if let running = self.name, path == self.path(of: running) { title = record[tag: "Event"] }
-    } else {
-      say(screen.text(.saveFailed))
+  private func listGames() { (screen.pages.games, screen.pages.hasOlderGames) = library.entries(atMost: listLimit) }
+
+  /// Does something with a saved game, unless another window plays it, and lists the games again.
+  private func withGame(_ path: String, _ body: (_ name: String, GameKeeper) -> Void) {
+    guard let keeper, let store, let name = store.name(of: path) else { return say(screen.text(.saveFailed)) }
+    guard store.take(name) else { return say(screen.text(.otherWindow)) }
+    body(name, keeper)
+    if name != self.name { store.release(name) }
+    listGames()
+  }
+
+  private func delete(_ path: String) {
+    withGame(path) { name, keeper in
+      let isGone = keeper.delete(name)
+      if isGone, name == self.name { (self.name, isDeleted) = (nil, true) }
+      say(screen.text(isGone ? .deleted : .saveFailed))
     }
-    screen.pages.games = library.entries()
+  }
+
+  /// Gives a saved game a name, or removes it.
+  private func rename(_ path: String, _ title: String) {
+    withGame(path) { name, keeper in
+      let words = title.split(whereSeparator: { $0.isWhitespace }).joined(separator: " ")
+      let title = words.isEmpty ? nil : words
+      do throws(WriteFault) {
+        guard try keeper.change(name, { $0[tag: "Event"] = title }) else { return say(screen.text(.unreadable, path)) }
+        // The next move writes the file anew.
+        if name == self.name { self.title = title }
+      } catch {
+        say(screen.text(.saveFailed, because: error))
+      }
+    }
   }
 
   // MARK: - Review
@@ -223,7 +263,7 @@ package final class Files {
   package func open(path: String) { open(saved(path)) }
 
   /// Opens a game that came with the page's address.
-  package func open(words: String) { open(record(from: words, in: "the address")) }
+  package func open(words: String) { open(record(from: words, in: screen.text(.game))) }
 
   private func open(_ record: Record?) {
     guard let record else { return }
@@ -236,9 +276,14 @@ package final class Files {
   /// Writes the piece of the game under review, or else of the one on the board, in every form, on a worker.
   private func keepPiece() {
     guard let piece else { return }
-    say(piece.keeping)
-    let mailbox = mailbox
-    machine.keep(piece) { mailbox.add($0) }
+    say(screen.text(.keeping))
+    guard !isKeeping else { return }
+    isKeeping = true
+    let (news, wake) = (pieceNews, services.wake)
+    machine.keep(piece) {
+      news.add($0)
+      wake()
+    }
   }
 
   /// The game under review, or else the one on the board, with its music.
@@ -248,7 +293,7 @@ package final class Files {
     return Piece(
       name: isRunning ? name ?? services.timeStamp() : services.timeStamp(), record: record, rules: session.rules,
       human: isRunning ? session.participants.loneHuman : Library.human(of: record), names: library.names(in: record),
-      keeping: screen.text(.keeping), kept: screen.text(.keptIn), isGrand: screen.pianos.playing == .grand,
+      isGrand: screen.pianos.playing == .grand,
       a4: screen.settings.a4)
   }
 
@@ -262,16 +307,35 @@ package final class Files {
     }
   }
 
-  private func hear(_ news: FilmNews) {
+  private func hear(_ news: MakingNews) {
     switch news {
-    case .percent(let percent): screen.pages.filmPercent = percent
-    case .kept(let place): say("\(screen.text(.filmIn)) \(place)")
-    case .failed(let line): say(line)
+    case .percent(let percent): return say("\(screen.text(.keeping)) \(percent) %")
+    case .kept(let place): say("\(screen.text(.keptIn)) \(place)")
+    case .failed(let fault): say(words(for: fault))
     case .stopped: break
     }
-    if case .percent = news { return }
+    isKeeping = false
+  }
+
+  private func hear(film news: MakingNews) {
+    switch news {
+    case .percent(let percent):
+      screen.pages.filmPercent = percent
+      return
+    case .kept(let place): say("\(screen.text(.filmIn)) \(place)")
+    case .failed(let fault): say(words(for: fault))
+    case .stopped: break
+    }
     screen.pages.filmPercent = nil
     stopFilm = nil
+  }
+
+  private func words(for fault: MakingFault) -> String {
+    switch fault {
+    case .noFFmpeg: screen.text(.needsFFmpeg)
+    case .write(let path, let fault): screen.text(.writeFailed, because: fault, path)
+    case .other(let line): "\(screen.text(.writeFailed)) \(line)"
+    }
   }
 
   func takePicture() {
@@ -291,5 +355,18 @@ final class Mailbox<News: Sendable>: Sendable {
       defer { news = [] }
       return news
     }
+  }
+}
+
+extension RootScreen {
+  /// Words about something that could not be written, and why.
+  package func text(_ phrase: Phrase, because fault: WriteFault, _ path: String? = nil) -> String {
+    let reason: Phrase? =
+      switch fault {
+      case .noRoom: .noRoom
+      case .notAllowed: .notAllowed
+      case .other: nil
+      }
+    return [text(phrase), path, reason.map { text($0) }].compactMap { $0 }.joined(separator: " ")
   }
 }

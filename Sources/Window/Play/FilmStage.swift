@@ -1,3 +1,4 @@
+import Base
 import GameScore
 import Interface
 import Records
@@ -8,7 +9,7 @@ import Tintinnabuli
 
 /// A kept game on a board of its own, as it was at each moment of its music: the pictures of a film.
 package struct FilmStage {
-  private let screen = RootScreen(services: PlatformServices())
+  private let screen = RootScreen(services: PlatformServices(locks: .none))
   private var happenings: ArraySlice<(moment: Tick, happening: Happening)>
 
   /// The music of a film, which lasts about a minute: two seconds a move, or less where there are many.

@@ -1,3 +1,4 @@
+import Base
 import Interface
 import WindowLogic
 import Glibc
@@ -113,16 +114,16 @@ package enum Pages {
     let folder = services.configFolder()
     let (read, write) = (services.readFile, services.writeFile)
     services.readFile = { $0.hasPrefix(folder) ? nil : read($0) }
-    services.writeFile = { $0.hasPrefix(folder) || write($0, $1) }
+    services.writeFile = { (path, bytes) throws(WriteFault) in if !path.hasPrefix(folder) { try write(path, bytes) } }
     (services.systemLanguage, services.prefersDark) = ({ "" }, { false })
     return services
   }
 
   /// The themes beside the rule files, or the light one alone.
-  static func themes(_ machine: Machine) -> (themes: [Theme], messages: [String]) {
+  static func themes(_ machine: Machine) -> (themes: [Theme], errors: [(path: String, error: ThemeError)]) {
     guard let folder = machine.themesFolder else { return ([.light], []) }
     let read = Theme.read(folder: folder, services: machine.services)
-    return read.themes.isEmpty ? ([.light], read.messages) : read
+    return read.themes.isEmpty ? ([.light], read.errors) : read
   }
 
   /// Fills the pages with what does not change.
@@ -155,8 +156,10 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      streak = solvedDay == day - 1 ? streak + 1 : 1
-      solvedDay = day
+      // Another window may have solved this board, or one of a later day, meanwhile.
+      store.readAgain(["solved-day", "streak"])
+      guard day > solvedDay else { return }
+      (streak, solvedDay) = (day == solvedDay + 1 ? streak + 1 : 1, day)
     case .opponent(let setup):
       let other = setup.x == .human ? setup.o : setup.x
       if let argument = other.argument { opponent = argument }

@@ -69,28 +69,47 @@ package struct Library {
 
   // MARK: - The folder
 
-  /// The newest files first; a player of many years has more than anyone scrolls through.
-  private static let listLimit = 500
+  /// So many games are listed at first, and so many more whenever older ones are asked for.
+  static let listStep = 500
+  /// Ends the names of games that were saved from their review: they are listed, and were counted when they were played.
+  static let copyMark = "-copy"
 
-  func savedRecords() -> [(path: String, name: String, record: Record)] {
-    let folder = "\(services.dataFolder())/games"
-    let names = services.listFolder(folder).filter { $0.hasSuffix(GameStore.suffix) }.sorted(by: >)
-    return names.prefix(Library.listLimit).compactMap { name in
-      let path = "\(folder)/\(name)"
-      guard let bytes = services.readFile(path),
-        let record = try? Record(text: String(decoding: bytes, as: UTF8.self), variants: Variant.allCases)
-      else { return nil }
-      return (path, String(name.dropLast(GameStore.suffix.count)), record)
+  private var folder: String { "\(services.dataFolder())/games" }
+
+  /// The names of the saved games, the newest first.
+  private var names: [String] {
+    services.listFolder(folder).filter { $0.hasSuffix(GameStore.suffix) }
+      .map { String($0.dropLast(GameStore.suffix.count)) }.sorted(by: >)
+  }
+
+  private func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
+
+  private func record(of name: String) -> Record? {
+    services.readFile(path(of: name)).flatMap {
+      try? Record(text: String(decoding: $0, as: UTF8.self), variants: Variant.allCases)
     }
   }
 
-  func entries() -> [GameEntry] {
-    savedRecords().map { path, name, record in
-      GameEntry(
-        path: path, name: record[tag: "Event"] ?? "", players: players(of: record), date: Library.moment(name),
-        result: result(of: record),
-        board: BoardFacts(of: record.game))
+  /// Every game that was played here, in order of time.
+  private func playedRecords() -> [Record] {
+    names.reversed().lazy.filter { !$0.contains(Library.copyMark) }.compactMap { record(of: $0) }
+  }
+
+  /// The newest games for the list, and whether there are older ones. A file that cannot be read is listed by its name, so
+  /// that it can be deleted.
+  func entries(atMost limit: Int) -> (games: [GameEntry], hasOlder: Bool) {
+    let names = names
+    let games = names.prefix(limit).map { name in
+      guard let record = record(of: name) else {
+        return GameEntry(
+          path: path(of: name), players: name, date: Library.moment(name), result: "",
+          board: BoardFacts(of: Game()))
+      }
+      return GameEntry(
+        path: path(of: name), name: record[tag: "Event"] ?? "", players: players(of: record),
+        date: Library.moment(name), result: result(of: record), board: BoardFacts(of: record.game))
     }
+    return (games, names.count > limit)
   }
 
   /// `2026-11-21-154210-1`, as games are named, in a form people read; other names as they are.
@@ -113,7 +132,7 @@ package struct Library {
   }
 
   func statistics() -> [Variant: StatisticsModel] {
-    let games = savedRecords().reversed().map { $0.record }
+    let games = playedRecords()
     var models: [Variant: StatisticsModel] = [:]
     for variant in Variant.allCases {
       let model = statistics(of: games.filter { $0.game.variant == variant })
@@ -172,7 +191,7 @@ package struct Library {
 
   private func taught<Player: LearningOpponent>(_ pupil: Player) -> Player {
     var pupil = pupil
-    for (_, _, record) in savedRecords().reversed() where record.game.variant == .classic {
+    for record in playedRecords() where record.game.variant == .classic {
       guard let outcome = record.game.end?.outcome else { continue }
       for side in [TicTacToe.Player.x, .o] where record[player: side] == pupil.name {
         pupil.learn(

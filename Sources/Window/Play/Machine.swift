@@ -1,3 +1,4 @@
+import Base
 import Interface
 import ClientModel
 import WindowLogic
@@ -87,9 +88,6 @@ package struct Piece: Sendable {
   package var human: Player?
   /// The players, as they are called to others.
   package var names: (x: String, o: String)
-  /// The words while it is written, and those before the place where it then is.
-  package var keeping: String
-  package var kept: String
   /// Whether it is played on the sampled grand.
   package var isGrand: Bool
   /// The tuning in Hz.
@@ -99,13 +97,21 @@ package struct Piece: Sendable {
   package var title: String { "\(names.x) – \(names.o)" }
 }
 
-/// How far a film is.
-package enum FilmNews: Sendable, Hashable {
+/// How far a piece or a film is.
+package enum MakingNews: Sendable, Hashable {
   case percent(Int)
-  /// It lies in a file.
+  /// It is done, and lies at a path or under a name.
   case kept(String)
-  case failed(String)
+  case failed(MakingFault)
   case stopped
+}
+
+/// Why a piece or a film could not be made.
+package enum MakingFault: Error, Sendable, Hashable {
+  case noFFmpeg
+  case write(path: String, WriteFault)
+  /// A line of the program that refused.
+  case other(String)
 }
 
 /// What differs between the machines the game is played on, beside the services of the window.
@@ -127,11 +133,11 @@ package struct Machine {
   package var neighbours:
     (NetworkModel, _ isLooking: Bool, _ now: Double) -> (own: String?, page: String?, rooms: [NetworkModel.Nearby]) =
       { _, _, _ in (nil, nil, []) }
-  /// Keeps a piece; `told` hears how far it is and what became of it, in lines, from any thread.
-  package var keep: (Piece, _ told: @escaping @Sendable (String) -> Void) -> Void
+  /// Keeps a piece; `told` is called from any thread.
+  package var keep: (Piece, _ told: @escaping @Sendable (MakingNews) -> Void) -> Void
   /// Makes a film of a piece; `told` hears of it from any thread, and what is handed back stops it. `nil` where none can be
   /// made.
-  package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (FilmNews) -> Void) -> () -> Void)?
+  package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (MakingNews) -> Void) -> () -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
   /// Gives away the picture of today's board, which `draw` draws; tells where it lies, where that is a file.
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }
@@ -139,7 +145,7 @@ package struct Machine {
   package init(
     services: PlatformServices, sound: SoundOutput, rules: RuleShelf,
     connect: @escaping (ServerAddress, _ guest: String?) -> Connection, milliseconds: @escaping () -> Int64,
-    keep: @escaping (Piece, _ told: @escaping @Sendable (String) -> Void) -> Void
+    keep: @escaping (Piece, _ told: @escaping @Sendable (MakingNews) -> Void) -> Void
   ) {
     (self.services, self.sound, self.rules) = (services, sound, rules)
     (self.connect, self.milliseconds, self.keep) = (connect, milliseconds, keep)

@@ -43,15 +43,15 @@ extension App {
       seed: opening.seed, rules: opening.rules.rules, participants: setup.participants(), sound: machine.sound.port,
       inBackground: services.inBackground)
     session.rulesReference = opening.rules.reference
-    let store =
-      opening.keepsGames
-      ? GameStore(
-        folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile,
-        lock: services.lockFile) : nil
-    var damage: String?
+    let folder = services.dataFolder()
+    let files = GameStore.Functions(
+      read: services.readFile, write: services.writeFile, list: services.listFolder, delete: services.deleteFile,
+      locks: services.locks)
+    let store = opening.keepsGames && !folder.isEmpty ? GameStore(folder: folder + "/games", files) : nil
+    var damage: GameStore.Damaged?
     var unfinished: (name: String, record: Record)?
     if opening.mayResume, let store {
-      do throws(GameStore.Damaged) { unfinished = try store.unfinished() } catch { damage = error.description }
+      do throws(GameStore.Damaged) { unfinished = try store.unfinished() } catch { damage = error }
     }
     if let record = unfinished?.record {
       setup = GameSetup(
@@ -67,6 +67,7 @@ extension App {
     session.seat(library.participants(of: setup, learning: opening.keepsGames))
     if unfinished == nil { session.set(setup.variant) }
     if unfinished != nil { show(notice: screen.text(.gameResumed)) }
-    if let damage { show(notice: damage) }
+    if let damage { show(notice: screen.text(.setAside, damage.path, damage.aside)) }
+    if opening.keepsGames, folder.isEmpty { show(notice: screen.text(.nothingKept)) }
   }
 }

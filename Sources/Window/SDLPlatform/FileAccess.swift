@@ -1,4 +1,6 @@
+import Base
 import Glibc
+import Synchronization
 
 /// Files and folders as the platform services offer them: whole reads, atomic writes, XDG places.
 enum FileAccess {
@@ -19,39 +21,38 @@ enum FileAccess {
     return bytes
   }
 
-  /// Replaces a file as a whole or not at all, making its folder where needed: a kill at any moment leaves the old bytes or the new ones.
-  static func write(_ path: String, _ bytes: [UInt8]) -> Bool {
-    let temporary = "\(path).\(getpid()).new"
-    var created = fopen(temporary, "we")
+  /// Counts the writes of this process: two that run at the same time need two temporary files.
+  private static let writes = Atomic<Int>(0)
+
+  /// Replaces a file as a whole or not at all, making its folder where needed: a kill at any moment leaves the old bytes or
+  /// the new ones. A symbolic link stays one: the file that it names is replaced.
+  static func write(_ link: String, _ bytes: [UInt8]) throws(WriteFault) {
+    let path = resolved(link)
+    var status = stat()
+    // A device that was replaced would be gone for everyone.
+    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { throw .notAllowed }
+    let temporary = "\(path).\(getpid()).\(writes.wrappingAdd(1, ordering: .relaxed).newValue).new"
+    var created = fopen(temporary, "wxe")
     if created == nil, errno == ENOENT, let slash = path.lastIndex(of: "/"), makeFolder(String(path[..<slash])) {
-      created = fopen(temporary, "we")
+      created = fopen(temporary, "wxe")
     }
-    guard let file = created else { return false }
-    let isWritten = fwrite(bytes, 1, bytes.count, file) == bytes.count && fflush(file) == 0
+    guard let file = created else { throw WriteFault(errno) }
+    var isWritten = fwrite(bytes, 1, bytes.count, file) == bytes.count
     // Data before name: a crash of the machine must not leave an empty file under the old name.
-    let isSafe = fsync(fileno(file)) == 0
-    guard fclose(file) == 0, isWritten, isSafe, rename(temporary, path) == 0 else {
-      unlink(temporary)
-      return false
+    isWritten = isWritten && fflush(file) == 0 && fsync(fileno(file)) == 0
+    var reason = errno
+    if fclose(file) == 0, isWritten {
+      if rename(temporary, path) == 0 { return }
+      reason = errno
     }
-    return true
+    unlink(temporary)
+    throw WriteFault(reason)
   }
 
-  /// Takes a file for this process until it ends; false where another process has it. A lock that cannot be had at all
-  /// (a file system without them) is no reason not to play.
-  static func lock(_ path: String) -> Bool {
-    guard let slash = path.lastIndex(of: "/") else { return true }
-    makeFolder(String(path[..<slash]))
-    // One file a folder holds all its locks, a byte each, so that none is left behind for every name there ever was; not the
-    // file itself, which every write replaces.
-    let file = open("\(path[..<slash])/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    var range = flock()
-    (range.l_type, range.l_whence, range.l_len) = (Int16(F_WRLCK), Int16(SEEK_SET), 1)
-    range.l_start = off_t(path[slash...].utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF_FFFF })
-    let setOwnLock: Int32 = 37  // F_OFD_SETLK, which Glibc's module leaves out
-    guard file >= 0, fcntl(file, setOwnLock, &range) != 0, errno == EAGAIN || errno == EACCES else { return true }
-    close(file)
-    return false
+  private static func resolved(_ path: String) -> String {
+    guard let found = realpath(path, nil) else { return path }
+    defer { free(found) }
+    return String(cString: found)
   }
 
   /// A number that changes whenever a file is written or replaced; `nil` where there is none.
@@ -82,22 +83,72 @@ enum FileAccess {
     return makeFolder(String(path[..<slash])) && (mkdir(path, 0o755) == 0 || errno == EEXIST)
   }
 
-  /// `$variable/alina`, or `alina` in the fallback under the home folder; XDG says relative values are ignored.
+  /// `$variable/alina`, or `alina` in the fallback under the home folder; the XDG specification ignores relative values.
+  /// Empty where there is no home folder either: a folder that all users share is no place for tokens.
   static func xdgFolder(_ variable: String, fallback: String) -> String {
-    let base: String
-    if let value = environment(variable), value.hasPrefix("/") {
-      base = value
-    } else {
-      base = "\(environment("HOME") ?? "/tmp")/\(fallback)"
-    }
+    func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    guard let base = absolute(environment(variable)) ?? absolute(home).map({ "\($0)/\(fallback)" }) else { return "" }
     let folder = "\(base)/alina"
     makeFolder(folder)
     return folder
+  }
+
+  /// The home folder: that of the environment, else that of the user's account.
+  static var home: String? {
+    environment("HOME") ?? getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
   }
 
   /// A variable of the environment that is set and not empty.
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
+  }
+}
+
+extension WriteFault {
+  /// What an error number of the system means to a player.
+  init(_ number: Int32) {
+    switch number {
+    case ENOSPC, EDQUOT, EFBIG: self = .noRoom
+    case EACCES, EPERM, EROFS, ENOENT, ENOTDIR: self = .notAllowed
+    default: self = .other
+    }
+  }
+}
+
+/// The locks of one window: a file a folder holds a byte for each name. The lock is not on the game's own file, because every
+/// write replaces that one; and one descriptor a folder holds all of them.
+final class LockFiles: Sendable {
+  private let descriptors = Mutex<[String: Int32]>([:])
+
+  deinit { for descriptor in descriptors.withLock({ $0.values }) { close(descriptor) } }
+
+  /// Takes a path until `release` or the end of the process; false where another window has it. Where the file system has no
+  /// locks, every path is free.
+  func take(_ path: String) -> Bool { set(F_WRLCK, path) }
+
+  func release(_ path: String) { _ = set(F_UNLCK, path) }
+
+  private func set(_ kind: Int32, _ path: String) -> Bool {
+    guard let slash = path.lastIndex(of: "/"), let descriptor = descriptor(of: String(path[..<slash])) else {
+      return true
+    }
+    var range = flock()
+    (range.l_type, range.l_whence, range.l_len) = (Int16(kind), Int16(SEEK_SET), 1)
+    range.l_start = off_t(path[slash...].utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF_FFFF })
+    let setOwnLock: Int32 = 37  // F_OFD_SETLK, which Glibc's module leaves out
+    return fcntl(descriptor, setOwnLock, &range) == 0 || errno != EAGAIN && errno != EACCES
+  }
+
+  /// The descriptor of a folder's locks; `nil` where the folder cannot be written to.
+  private func descriptor(of folder: String) -> Int32? {
+    descriptors.withLock { descriptors in
+      if let known = descriptors[folder] { return known }
+      FileAccess.makeFolder(folder)
+      let opened = open("\(folder)/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      guard opened >= 0 else { return nil }
+      descriptors[folder] = opened
+      return opened
+    }
   }
 }

@@ -1,3 +1,4 @@
+import Base
 import CSDL2
 import Glibc
 import Screen
@@ -44,12 +45,13 @@ extension PlatformServices {
   ///
   /// `now` can be replaced by a clock that a script moves.
   package static func headless(now: @escaping @Sendable () -> Double = { MonotonicClock.seconds }) -> PlatformServices {
-    var services = PlatformServices()
+    let locks = LockFiles()
+    var services = PlatformServices(locks: FileLocks(take: { locks.take($0) }, release: { locks.release($0) }))
     services.now = now
     services.configFolder = { FileAccess.xdgFolder("XDG_CONFIG_HOME", fallback: ".config") }
     services.dataFolder = { FileAccess.xdgFolder("XDG_DATA_HOME", fallback: ".local/share") }
     services.readFile = { FileAccess.read($0) }
-    services.writeFile = { FileAccess.write($0, $1) }
+    services.writeFile = { (path, bytes) throws(WriteFault) in try FileAccess.write(path, bytes) }
     services.inBackground = { work in Task.detached(priority: .utility) { work() } }
     services.listFolder = { FileAccess.list($0) }
     services.fileStamp = { FileAccess.stamp($0) }
@@ -74,7 +76,6 @@ extension PlatformServices {
       strftime(&buffer, buffer.count, "%Y-%m-%d-%H%M%S", &local)
       return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
-    services.lockFile = { FileAccess.lock($0) }
     services.deleteFile = { unlink($0) == 0 }
     return services
   }

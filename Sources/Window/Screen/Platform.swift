@@ -1,3 +1,5 @@
+import Base
+
 /// A key as the game knows it; letters and digits arrive as `character` (lower case).
 package enum Key: Sendable, Hashable {
   case character(Character)
@@ -59,14 +61,16 @@ package struct PlatformServices: Sendable {
   package var expectAttention: @Sendable () -> Void = {}
   /// Shows the hand or the arrow cursor.
   package var setPointingHand: @Sendable (Bool) -> Void = { _ in }
-  /// The folder for settings, made on demand.
+  /// The folder for settings, made on demand; empty where there is none.
   package var configFolder: @Sendable () -> String = { "" }
-  /// The folder for games and saved pieces, made on demand.
+  /// The folder for games and saved pieces, made on demand; empty where there is none.
   package var dataFolder: @Sendable () -> String = { "" }
   /// A file's bytes, or `nil` where it cannot be read.
   package var readFile: @Sendable (_ path: String) -> [UInt8]? = { _ in nil }
-  /// Replaces a file as a whole or not at all; false where that failed.
-  package var writeFile: @Sendable (_ path: String, _ bytes: [UInt8]) -> Bool = { _, _ in true }
+  /// Replaces a file as a whole or not at all.
+  package var writeFile: @Sendable (_ path: String, _ bytes: [UInt8]) throws(WriteFault) -> Void = {
+    (_, _) throws(WriteFault) in
+  }
   /// The names in a folder, in no order; empty where it cannot be read.
   package var listFolder: @Sendable (_ path: String) -> [String] = { _ in [] }
   /// The names of the sound devices that can play; empty where there is none or it cannot be known.
@@ -88,8 +92,8 @@ package struct PlatformServices: Sendable {
   package var paste: (@Sendable (@escaping (String) -> Void) -> Void)?
   /// Shows a file or folder in the system's own program.
   package var openFolder: @Sendable (_ path: String) -> Void = { _ in }
-  /// Takes a file for this process until it ends; false where another process has it.
-  package var lockFile: @Sendable (_ path: String) -> Bool = { _ in true }
+  /// Required, so that no platform that keeps games can do without.
+  package let locks: FileLocks
   package var deleteFile: @Sendable (_ path: String) -> Bool = { _ in false }
   /// The language of the system as its locale spells it.
   package var systemLanguage: @Sendable () -> String = { "" }
@@ -106,8 +110,8 @@ package struct PlatformServices: Sendable {
   /// Runs work on a worker pool; the work must not touch the screen.
   package var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { $0() }
 
-  /// Services that do nothing.
-  package init() {}
+  /// Services that do nothing yet.
+  package init(locks: FileLocks) { self.locks = locks }
 }
 
 /// What the platform runs: it hands in input and a bitmap, and asks how long nothing will move.

@@ -41,6 +41,9 @@ package final class RootScreen {
   /// A line of the string table in the player's language.
   package func text(_ phrase: Phrase) -> String { context.text(phrase) }
 
+  /// The same with values in the places of its `%`.
+  package func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: context.language, values) }
+
   /// What the player has set; each property keeps itself.
   package var settings: Settings { context.settings }
 

@@ -53,10 +53,12 @@ extension Theme {
 
   /// The shipped themes, from a folder; the light one needs no file.
   ///
-  /// A file that cannot be used is left out with a message, and a missing one in silence.
-  package static func read(folder: String, services: PlatformServices) -> (themes: [Theme], messages: [String]) {
+  /// A file that cannot be used is left out, with its path and its error; a missing one is not an error.
+  package static func read(
+    folder: String, services: PlatformServices
+  ) -> (themes: [Theme], errors: [(path: String, error: ThemeError)]) {
     var themes: [Theme] = []
-    var messages: [String] = []
+    var errors: [(path: String, error: ThemeError)] = []
     for name in shipped {
       let path = "\(folder)/\(name).theme"
       var theme = name == "light" ? Theme.light : nil
@@ -67,11 +69,11 @@ extension Theme {
           }
           theme = try Theme(name: name, file: text)
         } catch {
-          messages.append("\(path): \(error.description)")
+          errors.append((path, error))
         }
       }
       if let theme { themes.append(theme) }
     }
-    return (themes, messages)
+    return (themes, errors)
   }
 }

@@ -1,78 +1,126 @@
+import Base
 import Records
 import TicTacToe
 
-/// Keeps games as files in one folder, and the name of the one that is not finished, so that a kill loses nothing.
+/// Keeps games as files in one folder, and which of them are not finished, so that a kill loses nothing.
 ///
-/// Every write replaces a whole file; the functions come from the platform's services.
+/// Each unfinished game has a marker of its own beside its file, so that a window that ends its game leaves the markers of
+/// others alone. A window takes the lock of a game before it goes on with it. Every write replaces a whole file.
 package struct GameStore: Sendable {
-  /// What a saved game's name ends with.
+  /// The end of a saved game's name.
   package static let suffix = ".pgn"
+  private static let markerSuffix = ".unfinished"
+  /// The one marker of versions up to 1.1, with the name of a game in it.
+  private static let oldMarker = "unfinished"
 
-  /// Why a game cannot be taken up again.
-  package struct Damaged: Error, CustomStringConvertible {
-    /// One line for the user, with where the file was set aside.
-    package let description: String
+  /// An unfinished game cannot be read.
+  package struct Damaged: Error {
+    package let path: String
+    /// Where the file was copied to.
+    package let aside: String
+  }
+
+  /// What a store needs of the platform's files.
+  package struct Functions: Sendable {
+    let read: @Sendable (String) -> [UInt8]?
+    let write: @Sendable (String, [UInt8]) throws(WriteFault) -> Void
+    let list: @Sendable (String) -> [String]
+    let delete: @Sendable (String) -> Bool
+    let locks: FileLocks
+
+    package init(
+      read: @escaping @Sendable (String) -> [UInt8]?,
+      write: @escaping @Sendable (String, [UInt8]) throws(WriteFault) -> Void,
+      list: @escaping @Sendable (String) -> [String], delete: @escaping @Sendable (String) -> Bool, locks: FileLocks
+    ) {
+      (self.read, self.write, self.list, self.delete, self.locks) = (read, write, list, delete, locks)
+    }
   }
 
   private let folder: String
-  private let read: @Sendable (String) -> [UInt8]?
-  private let write: @Sendable (String, [UInt8]) -> Bool
-  private let lock: @Sendable (String) -> Bool
+  private let files: Functions
 
-  /// A store in `folder` (made by the first write), with the platform's file functions.
-  package init(
-    folder: String, read: @escaping @Sendable (String) -> [UInt8]?,
-    write: @escaping @Sendable (String, [UInt8]) -> Bool, lock: @escaping @Sendable (String) -> Bool = { _ in true }
-  ) {
-    (self.folder, self.read, self.write, self.lock) = (folder, read, write, lock)
-  }
+  /// A store in `folder`, which the first write makes.
+  package init(folder: String, _ files: Functions) { (self.folder, self.files) = (folder, files) }
 
   package func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
 
-  /// Takes a name for this program alone until it ends; false where another has it.
-  package func take(_ name: String) -> Bool { lock("\(folder)/\(name)") }
-
-  private var marker: String { "\(folder)/unfinished" }
-
-  /// Saves a game under a name, and remembers whether it is the one to take up again (one that others keep is not).
-  /// Returns whether it was written.
-  @discardableResult
-  package func save(_ record: Record, as name: String, isResumable: Bool = true) -> Bool {
-    guard write(path(of: name), Array(record.text.utf8)) else { return false }
-    let marks = record.game.isOver || !isResumable ? [] : Array("\(name)\n".utf8)
-    return (read(marker) ?? []) == marks || write(marker, marks)
+  /// The name of a game of this folder; `nil` for a file elsewhere.
+  package func name(of path: String) -> String? {
+    guard path.hasPrefix(folder + "/"), path.hasSuffix(GameStore.suffix) else { return nil }
+    return String(path.dropFirst(folder.count + 1).dropLast(GameStore.suffix.count))
   }
 
-  /// Forgets which game was not finished; its file stays.
-  package func forgetUnfinished() {
-    if let bytes = read(marker), !bytes.isEmpty { _ = write(marker, []) }
+  /// Takes a name for this window, or finds that it has it; false where another window has it.
+  package func take(_ name: String) -> Bool { files.locks.take("\(folder)/\(name)") }
+
+  package func release(_ name: String) { files.locks.release("\(folder)/\(name)") }
+
+  /// Takes a name for a new file; false where there is such a file already, or another window has the name.
+  package func takeNew(_ name: String) -> Bool { files.read(path(of: name)) == nil && take(name) }
+
+  private func marker(of name: String) -> String { "\(folder)/\(name)\(GameStore.markerSuffix)" }
+
+  /// Saves a game under a name, and marks it as the one to take up again unless it is over or others keep it.
+  package func save(_ record: Record, as name: String, isResumable: Bool = true) throws(WriteFault) {
+    try files.write(path(of: name), Array(record.text.utf8))
+    if record.game.isOver || !isResumable {
+      forgetUnfinished(name)
+    } else if files.read(marker(of: name)) == nil {
+      try files.write(marker(of: name), Array("\(name)\n".utf8))
+    }
   }
 
-  /// The game that was not finished and the name it is saved under; `nil` where there is none.
+  /// Changes a saved game; false where there is none that can be read.
+  package func change(_ name: String, _ body: (inout Record) -> Void) throws(WriteFault) -> Bool {
+    guard let text = files.read(path(of: name)), var record = try? GameStore.record(text) else { return false }
+    body(&record)
+    try files.write(path(of: name), Array(record.text.utf8))
+    return true
+  }
+
+  /// Deletes a game with its marker.
+  package func delete(_ name: String) -> Bool {
+    forgetUnfinished(name)
+    return files.delete(path(of: name))
+  }
+
+  /// Removes the marker of a game; its file stays.
+  package func forgetUnfinished(_ name: String) {
+    if files.read(marker(of: name)) != nil { _ = files.delete(marker(of: name)) }
+    if oldName == name { _ = files.delete("\(folder)/\(GameStore.oldMarker)") }
+  }
+
+  private var oldName: String? {
+    files.read("\(folder)/\(GameStore.oldMarker)").map { bytes in
+      String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+  }
+
+  /// The newest game that is not finished and that no other window plays, with its name; `nil` where there is none.
   ///
-  /// A file that cannot be read as a game is copied aside, forgotten and reported.
+  /// A file that cannot be read as a game is copied aside, and its marker removed.
   package func unfinished() throws(Damaged) -> (name: String, record: Record)? {
-    guard let bytes = read(marker), !bytes.isEmpty else { return nil }
-    let name = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    let isPlain = !name.isEmpty && !name.contains("/") && name.utf8.count < 128
-    guard isPlain, let text = read(path(of: name)) else {
-      forgetUnfinished()
-      throw Damaged(description: "the unfinished game could not be found again; starting a new one")
-    }
-    do {
-      let record = try Record(text: String(decoding: text, as: UTF8.self), variants: Variant.allCases)
-      guard !record.game.isOver else {
-        forgetUnfinished()
-        return nil
+    let marked = files.list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
+    let names = [oldName].compactMap { $0 } + marked.map { String($0.dropLast(GameStore.markerSuffix.count)) }
+    // A marker that leads out of the folder is not followed.
+    for name in Set(names).sorted(by: >) where !name.contains("/") && take(name) {
+      if let text = files.read(path(of: name)) {
+        guard let record = try? GameStore.record(text) else {
+          let aside = path(of: name) + ".damaged"
+          try? files.write(aside, text)
+          forgetUnfinished(name)
+          throw Damaged(path: path(of: name), aside: aside)
+        }
+        if !record.game.isOver { return (name, record) }
       }
-      // Another window plays it; this one begins its own.
-      guard take(name) else { return nil }
-      return (name, record)
-    } catch {
-      let aside = path(of: name) + ".damaged"
-      _ = write(aside, text)
-      forgetUnfinished()
-      throw Damaged(description: "the unfinished game is damaged (\(error)); set aside as \(aside)")
+      forgetUnfinished(name)
+      release(name)
     }
+    return nil
+  }
+
+  private static func record(_ text: [UInt8]) throws(NotationError) -> Record {
+    try Record(text: String(decoding: text, as: UTF8.self), variants: Variant.allCases)
   }
 }

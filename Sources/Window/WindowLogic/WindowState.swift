@@ -314,7 +314,8 @@ package struct WindowState: Sendable {
     case .deleteGame:
       guard confirms(intent) else { return [.notice(text(.reallyDelete))] }
       return [.file(intent)]
-    case .saveGame, .listGames, .openGame, .renameGame, .playGame, .shareSaved, .openPieces, .copyGame, .pasteGame,
+    case .saveGame, .listGames, .listOlder, .openGame, .renameGame, .playGame, .shareSaved, .openPieces, .copyGame,
+      .pasteGame,
       .copyText, .shareGame, .statistics, .stopFilm:
       return [.file(intent)]
     case .shareRoom(let code): return [.share("r/\(code)")]

@@ -1,3 +1,4 @@
+import Base
 import ClientModel
 import Interface
 import MatchProtocol
@@ -18,7 +19,13 @@ import Tintinnabuli
 private final class Bench: @unchecked Sendable {
   var now = 0.0
   var files: [String: [UInt8]] = [:]
-  var isDiskFull = false
+  var fault: WriteFault?
+  var faultyFolder = "data"
+  var dataFolder = "data"
+  /// Paths that another window has.
+  var takenElsewhere: Set<String> = []
+  var stamp = "2026-11-22-190000"
+  var locks: FileLocks { FileLocks(take: { !self.takenElsewhere.contains($0) }, release: { _ in }) }
   var posted: [ScoreEvent] = []
   var commands: [ClientModel.Command] = []
   var events: [ClientEvent] = []
@@ -32,9 +39,9 @@ private final class Bench: @unchecked Sendable {
   var cards: [(card: DayCard, png: [UInt8])] = []
 
   var services: PlatformServices {
-    var services = PlatformServices()
+    var services = PlatformServices(locks: locks)
     services.now = { self.now }
-    services.dataFolder = { "data" }
+    services.dataFolder = { self.dataFolder }
     services.configFolder = { "config" }
     services.requestAttention = { self.attention += 1 }
     services.share = {
@@ -42,13 +49,13 @@ private final class Bench: @unchecked Sendable {
       return true
     }
     services.setClipboard = { self.clipboard = $0 }
-    services.timeStamp = { "2026-11-22-190000" }
+    services.timeStamp = { self.stamp }
     services.readFile = { self.files[$0] }
-    services.writeFile = { path, bytes in
-      guard !self.isDiskFull || !path.hasPrefix("data") else { return false }
+    services.writeFile = { (path, bytes) throws(WriteFault) in
+      if let fault = self.fault, path.hasPrefix(self.faultyFolder) { throw fault }
       self.files[path] = bytes
-      return true
     }
+    services.deleteFile = { self.files.removeValue(forKey: $0) != nil }
     services.listFolder = { folder in
       self.files.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
     }
@@ -56,7 +63,8 @@ private final class Bench: @unchecked Sendable {
   }
 
   /// The films that were begun, each with what tells of it; and how many were stopped.
-  var films: [(shape: FilmShape, told: @Sendable (FilmNews) -> Void)] = []
+  var films: [(shape: FilmShape, told: @Sendable (MakingNews) -> Void)] = []
+  var pieces: [@Sendable (MakingNews) -> Void] = []
   var stoppedFilms = 0
 
   func app() throws -> App {
@@ -73,7 +81,7 @@ private final class Bench: @unchecked Sendable {
     var machine = Machine(
       services: services, sound: SoundOutput(port),
       rules: RuleShelf { _ throws(RuleShelf.Refusal) in rules },
-      connect: { _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { _, _ in })
+      connect: { _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { self.pieces.append($1) })
     machine.film = { _, shape, told in
       self.films.append((shape, told))
       return { self.stoppedFilms += 1 }
@@ -180,7 +188,7 @@ struct AppTests {
     try bench.log(.resign, .o)
     try bench.log(.end(.win(.x), .resign, ratings: nil))
     bench.pass(again, 1)
-    let kept = try #require(bench.files.first { $0.key.hasPrefix("data/games/") && $0.key.hasSuffix(".pgn") })
+    let kept = try #require(bench.files.filter { $0.key.hasSuffix(".pgn") }.max { $0.key < $1.key })
     let record = try Record(text: String(decoding: kept.value, as: UTF8.self), variants: Variant.allCases)
     #expect(record.game.variant == rules && record.game.cells.map { $0.index } == cells)
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .resignation))
@@ -213,7 +221,7 @@ struct AppTests {
     app.want(.today)
     for (isWritten, told) in [
       (nil, "Copied."), (true, "Picture saved as pictures/card.png"),
-      (false, "Could not save the picture: pictures/card.png"),
+      (false, "Could not save: pictures/card.png"),
     ] {
       bench.cardIsWritten = isWritten
       app.want(.shareToday)
@@ -298,9 +306,9 @@ struct AppTests {
     bench.pass(app)
     #expect(bench.films[1].shape == .upright && bench.notices.last == "Video saved to a/film.mp4")
     app.want(.makeFilm)
-    bench.films[2].told(.failed("a film needs ffmpeg, which is not installed"))
+    bench.films[2].told(.failed(.noFFmpeg))
     bench.pass(app)
-    #expect(bench.notices.last == "a film needs ffmpeg, which is not installed" && button() == ["Save as video"])
+    #expect(bench.notices.last == app.screen.text(.needsFFmpeg) && button() == ["Save as video"])
   }
 
   @Test("every sign that the rule files name has its words")
@@ -339,12 +347,12 @@ struct AppTests {
     #expect(app.screen.currentScene == .review && app.screen.pages.replay?.soundNow != nil)
     app.want(.back)
 
-    bench.isDiskFull = true
+    bench.fault = .noRoom
     app.want(.renameGame(path: path, name: ""))
     bench.pass(app)
-    #expect(bench.notices.last == app.screen.text(.saveFailed))
+    #expect(bench.notices.last == app.screen.text(.saveFailed, because: .noRoom))
     #expect(try event() == "A cold start")
-    bench.isDiskFull = false
+    bench.fault = nil
     app.want(.play(Cell(8)))
     bench.pass(app, 5)
     #expect(try event() == "A cold start", "a name that could not be taken away stays")
@@ -356,9 +364,6 @@ struct AppTests {
     again.want(.play(Cell(7)))
     bench.pass(again, 5)
     #expect(try event() == nil, "the game goes on without its name")
-    again.want(.renameGame(path: path, name: "A cold start"))
-    app.want(.renameGame(path: path, name: ""))
-    #expect(try event() == nil)
     bench.files[path] = nil
     for intent in [Intent.playGame(path: path), .shareSaved(path: path), .renameGame(path: path, name: "x")] {
       app.want(intent)
@@ -370,17 +375,154 @@ struct AppTests {
   @Test("what a disk refuses is told once, and written when it can be")
   func fullDisk() throws {
     let bench = Bench()
-    bench.isDiskFull = true
+    bench.fault = .noRoom
     let app = try bench.app()
     bench.pass(app)
     app.want(.play(Cell(4)))
     bench.pass(app, 20)
-    #expect(bench.notices.filter { $0 == app.screen.text(.saveFailed) }.count == 1)
+    #expect(bench.notices.filter { $0 == "The game could not be saved. The disk is full." }.count == 1)
     #expect(!bench.files.keys.contains { $0.hasPrefix("data") })
-    bench.isDiskFull = false
+    bench.fault = nil
     bench.pass(app, 5)
     let kept = bench.files["data/games/2026-11-22-190000-1.pgn"]
     #expect(kept.map { String(decoding: $0, as: UTF8.self).contains("1. b2") } == true, "\(bench.files.keys)")
+  }
+
+  @Test(
+    "settings that cannot be written are told of once, with the reason; without any folder so is that nothing is kept")
+  func unwritable() throws {
+    let bench = Bench()
+    (bench.fault, bench.faultyFolder) = (.notAllowed, "config")
+    let app = try bench.app()
+    bench.pass(app)
+    for volume in [0.3, 0.4] {
+      app.screen.settings.volume = volume
+      bench.pass(app, 20)
+    }
+    #expect(
+      bench.notices.filter { $0 == "The settings could not be saved. The folder is not writable." }.count == 1)
+    bench.dataFolder = ""
+    let homeless = try bench.app()
+    homeless.want(.play(Cell(4)))
+    bench.pass(homeless)
+    #expect(bench.notices.last == homeless.screen.text(.nothingKept) && homeless.screen.model.game.cells.count == 1)
+    #expect(!bench.files.keys.contains { $0.hasPrefix("/") })
+  }
+
+  @Test("the running game, once deleted, is not written again by its next move; a new game is kept")
+  func deleted() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.want(.play(Cell(4)))
+    bench.pass(app)
+    let path = try #require(bench.files.keys.first { $0.hasSuffix(".pgn") })
+    for _ in 1...2 { app.want(.deleteGame(path: path)) }
+    app.want(.play(Cell(0)))
+    bench.pass(app, 5)
+    #expect(!bench.files.keys.contains { $0.hasPrefix("data/games") }, "\(bench.files.keys)")
+    app.want(.newGame(GameSetup(x: .human, o: .human)))
+    app.want(.play(Cell(8)))
+    bench.pass(app, 5)
+    #expect(bench.files.keys.contains { $0.hasSuffix(".pgn") })
+  }
+
+  @Test("a game that another window plays is neither renamed nor deleted")
+  func elsewhere() throws {
+    let bench = Bench()
+    let path = "data/games/2026-11-20-100000-1.pgn"
+    bench.files[path] = Array(Record(game: Game()).text.utf8)
+    let app = try bench.app()
+    bench.pass(app)
+    bench.takenElsewhere = ["data/games/2026-11-20-100000-1"]
+    let before = bench.files[path]
+    for intent in [Intent.renameGame(path: path, name: "Mine"), .deleteGame(path: path), .deleteGame(path: path)] {
+      app.want(intent)
+      bench.pass(app)
+    }
+    #expect(bench.files[path] == before && bench.notices.last == app.screen.text(.otherWindow))
+  }
+
+  @Test("two games of one second have two files, and none takes the file of a game from before the clock was set back")
+  func names() throws {
+    let bench = Bench()
+    let old = "data/games/2026-11-22-190000-1.pgn"
+    bench.files[old] = Array(Record(game: Game()).text.utf8)
+    let before = bench.files[old]
+    let app = try bench.app()
+    bench.pass(app)
+    for _ in 1...3 {
+      app.want(.newGame(GameSetup(x: .human, o: .human)))
+      app.want(.play(Cell(8)))
+      app.update(input: [], at: bench.now)
+    }
+    bench.pass(app)
+    #expect(bench.files[old] == before && bench.files.keys.count { $0.hasSuffix(".pgn") } == 4)
+  }
+
+  @Test("more games than the list shows at first count in the statistics; copies from a review do not; all are listed")
+  func manyGames() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    var game = Game()
+    for square in [4, 0, 1, 2, 7] { try game.play(Square(square)) }
+    var record = Record(game: game)
+    (record[player: .x], record[player: .o]) = ("you", "levels:3")
+    for number in 1_000..<1_600 { bench.files["data/games/2020-01-01-10\(number)-1.pgn"] = Array(record.text.utf8) }
+    bench.files["data/games/2021-01-01-100000-1.pgn"] = Array("no game".utf8)
+    app.want(.show(.games))
+    bench.pass(app)
+    #expect(app.screen.pages.games.count == 500 && app.screen.pages.hasOlderGames)
+    app.want(.openGame(path: "data/games/2020-01-01-101000-1.pgn"))
+    app.want(.saveGame)
+    app.want(.saveGame)
+    app.want(.listOlder)
+    #expect(app.screen.pages.games.count == 603 && !app.screen.pages.hasOlderGames)
+    app.want(.statistics)
+    #expect(app.screen.pages.statistics[.classic]?.results.count == 600)
+    let damaged = try #require(app.screen.pages.games.first { $0.players == "2021-01-01-100000-1" })
+    for _ in 1...2 { app.want(.deleteGame(path: damaged.path)) }
+    #expect(bench.files[damaged.path] == nil)
+  }
+
+  @Test("a piece is made once, however often it is asked for, and may be made again when it is done or has failed")
+  func pieces() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.want(.play(Cell(4)))
+    bench.pass(app)
+    for _ in 1...2 { app.want(.keepPiece) }
+    #expect(bench.pieces.count == 1)
+    bench.pieces[0](.failed(.write(path: "p/piece.mid", .noRoom)))
+    bench.pass(app)
+    #expect(bench.notices.last == "Could not save: p/piece.mid The disk is full.")
+    app.want(.keepPiece)
+    bench.pieces[1](.kept("p"))
+    bench.pass(app)
+    #expect(bench.pieces.count == 2 && bench.notices.last == "Exported to p")
+  }
+
+  @Test("a streak grows by the next day, is lost by a gap, and neither falls nor goes back by an earlier day")
+  func streak() {
+    let files = Bench()
+    func settings() -> Settings { Settings(services: files.services) }
+    let one = settings()
+    func solve(_ day: Int, in settings: Settings) -> [Int] {
+      settings.remember(.solved(day: day))
+      settings.store.save()
+      return [settings.solvedDay, settings.streak]
+    }
+    // A flight to the west brings yesterday's board once more.
+    let days = [
+      (100, [100, 1]), (101, [101, 2]), (100, [101, 2]), (101, [101, 2]), (102, [102, 3]), (104, [104, 1]),
+    ]
+    for (day, result) in days { #expect(solve(day, in: one) == result, "day \(day)") }
+    let other = settings()
+    #expect(solve(105, in: one) == [105, 2])
+    #expect(solve(104, in: other) == [105, 2], "yesterday's board, solved in a second window after today's")
+    #expect(solve(106, in: other) == [106, 3])
   }
 
   @Test("left alone the window is looked at a few times a second, a clock that runs low at every tenth")

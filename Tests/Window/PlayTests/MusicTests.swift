@@ -1,3 +1,4 @@
+import Base
 import GameScore
 import Records
 import ScoreIO
@@ -35,7 +36,7 @@ private final class Ear {
       seed: 1, rules: rules, participants: Participants(x: person, o: person),
       sound: SoundPort(now: { .zero }, post: { _ in }, takeLate: { [] }, lead: .zero)
     ) { $0() }
-    let screen = RootScreen(services: PlatformServices(), themes: [.light])
+    let screen = RootScreen(services: PlatformServices(locks: .none), themes: [.light])
     let music = Music(ear.sound, session, screen)
     session.open()
     func plays(_ letter: String) throws -> Bool {

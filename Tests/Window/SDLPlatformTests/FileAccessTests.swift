@@ -1,3 +1,4 @@
+import Base
 import TestSupport
 import Testing
 
@@ -13,31 +14,89 @@ import Testing
   private var folder: String { temporary.path }
 
   @Test("A file is written with its folders, read back and replaced as a whole")
-  func roundTrip() {
+  func roundTrip() throws {
     let path = "\(folder)/a/b/c.txt"
-    #expect(FileAccess.write(path, [1, 2, 3]))
+    try FileAccess.write(path, [1, 2, 3])
     #expect(FileAccess.read(path) == [1, 2, 3])
-    #expect(FileAccess.write(path, []))
+    try FileAccess.write(path, [])
     #expect(FileAccess.read(path) == [])
   }
 
-  @Test("A write that fails leaves the old bytes and nothing else")
-  func failedWrite() {
-    #expect(!FileAccess.write("/proc/alina/x", [1]))
-    let path = "\(folder)/kept"
-    #expect(FileAccess.write(path, [7]))
-    // A folder under the temporary file's name stands in the way of the new bytes.
-    #expect(mkdir("\(path).\(getpid()).new", 0o755) == 0)
-    #expect(!FileAccess.write(path, [8]))
-    #expect(FileAccess.read(path) == [7])
+  @Test("A symbolic link stays one: the file that it names is replaced")
+  func link() throws {
+    try FileAccess.write("\(folder)/kept/settings", [1])
+    #expect(symlink("kept/settings", "\(folder)/settings") == 0)
+    try FileAccess.write("\(folder)/settings", [2])
+    #expect(FileAccess.read("\(folder)/kept/settings") == [2])
   }
 
-  @Test("A file that is taken is not given away a second time, not even to ourselves")
+  @Test("Two threads that write one file leave the bytes of one of them, and both are told that it is written")
+  func twoWriters() async throws {
+    let path = "\(folder)/shared"
+    let long = 1 << 16
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for byte in UInt8(1)...8 {
+        group.addTask {
+          for _ in 0..<8 { try FileAccess.write(path, [UInt8](repeating: byte, count: long)) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let bytes = try #require(FileAccess.read(path))
+    #expect(bytes.count == long && Set(bytes).count == 1)
+    #expect(FileAccess.list(folder) == ["shared"])
+  }
+
+  @Test("A write that fails leaves the old bytes and nothing else")
+  func failedWrite() throws {
+    #expect(throws: WriteFault.notAllowed) { try FileAccess.write("/proc/alina/x", [1]) }
+    // A device is not replaced: its twin here is a pipe.
+    #expect(mkfifo("\(folder)/pipe", 0o644) == 0)
+    #expect(throws: WriteFault.notAllowed) { try FileAccess.write("\(folder)/pipe", [1]) }
+    #expect(unlink("\(folder)/pipe") == 0 && WriteFault(ENOSPC) == .noRoom)
+    let path = "\(folder)/kept"
+    try FileAccess.write("\(path)/7", [7])
+    // A folder stands in the place of the new bytes.
+    #expect(throws: WriteFault.self) { try FileAccess.write(path, [8]) }
+    #expect(FileAccess.read("\(path)/7") == [7] && FileAccess.list(folder) == ["kept"])
+  }
+
+  @Test("A game that one window has taken is free for no other until it is released or the window is gone")
   func lock() {
-    #expect(FileAccess.lock("\(folder)/game.lock"))
-    #expect(!FileAccess.lock("\(folder)/game.lock"))
-    #expect(FileAccess.lock("\(folder)/other.lock"))
-    #expect(FileAccess.lock("/proc/alina/none"))
+    var one: LockFiles? = LockFiles()
+    let other = LockFiles()
+    #expect(one?.take("\(folder)/game") == true && one?.take("\(folder)/game") == true)
+    #expect(!other.take("\(folder)/game") && other.take("\(folder)/other"))
+    one?.release("\(folder)/game")
+    #expect(other.take("\(folder)/game"))
+    other.release("\(folder)/game")
+    #expect(one?.take("\(folder)/game") == true && !other.take("\(folder)/game"))
+    one = nil
+    #expect(other.take("\(folder)/game"))
+    #expect(other.take("/proc/alina/none"), "no locks are no reason not to play")
+  }
+
+  @Test("The locks of a thousand games take one descriptor")
+  func descriptors() {
+    func count() -> Int { FileAccess.list("/proc/self/fd").count }
+    let locks = LockFiles()
+    _ = locks.take("\(folder)/game")
+    let before = count()
+    for number in 0..<1_000 { #expect(locks.take("\(folder)/game-\(number)")) }
+    // Other tests open files at the same time.
+    #expect(count() < before + 500)
+  }
+
+  @Test("Settings and games have a folder of the user's own, or none: a relative XDG folder is ignored")
+  func folders() {
+    let variable = "ALINA_TEST_XDG"
+    setenv(variable, folder, 1)
+    #expect(FileAccess.xdgFolder(variable, fallback: ".x") == "\(folder)/alina")
+    setenv(variable, "relative", 1)
+    let home = FileAccess.home
+    #expect(home?.hasPrefix("/") != true || FileAccess.xdgFolder(variable, fallback: "../\(folder)/.x").hasPrefix("/"))
+    unsetenv(variable)
+    #expect(!FileAccess.xdgFolder(variable, fallback: ".").hasPrefix("/tmp/."))
   }
 
   @Test("Folders, devices and what is missing read as nothing")

@@ -301,7 +301,7 @@ struct KeyboardTests {
 
   @Test("a room on this machine shows where a browser finds it, and the same as a picture, only where there is a page")
   func roomLink() {
-    let screen = RootScreen(services: PlatformServices())
+    let screen = RootScreen(services: PlatformServices(locks: .none))
     screen.show(.network)
     func rows() -> (links: [String], pictures: Int) {
       _ = screen.png(width: 800, height: 600, at: 1)

@@ -1,3 +1,4 @@
+import Base
 import Interface
 import Foundation
 import Oracle
@@ -9,7 +10,7 @@ import TicTacToe
 /// Games, bars and platforms for pictures and tests; the notes are invented here, by a simple rule.
 enum Samples {
   static func services(now: @escaping @Sendable () -> Double = { 0 }) -> PlatformServices {
-    var services = PlatformServices()
+    var services = PlatformServices(locks: .none)
     services.now = now
     return services
   }

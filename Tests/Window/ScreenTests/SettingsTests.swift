@@ -1,3 +1,4 @@
+import Base
 import Testing
 
 @testable import Screen
@@ -11,10 +12,9 @@ final class MemoryFiles: @unchecked Sendable {
     var services = Samples.services()
     services.configFolder = { "/config" }
     services.readFile = { [self] in files[$0] }
-    services.writeFile = { [self] path, bytes in
-      guard !refuses else { return false }
+    services.writeFile = { [self] (path, bytes) throws(WriteFault) in
+      if refuses { throw .notAllowed }
       files[path] = bytes
-      return true
     }
     return services
   }
@@ -84,7 +84,7 @@ struct SettingsTests {
     #expect(b.reply == .immediate)
     #expect(b.language == .german)
     #expect(b.server == "example.net:4000 evil")
-    #expect(b.store.messages.isEmpty)
+    #expect(b.store.troubles.isEmpty)
   }
 
   @Test("lines may end as another system ends them, and a value begin with a mark that joins what is before it")
@@ -93,7 +93,7 @@ struct SettingsTests {
     disk.text = "# mine\r\nvolume = 0.5\r\ntheme = dark\r\nname = \u{308}Ida\r\n"
     let settings = Settings(services: disk.services)
     #expect(settings.volume == 0.5 && settings.theme == "dark" && settings.name == "\u{308}Ida")
-    #expect(settings.store.messages.isEmpty)
+    #expect(settings.store.troubles.isEmpty)
     settings.volume = 0.25
     settings.store.save()
     #expect(disk.text == "# mine\r\nvolume = 0.25\ntheme = dark\nname = \u{308}Ida\n")
@@ -122,7 +122,7 @@ struct SettingsTests {
     #expect(settings.pace == 1.3)
   }
 
-  @Test("a value that means nothing falls back with one message that names line and choices")
+  @Test("a value that means nothing falls back, and its line is told once")
   func nonsense() {
     let disk = MemoryFiles()
     disk.text = "\nreply = sometimes\nvolume = loud\n"
@@ -130,11 +130,7 @@ struct SettingsTests {
     #expect(settings.reply == .musical)
     #expect(settings.reply == .musical)
     #expect(settings.volume == 0.8)
-    #expect(
-      settings.store.messages == [
-        "settings, line 2: reply is \"sometimes\", but must be musical, immediate; the default is used",
-        "settings, line 3: volume is \"loud\", but must be a number; the default is used",
-      ])
+    #expect(settings.store.troubles == [.line(2), .line(3)])
   }
 
   @Test("a line that is no setting stays, is told of, and costs nothing else its value")
@@ -143,8 +139,7 @@ struct SettingsTests {
     disk.text = "volume = 0.3\nhello there\n= 4\ntheme = dark\n"
     let settings = Settings(services: disk.services)
     #expect(settings.volume == 0.3 && settings.theme == "dark")
-    #expect(
-      settings.store.messages.count == 2 && settings.store.messages[0].hasPrefix("settings, line 2: \"hello there\""))
+    #expect(settings.store.troubles == [.line(2), .line(3)])
     settings.volume = 0.4
     settings.store.save()
     #expect(disk.text == "volume = 0.4\nhello there\n= 4\ntheme = dark\n")
@@ -161,7 +156,8 @@ struct SettingsTests {
     let settings = Settings(services: disk.services)
     #expect(settings.volume == 0.8)
     #expect(disk.files["/config/settings.broken"] == bytes)
-    #expect(settings.store.messages.count == 1)
+    #expect(
+      settings.store.troubles == [.setAside(path: "/config/settings", aside: "/config/settings.broken")])
     settings.volume = 0.6
     settings.store.save()
     #expect(Settings(services: disk.services).volume == 0.6)

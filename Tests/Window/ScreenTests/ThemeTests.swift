@@ -55,7 +55,8 @@ struct ThemeTests {
     services.readFile = { $0.hasSuffix("dark.theme") ? Array("ink = 3".utf8) : nil }
     let read = Theme.read(folder: "/t", services: services)
     #expect(read.themes == [.light])
-    #expect(read.messages == ["/t/dark.theme: line 1: ink is \"3\", but must be #RRGGBB"])
+    #expect(read.errors.map(\.path) == ["/t/dark.theme"])
+    #expect(read.errors.map { "\($0.error)" } == ["line 1: ink is \"3\", but must be #RRGGBB"])
   }
 }
 

@@ -1,3 +1,4 @@
+import Base
 import Records
 import ScoreModel
 import Testing
@@ -7,21 +8,36 @@ import TicTacToe
 
 /// Where games are kept.
 @Suite struct GameStoreTests {
-  /// A folder in memory.
+  /// A folder in memory, and the windows that hold names of it.
   private final class Files: @unchecked Sendable {
     var content: [String: [UInt8]] = [:]
-    var isFull = false
+    var fault: WriteFault?
+    /// Paths that alone cannot be written.
+    var refused: Set<String> = []
     var writes = 0
-    var taken: Set<String> = []
-    var store: GameStore {
+    var owners: [String: Int] = [:]
+    var store: GameStore { store(window: 1) }
+
+    func store(window: Int) -> GameStore {
       GameStore(
-        folder: "games", read: { self.content[$0] },
-        write: { path, bytes in
-          if self.isFull { return false }
-          self.writes += 1
-          self.content[path] = bytes
-          return true
-        }, lock: { self.taken.insert($0).inserted })
+        folder: "games",
+        .init(
+          read: { self.content[$0] },
+          write: { (path, bytes) throws(WriteFault) in
+            if let fault = self.fault { throw fault }
+            if self.refused.contains(path) { throw .notAllowed }
+            self.writes += 1
+            self.content[path] = bytes
+          },
+          list: { folder in
+            self.content.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
+          }, delete: { self.content.removeValue(forKey: $0) != nil },
+          locks: FileLocks(
+            take: { path in
+              if self.owners[path] == nil { self.owners[path] = window }
+              return self.owners[path] == window
+            },
+            release: { if self.owners[$0] == window { self.owners[$0] = nil } })))
     }
   }
 
@@ -41,50 +57,84 @@ import TicTacToe
     return Record(game: game)
   }
 
+  private static let won = [4, 0, 1, 2, 7]
+
   @Test("An unfinished game is found again under its name, a finished one is not")
   func unfinished() throws {
     let files = Files()
     #expect(try files.store.unfinished() == nil)
     let begun = try record([4, 0])
-    #expect(files.store.save(begun, as: "a"))
+    try files.store.save(begun, as: "a")
     let found = try #require(try files.store.unfinished())
     #expect(found.name == "a" && found.record == begun)
-    files.store.save(try record([4, 0, 1, 2, 7]), as: "a")
+    try files.store.save(try record(GameStoreTests.won), as: "a")
     #expect(try files.store.unfinished() == nil)
+  }
+
+  @Test("The game that an older version has marked is found, and its marker goes with the game's end")
+  func oldMarker() throws {
+    let files = Files()
+    files.content["games/a.pgn"] = Array(try record([4]).text.utf8)
+    files.content["games/unfinished"] = Array("a\n".utf8)
+    #expect(try files.store.unfinished()?.name == "a")
+    try files.store.save(try record(GameStoreTests.won), as: "a")
+    #expect(files.content["games/unfinished"] == nil)
+  }
+
+  @Test("A window that ends its game leaves the unfinished game of another window to be taken up")
+  func twoWindows() throws {
+    let files = Files()
+    let (one, other) = (files.store(window: 1), files.store(window: 2))
+    #expect(one.take("a") && other.take("b"))
+    try one.save(try record([4, 0]), as: "a")
+    try other.save(try record([4]), as: "b")
+    try other.save(try record(GameStoreTests.won), as: "b")
+    one.release("a")
+    #expect(try files.store(window: 3).unfinished()?.name == "a")
+  }
+
+  @Test("Of two unfinished games a second window takes up the one that the first does not play")
+  func secondWindow() throws {
+    let files = Files()
+    for name in ["a", "b"] { try files.store.save(try record([4]), as: name) }
+    #expect(try files.store(window: 1).unfinished()?.name == "b")
+    #expect(try files.store(window: 2).unfinished()?.name == "a")
+    #expect(try files.store(window: 3).unfinished() == nil)
   }
 
   @Test("A damaged file is copied aside, named once and not asked for again")
   func damaged() throws {
     let files = Files()
-    files.store.save(try record([4]), as: "a")
+    try files.store.save(try record([4]), as: "a")
     files.content["games/a.pgn"] = Array("1. b2 b2 *".utf8)
     #expect(throws: GameStore.Damaged.self) { try files.store.unfinished() }
     #expect(files.content["games/a.pgn.damaged"] == Array("1. b2 b2 *".utf8))
     #expect(try files.store.unfinished() == nil)
   }
 
-  @Test("A marker that leads out of the folder is not followed")
-  func hostileMarker() throws {
+  @Test("A marker without its game is removed, and one that leads out of the folder is not followed")
+  func strayMarkers() throws {
     let files = Files()
     files.content["games/unfinished"] = Array("../../etc/passwd\n".utf8)
-    #expect(throws: GameStore.Damaged.self) { try files.store.unfinished() }
+    files.content["games/gone.unfinished"] = []
+    #expect(try files.store.unfinished() == nil)
+    #expect(files.content["games/gone.unfinished"] == nil && files.owners.keys.allSatisfy { !$0.contains("..") })
   }
 
   @Test("A full disk is reported and nothing is half-written")
   func fullDisk() throws {
     let files = Files()
-    files.isFull = true
-    #expect(!files.store.save(try record([4]), as: "a"))
+    files.fault = .noRoom
+    #expect(throws: WriteFault.noRoom) { try files.store.save(try record([4]), as: "a") }
     #expect(files.content.isEmpty)
   }
 
-  @Test("A game that one window plays is not taken up by another, nor is its file written by two")
-  func locked() throws {
+  @Test("A new game is not given a name that another window has, or that a file has")
+  func newNames() throws {
     let files = Files()
-    files.store.save(try record([4, 0]), as: "a")
-    #expect(try files.store.unfinished()?.name == "a")
-    #expect(try files.store.unfinished() == nil)
-    #expect(!files.store.take("a") && files.store.take("b"))
+    try files.store.save(try record([4, 0]), as: "a")
+    #expect(!files.store.takeNew("a") && files.store.takeNew("b"))
+    #expect(!files.store(window: 2).takeNew("b"))
   }
 
   @Test("A move is written by a worker, one file a move, the newest wins, and it counts as kept once it is there")
@@ -95,31 +145,68 @@ import TicTacToe
     keeper.keep(.init(try record([4, 0]), as: "a", isResumable: true))
     #expect(files.writes == 0 && workers.work.count == 1)
     workers.run()
-    #expect(files.writes == 2)  // the game, and which one it is
+    #expect(files.writes == 2)  // the game, and its marker
     #expect(try files.store.unfinished()?.record.game.moves.count == 2)
     keeper.keep(.init(try record([4, 0, 8]), as: "a", isResumable: true))
     workers.run()
-    #expect(files.writes == 3 && keeper.failures == 0)
+    #expect(files.writes == 3 && keeper.failures.count == 0)
   }
 
-  @Test("What a disk refuses is not kept, is told of, and is written when it can be")
+  @Test("What a disk refuses is not kept, is told of with the reason, and is written when it can be")
   func refused() throws {
     let (files, workers) = (Files(), Workers())
     let keeper = GameKeeper(files.store) { workers.work.append($0) }
-    files.isFull = true
+    files.fault = .noRoom
     keeper.keep(.init(try record([4]), as: "a", isResumable: true))
     workers.run()
-    #expect(keeper.failures == 1 && files.content.isEmpty)
+    #expect(keeper.failures == (1, .noRoom) && files.content.isEmpty)
     keeper.retry()
     workers.run()
-    #expect(keeper.failures == 2)
-    files.isFull = false
+    #expect(keeper.failures.count == 2)
+    files.fault = nil
     keeper.retry()
     workers.run()
-    #expect(keeper.failures == 0 && files.content["games/a.pgn"] != nil)
+    #expect(keeper.failures.count == 0 && files.content["games/a.pgn"] != nil)
     keeper.keep(.init(try record([4, 0]), as: "a", isResumable: true))
     keeper.flush()
     #expect(try files.store.unfinished()?.record.game.moves.count == 2)
     workers.run()
+  }
+
+  @Test("A finished game that a full disk refused is written also when the next game has begun meanwhile")
+  func queued() throws {
+    let (files, workers) = (Files(), Workers())
+    let keeper = GameKeeper(files.store) { workers.work.append($0) }
+    files.fault = .noRoom
+    keeper.keep(.init(try record(GameStoreTests.won), as: "a", isResumable: true))
+    workers.run()
+    keeper.keep(.init(try record([4]), as: "b", isResumable: true))
+    workers.run()
+    files.fault = nil
+    files.refused = ["games/a.pgn"]
+    keeper.retry()
+    workers.run()
+    #expect(files.content["games/b.pgn"] != nil && keeper.failures.count > 0, "one that is refused holds up no other")
+    files.refused = []
+    keeper.retry()
+    workers.run()
+    #expect(files.content["games/a.pgn"] != nil && keeper.failures.count == 0)
+    #expect(try files.store.unfinished()?.name == "b")
+  }
+
+  @Test("A game that was left for another one is not taken up again, and a deleted one is not written again")
+  func left() throws {
+    let (files, workers) = (Files(), Workers())
+    let keeper = GameKeeper(files.store) { workers.work.append($0) }
+    for name in ["a", "b"] {
+      #expect(files.store.take(name))
+      keeper.keep(.init(try record([4]), as: name, isResumable: true))
+      workers.run()
+    }
+    #expect(try files.store(window: 2).unfinished() == nil && files.owners["games/a"] == nil)
+    keeper.keep(.init(try record([4, 0]), as: "b", isResumable: true))
+    #expect(keeper.delete("b"))
+    workers.run()
+    #expect(files.content.keys.sorted() == ["games/a.pgn"])
   }
 }

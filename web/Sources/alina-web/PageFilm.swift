@@ -7,10 +7,10 @@ final class PageFilm {
   private var stage: FilmStage
   private let surface: Surface
   private var isNew = true
-  private let told: (FilmNews) -> Void
+  private let told: (MakingNews) -> Void
 
   /// Has the script begin.
-  init(_ piece: Piece, shape: FilmShape, told: @escaping (FilmNews) -> Void) {
+  init(_ piece: Piece, shape: FilmShape, told: @escaping (MakingNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size
     stage = FilmStage(piece.record, music, names: piece.names)
@@ -36,7 +36,7 @@ final class PageFilm {
       told(.percent(Int(words) ?? 0))
       return true
     case "kept": told(.kept(words))
-    case "failed": told(.failed(words))
+    case "failed": told(.failed(.other(words)))
     default: told(.stopped)
     }
     return false

@@ -54,7 +54,7 @@ final class PageGame {
         Page.download("\(name).svg", Array(page.svg.utf8))
         let words = ["\(name).wav"] + PageSound.order(music, a4: piece.a4)
         music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
-        told("\(piece.kept) \(name)")
+        told(.kept(name))
       })
     machine.themesFolder = "page"
     if Page.prefers("films") {

@@ -24,7 +24,7 @@ enum Asked: Int32 {
 /// What the page can be told.
 enum Told: Int32 {
   case clipboard, fullScreen, keepsAwake, attention, hand, delete, controls, say, focus, open, send, close, share, paste
-  case title, place, leave, page, expectAttention, stopFilm
+  case title, place, leave, page, expectAttention, stopFilm, lock, unlock
 }
 
 /// The page, as texts that go to and fro.

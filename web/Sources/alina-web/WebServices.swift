@@ -1,9 +1,11 @@
+import Base
 import Screen
 
 extension PlatformServices {
   /// The services of a page in a browser.
   static func page() -> PlatformServices {
-    var services = PlatformServices()
+    let locks = FileLocks(take: { Page.tell(.lock, $0) }, release: { Page.tell(.unlock, $0) })
+    var services = PlatformServices(locks: locks)
     services.isPage = true
     services.now = { scriptNow() }
     services.clipboard = { Page.ask(.clipboard).map { String(decoding: $0, as: UTF8.self) } }
@@ -23,7 +25,7 @@ extension PlatformServices {
     services.configFolder = { "config" }
     services.dataFolder = { "data" }
     services.readFile = { Page.ask(.file, $0) }
-    services.writeFile = { Page.write($0, $1) }
+    services.writeFile = { (path, bytes) throws(WriteFault) in if !Page.write(path, bytes) { throw .noRoom } }
     services.listFolder = { Page.text(.folder, $0).split(separator: "\n").map { String($0) } }
     services.deleteFile = { Page.tell(.delete, $0) }
     services.takeText = { place in

@@ -29,7 +29,10 @@ final class GamesScene: PageScene {
     }
     // A browser has neither paths nor folders.
     (field.isHidden, pieces.isHidden) = (context.services.isPage, context.services.isPage)
-    column.set((rows.isEmpty ? [empty, field] : [field] + rows) + [pieces])
+    let older =
+      context.pages.hasOlderGames
+      ? [ContentsRow(context: context, title: context.text(.olderGames), intent: .listOlder)] : []
+    column.set((rows.isEmpty ? [empty, field] : [field] + rows) + older + [pieces])
   }
 
   /// What can be done with a game, or the field for its name.
@@ -71,10 +74,12 @@ final class GamesScene: PageScene {
     let shown = column.rows.compactMap { ($0 as? GameRow)?.entry }
     guard shown != context.pages.games else { return }
     let hadFocus = context.focus is GameRow || chosen != nil
+    // The first of the older games stands where they were asked for.
+    let older = column.rows.firstIndex { $0 === context.focus && ($0 as? ContentsRow)?.intent == .listOlder }
     chosen = nil
     fill()
     relayColumn()
-    if hadFocus { context.moveFocus(to: initialFocus) }
+    if hadFocus || older != nil { context.moveFocus(to: older.map { column.rows[$0] } ?? initialFocus) }
   }
 }
 

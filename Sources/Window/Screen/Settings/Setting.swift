@@ -4,8 +4,6 @@ package protocol SettingValue: Equatable, Sendable {
   var settingText: String { get }
   /// Reads a spelling, or `nil` where it means nothing.
   init?(settingText: String)
-  /// What may stand in the file, for messages.
-  static var settingChoices: String { get }
 }
 
 extension Bool: SettingValue {
@@ -14,7 +12,6 @@ extension Bool: SettingValue {
     guard settingText == "yes" || settingText == "no" else { return nil }
     self = settingText == "yes"
   }
-  package static var settingChoices: String { "yes or no" }
 }
 
 extension Double: SettingValue {
@@ -25,28 +22,24 @@ extension Double: SettingValue {
     guard let value = Double(settingText), value.isFinite else { return nil }
     self = value
   }
-  package static var settingChoices: String { "a number" }
 }
 
 extension Int: SettingValue {
   package var settingText: String { description }
   /// Reads a decimal integer.
   package init?(settingText: String) { self.init(settingText) }
-  package static var settingChoices: String { "a whole number" }
 }
 
 extension String: SettingValue {
   /// The text itself; line ends become spaces, because a setting is one line.
   package var settingText: String { String(map { $0.isNewline ? " " : $0 }) }
   package init?(settingText: String) { self = settingText }
-  package static var settingChoices: String { "text" }
 }
 
 extension SettingValue where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
   package var settingText: String { rawValue }
   /// Reads the name of a case.
   package init?(settingText: String) { self.init(rawValue: settingText) }
-  package static var settingChoices: String { allCases.map { $0.rawValue }.joined(separator: ", ") }
 }
 
 /// A property that persists itself in a store.

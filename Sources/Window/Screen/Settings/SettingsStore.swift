@@ -1,12 +1,21 @@
+import Base
+
 /// The settings file: one `key = value` a line, comments and unknown keys kept, written as a whole or not at all.
 ///
 /// A file that is no text is set aside as `settings.broken`, and the defaults hold. A line that is no setting stays as it
-/// is. A value that means nothing falls back to its default. Each is told in a message; nothing is fatal. A number out of
+/// is. A value that means nothing falls back to its default. Each is a trouble for a notice; nothing is fatal. A number out of
 /// range counts as the nearest one in it.
 package final class SettingsStore {
   package static let fileName = "settings"
   /// More bytes than this are not a settings file (64 KiB: a thousand times a full one).
   package static let sizeLimit = 65_536
+
+  /// What is wrong with the file.
+  package enum Trouble: Hashable {
+    case setAside(path: String, aside: String)
+    /// The line, from 1, is not a setting, or its value is not allowed.
+    case line(Int)
+  }
 
   private enum Line: Equatable {
     case verbatim(String)
@@ -27,8 +36,7 @@ package final class SettingsStore {
   private var isDirty: Bool { isBroken || !changed.isEmpty }
   /// What the command line says: holds for this run, until the player sets the key.
   private var overrides: [String: String] = [:]
-  /// What went wrong with the file so far, in words for the player.
-  package private(set) var messages: [String] = []
+  package private(set) var troubles: [Trouble] = []
 
   /// Reads the file of the platform's settings folder, if there is one.
   package init(services: PlatformServices) {
@@ -41,12 +49,11 @@ package final class SettingsStore {
       return
     }
     if let text = SettingsStore.text(bytes) {
-      (lines, messages) = SettingsStore.parse(text)
+      (lines, troubles) = SettingsStore.parse(text)
     } else {
       let aside = path + ".broken"
-      let isKept = services.writeFile(aside, bytes)
-      messages.append(
-        "settings: the file was damaged; " + (isKept ? "it is kept as \(aside), " : "") + "defaults are used")
+      try? services.writeFile(aside, bytes)
+      troubles = [.setAside(path: path, aside: aside)]
       lines = SettingsStore.header
       isBroken = true
     }
@@ -59,8 +66,8 @@ package final class SettingsStore {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  private static func parse(_ text: String) -> (lines: [Line], messages: [String]) {
-    var (lines, messages): ([Line], [String]) = ([], [])
+  private static func parse(_ text: String) -> (lines: [Line], troubles: [Trouble]) {
+    var (lines, troubles): ([Line], [Trouble]) = ([], [])
     // By scalars: a line may end in two, and a value begin with a mark that joins what stands before it.
     for (number, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let trimmed = SettingsStore.trim(line)
@@ -73,13 +80,10 @@ package final class SettingsStore {
         }
       }
       lines.append(.verbatim(String(line)))
-      if !trimmed.isEmpty, trimmed.first != "#" {
-        messages.append(
-          "settings, line \(number + 1): \"\(Substring(trimmed).prefix(40))\" is no \"key = value\"; it is left alone")
-      }
+      if !trimmed.isEmpty, trimmed.first != "#" { troubles.append(.line(number + 1)) }
     }
     if lines.last == .verbatim("") { lines.removeLast() }
-    return (lines, messages)
+    return (lines, troubles)
   }
 
   private static func trim(_ text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
@@ -95,9 +99,7 @@ package final class SettingsStore {
     for (number, line) in lines.enumerated() {
       guard case .value(key, let text) = line else { continue }
       if let value = Value(settingText: text) { return value }
-      let message =
-        "settings, line \(number + 1): \(key) is \"\(text)\", but must be \(Value.settingChoices); the default is used"
-      if !messages.contains(message) { messages.append(message) }
+      if !troubles.contains(.line(number + 1)) { troubles.append(.line(number + 1)) }
       return nil
     }
     return nil
@@ -138,6 +140,9 @@ package final class SettingsStore {
     return lines[index] != line
   }
 
+  /// Why the last try to write the file failed; `nil` where it did not.
+  package private(set) var fault: WriteFault?
+
   /// Whether something has changed since the file was written; never where there is no folder to write to.
   package var needsSaving: Bool { isDirty && isPersistent }
 
@@ -154,9 +159,20 @@ package final class SettingsStore {
         _ = SettingsStore.put(key, text, into: &kept)
       }
     }
-    guard services.writeFile(path, Array(SettingsStore.fileText(kept).utf8)) else { return false }
-    (changed, isBroken) = ([], false)
+    do throws(WriteFault) { try services.writeFile(path, Array(SettingsStore.fileText(kept).utf8)) } catch {
+      fault = error
+      return false
+    }
+    (changed, isBroken, fault) = ([], false, nil)
     return true
+  }
+
+  /// Takes the values of some keys from the file, which another window may have written.
+  package func readAgain(_ keys: [String]) {
+    guard let text = services.readFile(path).flatMap({ SettingsStore.text($0) }) else { return }
+    for case .value(let key, let text) in SettingsStore.parse(text).lines where keys.contains(key) {
+      _ = SettingsStore.put(key, text, into: &lines)
+    }
   }
 
   private static func fileText(_ lines: [Line]) -> String {
