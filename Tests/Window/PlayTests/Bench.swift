@@ -1,0 +1,136 @@
+import Base
+import ClientModel
+import Interface
+import MatchProtocol
+import Records
+import ScoreIO
+import ScoreModel
+import Screen
+import Session
+import Testing
+import TicTacToe
+import Tintinnabuli
+
+@testable import ClientModel
+@testable import WindowLogic
+@testable import Play
+
+/// A machine of functions: a folder in memory, a sound nobody hears, a server that says what the test says.
+final class Bench: @unchecked Sendable {
+  var now = 0.0
+  var files: [String: [UInt8]] = [:]
+  var fault: WriteFault?
+  var faultyFolder = "data"
+  var dataFolder = "data"
+  /// Paths that another window has.
+  var takenElsewhere: Set<String> = []
+  var stamp = "2026-11-22-190000"
+  var locks: FileLocks { FileLocks(take: { !self.takenElsewhere.contains($0) }, release: { _ in }) }
+  var posted: [ScoreEvent] = []
+  var commands: [ClientModel.Command] = []
+  var events: [ClientEvent] = []
+  var view: MatchView?
+  var notices: [String] = []
+  var attention = 0
+  var shared: [String] = []
+  var clipboard = ""
+  /// What is told of the picture of today's board, and its size.
+  var cardIsWritten: Bool? = nil
+  var cards: [(card: DayCard, png: [UInt8])] = []
+
+  var services: PlatformServices {
+    var services = PlatformServices(locks: locks)
+    services.now = { self.now }
+    services.dataFolder = { self.dataFolder }
+    services.configFolder = { "config" }
+    services.requestAttention = { self.attention += 1 }
+    services.share = {
+      self.shared.append($0)
+      return true
+    }
+    services.setClipboard = { self.clipboard = $0 }
+    services.timeStamp = { self.stamp }
+    services.readFile = { self.files[$0] }
+    services.writeFile = { (path, bytes) throws(WriteFault) in
+      if let fault = self.fault, path.hasPrefix(self.faultyFolder) { throw fault }
+      self.files[path] = bytes
+    }
+    services.deleteFile = { self.files.removeValue(forKey: $0) != nil }
+    services.listFolder = { folder in
+      self.files.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
+    }
+    return services
+  }
+
+  /// The films that were begun, each with what tells of it; and how many were stopped.
+  var films: [(shape: FilmShape, told: @Sendable (MakingNews) -> Void)] = []
+  var pieces: [@Sendable (MakingNews) -> Void] = []
+  var stoppedFilms = 0
+
+  func app() throws -> App {
+    let loaded = try RuleLibrary.load()
+    let port = SoundPort(
+      now: { Tick(rawValue: Int64(self.now * 48_000)) }, post: { self.posted += $0 }, takeLate: { [] },
+      lead: .milliseconds(50))
+    let rules: RuleShelf.Loaded = (loaded.rules, loaded.reference)
+    let connection = Connection(
+      poll: {
+        defer { self.events = [] }
+        return self.events
+      }, match: { _ in self.view }, perform: { self.commands.append($0) }, disconnect: {})
+    var machine = Machine(
+      services: services, sound: SoundOutput(port),
+      rules: RuleShelf { _ throws(RuleShelf.Refusal) in rules },
+      connect: { _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { self.pieces.append($1) })
+    machine.film = { _, shape, told in
+      self.films.append((shape, told))
+      return { self.stoppedFilms += 1 }
+    }
+    machine.giveCard = { card, draw in
+      let buffer = PixelBuffer(width: 90, height: 90)
+      draw(buffer.bitmap)
+      self.cards.append((card, buffer.png()))
+      return self.cardIsWritten.map { ("pictures/card.png", $0) }
+    }
+    var opening = Opening(seed: 1, rulesName: "score", rules: rules)
+    opening.opponent = .human
+    return App(machine, opening)
+  }
+
+  /// Joins a match of Vera, who is X here, and Ida.
+  func join(_ app: App, _ rules: Variant = .classic) throws {
+    pass(app)
+    app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: nil)
+    let you = PlayerInfo(name: "Vera", rating: 1_500, guest: false)
+    let other = PlayerInfo(name: "Ida", rating: 1_518, guest: false)
+    events = [
+      .status(
+        .online(
+          .init(session: "s", resume: "r", you: you, deviation: 350, token: nil, rate: [10, 20], matches: [], now: 0)))
+    ]
+    try log(
+      .start(
+        Sides(x: you, o: other), MatchTerms(rules: rules, clock: .standard), confirm: false, previous: nil, keys: []))
+    pass(app, 8)
+  }
+
+  /// Lets the window turn for some seconds.
+  func pass(_ app: App, _ seconds: Double = 0.1) {
+    let end = now + seconds
+    while now < end {
+      app.update(input: [], at: now)
+      if let notice = app.screen.model.notice, notices.last != notice { notices.append(notice) }
+      now += 0.1
+    }
+  }
+
+  /// What the server logs of the match, in which we are X.
+  func log(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws {
+    let m = try #require(MatchID(rawValue: "0123456789ab"))
+    var next = view ?? MatchView(state: MatchState(id: m), you: .x)
+    let event = MatchEvent(at: 0, side: side, mid: nil, kind)
+    try next.state.append(event, body: event.body)
+    view = next
+    events.append(.event(m, seq: next.state.seq, event))
+  }
+}
