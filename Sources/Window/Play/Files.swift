@@ -170,7 +170,7 @@ package final class Files {
   /// Saves the game under review, or else the running one, at once.
   private func saveGame() {
     guard let keeper, let store else { return say(screen.text(.nothingKept)) }
-    let name = reviewed == nil ? runningName : newName(Library.copyMark)
+    let name = reviewed == nil ? runningName : newName("-\(Library.copyMark)")
     if reviewed == nil { (self.name, isDeleted) = (name, false) }
     let record = shown
     do throws(WriteFault) {

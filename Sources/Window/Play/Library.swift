@@ -71,8 +71,8 @@ package struct Library {
 
   /// So many games are listed at first, and so many more whenever older ones are asked for.
   static let listStep = 500
-  /// Ends the names of games that were saved from their review: they are listed, and were counted when they were played.
-  static let copyMark = "-copy"
+  /// Begins the last part of the names of games that were saved from their review: they are listed, and were counted when they were played.
+  static let copyMark = "copy"
 
   private var folder: String { "\(services.dataFolder())/games" }
 
@@ -92,7 +92,9 @@ package struct Library {
 
   /// Every game that was played here, in order of time.
   private func playedRecords() -> [Record] {
-    names.reversed().lazy.filter { !$0.contains(Library.copyMark) }.compactMap { record(of: $0) }
+    names.reversed().compactMap { name in
+      name.split(separator: "-").contains { $0.hasPrefix(Library.copyMark) } ? nil : record(of: name)
+    }
   }
 
   /// The newest games for the list, and whether there are older ones. A file that cannot be read is listed by its name, so

@@ -29,7 +29,7 @@ final class GamesScene: PageScene {
     }
     // A browser has neither paths nor folders.
     (field.isHidden, pieces.isHidden) = (context.services.isPage, context.services.isPage)
-    let older =
+    let older: [PageRow] =
       context.pages.hasOlderGames
       ? [ContentsRow(context: context, title: context.text(.olderGames), intent: .listOlder)] : []
     column.set((rows.isEmpty ? [empty, field] : [field] + rows) + older + [pieces])
