@@ -4,22 +4,108 @@ import Tintinnabuli
 
 /// The score as a Standard MIDI File, format 1: M, T and bass on tracks and channels of their own.
 ///
-/// One tick is one frame (48,000 a second: 24,000 a quarter at 120), so onsets are exactly those of a render.
+/// A bar of the score is a bar of the file, with a marker, a time signature whose beats are its short notes, and a tempo by
+/// which it lasts as long as it sounds. So onsets are within a tick, which is a millisecond or two, of those of a render.
 package enum MIDIFile {
-  private static let division: UInt16 = 24_000
-  private static let tempo: UInt32 = 500_000
+  /// Ticks of a quarter note. Readers refuse files of many ticks: pretty_midi those of more than 10,000,000.
+  private static let division = 960
   /// The order of channels 1, 2 and 3.
   private static let voices: [(voice: ScoreEvent.Voice, name: String)] = [(.m, "M"), (.t, "T"), (.bass, "Bass")]
 
   package static func bytes(_ rendition: Rendition, title: String) -> [UInt8] {
     let end = max(rendition.events.map { $0.frame.rawValue + Int64($0.duration) }.max() ?? 0, rendition.end.rawValue)
+    let grid = Grid(rendition)
     var file: [UInt8] = Array("MThd".utf8)
-    file += big(UInt32(6)) + big(UInt16(1)) + big(UInt16(1 + voices.count)) + big(division)
-    file += chunk(conductorTrack(rendition, title: title), end: end)
+    file += big(UInt32(6)) + big(UInt16(1)) + big(UInt16(1 + voices.count)) + big(UInt16(division))
+    file += chunk([Message(tick: 0, rank: 0, bytes: text(0x03, title))] + grid.messages, end: grid.tick(of: end))
     for (channel, voice) in voices.enumerated() {
-      file += chunk(track(rendition, voice.voice, name: voice.name, channel: UInt8(channel)), end: end)
+      let messages = track(rendition, voice.voice, name: voice.name, channel: UInt8(channel), grid)
+      file += chunk(messages, end: grid.tick(of: end), last: [64, 123].map { [0xB0 | UInt8(channel), $0, 0] })
     }
     return file
+  }
+
+  // MARK: Bars
+
+  /// The bars of the file, and with them the way from frames to ticks.
+  private struct Grid {
+    /// A bar of the file: where it begins and how long it is.
+    private struct Measure {
+      let frame: Int64
+      let tick: Int64
+      let frames: Int64
+      let ticks: Int64
+    }
+
+    private var measures: [Measure] = []
+    private(set) var messages: [Message] = []
+    /// Where the next bar begins, and the microseconds of all before it as the tempos have them.
+    private var (frame, tick, microseconds): (Int64, Int64, Int64) = (0, 0, 0)
+
+    init(_ rendition: Rendition) {
+      let bars = rendition.bars
+      rest(until: bars.first?.start.rawValue ?? 0)
+      for (index, bar) in bars.enumerated() {
+        messages.append(Message(tick: tick, rank: 1, bytes: text(0x06, "bar \(bar.index + 1) \(bar.kind.rawValue)")))
+        let next = index + 1 < bars.count ? bars[index + 1].start : rendition.end
+        let beat = Self.beat(of: bar, long: rendition.rules.bars.long)
+        let end = bar.end.rawValue
+        // A pause of some beats is a part of the bar; a longer one has bars of its own.
+        let isLong = next.rawValue - end > 4 * beat
+        add(until: isLong ? end : next.rawValue, beat)
+        if isLong { rest(until: next.rawValue) }
+      }
+      if measures.isEmpty { rest(until: 48_000) }
+    }
+
+    /// Frames of a short note of a bar.
+    private static func beat(of bar: Bar, long: Int) -> Int64 {
+      let onsets = bar.pairs.compactMap { $0.onset?.rawValue }
+      guard let first = onsets.first, let last = onsets.last, last > first else {
+        return max((bar.pairs.last?.end.rawValue ?? 0) / Int64(long), 480)
+      }
+      return max((last - first) / Int64(onsets.count - 1), 480)
+    }
+
+    /// Adds a bar of so many beats as it has time for; half a beat or less is an eighth, a sixteenth or a 32nd.
+    private mutating func add(until end: Int64, _ beat: Int64) {
+      let frames = end - frame
+      guard frames > 0 else { return }
+      var (beats, unit) = (min((frames + beat / 2) / beat, 255), 2)
+      while beats == 0 {
+        unit += 1
+        beats = unit == 5 ? 1 : (frames << (unit - 1) + beat) / (2 * beat)
+      }
+      add(until: end, beats: beats, unit: unit)
+    }
+
+    /// Adds empty bars of four beats of 12 s at most: a tempo of 5 a minute is the lowest that sequencers commonly take.
+    private mutating func rest(until end: Int64) {
+      let count = (end - frame + 48 * 48_000 - 1) / (48 * 48_000)
+      for left in stride(from: count, to: 0, by: -1) { add(until: frame + (end - frame) / left, beats: 4, unit: 2) }
+    }
+
+    private mutating func add(until end: Int64, beats: Int64, unit: Int) {
+      let ticks = (beats * Int64(4 * division)) >> Int64(unit)
+      // The tempo makes up for the parts of microseconds that earlier ones left out.
+      let wanted = end * 125 / 6 - microseconds
+      let tempo = min(max((wanted * Int64(division) + ticks / 2) / ticks, 1), 0xFF_FFFF)
+      messages.append(Message(tick: tick, rank: 1, bytes: [0xFF, 0x58, 0x04, UInt8(beats), UInt8(unit), 24, 8]))
+      messages.append(Message(tick: tick, rank: 1, bytes: [0xFF, 0x51, 0x03] + big(UInt32(tempo)).dropFirst()))
+      measures.append(Measure(frame: frame, tick: tick, frames: end - frame, ticks: ticks))
+      (frame, tick, microseconds) = (end, tick + ticks, microseconds + tempo * ticks / Int64(division))
+    }
+
+    /// The tick nearest to a frame.
+    func tick(of frame: Int64) -> Int64 {
+      var (low, high) = (0, measures.count - 1)
+      while low < high {
+        let middle = (low + high + 1) / 2
+        if measures[middle].frame <= frame { low = middle } else { high = middle - 1 }
+      }
+      let measure = measures[low]
+      return measure.tick + (2 * (frame - measure.frame) * measure.ticks + measure.frames) / (2 * measure.frames)
+    }
   }
 
   private struct Message {
@@ -29,30 +115,21 @@ package enum MIDIFile {
     let bytes: [UInt8]
   }
 
-  private static func conductorTrack(_ rendition: Rendition, title: String) -> [Message] {
-    let head = [
-      Message(tick: 0, rank: 1, bytes: text(0x03, title)),
-      Message(tick: 0, rank: 1, bytes: [0xFF, 0x51, 0x03] + big(tempo).dropFirst()),
-    ]
-    return head
-      + rendition.bars.map { bar in
-        Message(tick: bar.start.rawValue, rank: 1, bytes: text(0x06, "bar \(bar.index + 1) \(bar.kind.rawValue)"))
-      }
-  }
-
-  private static func track(_ rendition: Rendition, _ voice: ScoreEvent.Voice, name: String, channel: UInt8)
-    -> [Message]
-  {
+  private static func track(
+    _ rendition: Rendition, _ voice: ScoreEvent.Voice, name: String, channel: UInt8, _ grid: Grid
+  ) -> [Message] {
     var messages = [
       Message(tick: 0, rank: 1, bytes: text(0x03, name)), Message(tick: 0, rank: 1, bytes: [0xC0 | channel, 0]),
     ]
     for event in rendition.events where event.kind == .pedal {
-      messages.append(Message(tick: event.frame.rawValue, rank: 1, bytes: [0xB0 | channel, 64, event.amount]))
+      let tick = grid.tick(of: event.frame.rawValue)
+      messages.append(Message(tick: tick, rank: 1, bytes: [0xB0 | channel, 64, event.amount]))
     }
     var pan: UInt8?
     var sounding: [UInt8: (end: Int64, place: Int)] = [:]
     for note in rendition.events where note.kind == .note && note.voice == voice {
-      let start = note.frame.rawValue
+      let start = grid.tick(of: note.frame.rawValue)
+      let end = max(grid.tick(of: note.frame.rawValue + Int64(note.duration)), start + 1)
       let pitch = note.pitch.rawValue
       let place = UInt8(clamping: 64 + Int(note.pan) * 63 / 100)
       if pan != place { messages.append(Message(tick: start, rank: 2, bytes: [0xB0 | channel, 10, place])) }
@@ -62,17 +139,18 @@ package enum MIDIFile {
         messages[old.place] = Message(tick: start, rank: 0, bytes: [0x80 | channel, pitch, 64])
       }
       messages.append(Message(tick: start, rank: 3, bytes: [0x90 | channel, pitch, note.velocity]))
-      sounding[pitch] = (start + Int64(note.duration), messages.count)
-      messages.append(Message(tick: start + Int64(note.duration), rank: 0, bytes: [0x80 | channel, pitch, 64]))
+      sounding[pitch] = (end, messages.count)
+      messages.append(Message(tick: end, rank: 0, bytes: [0x80 | channel, pitch, 64]))
     }
     return messages
   }
 
-  private static func chunk(_ messages: [Message], end: Int64) -> [UInt8] {
+  /// A track. Its `last` messages come at its end, without running status.
+  private static func chunk(_ messages: [Message], end: Int64, last: [[UInt8]] = []) -> [UInt8] {
     var body: [UInt8] = []
     var now: Int64 = 0
     func pause(until tick: Int64) {
-      // Four bytes hold 93 minutes: an empty text stands in the middle of more.
+      // Four bytes hold 268,435,455 ticks, some weeks of rest: an empty text stands in the middle of more.
       while tick - now > 0x0FFF_FFFF {
         body += variable(0x0FFF_FFFF) + text(0x01, "")
         now += 0x0FFF_FFFF
@@ -85,12 +163,20 @@ package enum MIDIFile {
       body += message.bytes
     }
     pause(until: end)
+    for message in last { body += message + [0] }
     body += [0xFF, 0x2F, 0x00]
     return Array("MTrk".utf8) + big(UInt32(body.count)) + body
   }
 
+  /// A text in Latin-1, as most readers take texts to be.
   private static func text(_ type: UInt8, _ text: String) -> [UInt8] {
-    let bytes = Array(text.utf8)
+    let bytes = text.unicodeScalars.map { scalar -> UInt8 in
+      switch scalar {
+      case "–", "—": UInt8(ascii: "-")
+      case "‘", "’": UInt8(ascii: "'")
+      default: scalar.value < 0x100 ? UInt8(scalar.value) : UInt8(ascii: "?")
+      }
+    }
     return [0xFF, type] + variable(Int64(bytes.count)) + bytes
   }
 

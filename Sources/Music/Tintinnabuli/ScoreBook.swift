@@ -89,10 +89,10 @@ extension Bar {
 
 extension Pair {
   /// When the first of the two begins.
-  var onset: Tick? { [t, m].compactMap { $0?.onset }.min() }
+  package var onset: Tick? { [t, m].compactMap { $0?.onset }.min() }
 
   /// When its last note ends; low notes count where they are alone.
-  var end: Tick {
+  package var end: Tick {
     ([m, t].compactMap { $0 } + bass.prefix(m == nil && t == nil ? 1 : 0)).map { $0.onset + $0.duration }.max()
       ?? .zero
   }
