@@ -1,4 +1,5 @@
 import CSndfile
+import Glibc
 @_exported import ScoreFormats
 
 /// A sound file being written: WAV in 24 bits or FLAC in 24 bits, stereo.
@@ -7,34 +8,91 @@ package final class AudioFile {
     case wav, flac
   }
 
-  private let file: OpaquePointer
+  private let descriptor: Int32
   private let path: String
+  private var file: OpaquePointer?
+  /// The first error of the system while bytes were written, 0 for none. libsndfile does not tell the errors of what it
+  /// writes last: the header's lengths and the last block of FLAC.
+  private var failure: Int32 = 0
 
-  /// Creates the file; throws `ScoreFileError` if it cannot.
-  package init(path: String, format: Format, sampleRate: Int = 48_000) throws(ScoreFileError) {
+  /// Bytes that the header of a WAV file can count: 4 h 8 min. Longer files are RF64 (EBU Tech 3306), which counts in 64 bits.
+  private static let longestWAV = Int(UInt32.max) - 4_096
+
+  /// Creates a file that will have so many frames; throws `ScoreFileError` if it cannot.
+  package init(path: String, format: Format, frames: Int, sampleRate: Int = 48_000) throws(ScoreFileError) {
+    self.path = path
+    descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw ScoreFileError("\(path): cannot be written (\(Self.reason(errno)))") }
     var info = SF_INFO()
     info.samplerate = Int32(sampleRate)
     info.channels = 2
-    let major = format == .wav ? SF_FORMAT_WAV : SF_FORMAT_FLAC
+    let major = format == .flac ? SF_FORMAT_FLAC : frames * 6 > Self.longestWAV ? SF_FORMAT_RF64 : SF_FORMAT_WAV
     info.format = Int32(major | SF_FORMAT_PCM_24)
-    guard let file = sf_open(path, Int32(SFM_WRITE), &info) else {
-      throw ScoreFileError("\(path): cannot be written (\(String(cString: sf_strerror(nil))))")
+    // libsndfile copies the table of functions.
+    var access = Self.access
+    file = sf_open_virtual(&access, Int32(SFM_WRITE), &info, Unmanaged.passUnretained(self).toOpaque())
+    guard file != nil, failure == 0 else {
+      throw ScoreFileError(
+        "\(path): cannot be written (\(failure != 0 ? Self.reason(failure) : String(cString: sf_strerror(nil))))")
     }
     alina_sf_set_clipping(file)
-    self.file = file
-    self.path = path
   }
 
   /// Appends interleaved stereo samples, −1…1.
   package func write(_ samples: UnsafeBufferPointer<Float>) throws(ScoreFileError) {
     let frames = sf_count_t(samples.count / 2)
     guard let base = samples.baseAddress else { return }
-    guard sf_writef_float(file, base, frames) == frames else {
-      throw ScoreFileError("\(path): cannot be written (\(String(cString: sf_strerror(file))))")
-    }
+    guard sf_writef_float(file, base, frames) == frames, failure == 0 else { throw refusal }
   }
 
-  deinit { sf_close(file) }
+  /// Writes what is left, and the lengths into the header. The file is whole only if this does not throw.
+  package func finish() throws(ScoreFileError) {
+    sf_close(file)
+    file = nil
+    guard failure == 0 else { throw refusal }
+  }
+
+  deinit {
+    if file != nil { sf_close(file) }
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  private var refusal: ScoreFileError {
+    ScoreFileError(
+      "\(path): cannot be written (\(failure != 0 ? Self.reason(failure) : String(cString: sf_strerror(file))))")
+  }
+
+  private static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
+
+  private static func of(_ context: UnsafeMutableRawPointer?) -> AudioFile {
+    guard let context else { preconditionFailure("libsndfile lost its file") }
+    return Unmanaged<AudioFile>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  private static var access: SF_VIRTUAL_IO {
+    SF_VIRTUAL_IO(
+      get_filelen: { context in
+        var status = stat()
+        return fstat(AudioFile.of(context).descriptor, &status) == 0 ? sf_count_t(status.st_size) : -1
+      },
+      seek: { sf_count_t(lseek(AudioFile.of($2).descriptor, off_t($0), $1)) },
+      read: { sf_count_t(Glibc.read(AudioFile.of($2).descriptor, $0, Int($1))) },
+      write: { bytes, count, context in
+        let sound = AudioFile.of(context)
+        var done = 0
+        while done < Int(count) {
+          let written = Glibc.write(sound.descriptor, bytes?.advanced(by: done), Int(count) - done)
+          if written > 0 {
+            done += written
+          } else if errno != EINTR {
+            if sound.failure == 0 { sound.failure = errno }
+            break
+          }
+        }
+        return sf_count_t(done)
+      },
+      tell: { sf_count_t(lseek(AudioFile.of($0).descriptor, 0, SEEK_CUR)) })
+  }
 }
 
 /// Something about a file that its user must mend: one line.

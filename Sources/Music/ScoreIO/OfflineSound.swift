@@ -24,12 +24,24 @@ package struct OfflineSound {
     to path: String, format: AudioFile.Format, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void = { _, _ in }
   ) throws {
-    var file: AudioFile?
+    let frames = try frames
+    let file = try AudioFile(path: path, format: format, frames: frames.count)
     try render(engine) { samples, done, all in
-      let open = try file ?? AudioFile(path: path, format: format)
-      file = open
-      try samples.withUnsafeBufferPointer { try open.write($0) }
+      try samples.withUnsafeBufferPointer { try file.write($0) }
       try progress(done, all)
+    }
+    try file.finish()
+  }
+
+  /// The frames to write.
+  /// - Throws: If none is in the range.
+  private var frames: Range<Int64> {
+    get throws {
+      let end = min((self.end + OfflineRenderer.tail).seconds, range.upperBound)
+      guard end > range.lowerBound else {
+        throw ScoreFileError("--from \(range.lowerBound): the music ends at \(Int(end)) s")
+      }
+      return Tick.seconds(range.lowerBound).rawValue..<Tick.seconds(end).rawValue
     }
   }
 
@@ -38,13 +50,9 @@ package struct OfflineSound {
     throws
   {
     var renderer = OfflineRenderer(events, engine: engine)
-    let end = min((self.end + OfflineRenderer.tail).seconds, range.upperBound)
-    guard end > range.lowerBound else {
-      throw ScoreFileError("--from \(range.lowerBound): the music ends at \(Int(end)) s")
-    }
     var frame: Int64 = 0
-    let first = Tick.seconds(range.lowerBound).rawValue
-    let last = Tick.seconds(end).rawValue
+    let frames = try frames
+    let (first, last) = (frames.lowerBound, frames.upperBound)
     var turns = turns[...]
     while frame < last {
       while let turn = turns.first, turn.at.rawValue <= frame {
@@ -55,7 +63,7 @@ package struct OfflineSound {
       let run = Int(min(4_800, (frame < first ? first : last) - frame))
       let samples = renderer.render(frames: run)
       frame += Int64(run)
-      try body(frame > first ? samples : [], Double(frame) / 48_000, end)
+      try body(frame > first ? samples : [], Double(frame) / 48_000, Double(last) / 48_000)
     }
   }
 }

@@ -41,8 +41,10 @@ package struct Sound: Sendable {
       throw ScoreFileError("\(path): must end in .wav or .flac")
     }
     try WholeFile.write(path) { part in
-      let file = try AudioFile(path: part, format: path.hasSuffix(".flac") ? .flac : .wav, sampleRate: sampleRate)
+      let format: AudioFile.Format = path.hasSuffix(".flac") ? .flac : .wav
+      let file = try AudioFile(path: part, format: format, frames: frames.count, sampleRate: sampleRate)
       try frames.withUnsafeBufferPointer { try file.write(UnsafeRawBufferPointer($0).bindMemory(to: Float.self)) }
+      try file.finish()
     }
   }
 
