@@ -117,19 +117,27 @@ struct Edit: ParsableCommand {
       case turn(Int)
     }
 
-    private var before = termios()
+    /// The terminal's modes before they were changed: for signal handlers, which may call `tcsetattr` (POSIX.1-2017, 2.4.3).
+    private nonisolated(unsafe) static var before = termios()
     private let isTerminal: Bool
     private var isOver = false
 
     init() {
-      isTerminal = tcgetattr(STDIN_FILENO, &before) == 0
+      isTerminal = tcgetattr(STDIN_FILENO, &Self.before) == 0
       guard isTerminal else { return }
-      var raw = before
+      for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
+        signal(number) { number in
+          tcsetattr(STDIN_FILENO, TCSANOW, &Keyboard.before)
+          signal(number, SIG_DFL)
+          raise(number)
+        }
+      }
+      var raw = Self.before
       raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
       tcsetattr(STDIN_FILENO, TCSANOW, &raw)
     }
 
-    deinit { if isTerminal { tcsetattr(STDIN_FILENO, TCSANOW, &before) } }
+    deinit { if isTerminal { tcsetattr(STDIN_FILENO, TCSANOW, &Self.before) } }
 
     var isPressed: Bool { wait(milliseconds: 0) }
 

@@ -68,9 +68,10 @@ package struct RuleDials {
     var node = try? Yams.compose(yaml: text, .basic)
     for key in dial.key.split(separator: ".") { node = node?.mapping?[Node(String(key), Tag(.str))] }
     guard let scalar = node?.scalar, let value = Double(scalar.string), let mark = node?.mark else { return nil }
-    let lines = text.split(separator: "\n", maxSplits: mark.line, omittingEmptySubsequences: false)
+    // By scalars: CRLF is one character.
+    let lines = text.unicodeScalars.split(separator: "\n", maxSplits: mark.line, omittingEmptySubsequences: false)
     guard mark.line <= lines.count else { return nil }
-    let line = lines[mark.line - 1].unicodeScalars
+    let line = lines[mark.line - 1]
     guard let start = line.index(line.startIndex, offsetBy: mark.column - 1, limitedBy: line.endIndex),
       let end = line.index(start, offsetBy: scalar.string.unicodeScalars.count, limitedBy: line.endIndex),
       String(line[start..<end]) == scalar.string

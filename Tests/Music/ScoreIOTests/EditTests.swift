@@ -26,6 +26,18 @@ func `Every dial turns its number in a shipped rule file, to both ends, and noth
   #expect(turned.bars.short == 2 && turned.melody[.leap] == 80 && turned.mix.levels.reverbSend == 0)
 }
 
+@Test func `Every dial turns in a file whose lines end in CRLF, and the ends stay`() throws {
+  let text = try String(contentsOf: score, encoding: .utf8).replacing("\n", with: "\r\n")
+  var dials = RuleDials(text)
+  for index in RuleDials.all.indices {
+    try dials.turn(1)
+    #expect(!dials.line(index).contains("not in the file"))
+    dials.choose(1)
+  }
+  let ends = dials.text.unicodeScalars.count { $0 == "\r" }
+  #expect(ends == text.unicodeScalars.count { $0 == "\r" } && dials.text != text)
+}
+
 @Test func `A dial is not turned in a file that is wrong, which is told with its line and what is allowed`() throws {
   let text = try String(contentsOf: score, encoding: .utf8).replacing("  longest: 8", with: "  longest: 99")
   var dials = RuleDials(text)
@@ -64,4 +76,24 @@ func `Every dial turns its number in a shipped rule file, to both ends, and noth
   #expect(read(to: "calm").last?.contains("calm") == true)
   try edit.input.write(contentsOf: Data("q".utf8))
   #expect(try edit.wait(seconds: 60) == 0)
+}
+
+@Test(.needs("python3"), arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT])
+func `The terminal has its modes again after a signal ends the dials`(_ number: Int32) throws {
+  let program = """
+    import os, pty, signal, subprocess, sys, termios
+    master, slave = pty.openpty()
+    before = termios.tcgetattr(slave)
+    edit = subprocess.Popen(sys.argv[2:], stdin=slave, stdout=subprocess.PIPE, text=True)
+    for line in edit.stdout:
+        if line.startswith("bar "): break
+    assert termios.tcgetattr(slave) != before, "the keys are not read one by one"
+    edit.send_signal(int(sys.argv[1]))
+    edit.stdout.read()
+    print(edit.wait(), termios.tcgetattr(slave) == before)
+    """
+  let told = try Child.run(
+    ["python3", "-c", program, "\(number)", try #require(command), "edit", score.path, "--sign", "calm"],
+    environment: ["SDL_AUDIODRIVER": "dummy"])
+  #expect(told.out == "-\(number) True\n", "\(told)")
 }
