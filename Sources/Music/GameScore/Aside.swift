@@ -28,6 +28,20 @@ package struct Aside: Sendable, Hashable {
 }
 
 extension Aside {
+  /// The asides before the first move whose undo is not among them: a replay that took it up would go on from a position
+  /// that the game never kept.
+  fileprivate static func whole(_ asides: [Aside]) -> [Aside] {
+    var taken: [Int] = []
+    for (index, aside) in asides.enumerated() {
+      switch aside.kind {
+      case .taken: taken.append(index)
+      case .undone: _ = taken.popLast()
+      case .connection: break
+      }
+    }
+    return Array(asides.prefix(taken.first ?? asides.count))
+  }
+
   /// Reads one; `nil` if it is none.
   init?(_ text: Substring, _ variant: Variant) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -46,17 +60,20 @@ extension Aside {
 }
 
 extension Record {
-  /// What was heard besides the moves (`Asides`), in order; those that fit a tag.
+  /// What was heard besides the moves (`Asides`), in order; those that fit a tag, up to the last take-back that is whole.
   package var asides: [Aside] {
-    get { (self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Aside($0, game.variant) } }
+    get { Aside.whole((self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Aside($0, game.variant) }) }
     set {
-      var text = ""
+      var fitting: [Aside] = []
+      var left = Limit.tagValue
       for aside in newValue.sorted(by: { $0.frame < $1.frame }) {
-        let word = (text.isEmpty ? "" : " ") + aside.text(game.variant)
-        if text.utf8.count + word.utf8.count > Limit.tagValue { break }
-        text += word
+        left -= aside.text(game.variant).utf8.count
+        if left < 0 { break }
+        fitting.append(aside)
+        left -= 1
       }
-      self[tag: "Asides"] = text.isEmpty ? nil : text
+      let texts = Aside.whole(fitting).map { $0.text(game.variant) }
+      self[tag: "Asides"] = texts.isEmpty ? nil : texts.joined(separator: " ")
     }
   }
 }

@@ -146,6 +146,34 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(zip(live, offline).first { $0 != $1 } == nil && live.count == offline.count && live.count > 50)
 }
 
+@Test func `A record with more take-backs than fit keeps whole ones, and each move is heard on its own position`()
+  throws
+{
+  var kept = Record(game: try game("b2 a1 c3"))
+  kept.startFrame = 0
+  kept.times = (1...3).map { .init(frame: Int64($0) * 480_000) }
+  let all = (0..<60).flatMap { number in
+    let frame = 600_000 + Int64(number) * 3_000
+    // Two moves that were taken back at once.
+    return [
+      Aside(frame: frame, kind: .taken(Cell(0), choices: [1])),
+      Aside(frame: frame + 1_000, kind: .taken(Cell(1), choices: [0])),
+      Aside(frame: frame + 2_000, kind: .undone), Aside(frame: frame + 2_000, kind: .undone),
+    ]
+  }
+  kept.asides = all
+  #expect(kept.asides.count % 4 == 0 && kept.asides.count > 40 && kept.asides == Array(all.prefix(kept.asides.count)))
+  #expect((kept[tag: "Asides"]?.utf8.count ?? 0) > 960)
+  // As records were cut before: between a move and its undo.
+  let words = try #require(kept[tag: "Asides"]).split(separator: " ")
+  for left in 0...4 {
+    kept[tag: "Asides"] = words.prefix(8 + left).joined(separator: " ")
+    #expect(kept.asides.count == (left == 4 ? 12 : 8))
+  }
+  let bars = Rendition(of: kept, rules: rules).bars.filter { $0.kind == .move }
+  #expect(bars.map(\.ply).suffix(2) == [2, 3])
+}
+
 @Test func `A match is composed by its log: three listeners hear the same notes, one of them again after a fall`()
   throws
 {
