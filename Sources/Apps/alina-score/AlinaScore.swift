@@ -101,6 +101,7 @@ struct CheckRules: ParsableCommand {
     let loaded = try RuleLibrary.load(file)
     print("\(loaded.path): good; name \(loaded.rules.name), hash \(loaded.hash)")
     for line in RuleAdvice.lines(loaded.rules) { print("  in vain: \(line)") }
+    for line in RuleAdvice.moved(loaded.rules) { print("  moved: \(line)") }
     if all { print(RuleText.yaml(loaded.rules), terminator: "") }
   }
 }

@@ -13,6 +13,44 @@ package enum RuleAdvice {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
   }
 
+  /// A line for each pitch that would lie beyond the 88 keys: on which tonics it sounds in another octave instead.
+  package static func moved(_ rules: ScoreRules) -> [String] {
+    var tonics: [String: [String]] = [:]
+    var names: [String] = []
+    func note(_ name: String, _ tonic: Spelling) {
+      if tonics[name] == nil { names.append(name) }
+      if tonics[name]?.contains(tonic.letterName) != true { tonics[name, default: []].append(tonic.letterName) }
+    }
+    let pitches =
+      [
+        ("boards", rules.boards), ("drone.notes", rules.drone.notes), ("drone.bed", [rules.drone.bed]),
+        ("mix.strings.notes", rules.mix.strings),
+      ] + rules.signs.map { ("\($0.name): the bass", [$0.bass].compactMap { $0 }) }
+    for tonic in rules.tonics.isEmpty ? [rules.scale.tonicSpelling] : rules.tonics {
+      let up = rules.semitones(to: tonic)
+      for (name, pitches) in pitches where !pitches.allSatisfy({ Pitch.keys.contains($0.midi + up) }) {
+        note(name, tonic)
+      }
+      let there = rules.moved(to: tonic)
+      for sign in there.signs where !staysOnKeys(sign, there) { note("\(sign.name): T", tonic) }
+    }
+    return names.map { "\($0) sounds in another octave in \((tonics[$0] ?? []).joined(separator: " "))" }
+  }
+
+  /// Whether T of a sign stays on the keys, whatever M is and whoever plays.
+  private static func staysOnKeys(_ sign: SignRule, _ rules: ScoreRules) -> Bool {
+    [rules.first, rules.second].allSatisfy { hand in
+      (rules.melody.compass.lowerBound.midi...rules.melody.compass.upperBound.midi).allSatisfy { midi in
+        let m = midi + 12 * hand.octaves
+        guard rules.scale.degree(of: m) != nil else { return true }
+        return (0...1).allSatisfy { slot in
+          let t = sign.t.tone(of: m, slot: slot, in: rules.scale)
+          return Pitch.keys.contains(t) && Pitch.keys.contains(t + 12 * sign.tOctaves)
+        }
+      }
+    }
+  }
+
   private static func unheard(_ rules: ScoreRules, _ index: Int) -> [String] {
     let sign = rules.signs[index]
     let when = Set(sign.when)

@@ -15,6 +15,17 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
     rawValue = UInt8(midi)
   }
 
+  /// The MIDI notes of the 88 keys, A0–C8.
+  public static let keys = 21...108
+
+  /// Makes the pitch of a MIDI note. A note beyond the 88 keys is moved by octaves onto them, so that it keeps its pitch class.
+  public init(onKeys midi: Int) {
+    var midi = midi
+    while midi < Pitch.keys.lowerBound { midi += 12 }
+    while midi > Pitch.keys.upperBound { midi -= 12 }
+    self.init(midi)
+  }
+
   /// The MIDI note number as an `Int`.
   @inlinable
   public var midi: Int { Int(rawValue) }

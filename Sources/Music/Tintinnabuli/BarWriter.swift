@@ -122,7 +122,7 @@ struct BarWriter {
       let roll = min(rolled, Tick(rawValue: length.rawValue / 2))
       func note(_ midi: Int, _ velocity: Int, _ delay: Tick) -> Note {
         Note(
-          pitch: Pitch(min(max(midi, 21), 108)), velocity: velocity == 0 ? 1 : UInt8(velocity),
+          pitch: Pitch(onKeys: midi), velocity: velocity == 0 ? 1 : UInt8(velocity),
           onset: onsets[slot] + delay, duration: length - delay, pan: Int8(clamping: manner.pan))
       }
       let tTouch = (touch - (rules.performance.m - rules.performance.t)) * plan.tVelocity / 100
@@ -246,7 +246,7 @@ struct BarWriter {
     let velocity = UInt8(clamping: min(max(touch, rules.performance.softest), rules.performance.range.upperBound))
     func note(_ position: Int, from onset: Tick) -> Note {
       Note(
-        pitch: Pitch(min(max(rules.scale.triadTone(position, of: m), 21), 108)), velocity: velocity,
+        pitch: Pitch(onKeys: rules.scale.triadTone(position, of: m)), velocity: velocity,
         onset: onsets[slot] + onset, duration: length - onset, pan: Int8(clamping: manner.pan))
     }
     return Pair(m: nil, t: note(-1, from: .zero), answer: note(-2, from: half))
@@ -297,7 +297,7 @@ struct BarWriter {
     if bells && !rule.bells.isEmpty {
       marks.append(
         ScoreEvent(
-          frame: onsets[slot], generation: 0, kind: .bell, voice: .m, pitch: Pitch(min(max(m, 21), 108)),
+          frame: onsets[slot], generation: 0, kind: .bell, voice: .m, pitch: Pitch(onKeys: m),
           velocity: UInt8(clamping: rules.performance.t), pan: 0))
     }
     if awakens {

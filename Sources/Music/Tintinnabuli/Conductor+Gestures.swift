@@ -38,7 +38,7 @@ extension Conductor {
     let midi = rules.scale.midi(rules.lowest + (degree ?? 0)) + 12 * rules.manner(of: voice).octaves
     return [
       ScoreEvent(
-        frame: moment, generation: book.newGeneration(), kind: .preview, pitch: Pitch(min(max(midi, 21), 108)),
+        frame: moment, generation: book.newGeneration(), kind: .preview, pitch: Pitch(onKeys: midi),
         amount: degree == nil ? 0 : 127)
     ]
   }

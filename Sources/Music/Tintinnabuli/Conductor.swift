@@ -172,7 +172,7 @@ public struct Conductor: Sendable {
     guard piece.bed != 0 else { return event }
     // By the nearer way.
     let up = rules.scale.midi(rules.lowest + Scale.step(piece.bed)) - rules.scale.midi(rules.lowest)
-    event.pitch = Pitch(min(max(event.pitch.midi + (up > 6 ? up - 12 : up), 21), 108))
+    event.pitch = Pitch(onKeys: event.pitch.midi + (up > 6 ? up - 12 : up))
     return event
   }
 

@@ -85,7 +85,7 @@ struct EchoWriter {
     let echoed = pairs.enumerated().map { index, pair in
       plain(pair, isLong: index == pairs.count - 1, share: share) {
         $0.onset = $0.onset - begin
-        $0.pitch = Pitch(min(max($0.pitch.midi + 12 * shift, 21), 108))
+        $0.pitch = Pitch(onKeys: $0.pitch.midi + 12 * shift)
         if index == pairs.count - 1 { $0.duration = long }
       }
     }

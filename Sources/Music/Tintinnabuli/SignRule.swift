@@ -39,7 +39,7 @@ public struct SignRule: Sendable, Hashable {
     case alternate1 = "alternate-1", alternate2 = "alternate-2"
 
     /// T of a melody note in pair `slot`.
-    func tone(of m: Int, slot: Int, in scale: Scale) -> Int {
+    package func tone(of m: Int, slot: Int, in scale: Scale) -> Int {
       let turn = slot % 2 == 0 ? -1 : 1
       return switch self {
       case .below1: scale.triadTone(-1, of: m)

@@ -33,12 +33,19 @@ extension ScoreRules {
     tonics.isEmpty ? self : moved(to: tonics[station.place % tonics.count])
   }
 
-  /// The rules on another tonic, whichever way is nearer: triad, cells, compass, drone and strings together.
+  /// Semitones from the scale's tonic to another, whichever way is nearer.
+  package func semitones(to tonic: Spelling) -> Int { (tonic.midi - scale.tonic + 138) % 12 - 6 }
+
+  /// The rules on another tonic: triad, cells, compass, drone and strings together. A pitch that would leave the keys sounds
+  /// in another octave.
   public func moved(to tonic: Spelling) -> ScoreRules {
-    let up = (tonic.midi - scale.tonic + 138) % 12 - 6
+    let up = semitones(to: tonic)
     guard up != 0 else { return self }
-    func move(_ pitch: Pitch) -> Pitch { Pitch(min(max(pitch.midi + up, 21), 108)) }
-    func span(_ range: ClosedRange<Pitch>) -> ClosedRange<Pitch> { move(range.lowerBound)...move(range.upperBound) }
+    func move(_ pitch: Pitch) -> Pitch { Pitch(onKeys: pitch.midi + up) }
+    // Limits keep their distance, even beyond the keys: the reader refuses a compass that leaves them on any tonic.
+    func span(_ range: ClosedRange<Pitch>) -> ClosedRange<Pitch> {
+      Pitch(range.lowerBound.midi + up)...Pitch(range.upperBound.midi + up)
+    }
     var rules = self
     rules.scale = Scale(tonicLetter: tonic.letter, tonicAlteration: tonic.alteration, steps: scale.steps)
     rules.cells = cells.map { move($0) }

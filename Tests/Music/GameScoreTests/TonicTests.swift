@@ -65,3 +65,29 @@ private func homeDegree(_ square: Square) -> Int { rules.scale.degree(of: rules.
     #expect(answer.pitch.midi == rules.scale.triadTone(t.pitch.midi < m ? 1 : -1, of: m) && answer.onset > t.onset)
   }
 }
+
+@Test(arguments: 0..<12, [-2, 2])
+func `On every tonic T stays in the triad and the drone on its pitch class, however far a sign or the drone is moved`(
+  _ semitone: Int, _ octaves: Int
+) throws {
+  var far = rules
+  for index in far.signs.indices {
+    (far.signs[index].tOctaves, far.signs[index].tOctavesAt) = (octaves, .all)
+    far.signs[index].bass = Pitch(octaves > 0 ? 107 : 23)
+  }
+  far.drone.notes = [Pitch(23), Pitch(107)]
+  far.drone.bed = Pitch(octaves > 0 ? 107 : 23)
+  let tonic = Spelling("\(["C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"][semitone])4")
+  var moved = far.moved(to: try #require(tonic))
+  moved.tonics = []
+  // All these low and high notes are B, the tonic.
+  for pitch in moved.drone.notes + [moved.drone.bed] + moved.signs.compactMap(\.bass) {
+    #expect(Pitch.keys.contains(pitch.midi) && pitch.midi % 12 == semitone)
+  }
+  let bars = conducted(try game("a1 b1 b2 c3 a3 a2 c1"), rules: moved).conductor.music.bars
+  #expect(bars.count > 6)
+  for pair in bars.flatMap(\.pairs) where !pair.isAwakening {
+    #expect(pair.m.map { moved.scale.degree(of: $0.pitch.midi) != nil } ?? true)
+    for t in [pair.t, pair.answer].compactMap({ $0?.pitch.midi }) { #expect(moved.scale.isTriad(t)) }
+  }
+}

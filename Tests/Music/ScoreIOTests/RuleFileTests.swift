@@ -181,3 +181,30 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
     #expect(error.description.hasPrefix("evening: no such rule file"))
   }
 }
+
+@Test(arguments: [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")])
+func `Rules nested as deep as a file may be long are refused, not followed`(_ open: String, _ close: String) {
+  let depth = RuleReader.limit / (open.utf8.count + close.utf8.count)
+  for text in [
+    String(repeating: open, count: depth),
+    String(repeating: open, count: depth) + String(repeating: close, count: depth),
+  ] {
+    #expect(throws: RuleErrors.self) { try RuleReader.rules(text) }
+  }
+}
+
+@Test func `Pitches that would leave the keys on a tonic are named, with their sign and the tonic`() throws {
+  for name in ["score", "morning", "night"] {
+    #expect(RuleAdvice.moved(try RuleLibrary.load("\(assets)/\(name).yaml").rules) == [])
+  }
+  var low = rules
+  low.drone.notes = [Pitch(22)]
+  let fork = try #require(low.signs.firstIndex { $0.name == "fork" })
+  low.signs[fork].bass = Pitch(107)
+  let threat = try #require(low.signs.firstIndex { $0.name == "threat" })
+  (low.signs[threat].tOctaves, low.signs[threat].tOctavesAt) = (2, .all)
+  let told = RuleAdvice.moved(low)
+  #expect(told.contains("drone.notes sounds in another octave in F♯ G A"), "\(told)")
+  #expect(told.contains { $0.hasPrefix("fork: the bass sounds in another octave in D") }, "\(told)")
+  #expect(told.contains { $0.hasPrefix("threat: T sounds in another octave in B D") }, "\(told)")
+}
