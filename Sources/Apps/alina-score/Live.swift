@@ -32,7 +32,9 @@ struct Live: ParsableCommand {
 
   func run() throws {
     let rules = try RuleLibrary.load(scoreRules).rules
-    if let wav { try write(to: wav, rules) } else { try play(rules) }
+    if let wav { return try write(to: wav, rules) }
+    try play(rules)
+    EndSignal.obey()
   }
 
   /// Composes the lines as they come and writes their sound when they end.
@@ -59,11 +61,17 @@ struct Live: ParsableCommand {
       guard let file = FileHandle(forWritingAtPath: path) else { throw ScoreFileError("\(path): cannot be written") }
       return file
     }
-    let port = midiPort ? try MIDIPort() : nil
+    let port = midiPort ? try MIDIPort(name: "Alina live") : nil
     func send(_ messages: [UInt8]) throws {
-      try file?.write(contentsOf: messages)
       port?.send(messages)
+      do { try file?.write(contentsOf: messages) } catch {
+        throw ScoreFileError("--midi \(midi ?? ""): cannot be written")
+      }
     }
+    // A pipe whose reader has gone is an error of `write`, after which the port still gets its silence.
+    signal(SIGPIPE, SIG_IGN)
+    EndSignal.watch()
+    defer { try? send(stream.silence()) }
     let inbox = Inbox()
     let reader = self
     Thread.detachNewThread {
@@ -76,18 +84,29 @@ struct Live: ParsableCommand {
     }
     var score = LiveScore(seed: seed, rules: rules)
     func post(_ events: [ScoreEvent]) {
-      _ = engine.post(events)
+      // The synthesizer has room again once it has played a block.
+      while !engine.post(events) { device.play(engine) }
       stream.post(events)
     }
     post(score.conductor.open(at: .zero))
+    var waiting: [EventLine] = []
     var end: Tick?
-    while end.map({ engine.framesBegun < $0 + .seconds(4) }) ?? true {
-      let (lines, isOver) = inbox.state.withLock { state in
-        defer { state.lines = [] }
-        return (state.lines, state.isOver)
+    while !EndSignal.hasCome, end.map({ engine.framesBegun < $0 + .seconds(4) }) ?? true {
+      let isOver = inbox.state.withLock { state in
+        waiting += state.lines
+        state.lines = []
+        return state.isOver
       }
-      for line in lines { post(score.hear(line, now: engine.framesBegun)) }
-      if isOver, end == nil {
+      // A line is composed when its time is near: the synthesizer has room for minutes of events, not for a whole file.
+      var heard = 0
+      while heard < waiting.count,
+        score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead
+      {
+        post(score.hear(waiting[heard], now: engine.framesBegun))
+        heard += 1
+      }
+      waiting.removeFirst(heard)
+      if isOver, waiting.isEmpty, end == nil {
         let (rest, last) = score.finish()
         post(rest)
         end = last
@@ -96,7 +115,6 @@ struct Live: ParsableCommand {
       device.play(engine)
       try send(stream.messages(before: engine.framesBegun - Tick(rawValue: device.waiting)))
     }
-    try send(stream.silence())
     show(score)
     if let failure = inbox.state.withLock({ $0.failure }) { throw ScoreFileError(failure) }
   }

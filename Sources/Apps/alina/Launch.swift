@@ -104,6 +104,10 @@ struct Launch {
     } catch {
       throw Failure(description: error.description, status: 1)
     }
+    // A terminal that closes ends the program as SIGTERM does, for which SDL makes it quit: games are kept, and the MIDI port
+    // falls silent. What `nohup` ignores stays ignored.
+    let before = signal(SIGHUP) { _ in _ = raise(SIGTERM) }
+    if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGHUP, SIG_IGN) }
 
     var sound = AudioDevice.Options()
     sound.bufferFrames = options.buffer
@@ -322,7 +326,7 @@ struct Launch {
 
   private func midiPort() throws -> MIDIPort? {
     guard options.midiPort else { return nil }
-    do { return try MIDIPort() } catch { throw Failure(description: error.description, status: 1) }
+    do { return try MIDIPort(name: "Alina") } catch { throw Failure(description: error.description, status: 1) }
   }
 
   private func script() throws -> Script? {

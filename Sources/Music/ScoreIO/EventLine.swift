@@ -161,10 +161,15 @@ package struct LiveScore {
     conductor.inTime = []
   }
 
-  /// Answers a line; one without a time, or with one that is over, is heard at `now`. Before that nothing can sound any more.
-  package mutating func hear(_ line: EventLine, now: Tick) -> [ScoreEvent] {
+  /// The moment at which a line is heard that is read `now`: its own time, or `now` where it has none or that is over.
+  package func moment(of line: EventLine, now: Tick) -> Tick {
     // Two downbeats at one moment would be one.
-    let moment = max(line.at.map { .seconds($0) } ?? now, now, isBegun ? last + .milliseconds(10) : .zero)
+    max(line.at.map { .seconds($0) } ?? now, now, isBegun ? last + .milliseconds(10) : .zero)
+  }
+
+  /// Answers a line. Before `now` nothing can sound any more.
+  package mutating func hear(_ line: EventLine, now: Tick) -> [ScoreEvent] {
+    let moment = moment(of: line, now: now)
     var events = conductor.advance(to: moment - Conductor.lookahead)
     if !isBegun { events += conductor.begin(at: moment) }
     (isBegun, last) = (true, moment)

@@ -9,12 +9,11 @@ package final class MIDIPort {
   private let coder: OpaquePointer
   private let port: Int32
 
-  /// The client's name, by which `aconnect` and others find the port.
-  package static let name = "Alina"
-
-  /// Opens the port.
+  /// Opens the port of a client, by whose name `aconnect` and others find it.
+  ///
+  /// - Parameter name: The client's name; a number is added where another client has it.
   /// - Throws: One line where this machine has no sequencer.
-  package init() throws(ScoreFileError) {
+  package init(name: String) throws(ScoreFileError) {
     alina_alsa_silence()
     var sequencer: OpaquePointer?
     let failed = snd_seq_open(&sequencer, "default", Int32(SND_SEQ_OPEN_OUTPUT), 0)
@@ -23,9 +22,10 @@ package final class MIDIPort {
         "--midi-port: no ALSA sequencer here (\(String(cString: snd_strerror(failed)))); the kernel's module is snd-seq"
       )
     }
+    let name = Self.unused(name, besides: Self.clients(of: sequencer))
     var coder: OpaquePointer?
     let port =
-      snd_midi_event_new(16, &coder) == 0 && snd_seq_set_client_name(sequencer, MIDIPort.name) == 0
+      snd_midi_event_new(16, &coder) == 0 && snd_seq_set_client_name(sequencer, name) == 0
       ? snd_seq_create_simple_port(
         sequencer, "score", UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ),
         UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION)) : -1
@@ -34,6 +34,28 @@ package final class MIDIPort {
       throw ScoreFileError("--midi-port: the ALSA sequencer refused a port")
     }
     (self.sequencer, self.coder, self.port) = (sequencer, coder, port)
+  }
+
+  /// A name that no client has: the wanted one, or it with the least number from 2.
+  static func unused(_ name: String, besides names: Set<String>) -> String {
+    var (unused, number) = (name, 1)
+    while names.contains(unused) {
+      number += 1
+      unused = "\(name) \(number)"
+    }
+    return unused
+  }
+
+  private static func clients(of sequencer: OpaquePointer) -> Set<String> {
+    var information: OpaquePointer?
+    guard snd_seq_client_info_malloc(&information) == 0 else { return [] }
+    defer { snd_seq_client_info_free(information) }
+    snd_seq_client_info_set_client(information, -1)
+    var names: Set<String> = []
+    while snd_seq_query_next_client(sequencer, information) == 0 {
+      if let name = snd_seq_client_info_get_name(information) { names.insert(String(cString: name)) }
+    }
+    return names
   }
 
   deinit {

@@ -44,8 +44,10 @@ package struct MIDIStream: Sendable {
     return bytes + release { $0.end <= frame }
   }
 
-  /// The messages that let go of every key and of the pedal.
-  package mutating func silence() -> [UInt8] { release { _ in true } + (0..<3).flatMap { [0xB0 | $0, 64, 0] } }
+  /// The messages that let go of every key and of the pedal, and All Notes Off (controller 123) for a listener that missed some.
+  package mutating func silence() -> [UInt8] {
+    release { _ in true } + (0..<3).flatMap { [0xB0 | $0, 64, 0, 0xB0 | $0, 123, 0] }
+  }
 
   private mutating func release(_ isOver: (Key) -> Bool) -> [UInt8] {
     let bytes = held.filter(isOver).sorted { $0.end < $1.end }.flatMap(\.off)

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import ScoreModel
+import Synth
 import TestSupport
 import Testing
 import Tintinnabuli
@@ -132,7 +133,8 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
   // The same key again: it is let go first.
   #expect(
     stream.messages(before: Tick(rawValue: 500)) == [0x81, 78, 64, 0xB1, 10, 64, 0x91, 78, 40])
-  #expect(stream.silence() == [0x81, 78, 64, 0xB0, 64, 0, 0xB1, 64, 0, 0xB2, 64, 0])
+  #expect(
+    stream.silence() == [0x81, 78, 64] + [0xB0, 0xB1, 0xB2].flatMap { [$0, 64, 0, $0, 123, 0] as [UInt8] })
 }
 
 @Test(.long, .enabled(if: Python.hasMido, "python3 has no module mido"))
@@ -157,6 +159,93 @@ func `Lines are played on the sound device as they come, and as MIDI on a pipe`(
     """, path)
   // F#5 is the fourth degree above B4: a bar of two pairs follows.
   #expect(read.output.contains("78\n") && read.output.hasSuffix("held 0\n"), "\(read.output)")
+}
+
+@Test func `A long file of lines sounds on the device as in a sound file: none of its bars is lost`() throws {
+  let folder = TemporaryFolder()
+  let (raw, wav, lines) = (folder.path + "/raw", folder.path + "/a.wav", folder.path + "/lines")
+  // More events than the synthesizer has room for at once.
+  let text = (0..<600).map { number in
+    #"{"at": \#(1 + 0.15 * Double(number)), "voice": "\#(number % 2 == 0 ? "first" : "second")", "degree": \#(number * 5 % 11)}"#
+  }
+  try text.joined(separator: "\n").write(toFile: lines, atomically: true, encoding: .utf8)
+  // SDL's disk device takes what is played as fast as it comes.
+  let played = try Child.run(
+    [try #require(command), "live", lines],
+    environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw, "SDL_DISKAUDIODELAY": "0"])
+  #expect(played.status == 0 && played.errors.isEmpty, "\(played)")
+  #expect(try run(["live", lines, "--wav", wav]).status == 0)
+  // The device writes zeros where it waits for the next block; the music has none once it has begun.
+  let live = try Data(contentsOf: URL(filePath: raw)).withUnsafeBytes { bytes in
+    bytes.bindMemory(to: Stereo.self).filter { $0 != .zero }
+  }
+  let file = try Sound(path: wav).frames
+  func alike(_ frame: Int, _ begin: Int) -> Bool { abs(live[frame].x - file[begin + frame].x) < 1e-6 }
+  let (second, end) = (48_000, 88 * 48_000)
+  try #require(live.count > end && file.count > end + second)
+  let begin = try #require((0..<second).first { begin in (second..<second + 100).allSatisfy { alike($0, begin) } })
+  let apart = (second..<end).first { !alike($0, begin) }
+  #expect(apart == nil, "apart at \(Double(apart ?? 0) / 48_000) s")
+}
+
+/// What a stream of MIDI leaves sounding: keys that are down, and pedals.
+private func held(_ bytes: [UInt8]) -> (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) {
+  var told: (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) = ([], [], 0)
+  for at in stride(from: 0, to: bytes.count - 2, by: 3) {
+    let (status, channel, data) = (bytes[at] & 0xF0, bytes[at] & 0x0F, (bytes[at + 1], bytes[at + 2]))
+    switch status {
+    case 0x90:
+      told.keys.insert([channel, data.0])
+      told.struck += 1
+    case 0x80: told.keys.remove([channel, data.0])
+    case 0xB0 where data.0 == 64:
+      if data.1 > 0 { told.pedals.insert(channel) } else { told.pedals.remove(channel) }
+    default: break
+    }
+  }
+  return told
+}
+
+@Test(arguments: [SIGINT, SIGTERM, SIGHUP, 0])
+func `No key and no pedal stays down after a signal or the end of the lines`(_ number: Int32) throws {
+  let folder = TemporaryFolder()
+  let pipe = folder.path + "/midi"
+  #expect(mkfifo(pipe, 0o600) == 0)
+  let live = try Child(
+    [try #require(command), "live", "--midi", pipe], environment: ["SDL_AUDIODRIVER": "dummy"], input: .pipe,
+    errors: .pipe)
+  let midi = try #require(FileHandle(forReadingAtPath: pipe))
+  try live.input.write(contentsOf: Data(#"{"voice": "first", "degree": 4}"#.utf8 + [10]))
+  var bytes: [UInt8] = []
+  while bytes.count % 3 != 0 || held(bytes).keys.isEmpty || held(bytes).pedals.isEmpty {
+    bytes += try #require(try midi.read(upToCount: 1))
+  }
+  if number == 0 { try live.input.close() } else { live.signal(number) }
+  bytes += midi.readDataToEndOfFile()
+  #expect(try live.wait(seconds: 120) == -number)
+  let told = held(bytes)
+  #expect(told.keys.isEmpty && told.pedals.isEmpty && told.struck > 0)
+}
+
+@Test func `A pipe of MIDI that nobody reads any more ends the program with one line`() throws {
+  let folder = TemporaryFolder()
+  let pipe = folder.path + "/midi"
+  #expect(mkfifo(pipe, 0o600) == 0)
+  let live = try Child(
+    [try #require(command), "live", "--midi", pipe], environment: ["SDL_AUDIODRIVER": "dummy"], input: .pipe,
+    errors: .pipe)
+  let midi = try #require(FileHandle(forReadingAtPath: pipe))
+  _ = try midi.read(upToCount: 3)
+  try midi.close()
+  #expect(try live.wait(seconds: 120) == 2)
+  #expect(
+    String(decoding: live.errors.readDataToEndOfFile(), as: UTF8.self)
+      == "alina-score: --midi \(pipe): cannot be written\n")
+}
+
+@Test func `Clients of the sequencer have names of their own, the first one the plain name`() {
+  #expect(MIDIPort.unused("Alina", besides: ["System", "Alina live"]) == "Alina")
+  #expect(MIDIPort.unused("Alina", besides: ["Alina", "Alina 2"]) == "Alina 3")
 }
 
 @Test(.long) func `Another package builds with the libraries and composes with them`() throws {
