@@ -89,7 +89,14 @@ enum GameFile {
       let kinds = [".pgn", ".ttt", ".jsonl", ".json", ".txt"]
       let games = files.filter { file in kinds.contains { file.hasSuffix($0) } }
       guard !games.isEmpty else { throw ScoreFileError("\(path): holds no .pgn, .ttt or .jsonl file") }
-      return try games.flatMap { try records("\(path)/\($0)") }
+      return try games.flatMap { file in
+        do { return try records("\(path)/\(file)") } catch let error as ScoreFileError {
+          // Texts and JSON of other programs may lie beside the games.
+          guard file.hasSuffix(".txt") || file.hasSuffix(".json") else { throw error }
+          FileHandle.standardError.write(Data("alina-score: left out: \(error)\n".utf8))
+          return []
+        }
+      }
     }
     let read =
       path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)

@@ -19,7 +19,8 @@ struct Render: ParsableCommand {
   var midi: String?
   @Option(name: .customLong("musicxml"), help: ArgumentHelp("For notation programs.", valueName: "file"))
   var musicXML: String?
-  @Option(help: ArgumentHelp("A picture of the score.", valueName: "file")) var png: String?
+  @Option(help: ArgumentHelp("A picture of the score; a long one goes on in NAME-2.png and so on.", valueName: "file"))
+  var png: String?
   @Option(help: ArgumentHelp("A picture of the score.", valueName: "file")) var svg: String?
   @Flag(help: "Print the score as text, bar by bar, M over T.") var text = false
   @OptionGroup var piano: PianoOption
@@ -68,7 +69,7 @@ struct Render: ParsableCommand {
         bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record),
         isExcerpt: bars.last?.index != rendition.bars.last?.index)
       if let svg { try WholeFile.write(Array(page.svg.utf8), to: svg) }
-      if let png { try WholeFile.write(png) { try page.writePNG(to: $0) } }
+      if let png { try page.writePNG(to: png) }
     }
     var sound = OfflineSound(rendition.events, end: rendition.end)
     sound.range = (from ?? 0)...(to ?? .greatestFiniteMagnitude)

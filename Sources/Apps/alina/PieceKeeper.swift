@@ -80,7 +80,7 @@ struct PieceKeeper: Sendable {
       try write("piece.mid", MIDIFile.bytes(music, title: piece.title))
       try write("piece.musicxml", Array(MusicXML.text(music.bars, rules: rules, title: piece.title).utf8))
       let page = ScorePage(music.bars, rules: rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
-      try WholeFile.write("\(folder)/piece.png") { try page.writePNG(to: $0, zoom: PieceKeeper.zoom) }
+      try page.writePNG(to: "\(folder)/piece.png", zoom: PieceKeeper.zoom)
       try WholeFile.write("\(folder)/piece.flac") { path in
         try playing(music) { engine in
           var progress = 0

@@ -32,6 +32,8 @@ package struct ScorePage: Sendable {
     var stretch = 1.0
   }
 
+  /// Where each system begins.
+  private var tops: [Double] = []
   private let scale: Scale
   /// Half the distance of two staff lines.
   private let step = 4.5
@@ -50,9 +52,23 @@ package struct ScorePage: Sendable {
     y += 130
     for (index, system) in systems.enumerated() {
       draw(system, endsMusic: index == systems.count - 1 && !isExcerpt, top: y)
+      tops.append(y)
       y += 330
     }
     height = y - 20
+  }
+
+  /// The page cut between systems into pieces of at most so many points, from its top to its foot.
+  package func pieces(of limit: Double) -> [Range<Double>] {
+    // Over a system stand the names of its bars, under the one before its ledger lines.
+    let cuts = tops.dropFirst().map { $0 - 62 }
+    var pieces: [Range<Double>] = []
+    var begin = 0.0
+    for (cut, foot) in zip(cuts, cuts.dropFirst() + [height]) where foot - begin > limit {
+      pieces.append(begin..<cut)
+      begin = cut
+    }
+    return pieces + [begin..<height]
   }
 
   private func width(of pair: Pair) -> Double { pair.isLong ? 70 : 38 }

@@ -5,8 +5,20 @@
 
   /// The page as PNG, drawn by Cairo; not in headless builds.
   extension ScorePage {
-    /// Writes the file at `zoom` pixels a point.
-    package func writePNG(to path: String, zoom: Double = 1) throws(ScoreFileError) {
+    /// Pixels of a picture's longer side: graphics cards show as many. Cairo draws 32,767.
+    private static let longest = 16_384.0
+
+    /// Writes the page at `zoom` pixels a point. A page that is too long for one picture goes on in `NAME-2.png` and so on.
+    package func writePNG(to path: String, zoom: Double = 1) throws {
+      let stem = path.hasSuffix(".png") ? String(path.dropLast(4)) : path
+      for (index, piece) in pieces(of: Self.longest / zoom).enumerated() {
+        let name = index == 0 ? path : "\(stem)-\(index + 1)\(path.dropFirst(stem.count))"
+        try WholeFile.write(name) { try write(piece, to: $0, zoom: zoom) }
+      }
+    }
+
+    private func write(_ piece: Range<Double>, to path: String, zoom: Double) throws(ScoreFileError) {
+      let height = piece.upperBound - piece.lowerBound
       let surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width * zoom), Int32(height * zoom))
       defer { cairo_surface_destroy(surface) }
       let context = cairo_create(surface)
@@ -14,6 +26,7 @@
       cairo_scale(context, zoom, zoom)
       cairo_set_source_rgb(context, 0.984, 0.973, 0.945)
       cairo_paint(context)
+      cairo_translate(context, 0, -piece.lowerBound)
       for shape in shapes { draw(shape, context) }
       cairo_surface_flush(surface)
       try Self.write(surface, to: path)
@@ -97,7 +110,7 @@
 #else
   extension ScorePage {
     /// Refuses: a headless build has no Cairo.
-    package func writePNG(to path: String, zoom: Double = 1) throws(ScoreFileError) {
+    package func writePNG(to path: String, zoom: Double = 1) throws {
       throw ScoreFileError("\(path): this build has no Cairo (HEADLESS); write --svg instead")
     }
   }

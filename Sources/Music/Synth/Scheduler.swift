@@ -12,6 +12,8 @@ struct Scheduler: ~Copyable {
   private let events = Slab<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0
   private var tail = 0
+  /// Frames by which the batch that was read last is late. A batch that does not fit at once keeps it for its rest.
+  private var shift: Int64 = 0
 
   var nextFrame: Int64? { head < tail ? events[head].frame.rawValue : nil }
 
@@ -24,7 +26,6 @@ struct Scheduler: ~Copyable {
       tail -= head
       head = 0
     }
-    var shift: Int64 = 0
     var taken = pending.lowerBound
     for at in pending {
       guard tail < Self.capacity else { break }

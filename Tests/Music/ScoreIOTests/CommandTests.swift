@@ -68,8 +68,7 @@ func `Bad input is one clear line on standard error, status 2, and nothing is wr
   let told = try run(arguments, input: record)
   #expect(told.status == 2 && told.out.isEmpty)
   #expect(told.err.hasPrefix("alina-score: ") && told.err.filter { $0 == "\n" }.count == 1, "\(told.err)")
-  #expect(
-    !FileManager.default.fileExists(atPath: "/tmp/x.wav") && !FileManager.default.fileExists(atPath: "/tmp/x.wav.part"))
+  #expect(try FileManager.default.contentsOfDirectory(atPath: "/tmp").allSatisfy { !$0.hasPrefix("x.wav") })
 }
 
 @Test(arguments: [
@@ -127,7 +126,13 @@ func `A game that cannot be read is one line`(record: String, says: String) thro
   try games[0].text.write(toFile: folder + "/one.pgn", atomically: true, encoding: .utf8)
   try (games[1].text + "\n" + games[2].text).write(toFile: folder + "/two.pgn", atomically: true, encoding: .utf8)
   try (games[3].jsonLine + "\n").write(toFile: folder + "/three.jsonl", atomically: true, encoding: .utf8)
-  #expect(try run(["measure", folder]).out.hasPrefix("4 games"))
+  // What others put beside the games is left out, with a line that says so.
+  try "Games of the club.\n".write(toFile: folder + "/README.txt", atomically: true, encoding: .utf8)
+  try #"{"moves": 3}"#.write(toFile: folder + "/package.json", atomically: true, encoding: .utf8)
+  let measured = try run(["measure", folder])
+  #expect(measured.out.hasPrefix("4 games") && measured.status == 0)
+  #expect(measured.err.split(separator: "\n").allSatisfy { $0.hasPrefix("alina-score: left out: \(folder)/") })
+  #expect(measured.err.contains("README.txt") && measured.err.contains("package.json"), "\(measured.err)")
   let json = try run(["measure", folder, "--json"]).out
   let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
   #expect(object?["games"] as? Int == 4)
@@ -140,4 +145,17 @@ func `A game that cannot be read is one line`(record: String, says: String) thro
   #expect(throws: ScoreFileError.self) { try WholeFile.write([1], to: pipe) }
   var status = stat()
   #expect(stat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+}
+
+@Test func `A file that is replaced keeps its mode, and a link to it stays a link`() throws {
+  let folder = TemporaryFolder()
+  let (file, link) = (folder.path + "/rules.yaml", folder.path + "/link.yaml")
+  try WholeFile.write([1], to: file)
+  chmod(file, 0o640)
+  #expect(symlink("rules.yaml", link) == 0)
+  try WholeFile.write([2, 3], to: link)
+  var status = stat()
+  #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+  #expect(lstat(file, &status) == 0 && status.st_mode == S_IFREG | 0o640 && status.st_size == 2)
+  #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
 }

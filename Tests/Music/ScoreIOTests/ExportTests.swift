@@ -45,32 +45,111 @@ private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map 
   #expect(abs(Double(loudest) / Double(rate) - 0.1) < 0.001)
 }
 
+/// A Standard MIDI File as its specification says it is read.
+private struct ReadMIDI {
+  /// One message of a track, and when it comes by the tempos of the first track.
+  struct Message {
+    let tick: Int
+    let seconds: Double
+    let bytes: [UInt8]
+  }
+
+  var tracks: [[Message]] = []
+  /// The most ticks between two messages, and the most bytes that say them.
+  var longest = 0
+  var widest = 0
+
+  init(_ bytes: [UInt8]) {
+    let division = Double(Int(bytes[12]) << 8 | Int(bytes[13]))
+    var tempos: [(tick: Int, seconds: Double, tempo: Double)] = [(0, 0, 500_000)]
+    func seconds(_ tick: Int) -> Double {
+      guard let last = tempos.last(where: { $0.tick <= tick }) else { return 0 }
+      return last.seconds + Double(tick - last.tick) / division * last.tempo / 1e6
+    }
+    var at = 14
+    while at < bytes.count {
+      let end = at + 8 + bytes[at + 4..<at + 8].reduce(0) { $0 << 8 | Int($1) }
+      at += 8
+      var (now, track) = (0, [Message]())
+      while at < end {
+        var (delta, length) = (0, 0)
+        repeat {
+          delta = delta << 7 | Int(bytes[at] & 0x7F)
+          length += 1
+          at += 1
+        } while bytes[at - 1] & 0x80 != 0
+        now += delta
+        (longest, widest) = (max(longest, delta), max(widest, length))
+        let size = bytes[at] == 0xFF ? 3 + Int(bytes[at + 2]) : bytes[at] & 0xF0 == 0xC0 ? 2 : 3
+        let message = Array(bytes[at..<at + size])
+        track.append(Message(tick: now, seconds: seconds(now), bytes: message))
+        if message.prefix(2) == [0xFF, 0x51] {
+          tempos.append((now, seconds(now), Double(message[3...].reduce(0) { $0 << 8 | Int($1) })))
+        }
+        at += size
+      }
+      tracks.append(track)
+    }
+  }
+}
+
 @Test func `Two events of a MIDI file are no further apart than a file may say, however long a pause was`() throws {
   let record = try Record(text: "1. b2 {[%emt 0:00:01.000]} a1 {[%emt 3:00:00.000]} 2. c3 {[%emt 0:00:05.000]} *")
-  let bytes = MIDIFile.bytes(Rendition(of: record, rules: rules), title: "")
-  var (at, longest) = (14, 0)
-  while at < bytes.count {
-    let end = at + 8 + bytes[at + 4..<at + 8].reduce(0) { $0 << 8 | Int($1) }
-    at += 8
-    var now = 0
-    while at < end {
-      var (delta, length) = (0, 0)
-      repeat {
-        delta = delta << 7 | Int(bytes[at] & 0x7F)
-        length += 1
-        at += 1
-      } while bytes[at - 1] & 0x80 != 0
-      #expect(length <= 4)
-      now += delta
-      at += bytes[at] == 0xFF ? 3 + Int(bytes[at + 2]) : bytes[at] & 0xF0 == 0xC0 ? 2 : 3
+  let rendition = Rendition(of: record, rules: rules)
+  let file = ReadMIDI(MIDIFile.bytes(rendition, title: ""))
+  #expect(file.widest <= 4 && file.longest > 1_000)
+  let last = try #require(file.tracks[0].last { $0.bytes.starts(with: [0xFF, 0x06]) })
+  #expect(abs(last.seconds - (rendition.bars.last?.start.seconds ?? 0)) < 0.001 && last.seconds > 3 * 3_600)
+  #expect(last.tick < 10_000_000)
+}
+
+@Test(arguments: Variant.allCases)
+func `A MIDI file has the onsets of the render, our bars, and at its end no key or pedal down`(_ variant: Variant)
+  throws
+{
+  for record in ReferenceGames.games(2, of: variant, seed: 3) {
+    let rendition = Rendition(of: record, rules: rules)
+    let bytes = MIDIFile.bytes(rendition, title: "Ingrid – Zoë 🌿")
+    let file = ReadMIDI(bytes)
+    #expect(file.tracks[0].first?.bytes == [0xFF, 0x03, 14] + Array("Ingrid - Zo".utf8) + [0xEB, 0x20, 0x3F])
+    #expect(file.tracks[0].first { $0.bytes.starts(with: [0xFF, 0x51]) }?.tick == 0)
+    // Each bar of the score begins with a marker and, where it sounds at all, a bar of the file.
+    let markers = file.tracks[0].filter { $0.bytes.starts(with: [0xFF, 0x06]) }
+    #expect(markers.count == rendition.bars.count)
+    for (marker, bar) in zip(markers, rendition.bars) { #expect(abs(marker.seconds - bar.start.seconds) < 0.000_1) }
+    var bar = 0
+    for message in file.tracks[0] where message.bytes.starts(with: [0xFF, 0x58]) {
+      #expect(message.tick == bar, "a bar is not as long as its time signature says")
+      bar = message.tick + (Int(message.bytes[3]) * 4 * 960) >> Int(message.bytes[4])
     }
-    longest = max(longest, now)
+    for (channel, voice) in [ScoreEvent.Voice.m, .t, .bass].enumerated() {
+      var held: [UInt8: Int] = [:]
+      var onsets: [(seconds: Double, pitch: Int)] = []
+      for message in file.tracks[channel + 1] {
+        if message.bytes[0] & 0xF0 == 0x90 {
+          #expect(held.updateValue(message.tick, forKey: message.bytes[1]) == nil, "struck while it is down")
+          onsets.append((message.seconds, Int(message.bytes[1])))
+        }
+        if message.bytes[0] & 0xF0 == 0x80 {
+          #expect(held.removeValue(forKey: message.bytes[1]) ?? .max < message.tick)
+        }
+      }
+      #expect(held.isEmpty)
+      let ends = file.tracks[channel + 1].suffix(3).map(\.bytes)
+      #expect(ends == [[0xB0 | UInt8(channel), 64, 0], [0xB0 | UInt8(channel), 123, 0], [0xFF, 0x2F, 0]])
+      let notes = rendition.events.filter { $0.kind == .note && $0.voice == voice }
+      #expect(notes.count == onsets.count)
+      for pitch in Set(onsets.map(\.pitch)) {
+        let ours = notes.filter { $0.pitch.midi == pitch }.map(\.frame.seconds).sorted()
+        let theirs = onsets.filter { $0.pitch == pitch }.map(\.seconds).sorted()
+        #expect(zip(ours, theirs).allSatisfy { abs($0 - $1) < 0.002 })
+      }
+    }
   }
-  #expect(longest > 3 * 3600 * 48_000)
 }
 
 @Test(.enabled(if: Python.hasMido, "python3 has no module mido"))
-func `The MIDI file has the render's onsets to the frame, three channels, pedal and a marker at each bar`() throws {
+func `mido reads the MIDI file: three channels, no key struck twice or held, a marker at each bar`() throws {
   let path = temporary("score.mid")
   defer { unlink(path) }
   for rendition in renditions() {
@@ -81,33 +160,33 @@ func `The MIDI file has the render's onsets to the frame, three channels, pedal 
       assert f.type == 1 and len(f.tracks) == 4, (f.type, len(f.tracks))
       assert [t.name for t in f.tracks] == ['Test', 'M', 'T', 'Bass']
       for t in f.tracks:
-          now, held = 0, set()
+          held = set()
           for m in t:
-              now += m.time
-              s = now * 0.5 / f.ticks_per_beat
-              if m.type == 'marker': print('marker', m.text, round(s * 48000))
               if m.type == 'note_on':
                   assert m.note not in held, 'struck twice'
                   held.add(m.note)
-                  print('note', m.channel, m.note, m.velocity, round(s * 48000))
               if m.type == 'note_off': held.remove(m.note)
-              if m.type == 'control_change' and m.control == 64: print('pedal', m.channel, m.value, round(s * 48000))
           assert not held
+      now = 0
+      for m in f:
+          now += m.time
+          if m.type == 'marker': print('marker', m.text, round(now * 1000))
+          if m.type == 'note_on': print('note', m.channel, m.note, m.velocity)
+          if m.type == 'control_change' and m.control == 64: print('pedal', m.channel, m.value)
       """
     let (status, told) = try Python.run(program, path)
     try #require(status == 0, "mido refused the file")
-    let lines = Set(told.split(separator: "\n").map(String.init))
-    let notes = rendition.events.filter { $0.kind == .note }
-    for note in notes {
-      let channel = [ScoreEvent.Voice.m: 0, .t: 1, .bass: 2][note.voice]!
-      #expect(lines.contains("note \(channel) \(note.pitch.midi) \(note.velocity) \(note.frame.rawValue)"))
+    let lines = told.split(separator: "\n").map(String.init)
+    let notes = rendition.events.filter { $0.kind == .note }.map {
+      "note \($0.voice.rawValue) \($0.pitch.midi) \($0.velocity)"
     }
-    #expect(
-      lines.filter { $0.hasPrefix("note") }.count == Set(notes.map { "\($0.voice) \($0.pitch) \($0.frame)" }).count)
+    #expect(lines.filter { $0.hasPrefix("note") }.sorted() == notes.sorted())
     for bar in rendition.bars {
-      #expect(lines.contains("marker bar \(bar.index + 1) \(bar.kind.rawValue) \(bar.start.rawValue)"))
+      let start = Int((bar.start.seconds * 1_000).rounded())
+      #expect(
+        (start - 1...start + 1).contains { lines.contains("marker bar \(bar.index + 1) \(bar.kind.rawValue) \($0)") })
     }
-    #expect(lines.contains { $0.hasPrefix("pedal 0 127") })
+    #expect(lines.contains("pedal 0 127") && lines.suffix(3).allSatisfy { $0.hasPrefix("pedal") && $0.hasSuffix(" 0") })
   }
 }
 
@@ -187,10 +266,22 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   defer { unlink(path) }
   let page = ScorePage(renditions()[0].bars, rules: rules, title: "Test", subtitle: "")
   do { try page.writePNG(to: path) } catch {
-    #expect(error.description.contains("HEADLESS"))
+    #expect("\(error)".contains("HEADLESS"))
     return
   }
   let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+  // Cairo says so much of any side above 32,767.
+  let folder = TemporaryFolder()
+  let long = ScorePage(
+    Array(repeating: renditions()[0].bars, count: 60).flatMap { $0 }, rules: rules, title: "", subtitle: "")
+  #expect(long.height > 2 * 32_767)
+  try long.writePNG(to: folder.path + "/long.png", zoom: 0.5)
+  let pieces = long.pieces(of: 32_768)
+  let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+  #expect(
+    names == ["long-2.png", "long-3.png", "long.png"].suffix(pieces.count) && pieces.count > 1, "\(names) \(pieces)")
+  #expect(pieces.first?.lowerBound == 0 && pieces.last?.upperBound == long.height)
+  #expect(zip(pieces, pieces.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
   #expect(bytes.prefix(4) == [0x89, 0x50, 0x4E, 0x47] && bytes.count > 10_000)
   #expect(throws: ScoreFileError.self) { try page.writePNG(to: "/nowhere/score.png") }
 }
@@ -229,5 +320,33 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   #expect(throws: ScoreFileError.self) { try RuleReader.chain("comb:honey") }
   #expect(throws: ScoreFileError.self) { try RuleReader.chain("vocoder") }
   #expect(throws: ScoreFileError.self) { try Sound(path: "/nowhere.wav") }
-  #expect(throws: ScoreFileError.self) { try AudioFile(path: "/nowhere/a.wav", format: .wav) }
+  #expect(throws: ScoreFileError.self) { try AudioFile(path: "/nowhere/a.wav", format: .wav, frames: 1) }
+}
+
+@Test func `A WAV file that would pass 4 GiB is written as RF64, any other as WAV`() throws {
+  let folder = TemporaryFolder()
+  let second = [Float](repeating: 0.5, count: 2 * 48_000)
+  for (frames, kind) in [(48_000, "RIFF"), (4 * 3_600 * 48_000, "RIFF"), (5 * 3_600 * 48_000, "RF64")] {
+    let path = folder.path + "/\(frames).wav"
+    let file = try AudioFile(path: path, format: .wav, frames: frames)
+    try second.withUnsafeBufferPointer { try file.write($0) }
+    try file.finish()
+    #expect(try Data(contentsOf: URL(filePath: path)).prefix(4) == Data(kind.utf8))
+    #expect(try Sound(path: path).frames == [Stereo](repeating: Stereo(0.5, 0.5), count: 48_000))
+  }
+}
+
+@Test(.needs("prlimit"), arguments: ["wav", "flac"])
+func `A sound whose last bytes find no room is refused, and leaves nothing`(_ kind: String) throws {
+  let folder = TemporaryFolder()
+  let path = folder.path + "/a." + kind
+  let tone = [try #require(command), "tone", "A4", path]
+  #expect(try Child.run(tone).status == 0)
+  let size = try Data(contentsOf: URL(filePath: path)).count
+  try FileManager.default.removeItem(atPath: path)
+  // Ignored, the signal of a file that grows too large leaves `write` to fail, as on a full disk.
+  let limited = ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\(size - 1)"] + tone
+  let told = try Child.run(limited)
+  #expect(told.status == 2 && told.errors == "alina-score: \(path): cannot be written (File too large)\n", "\(told)")
+  #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
 }

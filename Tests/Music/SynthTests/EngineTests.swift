@@ -53,6 +53,23 @@ struct EngineTests {
     #expect(engine.counters.voices == 3)
   }
 
+  @Test("moves a late batch as a whole even where only half of it finds room at first")
+  func halves() {
+    let ring = Ring(32_768, filler: Posted())
+    let late = Ring(16, filler: LateBatch(generation: 0, frame: .zero, lateness: 0))
+    var scheduler = Scheduler()
+    let full = Scheduler.capacity - 2
+    ring.post(full) { Posted(event: Scores.note(60, at: Int64(5_000 + $0), 1), begins: $0 == 0) }
+    ring.post(4) { Posted(event: Scores.note(70 + $0, at: 900, 2), begins: $0 == 0) }
+    scheduler.drain(ring, now: 1_000, late: late)
+    // The two notes that found room are over; then the rest is read.
+    #expect((0..<2).map { _ in scheduler.pop(due: 1_000)?.pitch.midi } == [70, 71])
+    scheduler.drain(ring, now: 1_400, late: late)
+    let rest = (0..<2).compactMap { _ in scheduler.pop(due: 1_400) }
+    #expect(rest.map(\.pitch.midi) == [72, 73] && rest.allSatisfy { $0.frame.rawValue == 1_000 })
+    #expect(late.pending().count == 1)
+  }
+
   @Test("drops what a cut forbids: older events from its frame on, but for drone and preview")
   func cuts() {
     let engine = Engine()
