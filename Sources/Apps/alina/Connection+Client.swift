@@ -8,12 +8,12 @@ import Screen
 extension Connection {
   /// A connection over sockets that heals itself.
   init(
-    to address: ServerAddress, guest: String?, _ security: MatchClient.Configuration.Security,
+    to address: ServerAddress, name: String?, _ security: MatchClient.Configuration.Security,
     _ services: PlatformServices
   ) {
     let client = MatchClient(
       .init(
-        address, security: security, identity: .init(client: "alina", guest: guest), folder: services.dataFolder()))
+        address, security: security, identity: .init(client: "alina", written: name), folder: services.dataFolder()))
     client.onWake(services.wake)
     client.connect()
     self.init(

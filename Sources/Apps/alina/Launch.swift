@@ -296,7 +296,7 @@ struct Launch {
     let font = grandFont
     var machine = Machine(
       services: services, sound: sound, rules: rules,
-      connect: { address, guest in Connection(to: address, guest: guest, security, services) },
+      connect: { address, name in Connection(to: address, name: name, security, services) },
       milliseconds: { MatchClient.now },
       keep: { piece, told in
         let keeper = PieceKeeper(piece, services, font: font)

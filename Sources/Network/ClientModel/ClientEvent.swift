@@ -12,14 +12,13 @@ package enum ClientFailure: Error, Sendable, Hashable {
   case fingerprintChanged(expected: String, found: String)
   /// The same session connected from elsewhere.
   case replaced
-  /// The server no longer accepts the token or session.
+  /// The server accepts no login at all, not even a guest's.
   case notAccepted
   case banned
-  /// The server ended the connection because of something this client sent.
-  case refused(ByeCode, String)
-
-  /// The beginning of the message when the other end is no match server.
-  package static let isNoServer = "what it says is no match protocol"
+  /// The other end is no match server.
+  case notServer
+  /// The server ended the connection because of what this client sent: lines that were no messages, or too many lines.
+  case malformed, flood
 
   /// One sentence that says what happened and one that says what to do.
   package var advice: String {
@@ -37,9 +36,11 @@ package enum ClientFailure: Error, Sendable, Hashable {
     case .replaced:
       return "You are connected from somewhere else. Close the other window, or connect again to play here."
     case .notAccepted:
-      return "The server does not know this session any more. Connect again as a guest, or with your token."
+      return "The server lets no guest in. Ask its administrator."
     case .banned: return "This account is banned on this server. Ask its administrator."
-    case .refused(_, let text): return "The server ended the connection: \(text). Connect again."
+    case .notServer: return "The other end is no match server. Check the address and the port."
+    case .malformed: return "The server ended the connection: it did not understand this program. Update it."
+    case .flood: return "The server ended the connection: this program sent too many messages. Connect again."
     }
   }
 }
@@ -116,9 +117,15 @@ package enum ClientEvent: Sendable, Hashable {
   case event(MatchID, seq: Int, MatchEvent)
   /// The server refused a move that showed already; the view is corrected.
   case movePutRight(MatchID, CellName, ErrorCode, String)
-  case refused(ErrorCode, String, MatchID?)
-  /// The server refused a chat line or an emote.
-  case unsaid(ErrorCode, String)
+  /// The server refused a message. `nil`: one that is not known.
+  case refused(ErrorCode, String, ClientMessage?)
+  /// The server has carried out `mute`, `block` of a player, or a report.
+  case muted(Bool), blocked(String, Bool), reported
+  /// The server no longer knows the client's login, or refuses it, and has made the client a new guest. `login` is the
+  /// registered name whose token was refused; `nil` if the login was a guest's.
+  case becameGuest(login: String?)
+  /// The server has no such match any more, or none for this client. The match is forgotten.
+  case lost(MatchID)
   /// The opponent is away. A win can be claimed after so many milliseconds.
   case gone(MatchID, Player, claimIn: Int)
   /// Somebody spoke.
@@ -135,10 +142,10 @@ extension ClientEvent {
   package var match: MatchID? {
     switch self {
     case .paired(let m, _), .room(let m, _, _), .state(let m), .event(let m, _, _), .movePutRight(let m, _, _, _),
-      .gone(let m, _, _), .chat(let m, _, _, _):
+      .gone(let m, _, _), .chat(let m, _, _, _), .lost(let m):
       m
-    case .refused(_, _, let m): m
-    case .status, .queued, .unsaid, .page, .registered, .draining: nil
+    case .refused(_, _, .act(let m, _, _)): m
+    case .status, .queued, .refused, .muted, .blocked, .reported, .becameGuest, .page, .registered, .draining: nil
     }
   }
 }

@@ -12,6 +12,8 @@ package struct ClientModel: Sendable {
     package var client = "alina 1.0"
     /// An account's or guest's token.
     package var token: String?
+    /// The registered name that `token` belongs to; `nil` if the token is a guest's.
+    package var account: String?
     /// A guest name to ask for.
     package var guest: String?
     /// The resume token of a session to continue.
@@ -23,6 +25,13 @@ package struct ClientModel: Sendable {
     ) {
       (self.client, self.token, self.guest, self.resume) = (client, token, guest, resume)
       self.isBot = isBot
+    }
+
+    /// Reads what a player wrote in the field for the name: a guest name, or the token of an account, which is longer
+    /// than any name.
+    package init(client: String, written text: String?) {
+      let isToken = (text?.utf8.count ?? 0) > Limits.name.upperBound
+      self.init(client: client, token: isToken ? text : nil, guest: isToken ? nil : text)
     }
   }
 
@@ -51,14 +60,20 @@ package struct ClientModel: Sendable {
   private var random: SplitMix64
   private var nextID = 1
   private var helloID: String?
-  /// Commands that are not answered.
+  /// Whether the server has refused a login since the last welcome.
+  private var hasLostLogin = false
+  /// Whether the server has refused the token. It is then not sent again by this model.
+  private var isTokenRefused = false
+  /// Messages that are not answered.
   private(set) var outstanding: [ClientLine] = []
   /// The seek that is waiting, if there is one.
   package private(set) var currentSeek: ClientMessage.Seek?
-  /// The line that asked for it last.
-  private var seekID: String?
   /// The requests for missed events that are not answered, by their ids.
   private var syncing: [MatchID: String] = [:]
+  /// The matches whose state a busy server would not send, and whether it would not end the seek. The client asks again
+  /// with the next heartbeat.
+  private var stale: Set<MatchID> = []
+  private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
 
   /// Makes a model. Its ids come from `seed`; they must be unique for this client only.
@@ -76,17 +91,21 @@ package struct ClientModel: Sendable {
     syncing = [:]
     let id = freshID()
     helloID = id
+    let token = identity.resume == nil && !isTokenRefused ? identity.token : nil
     let hello = ClientMessage.Hello(
       client: identity.client, caps: (identity.isBot ? ["bot"] : []) + ["confirm"] + Variant.capabilities,
-      token: identity.resume == nil ? identity.token : nil,
-      guest: identity.resume == nil && identity.token == nil ? identity.guest : nil, resume: identity.resume)
+      token: token, guest: identity.resume == nil && token == nil ? identity.guest : nil, resume: identity.resume)
     out.lines.append(ClientLine(id: id, .hello(hello)).bytes)
     out.events.append(.status(.connecting))
     return out
   }
 
   /// The connection ended. Commands without an answer are kept.
-  package mutating func disconnected() { welcome = nil }
+  package mutating func disconnected() {
+    welcome = nil
+    outstanding.removeAll { !$0.message.isSentAgain }
+    (stale, isUnseekPostponed) = ([], false)
+  }
 
   // MARK: commands
 
@@ -101,7 +120,7 @@ package struct ClientModel: Sendable {
     return ask(.act(m, action, mid: freshMid()))
   }
 
-  /// Sends any other message. Messages that change something are sent again after a reconnect.
+  /// Sends any other message. After a reconnect, messages that change something are sent again.
   package mutating func ask(_ message: ClientMessage) -> Output {
     var out = Output()
     var message = message
@@ -117,12 +136,7 @@ package struct ClientModel: Sendable {
     default: break
     }
     let line = ClientLine(id: freshID(), message)
-    switch message {
-    case .act, .create, .join, .register, .token, .mute, .block, .say, .emote:
-      outstanding.append(line)
-    case .seek: seekID = line.id
-    default: break
-    }
+    if welcome != nil || message.isSentAgain { outstanding.append(line) }
     if welcome != nil { out.lines.append(line.bytes) }
     return out
   }
@@ -137,8 +151,7 @@ package struct ClientModel: Sendable {
       // A newer server may send messages that this build does not know. A peer that speaks no protocol at all is
       // refused.
       if error.isMalformed {
-        failure = .refused(.malformed, "\(ClientFailure.isNoServer) (\(error.message))")
-        out.close = true
+        fail(.notServer, &out)
       }
       return out
     }
@@ -146,22 +159,29 @@ package struct ClientModel: Sendable {
     case .greeting(_, let versions):
       if !versions.contains(where: protocolVersions.contains) { fail(.version(server: versions), &out) }
     case .welcome(let welcome): welcomed(welcome, &out)
-    case .state(let state, let left, let you): take(state, left, you, now, &out)
+    case .state(let state, let left, let you):
+      settle(parsed.re)
+      take(state, left, you, now, &out)
     case .event(let m, let seq, let hash, let body): take(m, seq, hash, body, now, &out)
     case .ok:
-      let asked = outstanding.first { $0.id == parsed.re }?.message
-      settle(parsed.re)
       // The client's own chat shows only after the server has taken it.
       let me = welcome?.you.name ?? ""
-      if case .say(let m?, let text) = asked { out.events.append(.chat(m, from: me, text: text, emote: nil)) }
-      if case .emote(let m?, let emote) = asked { out.events.append(.chat(m, from: me, text: nil, emote: emote)) }
+      switch settle(parsed.re) {
+      case .say(let m?, let text): out.events.append(.chat(m, from: me, text: text, emote: nil))
+      case .emote(let m?, let emote): out.events.append(.chat(m, from: me, text: nil, emote: emote))
+      case .mute(let isOn): out.events.append(.muted(isOn))
+      case .block(let name, let isOn): out.events.append(.blocked(name, isOn))
+      case .report: out.events.append(.reported)
+      default: break
+      }
     case .err(let code, let text): refused(code, text, parsed, now, &out)
     case .queued(_, let waited, let bots):
+      settle(parsed.re)
       if currentSeek != nil { out.events.append(.queued(waited: waited, bots: bots)) }
     case .paired(let m, let side, let confirmIn):
       currentSeek = nil
       settle(parsed.re)
-      if confirmIn != nil { out.lines.append(ClientLine(id: freshID(), .confirm(m)).bytes) }
+      if confirmIn != nil { out.lines += ask(.confirm(m)).lines }
       out.events.append(.paired(m, side))
       if matches[m] == nil {
         matches[m] = MatchView(state: MatchState(id: m), you: side)
@@ -176,13 +196,19 @@ package struct ClientModel: Sendable {
       matches[m]?.claimableAt = now + Int64(claimIn)
       out.events.append(.gone(m, side, claimIn: claimIn))
     case .chat(let m, let from, let text, let emote): out.events.append(.chat(m, from: from, text: text, emote: emote))
-    case .page(let of, let rows, let more): out.events.append(.page(of, rows: rows, more: more))
+    case .page(let of, let rows, let more):
+      settle(parsed.re)
+      out.events.append(.page(of, rows: rows, more: more))
     case .token(let token, let name):
       settle(parsed.re)
-      identity.token = token
+      (identity.token, identity.account, isTokenRefused) = (token, name, false)
       out.credentialsChanged = true
       out.events.append(.registered(name: name))
-    case .ping(let ts): out.lines.append(ClientLine(.pong(ts)).bytes)
+    case .ping(let ts):
+      out.lines.append(ClientLine(.pong(ts)).bytes)
+      for m in stale.sorted() { sync(m, &out) }
+      if isUnseekPostponed { out.lines += ask(.unseek).lines }
+      (stale, isUnseekPostponed) = ([], false)
     case .pong, .help: break
     case .nodes(let addresses): out.nodes = addresses
     case .drain(let milliseconds):
@@ -196,10 +222,22 @@ package struct ClientModel: Sendable {
   private mutating func welcomed(_ welcome: ServerMessage.Welcome, _ out: inout Output) {
     self.welcome = welcome
     identity.resume = welcome.resume
-    if let token = welcome.token { identity.token = token }
+    let isNewGuest = hasLostLogin && welcome.token != nil
+    hasLostLogin = false
+    if welcome.you.guest {
+      // The same name again, should this account end.
+      identity.guest = String(welcome.you.name.dropFirst("guest-".count))
+      // The token of a registered account is kept although the server refuses it now: the server may have it again.
+      if let token = welcome.token, identity.account == nil || identity.token == nil {
+        (identity.token, identity.account, isTokenRefused) = (token, nil, false)
+      }
+    } else {
+      identity.account = welcome.you.name
+    }
     out.credentialsChanged = true
     out.nodes = welcome.nodes
     out.events.append(.status(.online(welcome)))
+    if isNewGuest { becameGuest(&out) }
     // The first message on the new connection tells the server that its new resume token has arrived.
     if outstanding.isEmpty, currentSeek == nil, watching.isEmpty,
       !matches.values.contains(where: { $0.state.phase != .over })
@@ -216,6 +254,23 @@ package struct ClientModel: Sendable {
     if let currentSeek { out.lines += ask(.seek(currentSeek)).lines }
   }
 
+  /// Gives up what belonged to the account that the client had before.
+  private mutating func becameGuest(_ out: inout Output) {
+    outstanding.removeAll { line in
+      switch line.message {
+      case .act, .say, .emote, .report: true
+      default: false
+      }
+    }
+    for m in matches.filter({ $0.value.you != nil && $0.value.state.phase != .over }).keys.sorted() { lost(m, &out) }
+    out.events.append(.becameGuest(login: identity.account))
+  }
+
+  private mutating func lost(_ m: MatchID, _ out: inout Output) {
+    (matches[m], watching[m]) = (nil, nil)
+    out.events.append(.lost(m))
+  }
+
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
     syncing[state.id] = nil
     if let known = matches[state.id], known.state.seq > state.seq { return }
@@ -227,6 +282,9 @@ package struct ClientModel: Sendable {
     if let pending = view.pending, pending.ply < state.position.plies || state.phase == .over { view.pending = nil }
     if let you = view.you, !state.away[you.opponent] { view.claimableAt = nil }
     matches[state.id] = view
+    if let you = view.you, state.phase == .confirming, !state.confirmed[you] {
+      out.lines += ask(.confirm(state.id)).lines
+    }
     out.events.append(.state(state.id))
   }
 
@@ -273,43 +331,64 @@ package struct ClientModel: Sendable {
   private mutating func refused(
     _ code: ErrorCode, _ text: String, _ line: ServerLine, _ now: Int64, _ out: inout Output
   ) {
-    if line.re == helloID {
-      if code == .auth {
-        // The resume token is too old; the account's token may still work.
-        let hadResume = identity.resume != nil
-        identity.resume = nil
-        out.credentialsChanged = true
-        if !hadResume || identity.token == nil { failure = hadResume && identity.token == nil ? nil : .notAccepted }
-        if let failure { out.events.append(.status(.failed(failure))) }
-        out.close = true
-        return
-      }
-      if code == .version { return fail(.version(server: []), &out) }
-    }
-    // The next event that does not fit asks again.
-    if let m = syncing.first(where: { $0.value == line.re })?.key { syncing[m] = nil }
-    let asked = outstanding.first { $0.id == line.re }
-    // What a stopping server refuses is asked of the next one, except what is done in a match: the player decides anew.
-    if code != .draining {
-      settle(line.re)
-      if let id = line.re, id == seekID { currentSeek = nil }
-    }
-    if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }
-    guard case .act(let m?, let action, _)? = asked?.message else {
-      switch asked?.message {
-      case .say, .emote: out.events.append(.unsaid(code, text))
-      default: out.events.append(.refused(code, text, nil))
-      }
-      return
-    }
+    if line.re == helloID { return helloRefused(code, &out) }
+    if let m = syncing.first(where: { $0.value == line.re })?.key { return syncRefused(code, m, &out) }
+    var asked = outstanding.first { $0.id == line.re }?.message
+    // The server ends a waiting seek by an error without `re`.
+    if line.re == nil, code == .midReused || code == .occupied { asked = currentSeek.map { .seek($0) } }
+    // The next server carries out what a stopping one refuses, except what is done in a match: the player decides anew.
+    if code == .draining, asked?.isAct == false { return }
     settle(line.re)
-    if case .move(_, let cell) = action {
-      matches[m]?.pending = nil
-      out.events.append(.movePutRight(m, cell, code, text))
-      if line.state == nil { sync(m, &out) }
-    } else {
-      out.events.append(.refused(code, text, m))
+    if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }
+    switch asked {
+    case .act(let m?, let action, _):
+      if case .move(_, let cell) = action {
+        matches[m]?.pending = nil
+        out.events.append(.movePutRight(m, cell, code, text))
+      } else {
+        out.events.append(.refused(code, text, asked))
+      }
+      if line.state == nil, !code.isPassing { sync(m, &out) }
+    case .confirm(let m): if code.isPassing { stale.insert(m) } else { sync(m, &out) }
+    case .seek(let seek):
+      if currentSeek?.key == seek.key { currentSeek = nil }
+      out.events.append(.refused(code, text, asked))
+    case .unseek: isUnseekPostponed = code.isPassing
+    case .watch(let m, _) where code.isPassing && watching[m] != nil: stale.insert(m)
+    case .watch(let m, _):
+      watching[m] = nil
+      out.events.append(.refused(code, text, asked))
+    // The client asks again by itself, or needs no answer.
+    case .list, .me, .unwatch: break
+    default: out.events.append(.refused(code, text, asked))
     }
+  }
+
+  private mutating func helloRefused(_ code: ErrorCode, _ out: inout Output) {
+    switch code {
+    case .auth:
+      if identity.resume != nil {
+        // The account's token may still work.
+        identity.resume = nil
+      } else if identity.token != nil, !isTokenRefused {
+        isTokenRefused = true
+        if identity.account == nil { identity.token = nil }
+      } else {
+        return fail(.notAccepted, &out)
+      }
+      hasLostLogin = true
+      out.credentialsChanged = true
+      out.close = true
+    case .version: fail(.version(server: []), &out)
+    // A `bye` follows that says when to come back.
+    case .busy, .rate: break
+    default: out.close = true
+    }
+  }
+
+  private mutating func syncRefused(_ code: ErrorCode, _ m: MatchID, _ out: inout Output) {
+    syncing[m] = nil
+    if code.isPassing { stale.insert(m) } else { lost(m, &out) }
   }
 
   private mutating func bye(_ code: ByeCode, _ text: String, _ milliseconds: Int?, _ out: inout Output) {
@@ -318,21 +397,23 @@ package struct ClientModel: Sendable {
     case .restart, .slow, .timeout, .full: retry = milliseconds
     case .replaced: fail(.replaced, &out)
     case .banned: fail(.banned, &out)
-    case .revoked: if identity.resume == nil, identity.token != nil { fail(.notAccepted, &out) }
-    case .bye: break
-    case .malformed, .flood: fail(.refused(code, text), &out)
+    // The next `hello` shows what the client still has.
+    case .revoked, .bye: break
+    case .malformed: fail(.malformed, &out)
+    case .flood: fail(.flood, &out)
     }
   }
 
   private mutating func fail(_ reason: ClientFailure, _ out: inout Output) {
     failure = reason
-    out.events.append(.status(.failed(reason)))
     out.close = true
   }
 
-  private mutating func settle(_ re: String?) {
-    guard let re else { return }
-    outstanding.removeAll { $0.id == re }
+  /// Removes the message that an answer belongs to, and returns it.
+  @discardableResult
+  private mutating func settle(_ re: String?) -> ClientMessage? {
+    guard let re, let at = outstanding.firstIndex(where: { $0.id == re }) else { return nil }
+    return outstanding.remove(at: at).message
   }
 
   private mutating func freshID() -> String {

@@ -75,3 +75,20 @@ extension ClientModel {
     return max(min(asked, 3_600_000), half) + chance(half + 1)
   }
 }
+
+extension ClientMessage {
+  var isAct: Bool { if case .act = self { true } else { false } }
+
+  /// Whether the client sends the message after a reconnect once more, until it is answered.
+  var isSentAgain: Bool {
+    switch self {
+    case .act, .create, .join, .register, .token, .mute, .block, .say, .emote, .report, .unseek: true
+    default: false
+    }
+  }
+}
+
+extension ErrorCode {
+  /// Whether the same message may be accepted a little later.
+  var isPassing: Bool { [.busy, .rate, .draining].contains(self) }
+}

@@ -6,6 +6,10 @@ import Synchronization
 final class ClientFolder: Sendable {
   struct Credentials: Codable, Equatable {
     var token: String?
+    /// The registered name that the token belongs to.
+    var account: String?
+    /// The name that a guest had last.
+    var guest: String?
     var resume: String?
   }
 

@@ -48,13 +48,12 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     folder = configuration.folder.map {
       ClientFolder($0, host: first.host, port: first.port, isExposed: !mayUseToken)
     }
-    if let saved = folder?.credentials {
-      if mayUseToken, identity.token == nil { identity.token = saved.token }
-      if identity.resume == nil, identity.token == nil || identity.token == saved.token {
-        identity.resume = saved.resume
-      }
-    }
     if !mayUseToken { identity.token = nil }
+    if let saved = folder?.credentials, identity.token == nil || identity.token == saved.token {
+      if mayUseToken { (identity.token, identity.account) = (saved.token, saved.account) }
+      identity.resume = identity.resume ?? saved.resume
+      identity.guest = identity.guest ?? saved.guest
+    }
     model = ClientModel(identity, seed: random.next())
   }
 
@@ -214,7 +213,9 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     for case .status(.online) in output.events { tries = 0 }
     learn(output.nodes)
     if output.credentialsChanged {
-      folder?.credentials = .init(token: model.identity.token, resume: model.identity.resume)
+      let identity = model.identity
+      folder?.credentials = .init(
+        token: identity.token, account: identity.account, guest: identity.guest, resume: identity.resume)
     }
     tell(output.events)
     if output.close, isUp {

@@ -122,8 +122,8 @@ package struct Machine {
   package var themesFolder: String?
   /// Reads a file that comes with the game, by its name in `Assets`.
   package var readAsset: (_ name: String) -> [UInt8]? = { _ in nil }
-  /// Goes to a match server as a guest of that name, if any.
-  package var connect: (ServerAddress, _ guest: String?) -> Connection
+  /// Goes to a match server as a guest of that name, or with the token of an account.
+  package var connect: (ServerAddress, _ name: String?) -> Connection
   /// The steady clock in milliseconds that matches are timed by.
   package var milliseconds: () -> Int64
   /// Serves on this machine; `nil` where that failed.
@@ -144,7 +144,7 @@ package struct Machine {
 
   package init(
     services: PlatformServices, sound: SoundOutput, rules: RuleShelf,
-    connect: @escaping (ServerAddress, _ guest: String?) -> Connection, milliseconds: @escaping () -> Int64,
+    connect: @escaping (ServerAddress, _ name: String?) -> Connection, milliseconds: @escaping () -> Int64,
     keep: @escaping (Piece, _ told: @escaping @Sendable (MakingNews) -> Void) -> Void
   ) {
     (self.services, self.sound, self.rules) = (services, sound, rules)

@@ -215,7 +215,7 @@ final class Crowd {
         }
       case .state(let m):
         if let state = client.match(m)?.state, state.seq > 0 { saw(m, state) }
-      case .paired, .refused(.busy, _, nil): seeking.remove(i)  // refused, it asks again
+      case .paired, .refused(.busy, _, .seek?): seeking.remove(i)  // refused, it asks again
       case .status(.online): seeking.remove(i)
       case .registered: named.insert(i)
       default: break

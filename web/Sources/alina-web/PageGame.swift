@@ -36,8 +36,8 @@ final class PageGame {
     var random = SplitMix64(seed: seed)
     var machine = Machine(
       services: services, sound: sound.output, rules: shelf,
-      connect: { _, guest in
-        let fresh = WebConnection(guest: guest, seed: random.next()) { Int(random.next() % UInt64($0)) }
+      connect: { _, name in
+        let fresh = WebConnection(name: name, seed: random.next()) { Int(random.next() % UInt64($0)) }
         socket = fresh
         return fresh.connection
       },

@@ -19,14 +19,17 @@ final class WebConnection {
 
   private static let credentials = "data/credentials"
 
-  /// Goes to the server that the page came from; `chance` gives a random number under its argument.
-  init(guest: String?, seed: UInt64, chance: @escaping (Int) -> Int) {
-    var identity = ClientModel.Identity(client: "alina web", guest: guest)
+  /// Goes to the server that the page came from; `name` is what the player wrote for one; `chance` gives a random number under its argument.
+  init(name: String?, seed: UInt64, chance: @escaping (Int) -> Int) {
+    var identity = ClientModel.Identity(client: "alina web", written: name)
+    var saved: [String: String] = [:]
     for line in Page.text(.file, WebConnection.credentials).split(separator: "\n") {
       let words = line.split(separator: " ")
-      guard words.count == 2 else { continue }
-      if words[0] == "token" { identity.token = String(words[1]) }
-      if words[0] == "resume" { identity.resume = String(words[1]) }
+      if words.count == 2 { saved[String(words[0])] = String(words[1]) }
+    }
+    if identity.token == nil || identity.token == saved["token"] {
+      (identity.token, identity.account, identity.resume) = (saved["token"], saved["account"], saved["resume"])
+      identity.guest = identity.guest ?? saved["guest"]
     }
     model = ClientModel(identity, seed: seed)
     self.chance = chance
@@ -113,7 +116,11 @@ final class WebConnection {
     send(output.lines)
     for case .status(.online) in output.events { tries = 0 }
     if output.credentialsChanged {
-      let words = [("token", model.identity.token), ("resume", model.identity.resume)]
+      let identity = model.identity
+      let words = [
+        ("token", identity.token), ("account", identity.account), ("guest", identity.guest),
+        ("resume", identity.resume),
+      ]
       let text = words.compactMap { name, value in value.map { "\(name) \($0)\n" } }.joined()
       _ = Page.write(WebConnection.credentials, Array(text.utf8))
     }

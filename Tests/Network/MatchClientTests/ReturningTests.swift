@@ -1,0 +1,138 @@
+import MatchProtocol
+import Testing
+
+@testable import ClientModel
+
+/// A server that knows one player, whose session, guest account and token end with time.
+private struct Server {
+  var player: PlayerInfo
+  /// Hours since the player was last here.
+  var hours: Int
+  private(set) var hellos: [ClientMessage.Hello] = []
+
+  init(_ player: PlayerInfo, hours: Int) { (self.player, self.hours) = (player, hours) }
+
+  /// Answers a `hello`; sends what a server sends before it closes the connection, if it refuses.
+  mutating func answer(_ hello: ClientMessage.Hello, re: String?) -> [[UInt8]] {
+    hellos.append(hello)
+    func refused(_ text: String) -> [[UInt8]] {
+      [ServerMessage.err(.auth, text).bytes(re: re), ServerMessage.bye(.revoked, text, retry: nil).bytes()]
+    }
+    var (you, token) = (player, String?.none)
+    if hello.resume != nil {
+      guard hello.resume == "resume", hours < 24 else { return refused("unknown session") }
+    } else if hello.token != nil {
+      guard hello.token == "token", hours < (player.guest ? 24 : 90 * 24) else { return refused("unknown token") }
+    } else {
+      you = PlayerInfo(name: "guest-\(hello.guest ?? "x1y2z3")", rating: 1500, guest: true)
+      token = "fresh"
+    }
+    let welcome = ServerMessage.Welcome(
+      session: "s", resume: "fresh resume", you: you, deviation: 350, token: token, rate: [20, 40], matches: [], now: 0)
+    return [ServerMessage.welcome(welcome).bytes(re: re)]
+  }
+}
+
+/// A player comes back after some time. The time is a value of the server; the client has no clock of its own.
+@Suite struct ReturningTests {
+  /// Connects until the client is in or fails, and returns the events.
+  private func login(_ model: inout ClientModel, _ server: inout Server) throws -> [ClientEvent] {
+    var events: [ClientEvent] = []
+    for _ in 0..<5 where model.welcome == nil && model.failure == nil {
+      let line = try #require(model.connected().lines.first)
+      let hello = try line.withUnsafeBytes { try ClientLine($0) }
+      guard case .hello(let said) = hello.message else { continue }
+      for answer in server.answer(said, re: hello.id) {
+        let out = Array(answer.dropLast()).withUnsafeBytes { model.receive($0, now: 0) }
+        events += out.events
+        if out.close {
+          model.disconnected()
+          break
+        }
+      }
+    }
+    return events
+  }
+
+  private func isGuest(_ event: ClientEvent) -> Bool { if case .becameGuest = event { true } else { false } }
+
+  @Test(arguments: [1, 25, 91 * 24, 365 * 24])
+  func `a guest who comes back is in again: as before, or as a new guest of the same name who is told so once`(
+    hours: Int
+  ) throws {
+    var server = Server(PlayerInfo(name: "guest-ann", rating: 1500, guest: true), hours: hours)
+    var identity = ClientModel.Identity(token: "token", guest: "ann", resume: "resume")
+    for isFirst in [true, false] {
+      var model = ClientModel(identity, seed: 1)
+      let events = try login(&model, &server)
+      #expect(model.welcome?.you.name == "guest-ann" && model.failure == nil)
+      #expect(events.contains(.becameGuest(login: nil)) == (isFirst && hours > 24))
+      #expect(model.identity.token == (hours > 24 ? "fresh" : "token"), "a stale token is not kept")
+      // The next start reads what this one saved; the server has made a session of it.
+      identity = model.identity
+      #expect(identity.resume == "fresh resume")
+      if isFirst { identity.resume = "resume" }
+      server.hours = 0
+    }
+  }
+
+  @Test(arguments: [1, 25, 89 * 24, 91 * 24, 365 * 24])
+  func `a person whose token is refused plays as a guest, is told whose login it was, and keeps the token`(
+    hours: Int
+  ) throws {
+    var server = Server(PlayerInfo(name: "Vera", rating: 1600, guest: false), hours: hours)
+    var identity = ClientModel.Identity(token: "token", resume: "resume")
+    identity.account = "Vera"
+    var model = ClientModel(identity, seed: 1)
+    let events = try login(&model, &server)
+    let isRefused = hours > 90 * 24
+    #expect(model.failure == nil && model.welcome?.you.guest == isRefused)
+    #expect(events.contains(.becameGuest(login: "Vera")) == isRefused)
+    #expect(events.contains(where: isGuest) == isRefused)
+    #expect(model.identity.token == "token" && model.identity.account == "Vera")
+    // The same connection lost once more: the refused token is not tried again.
+    model.disconnected()
+    server.hours = 1_000_000
+    let again = try login(&model, &server)
+    #expect(model.welcome != nil && server.hellos.count { $0.token == "token" } <= 1 + (isRefused ? 0 : 1))
+    #expect(again.contains(where: isGuest))
+    // The next start tries it once more: the administrator may have put things right.
+    server.hours = 24
+    var later = ClientModel(model.identity, seed: 2)
+    _ = try login(&later, &server)
+    #expect(later.welcome?.you.name == "Vera")
+  }
+
+  @Test func `a guest whose account ends while a match runs gives up the match and what was on its way to it`() throws {
+    var server = Server(PlayerInfo(name: "guest-ann", rating: 1500, guest: true), hours: 0)
+    var model = ClientModel(.init(token: "token", guest: "ann", resume: "resume"), seed: 1)
+    _ = try login(&model, &server)
+    let m = try #require(MatchID(rawValue: "0123456789ab"))
+    let line = ServerMessage.paired(m, .x, confirmIn: nil).bytes()
+    _ = Array(line.dropLast()).withUnsafeBytes { model.receive($0, now: 0) }
+    _ = model.perform(.resign(m))
+    _ = model.perform(.mute(true))
+    model.disconnected()
+    server.hours = 25
+    let events = try login(&model, &server)
+    let ends = events.suffix(2)
+    #expect(Array(ends) == [.lost(m), .becameGuest(login: nil)])
+    #expect(model.matches.isEmpty && model.outstanding.map(\.message) == [.mute(on: true)])
+  }
+
+  @Test func `a server that lets no guest in is not asked for ever`() throws {
+    var model = ClientModel(.init(guest: "ann"), seed: 1)
+    let line = try #require(model.connected().lines.first)
+    let id = try line.withUnsafeBytes { try ClientLine($0) }.id
+    let refusal = Array(ServerMessage.err(.auth, "no").bytes(re: id).dropLast())
+    #expect(refusal.withUnsafeBytes { model.receive($0, now: 0) }.close)
+    #expect(model.failure == .notAccepted)
+  }
+
+  @Test func `what is too long for a name is the token of an account`() {
+    let token = String(repeating: "k", count: 60)
+    #expect(ClientModel.Identity(client: "a", written: token).token == token)
+    let named = ClientModel.Identity(client: "a", written: "Vera")
+    #expect(named.guest == "Vera" && named.token == nil)
+  }
+}
