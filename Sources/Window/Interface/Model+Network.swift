@@ -14,6 +14,8 @@ package struct NetworkModel: Sendable, Hashable {
     case room(code: String)
     /// In a match or watching one: the board shows it.
     case playing
+
+    package var isRoom: Bool { if case .room = self { true } else { false } }
   }
 
   /// A match that can be watched.
@@ -90,14 +92,16 @@ package struct OnlineModel: Sendable, Hashable {
   /// Whether the match may still be given up without a result.
   package var mayAbort = false
   package var rematch = Proposal.nobody
-  /// Whether the own connection is lost.
+  /// Whether the own connection is lost, and whether the program tries to reconnect by itself.
   package var isOffline = false
+  package var reconnects = true
   /// Whether the opponent is away.
   package var isAlone = false
   /// Whether another game may be begun, or the match left.
   package var mayLeave = false
-  /// Whether a rematch can still be had.
-  package var mayRematch = true
+  /// Seconds in which a rematch can still be asked for, or agreed to; `nil` if it cannot.
+  package var rematchIn: Int? = 30
+  package var mayRematch: Bool { rematchIn != nil }
   /// Whether the match was called off, rather than not begun in time.
   package var isCalledOff = false
   /// Seconds left for the first mark of the side to move.
@@ -119,6 +123,7 @@ package struct OnlineModel: Sendable, Hashable {
     var model = self
     if claimIn != 0 { model.claimIn = nil }
     model.firstMoveIn = nil
+    if model.mayRematch { model.rematchIn = 0 }
     return model
   }
 }

@@ -5,7 +5,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case languageName, decimalSign, controlKey
   case title, subtitle
   case xToMove, oToMove, yourMove, connectionLost, reconnecting, watching
-  case drawOffered, drawOfferedYou, rematchAsked, rematchWanted, mayClaim, claimIn
+  case drawOffered, drawOfferedYou, rematchAsked, rematchWanted, rematchWithin, mayClaim, claimIn
   case xWins, oWins, youWin, youLose, draw, abandoned
   case byResignation, onTime, byAgreement, byForfeit
   case newGame, rematch, undo, redo, hint, mute, unmute, start, back, menu, review, keep, quit, listen
@@ -50,7 +50,8 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   // Network notices; % stands for a value
   case writeAddress, wasReported, restarting, finishFirst, nextTry
   case unreachable, silent, wordless, connectionGone, comeBack
-  case otherVersion, notSecure, untrusted, noTLS, otherCertificate, replaced, notAccepted, banned, ended
+  case otherVersion, notSecure, untrusted, noTLS, otherCertificate, replaced, notAccepted, newGuest, loginRefused,
+    roomClosed, noTLSHere, banned, ended
   case endedMalformed, endedFlood, notOurs
   case errBadRequest, errVersion, errAuth, errNotFound, errNoMatch, errForbidden, errStalePly, errMidReused, errRules
   case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining

@@ -215,6 +215,7 @@ package final class App: PlatformGame {
     let settings = screen.settings
     (state.preferences.language, state.preferences.clock) = (settings.language, settings.networkClock)
     state.preferences.game = settings.game
+    state.preferences.roomClock = settings.roomClock
     state.preferences.roomSide = Player(text: settings.roomSide)
     (state.preferences.isRated, state.preferences.isMusical) = (settings.networkRated, settings.reply == .musical)
     (state.preferences.solvedDay, state.preferences.streak) = (settings.solvedDay, settings.streak)

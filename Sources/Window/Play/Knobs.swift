@@ -151,6 +151,7 @@ extension Settings {
   func remember(_ memory: Memory) {
     switch memory {
     case .server(let address): server = address
+    case .name(let name): self.name = name
     case .game(let variant): game = variant
     case .shownRules(let variant):
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")

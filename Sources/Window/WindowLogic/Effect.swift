@@ -60,6 +60,8 @@ package enum Memory: Sendable, Hashable {
   case shownRules(Variant)
   /// The server last looked for.
   case server(String)
+  /// The registered name of the player, in the place of the token that was written to log in.
+  case name(String)
   /// The server of the match that runs; empty where none does.
   case matchServer(String)
   /// Today's board has been solved.

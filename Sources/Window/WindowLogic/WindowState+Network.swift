@@ -13,15 +13,20 @@ extension WindowState {
     self.address = address.description
     self.destination = destination
     isReplaced = false
-    link = .connecting
-    views = [:]
-    (awaited, pending, code) = (nil, nil, nil)
+    (link, opensLobby) = (.connecting, true)
+    forgetServer()
     if case .room(let code) = destination { self.code = code }
     if case .watch(_, let code) = destination { self.code = code }
     network = NetworkModel(phase: .connecting)
     // The port of what is served here is another one next time.
     self.isHosting = isHosting
     return [.connect(address)] + (isHosting ? [] : [.remember(.server(self.address))])
+  }
+
+  /// Forgets what belongs to the connection that is left.
+  private mutating func forgetServer() {
+    (views, awaited, wanted, pending, code, waitedIn, lostAt) = ([:], nil, nil, nil, nil, nil, nil)
+    (isQuiet, blocked, openings) = (false, [], 0)
   }
 
   // MARK: - What the player wants
@@ -42,6 +47,7 @@ extension WindowState {
     switch intent {
     case .connect(let text):
       guard let address = ServerAddress(text) else {
+        opensLobby = false
         return [.refuse] + tell(text.isEmpty ? self.text(.writeSomeAddress) : self.text(.writeAddress, text))
       }
       return leaveMatch() + connect(to: address)
@@ -60,14 +66,19 @@ extension WindowState {
     default: break
     }
     guard link == .online else { return refuse(link == .none ? .notConnected : .stillConnecting) }
+    network.message = nil
     switch intent {
+    case .openRoom where network.phase.isRoom:
+      // The room is opened anew, as another game or clock was chosen.
+      defer { awaited = nil }
+      return (awaited.map { [.command(.abort($0))] } ?? []) + openRoom()
     case .quickMatch, .openRoom, .playFriend:
       guard network.phase == .lobby || network.phase == .playing else { return refuse(.errOccupied) }
       let effects = leaveMatch()
       let isQuick = intent == .quickMatch
       code = nil
       if isQuick { network.phase = .queued(bots: 0) }
-      return effects + [.show(.network), .command(isQuick ? .seek(terms) : .create(roomTerms))]
+      return effects + [.show(.network)] + (isQuick ? [.command(.seek(terms(preferences.clock)))] : openRoom())
     case .acceptBot:
       guard case .queued = network.phase else { return refuse(.notWaiting) }
       return [.command(.acceptBots)]
@@ -77,27 +88,29 @@ extension WindowState {
       return leaveMatch() + [.command(.join(code))]
     case .watch(let id):
       guard let m = MatchID(rawValue: id) else { return refuse(.errNotFound) }
-      code = nil
-      return leaveMatch() + [.command(.watch(m, code: nil))]
+      let effects = leaveMatch()
+      (code, wanted) = (nil, m)
+      return effects + [.command(.watch(m, code: nil))]
     case .registerName(let name): return name.isEmpty ? refuse(.errName) : [.command(.register(name))]
     default: return []
     }
   }
 
-  private var terms: MatchTerms {
+  private func terms(_ chosen: String) -> MatchTerms {
     let usual = preferences.game.usualClock
     // The first of the clocks offered is the game's own; the settings spell it as that of the classic game.
-    let isUsual = preferences.clock == TimeControl.standard.description
-    let clock = preferences.clock == "none" ? nil : isUsual ? usual : TimeControl(preferences.clock) ?? usual
+    let isUsual = chosen == TimeControl.standard.description
+    let clock = chosen == "none" ? nil : isUsual ? usual : TimeControl(chosen) ?? usual
     return MatchTerms(
       rules: preferences.game, clock: clock,
       rated: preferences.isRated && clock != nil && network.you?.isGuest == false)
   }
 
-  private var roomTerms: MatchTerms {
-    var terms = terms
+  private mutating func openRoom() -> [Effect] {
+    openings += 1
+    var terms = terms(preferences.roomClock)
     terms.opener = preferences.roomSide
-    return terms
+    return [.command(.create(terms))]
   }
 
   /// The clock that the chosen game has where the player chooses none.
@@ -105,8 +118,9 @@ extension WindowState {
 
   /// Gives the board back to this machine, for the player's own game unless another begins at once.
   mutating func leaveMatch(for another: Bool = false) -> [Effect] {
-    guard let m = match else { return [] }
-    var effects: [Effect] = []
+    var effects: [Effect] = wanted.map { [.command(.unwatch($0))] } ?? []
+    wanted = nil
+    guard let m = match else { return effects }
     if case .watching = mode { effects.append(.command(.unwatch(m))) }
     // A match whose server is away waits there for the next start.
     if isPlaying { effects += hangUp() } else { effects += [.command(.forget(m)), .remember(.matchServer(""))] }
@@ -117,9 +131,8 @@ extension WindowState {
   }
 
   private mutating func hangUp() -> [Effect] {
-    link = .none
-    views = [:]
-    (awaited, pending, destination) = (nil, nil, nil)
+    (link, destination) = (.none, nil)
+    forgetServer()
     network = NetworkModel(you: nil)
     return [.hangUp]
   }
@@ -134,7 +147,7 @@ extension WindowState {
       return [.command(.unseek), .show(.network)]
     case .room:
       network.phase = .lobby
-      defer { awaited = nil }
+      defer { (awaited, code) = (nil, nil) }
       return (awaited.map { [.command(.abort($0))] } ?? []) + [.show(.network)]
     case .offline where link == .none: return refuse(.notConnected)
     case .offline, .connecting, .lobby, .playing: return hangUp() + [.remember(.matchServer(""))]
@@ -144,6 +157,7 @@ extension WindowState {
   mutating func speak(_ intent: Intent) -> [Effect] {
     guard case .online(let m) = mode else { return refuse(.nobodyToTalkTo) }
     guard link != .none else { return refuse(.notConnected) }
+    let later: [Effect] = link == .online ? [] : [.notice(text(.sentLater))]
     switch intent {
     case .say(let said):
       talk.unsent.append(said)
@@ -151,15 +165,12 @@ extension WindowState {
     case .emote(let emote):
       talk.unsent.append(text(emote.phrase))
       return [.command(.emote(m, emote.rawValue))]
-    case .setTalkMuted(let isMuted):
-      talk.isMuted = isMuted
-      return [.command(.mute(isMuted))]
-    case .setBlocked(let isBlocked):
-      talk.isBlocked = isBlocked
-      return [.command(.block(talk.opponent, isBlocked))]
+    case .setTalkMuted(let isMuted): return [.command(.mute(isMuted))] + later
+    case .setBlocked(let isBlocked): return [.command(.block(talk.opponent, isBlocked))] + later
     default:
+      reported = talk.opponent
       let said = talk.lines.last { $0.name == talk.opponent }?.text ?? ""
-      return [.command(.report(m, said)), .notice(text(.wasReported, talk.opponent))]
+      return [.command(.report(m, said))] + later
     }
   }
 
@@ -171,6 +182,8 @@ extension WindowState {
     case .status(let status): return hear(status, board)
     case .queued(_, let bots): network.phase = .queued(bots: bots)
     case .room(let m, let code, _):
+      openings = max(0, openings - 1)
+      guard openings == 0 else { return [.command(.abort(m))] }
       awaited = m
       self.code = code
       network.message = nil
@@ -178,9 +191,11 @@ extension WindowState {
     case .paired(let m, _): return adopt(m)
     case .event(let m, _, let event):
       if m == match, case .abort = event.kind { isCalledOff = true }
+      if m == awaited, view?.state.players == nil, view?.state.phase == .over { return roomClosed() }
       var effects = news(of: m, board)
-      // Who watches goes on with the two who play.
+      // A spectator goes on with the same two players.
       if mode == .watching(m), case .rematch(let next?) = event.kind {
+        wanted = next
         effects.append(.command(.watch(next, code: code)))
       }
       return effects
@@ -195,13 +210,19 @@ extension WindowState {
     case .movePutRight(let m, let cell, let code, let said):
       pending = nil
       return [.notice("\(cell.text): \(words(for: code, said))")] + (m == match ? follow(board) : [])
-    case .refused(let code, let said, _):
-      let words = words(for: code, said)
-      if case .queued = network.phase, !isPlaying { network.phase = .lobby }
-      return tell(words)
-    case .unsaid(let code, let said):
-      if !talk.unsent.isEmpty { talk.unsent.removeFirst() }
-      return [.notice(words(for: code, said))]
+    case .refused(let code, let said, let asked): return refused(asked, words(for: code, said))
+    case .muted(let isMuted): (isQuiet, talk.isMuted) = (isMuted, isMuted)
+    case .blocked(let name, let isBlocked):
+      if isBlocked { blocked.insert(name) } else { blocked.remove(name) }
+      talk.isBlocked = blocked.contains(talk.opponent)
+    case .reported: return [.notice(text(.wasReported, reported))]
+    case .becameGuest(let login):
+      let name = network.you?.name ?? ""
+      return tell(login.map { text(.loginRefused, $0, name) } ?? text(.newGuest, name))
+    case .lost(let m):
+      views[m] = nil
+      if m == awaited { return roomClosed() }
+      return m == match ? leaveMatch() + [.notice(text(.matchEnded))] : []
     case .chat(let m, let name, let said, let emote): return hear(name, said, emote, m)
     case .page("list", let rows, _):
       network.matches = rows.compactMap { row in
@@ -211,10 +232,15 @@ extension WindowState {
       }
     case .page("me", let rows, _):
       isRatingKnown = true
+      isQuiet = rows.first?["quiet"]?.bool ?? false
+      blocked = Set(rows.first?["blocked"]?.array?.compactMap(\.string) ?? [])
+      (talk.isMuted, talk.isBlocked) = (isQuiet, blocked.contains(talk.opponent))
       for row in rows {
         network.you?.ratings[Variant(rawValue: row["rules"]?.string ?? "") ?? .classic] = row["rating"]?.int
       }
-    case .registered(let name): network.you = .init(name: name, isGuest: false)
+    case .registered(let name):
+      network.you = .init(name: name, isGuest: false)
+      return [.remember(.name(name))]
     case .draining: return [.notice(text(.restarting))]
     case .page, .gone: break
     }
@@ -223,9 +249,36 @@ extension WindowState {
 
   /// Says it where the player looks: on the page of the network in its own line, elsewhere as a notice.
   private mutating func tell(_ words: String) -> [Effect] {
-    guard page == .network else { return [.notice(words)] }
+    guard page == .network || opensLobby else { return [.notice(words)] }
     network.message = words
-    return []
+    return openLobby()
+  }
+
+  /// Opens the lobby if the player waits for that. It never covers what the player has begun meanwhile.
+  private mutating func openLobby() -> [Effect] {
+    defer { opensLobby = false }
+    return opensLobby && page != .network && match == nil && !isResuming ? [.show(.network)] : []
+  }
+
+  /// Goes on after the server has refused a message.
+  private mutating func refused(_ asked: ClientMessage?, _ words: String) -> [Effect] {
+    switch asked {
+    case .seek: if case .queued = network.phase { network.phase = .lobby }
+    case .create:
+      openings = max(0, openings - 1)
+      if network.phase.isRoom, awaited == nil { (code, network.phase) = (nil, .lobby) }
+    case .join, .watch: (code, wanted) = (nil, nil)
+    case .say, .emote:
+      if !talk.unsent.isEmpty { talk.unsent.removeFirst() }
+      return [.notice(words)]
+    default: break
+    }
+    return tell(words)
+  }
+
+  private mutating func roomClosed() -> [Effect] {
+    (awaited, code, network.phase) = (nil, nil, .lobby)
+    return tell(text(.roomClosed))
   }
 
   private mutating func hear(_ status: ConnectionStatus, _ board: Board) -> [Effect] {
@@ -238,43 +291,54 @@ extension WindowState {
       link = .online
       network.you = .init(
         name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
-      isRatingKnown = false
       network.message = nil
-      if match == nil { network.phase = .lobby }
+      // The client itself goes on looking for an opponent, and its room is still there.
+      if case .room = waitedIn, awaited.map(welcome.matches.contains) != true { waitedIn = nil }
+      if match == nil { network.phase = waitedIn ?? .lobby }
+      waitedIn = nil
+      // The answer also has the players whom this one has blocked.
+      effects.append(.command(.me))
+      isRatingKnown = false
+      if !welcome.you.guest { effects.append(.remember(.name(welcome.you.name))) }
       // A match that runs comes by itself, whatever the address asks for.
       let hasMatch = !welcome.matches.isEmpty || isPlaying
       switch destination {
       case .room where hasMatch, .resume where hasMatch: break
       case .room(let code): effects.append(.command(.join(code)))
       case .resume: effects += [.remember(.matchServer("")), .notice(text(.matchEnded))]
-      case .open: effects.append(.command(.create(roomTerms)))
+      case .open: effects += openRoom()
       case .queue:
         network.phase = .queued(bots: 0)
-        effects.append(.command(.seek(terms)))
+        effects.append(.command(.seek(terms(preferences.clock))))
       case .watch(let id, let code):
-        if let m = MatchID(rawValue: id) { effects.append(.command(.watch(m, code: code))) }
-      case nil where !hasMatch:
-        effects.append(.remember(.matchServer("")))
-        if match == nil, page == .board { effects.append(.show(.network)) }
+        wanted = MatchID(rawValue: id)
+        if let wanted { effects.append(.command(.watch(wanted, code: code))) }
+      case nil where !hasMatch: effects += [.remember(.matchServer(""))] + openLobby()
       case nil: break
       }
       destination = nil
     case .waiting(let milliseconds, let reason):
+      if link == .online { lostAt = now - (reason == .silent ? Double(Limits.silence) / 1_000 : 0) }
       link = .waiting
       network.message = text(.nextTry, words(for: reason), "\((milliseconds + 999) / 1000)")
       if match == nil {
+        switch network.phase {
+        case .queued, .room: waitedIn = network.phase
+        default: break
+        }
         network.phase = .connecting
-        if !isResuming { effects.append(.show(.network)) }
+        effects += openLobby()
       }
     case .failed(let failure):
-      let staysOnBoard = isPlaying || isResuming
+      let opening = openLobby()
       link = .none
       isReplaced = failure == .replaced
       destination = nil
       network.phase = .offline
       network.message = words(for: failure)
-      pending = nil
-      effects += [.hangUp, staysOnBoard ? .notice(network.message ?? "") : .show(.network)]
+      (pending, talk.unsent) = (nil, [])
+      effects.append(.hangUp)
+      effects += opening.isEmpty && page != .network ? [.notice(network.message ?? "")] : opening
     case .closed:
       link = .none
       network.phase = .offline
@@ -298,9 +362,9 @@ extension WindowState {
   private mutating func news(of m: MatchID, _ board: Board) -> [Effect] {
     if m == match { return follow(board) }
     guard let view = views[m], view.state.players != nil else { return [] }
-    // A match that was over before this window knew of it has nothing to show; nor has one that was left.
-    guard view.state.phase != .over || view.you == nil, m == awaited || !isPlaying else { return [] }
-    return adopt(m)
+    // Not a match that was over before this window knew of it, and none that the player has stopped watching.
+    let isOurs = view.you != nil && view.state.phase != .over && (m == awaited || !isPlaying)
+    return isOurs || m == wanted ? adopt(m) : []
   }
 
   /// Puts a match on the board as it stands.
@@ -311,13 +375,13 @@ extension WindowState {
     }
     var effects: [Effect] = []
     if let old = match, old != m { effects.append(.command(.forget(old))) }
-    awaited = nil
+    (awaited, wanted, counted) = (nil, nil, nil)
     let wasWith = talk.opponent
     mode = view.you == nil ? .watching(m) : .online(m)
     let before = setup
     let rules = view.state.terms.rules
     setup = GameSetup(x: WindowState.seat(.x, view), o: WindowState.seat(.o, view), variant: rules)
-    (pending, isAlone, isCalledOff) = (nil, false, false)
+    (pending, isAlone, isCalledOff, opensLobby, waitedIn) = (nil, false, false, false, nil)
     turnSince = (-1, now)
     network.message = nil
     network.phase = .playing
@@ -328,6 +392,7 @@ extension WindowState {
       if opponent != wasWith { (talk, score) = (TalkModel(), .init()) }
       if opponent == wasWith, before.x.isRemote != setup.x.isRemote { score = .init(x: score.o, o: score.x) }
       talk.opponent = opponent
+      (talk.isMuted, talk.isBlocked) = (isQuiet, blocked.contains(opponent))
       if !isHosting { effects.append(.remember(.matchServer(address))) }
     } else {
       score = .init()
@@ -351,10 +416,12 @@ extension WindowState {
   private mutating func follow(_ board: Board) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
-    // A rematch that is asked for is a new turn: whoever is asked has as long as whoever asks.
+    // A rematch that is asked for is a new turn, with a time limit of its own.
     let askers = Player.allCases.count { view.state.wantsRematch[$0] }
     let turn = view.state.phase == .over ? -2 - askers : target.count
-    if turnSince.ply != turn { turnSince = (turn, now) }
+    // What happened while the connection was lost may have happened as it was lost.
+    if turnSince.ply != turn { turnSince = (turn, lostAt ?? now) }
+    if link == .online { lostAt = nil }
     if let mark = pending, mark.ply < target.count || view.state.phase == .over { pending = nil }
     if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: $0.cell) }), mark.ply == target.count {
       target.append(mark.cell)
@@ -391,16 +458,23 @@ extension WindowState {
     }
   }
 
-  /// Seconds of the protocol: for a side's first mark, and for a rematch after the end or the asking.
-  private static let firstMoveWithin = 30.0
+  /// Seconds of the protocol: for a side's first mark among strangers with a clock, and else; and for a rematch after the
+  /// end or the asking.
+  private static let (firstMoveWithin, firstMoveOfFriends) = (30.0, 600.0)
   private static let rematchWithin = 30.0
+  /// A countdown that is longer is not shown.
+  private static let longestCountdown = 60
 
-  /// Whether a rematch can still be had.
-  var mayRematch: Bool {
+  /// Whether the match on the board began in a room, or follows one that did.
+  private var isOfRoom: Bool { code != nil || view?.state.openedBy != nil }
+
+  /// Seconds in which a rematch can still be asked for, or agreed to; `nil` if it cannot.
+  func rematchIn(at seconds: Double) -> Int? {
     guard let view, view.you != nil, link == .online, view.state.phase == .over, view.state.next == nil else {
-      return false
+      return nil
     }
-    return now - turnSince.at < WindowState.rematchWithin
+    let left = turnSince.at + WindowState.rematchWithin - seconds
+    return left > 0 ? Int(left.rounded(.up)) : nil
   }
 
   /// What the board page shows of the match; `milliseconds` is the client's clock, `seconds` that of `step`.
@@ -409,17 +483,19 @@ extension WindowState {
     let state = view.state
     var model = OnlineModel(you: view.you)
     model.isOffline = link != .online && state.phase != .over
+    model.reconnects = link != .none
     model.mayLeave = !isBound
     guard let you = view.you else { return model }
     if let offer = state.offer { model.draw = offer.side == you ? .mine : .theirs }
     model.mayOfferDraw = WindowState.mayOfferDraw(you, state)
     model.mayAbort = state.phase != .over && !state.bothMoved
     if state.phase == .live, !state.bothMoved {
-      model.firstMoveIn = max(0, Int((turnSince.at + WindowState.firstMoveWithin - seconds).rounded(.up)))
+      let isSlow = isOfRoom || state.terms.clock == nil
+      let within = isSlow ? WindowState.firstMoveOfFriends : WindowState.firstMoveWithin
+      let left = max(0, Int((turnSince.at + within - seconds).rounded(.up)))
+      model.firstMoveIn = left <= WindowState.longestCountdown ? left : nil
     }
-    var later = self
-    later.now = seconds
-    model.mayRematch = later.mayRematch
+    model.rematchIn = rematchIn(at: seconds)
     if model.mayRematch {
       model.rematch = state.wantsRematch[you] ? .mine : state.wantsRematch[you.opponent] ? .theirs : .nobody
     }

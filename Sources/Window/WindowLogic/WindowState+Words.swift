@@ -22,15 +22,14 @@ extension WindowState {
       text(.otherVersion, theirs.map(String.init).joined(separator: ", "), "\(protocolVersions[0])")
     case .tls(.untrusted): text(.notSecure, text(.untrusted))
     case .tls(.absent): text(.notSecure, text(.noTLS))
-    case .tls(.unusable(let why)): text(.notSecure, why)
+    case .tls(.unusable(let why)): text(.notSecure, preferences.language == .english ? why : text(.noTLSHere))
     case .fingerprintChanged(_, let found): text(.otherCertificate, String(found.prefix(16)))
     case .replaced: text(.replaced)
     case .notAccepted: text(.notAccepted)
     case .banned: text(.banned)
-    case .refused(.malformed, let said) where said.hasPrefix(ClientFailure.isNoServer): text(.notOurs)
-    case .refused(.malformed, _): text(.ended, text(.endedMalformed))
-    case .refused(.flood, _): text(.ended, text(.endedFlood))
-    case .refused(_, let said): text(.ended, said)
+    case .notServer: text(.notOurs)
+    case .malformed: text(.ended, text(.endedMalformed))
+    case .flood: text(.ended, text(.endedFlood))
     }
   }
 

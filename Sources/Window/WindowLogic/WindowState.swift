@@ -69,8 +69,9 @@ package struct WindowState: Sendable {
     package var language = Language.english
     /// The game that is looked for on the network: the one that was chosen last.
     package var game = Variant.classic
-    /// The clock of matches, as the settings spell it.
+    /// The clock of matches with strangers, and of those with friends, as the settings spell them.
     package var clock = "60+2"
+    package var roomClock = "none"
     /// The server to play on: the page's own, or the one last looked for.
     package var server = ""
     /// The server of the match that was cut short; empty where none was.
@@ -113,8 +114,23 @@ package struct WindowState: Sendable {
   /// Whether that server is this window's own.
   var isHosting = false
   var views: [MatchID: MatchView] = [:]
-  /// The match, or room, that is waited for.
+  /// The match that this player will play, or the own room.
   var awaited: MatchID?
+  /// The match that the player wants to watch, until it comes to the board.
+  var wanted: MatchID?
+  /// Whether the lobby opens by itself, as the answer to a wish to connect after which nothing else was wanted.
+  var opensLobby = false
+  /// The rooms that the server has not opened yet. Only the newest is shown; the others are closed as they come.
+  var openings = 0
+  /// The queue or the room in which the player waited as the connection was lost.
+  var waitedIn: NetworkModel.Phase?
+  /// When the connection was lost, until the match on the board is known again.
+  var lostAt: Double?
+  /// Whether the player hears no talk, and whose talk not, as the server keeps it.
+  var isQuiet = false
+  var blocked: Set<String> = []
+  /// The opponent whom the player reported last.
+  var reported = ""
   /// The code of the room that the match was made in, which those who watch it need.
   var code: String?
   /// What to do once the server has said who we are.
@@ -133,7 +149,8 @@ package struct WindowState: Sendable {
   private var listedAt = -Double.infinity
   /// Whether the server has told the ratings as they are now.
   var isRatingKnown = false
-  private var counted: Game?
+  /// The outcome of the game on the board that the score has, if that game has ended.
+  var counted: Outcome??
   private var gamesHeard = 0
   private var silentSince: Double?
   /// Whether the connection was ended because the same player has come from elsewhere.
@@ -215,6 +232,7 @@ package struct WindowState: Sendable {
     case .turned(let page):
       self.page = page
       if page == .talk { talk.unread = 0 }
+      if page != .network { opensLobby = false }
       return []
     case .tick: return tick(board)
     }
@@ -231,13 +249,17 @@ package struct WindowState: Sendable {
     return listenOn(board)
   }
 
-  /// Counts a game once that has ended; whether it had not been counted.
+  /// Counts how the game on the board has ended, and takes back what a move that was taken back had ended; whether the
+  /// game has ended in a way that was not counted.
   private mutating func count(_ game: Game) -> Bool {
-    guard let end = game.end, counted != game else { return false }
-    counted = game
-    if end.outcome == .win(.x) { score.x += 1 }
-    if end.outcome == .win(.o) { score.o += 1 }
-    return true
+    let outcome = game.end.map(\.outcome)
+    guard mode != .listening, outcome != counted else { return false }
+    for (end, points) in [(counted, -1), (outcome, 1)] {
+      if case .win(.x)?? = end { score.x += points }
+      if case .win(.o)?? = end { score.o += points }
+    }
+    counted = outcome
+    return outcome != nil
   }
 
   private mutating func listenOn(_ board: Board) -> [Effect] {
@@ -288,7 +310,7 @@ package struct WindowState: Sendable {
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:
       let effects = leaveMatch(for: true)
-      mode = .listening
+      (mode, score, counted, opensLobby) = (.listening, .init(), nil, false)
       gamesHeard = 0
       setup = GameSetup(x: .level(5), o: .level(6))
       return effects + [.begin(setup, from: .classic(.start)), .show(.board)]
@@ -341,7 +363,7 @@ package struct WindowState: Sendable {
   /// Begins a game at this machine; the score goes on only where the same two play on.
   mutating func begin(_ next: GameSetup, from start: VariantState? = nil) -> [Effect] {
     if next != setup || mode != .local || today != nil { score = .init() }
-    (mode, daily) = (.local, nil)
+    (mode, daily, counted, opensLobby) = (.local, nil, nil, false)
     setup = next
     return [.begin(next, from: start ?? VariantState(startOf: next.variant))]
   }
@@ -385,6 +407,7 @@ package struct WindowState: Sendable {
 
   private mutating func play(_ cell: Cell, _ board: Board) -> [Effect] {
     if let phrase = mayPlay(cell, board) { return refuse(phrase) }
+    opensLobby = false
     guard case .online(let m) = mode else {
       return board.acceptsMove ? [.play(cell)] : refuse(preferences.isMusical ? .answerIsDue : .notYourTurn)
     }
@@ -400,12 +423,12 @@ package struct WindowState: Sendable {
     case .local:
       guard board.game.isOver || board.game.cells.isEmpty else { return refuse(.gameRuns) }
       if let today { return begin(today) }
-      score = .init(x: score.o, o: score.x)
+      (score, counted) = (.init(x: score.o, o: score.x), nil)
       (setup.x, setup.o) = (setup.o, setup.x)
       return [.begin(setup, from: VariantState(startOf: setup.variant))]
     case .online(let m):
       guard !isPlaying else { return refuse(.gameRuns) }
-      return mayRematch ? [.command(.rematch(m))] : refuse(.rematchTooLate)
+      return rematchIn(at: now) != nil ? [.command(.rematch(m))] : refuse(.rematchTooLate)
     }
   }
 

@@ -11,7 +11,8 @@ extension TableTests {
   @Test("a connection that fails for good, or stays away, does not keep the player in a dead match")
   func deadMatch() {
     for status in [
-      ConnectionStatus.failed(.replaced), .failed(.notAccepted), .waiting(milliseconds: 30_000, reason: .silent),
+      ConnectionStatus.failed(.replaced), .failed(.notAccepted), .failed(.flood),
+      .waiting(milliseconds: 30_000, reason: .silent),
     ] {
       var window = TestWindow()
       window.want(.connect(address: "127.0.0.1:4664"))
@@ -21,7 +22,10 @@ extension TableTests {
       #expect(window.state.isBound)
       #expect(window.want(.leave).contains(.refuse))
       window.step(.network(.status(status), nil))
-      #expect(window.state.online(at: window.now, client: 0)?.mayLeave == true)
+      let online = window.state.online(at: window.now, client: 0)
+      #expect(online?.mayLeave == true && online?.isOffline == true)
+      // Nothing says that the program tries to reconnect if it does not.
+      if case .failed = status { #expect(online?.reconnects == false) } else { #expect(online?.reconnects == true) }
       for intent in [Intent.leave, .newGame(GameSetup(x: .human, o: .level(2))), .listen, .connect(address: "b:2")] {
         var other = window
         let effects = other.want(intent)
@@ -63,6 +67,91 @@ extension TableTests {
       guest.online(hasMatch ? [TestWindow.m] : [])
       #expect(guest.effects.contains(.command(.join("ABC234"))) == !hasMatch)
     }
+  }
+
+  @Test("a server that goes away or comes back covers no game that was begun meanwhile with its page")
+  func localGame() {
+    let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
+    for begin in [Intent.newGame(GameSetup(x: .human, o: .human)), .play(Cell(4)), .listen, .today] {
+      for wasOnline in [true, false] {
+        for news in [lost, .connecting, .failed(.replaced), .closed] {
+          var window = TestWindow()
+          window.want(.connect(address: "127.0.0.1:4664"))
+          if wasOnline {
+            window.online()
+            window.want(.quickMatch)
+            window.want(.leave)
+          }
+          window.step(.turned(.board))
+          window.want(begin)
+          window.effects = []
+          for _ in 0..<3 { window.step(.network(.status(news), nil)) }
+          if case .failed = news {
+            #expect(!TestWindow.words(window.effects).isEmpty, "a connection that ends for good is told")
+          } else {
+            window.online()
+          }
+          #expect(!window.effects.contains(.show(.network)), "\(begin), \(news)")
+        }
+      }
+    }
+  }
+
+  @Test("a room that closes by itself is not shown any more")
+  func closedRoom() throws {
+    for isKnown in [true, false] {
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      window.step(.turned(.network))
+      window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil))
+      if isKnown {
+        window.log(.end(nil, .aborted, ratings: nil))
+      } else {
+        window.step(.network(.lost(TestWindow.m), nil))
+      }
+      #expect(window.state.network.phase == .lobby && window.state.place == "")
+      #expect(window.state.network.message == Phrase.roomClosed.text(in: .english))
+    }
+  }
+
+  @Test("the own room is shown again after a lost connection, if the server still has it")
+  func roomAfterLoss() {
+    for isThere in [true, false] {
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil))
+      window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
+      window.online(isThere ? [TestWindow.m] : [])
+      #expect(window.state.network.phase == (isThere ? .room(code: "ABC234") : .lobby))
+    }
+  }
+
+  @Test("a new guest is told so, and a person whose token is refused also what to do")
+  func becameGuest() {
+    for language in Language.allCases {
+      var window = TestWindow()
+      window.state.preferences.language = language
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online(guest: true)
+      let told = TestWindow.words(window.step(.network(.becameGuest(login: nil), nil)))
+      #expect(told == [Phrase.newGuest.text(in: language, ["Vera"])])
+      window.step(.turned(.network))
+      window.step(.network(.becameGuest(login: "Ida"), nil))
+      #expect(window.state.network.message == Phrase.loginRefused.text(in: language, ["Ida", "Vera"]))
+      #expect(window.state.network.phase == .lobby)
+    }
+  }
+
+  @Test("the name of a registered player stays in the settings, in the place of the token that was written there")
+  func remembersName() {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online(guest: true)
+    #expect(!window.effects.contains(.remember(.name("Vera"))))
+    window.online()
+    #expect(window.effects.contains(.remember(.name("Vera"))))
   }
 
   @Test("the own room is shown again once the page has been loaded again")
@@ -123,7 +212,9 @@ extension TableTests {
     window.effects = window.state.connect(to: address, destination: .open, isHosting: true)
     window.online()
     window.start()
-    for case .remember(let memory) in window.effects { #expect(memory == .matchServer(""), "\(memory)") }
+    for case .remember(let memory) in window.effects {
+      #expect([.matchServer(""), .name("Vera")].contains(memory), "\(memory)")
+    }
     #expect(window.state.match == TestWindow.m)
     #expect(window.state.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
   }
@@ -164,6 +255,47 @@ extension TableTests {
       #expect(failure != nil)
       if let failure { window.step(.network(.status(.failed(failure)), nil)) }
       #expect(window.state.network.message == Phrase.notOurs.text(in: language))
+    }
+  }
+
+  @Test("a friend's room has no time limit unless another is chosen, and is opened anew when game or clock change")
+  func friendsRoom() throws {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    func create(_ effects: [Effect]) -> [MatchTerms] {
+      effects.compactMap { if case .command(.create(let terms)) = $0 { terms } else { nil } }
+    }
+    #expect(create(window.want(.playFriend)) == [MatchTerms(clock: nil)])
+    window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil))
+    window.state.preferences.game = .ultimate
+    let changed = window.want(.openRoom)
+    #expect(changed.first == .command(.abort(TestWindow.m)) && create(changed).map(\.rules) == [.ultimate])
+    // Chosen once more before the first answer has come.
+    window.state.preferences.roomClock = "60+2"
+    #expect(create(window.want(.openRoom)) == [MatchTerms(rules: .ultimate)])
+    let (second, third) = (try #require(MatchID(rawValue: "second")), try #require(MatchID(rawValue: "third")))
+    #expect(window.step(.network(.room(second, code: "BBBBBB", expiresIn: 9), nil)) == [.command(.abort(second))])
+    window.step(.network(.room(third, code: "CCCCCC", expiresIn: 9), nil))
+    #expect(window.state.network.phase == .room(code: "CCCCCC"))
+    // A server that refuses leaves no room on the screen that is not there.
+    window.want(.openRoom)
+    window.step(.network(.refused(.busy, "later", .create(MatchTerms(), key: nil)), nil))
+    #expect(window.state.network.phase == .lobby && window.state.place == "")
+  }
+
+  @Test("friends have ten minutes for the first move, and only the last one is counted down")
+  func friendsFirstMove() {
+    for isRoom in [true, false] {
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      if isRoom { window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil)) }
+      window.start()
+      for (second, left) in [(5.0, nil), (540, 60), (599, 1)] as [(Double, Int?)] {
+        let shown = window.state.online(at: window.now + second, client: 0)?.firstMoveIn
+        #expect(shown == (isRoom ? left : max(0, 30 - Int(second))), "\(second)")
+      }
     }
   }
 }

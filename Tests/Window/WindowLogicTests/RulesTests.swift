@@ -22,7 +22,7 @@ import TicTacToe
     #expect(window.state.usualClock == usual)
     #expect(window.want(.quickMatch).contains(.command(.seek(MatchTerms(rules: rules)))))
     window.want(.leave)
-    window.state.preferences.clock = "600+5"
+    window.state.preferences.roomClock = "600+5"
     let terms = MatchTerms(rules: rules, clock: TimeControl("600+5"))
     #expect(window.want(.openRoom).contains(.command(.create(terms))))
   }
@@ -35,7 +35,7 @@ import TicTacToe
     window.state.preferences.roomSide = .o
     var waiting = window
     #expect(waiting.want(.quickMatch).contains(.command(.seek(MatchTerms()))))
-    #expect(window.want(.openRoom).contains(.command(.create(MatchTerms(clock: .standard, opener: .o)))))
+    #expect(window.want(.openRoom).contains(.command(.create(MatchTerms(clock: nil, opener: .o)))))
   }
 
   @Test func `away from the network page the game on the board is sought`() throws {
@@ -54,6 +54,7 @@ import TicTacToe
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
+    if you == nil { window.want(.watch(id: TestWindow.m.rawValue)) }
     let players = Sides(
       x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
     window.log(

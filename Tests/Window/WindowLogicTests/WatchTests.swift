@@ -1,4 +1,5 @@
 import ClientModel
+import Interface
 import MatchProtocol
 import Testing
 import TicTacToe
@@ -33,5 +34,32 @@ extension TableTests {
     let next = try #require(MatchID(rawValue: "next"))
     #expect(
       watcher.log(.rematch(next: next), .o, you: nil).contains(.command(.watch(next, code: "ABC234"))))
+  }
+
+  @Test("a match that the player has stopped watching does not come back to the board, whatever is still on its way")
+  func unwatched() throws {
+    let m = TestWindow.m
+    var watcher = TestWindow()
+    watcher.want(.connect(address: "127.0.0.1:4664"))
+    watcher.online()
+    watcher.want(.watch(id: m.rawValue))
+    watcher.start(you: nil)
+    #expect(watcher.state.mode == .watching(m))
+    // Left before its first state has come.
+    var early = TestWindow()
+    early.want(.connect(address: "127.0.0.1:4664"))
+    early.online()
+    early.want(.watch(id: m.rawValue))
+    for window in [watcher, early] {
+      for intent in [Intent.newGame(GameSetup(x: .human, o: .human)), .today, .listen, .quickMatch] {
+        var window = window
+        #expect(window.want(intent).contains(.command(.unwatch(m))), "\(intent)")
+        let mode = window.state.mode
+        if window.views[m] == nil { window.start(you: nil) }
+        window.step(.network(.state(m), window.views[m]))
+        window.log(.gone, .o, you: nil)
+        #expect(window.state.mode == mode && window.state.match == nil, "\(intent)")
+      }
+    }
   }
 }

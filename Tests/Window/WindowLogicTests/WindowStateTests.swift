@@ -334,7 +334,9 @@ struct TableTests {
     window.want(.say("you fool"))
     #expect(window.state.talk.lines.isEmpty && window.state.talk.unsent == ["hello", "you fool"])
     window.step(.network(.chat(TestWindow.m, from: "Vera", text: "hello", emote: nil), nil))
-    #expect(TestWindow.words(window.step(.network(.unsaid(.bad, "no such word"), nil))).count == 1)
+    #expect(
+      TestWindow.words(window.step(.network(.refused(.bad, "no such word", .say(TestWindow.m, "you fool")), nil))).count
+        == 1)
     #expect(window.state.talk.lines.map(\.text) == ["hello"] && window.state.talk.unsent.isEmpty)
     let told = window.step(.network(.chat(TestWindow.m, from: "Ida", text: nil, emote: "gg"), nil))
     #expect(TestWindow.words(told) == ["Ida: Good game"] && window.state.talk.unread == 1)
@@ -410,6 +412,28 @@ struct TableTests {
     #expect(window.want(.rematch).contains(.refuse))
   }
 
+  @Test("a player who comes back late is offered a rematch only for the seconds that surely remain")
+  func lateRematch() throws {
+    for (away, reason, left) in [
+      (5.0, ConnectionProblem.lost, 25), (29.5, .lost, 1), (31, .lost, nil), (4, .silent, 1), (6, .silent, nil),
+    ] as [(Double, ConnectionProblem, Int?)] {
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      window.start()
+      window.move(4)
+      window.step(.network(.status(.waiting(milliseconds: 900, reason: reason)), nil))
+      window.now += away
+      window.online()
+      var view = try #require(window.views[TestWindow.m])
+      try view.state.append(MatchEvent(at: 0, side: .o, mid: nil, .resign), body: [])
+      try view.state.append(
+        MatchEvent(at: 0, side: nil, mid: nil, .end(.win(.x), .resign, ratings: nil)), body: [])
+      window.step(.network(.state(TestWindow.m), view))
+      #expect(window.state.online(at: window.now, client: 0)?.rematchIn == left, "\(away) s away, \(reason)")
+    }
+  }
+
   @Test("a mark shown at once is not made twice, and is taken back where the server refuses it")
   func pending() {
     var window = TestWindow()
@@ -439,18 +463,64 @@ struct TableTests {
     window.want(.rematch)
     window.step(.tick)
     #expect(window.state.score == .init(x: 1, o: 0))
+    // The same two moves again are another game.
+    window.want(.rematch)
+    window.want(.resign)
+    window.step(.tick)
+    #expect(window.state.score == .init(x: 0, o: 2))
+    window.want(.rematch)
+    window.want(.resign)
+    window.step(.tick)
+    #expect(window.state.score == .init(x: 2, o: 1))
     window.want(.newGame(GameSetup(x: .human, o: .perfect)))
     #expect(window.state.score == .init())
   }
 
-  @Test("what the lobby said of a code is gone once a match has come")
+  @Test("an end that is taken back does not count, and counts once when it comes again")
+  func scoreOfUndone() {
+    var window = TestWindow()
+    window.want(.newGame(GameSetup(x: .human, o: .human)))
+    for cell in [0, 3, 1, 4, 2] { window.want(.play(Cell(cell))) }
+    window.step(.tick)
+    #expect(window.state.score == .init(x: 1, o: 0))
+    window.want(.undo)
+    window.step(.tick)
+    #expect(window.state.score == .init())
+    window.want(.play(Cell(2)))
+    window.step(.tick)
+    window.step(.tick)
+    #expect(window.state.score == .init(x: 1, o: 0))
+  }
+
+  @Test("the games that are only listened to have no score")
+  func scoreOfListening() {
+    var window = TestWindow()
+    window.want(.newGame(GameSetup(x: .human, o: .human)))
+    window.want(.resign)
+    window.step(.tick)
+    window.want(.listen)
+    #expect(window.state.score == .init())
+    window.step(.tick)
+    window.board.game = Game()
+    try? window.board.game.lose(.x, by: .resignation)
+    window.step(.tick)
+    #expect(window.state.score == .init())
+    window.want(.stopListening)
+    window.step(.tick)
+    #expect(window.state.score == .init())
+  }
+
+  @Test("what the lobby said of a code is gone once something else is wanted, or a match has come")
   func staleMessage() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
     window.online()
     window.step(.turned(.network))
-    window.step(.network(.refused(.code, "no room has this code now", nil), nil))
+    window.step(.network(.refused(.code, "no room has this code now", .join(code: "ABC234")), nil))
     #expect(window.state.network.message == "no room has this code now")
+    var waiting = window
+    waiting.want(.quickMatch)
+    #expect(waiting.state.network.phase == .queued(bots: 0) && waiting.state.network.message == nil)
     window.start()
     #expect(window.state.network.message == nil)
   }

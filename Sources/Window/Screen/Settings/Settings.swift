@@ -86,6 +86,8 @@ package final class Settings {
   /// The clock of matches looked for on the network: `none`, or seconds and seconds a move; `60+2` is the usual one of the
   /// game, whatever that is.
   @Setting package var networkClock: String
+  /// The time control of the own room, spelled like `networkClock`.
+  @Setting package var roomClock: String
   /// Whether matches looked for on the network count for the rating.
   @Setting package var networkRated: Bool
   /// The side that is played in a room of one's own: `x`, `o`, or empty where the server chooses.
@@ -133,6 +135,7 @@ package final class Settings {
     _name = Setting(store, "name", "")
     _server = Setting(store, "server", "")
     _networkClock = Setting(store, "network-clock", "60+2")
+    _roomClock = Setting(store, "room-clock", "none")
     _networkRated = Setting(store, "network-rated", false)
     _roomSide = Setting(store, "room-side", "")
     _matchServer = Setting(store, "match-server", "")
