@@ -9,7 +9,10 @@ final class LocalServer {
   let page: String?
   private var process: pid_t = 0
 
-  /// Starts the program beside this one and waits until it listens; `address` is nil where that failed.
+  /// Seconds in which the server must listen, while the window waits. A usual start takes less than one.
+  private static let patience = 10
+
+  /// Starts the program beside this one and waits until it listens; `address` is nil if that failed.
   init(folder: String) {
     let host = LocalServer.ownAddress ?? "127.0.0.1"
     let everywhere = host == "127.0.0.1" ? host : "0.0.0.0"
@@ -33,17 +36,22 @@ final class LocalServer {
     process = (try? spawn(arguments, environment: inherited, output: .descriptor(ends.writing))) ?? 0
     close(ends.writing)
     // It says `listening HOST:PORT` once it does, and then what browsers find, or ends.
-    let listening = LocalServer.line(from: ends.reading), browser = LocalServer.line(from: ends.reading)
+    let end = time(nil) + LocalServer.patience
+    let listening = LocalServer.line(from: ends.reading, until: end)
+    let browser = LocalServer.line(from: ends.reading, until: end)
     address = listening.split(separator: ":").last.map { "\(host):\($0)" }
     let words = browser.split(separator: " ").last?.split(separator: ":") ?? []
     page = browser.hasPrefix("in a browser: ") && words.count == 3 ? "\(words[0])://\(host):\(words[2])" : nil
   }
 
-  /// The next line of a pipe, empty at its end.
-  private static func line(from descriptor: Int32) -> String {
+  /// The next line of a pipe; empty at its end, and if none comes in time.
+  private static func line(from descriptor: Int32, until end: time_t) -> String {
     var line: [UInt8] = []
     var byte: UInt8 = 0
-    while line.count < 200, read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+    var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while line.count < 200, poll(&item, 1, Int32(max(0, end - time(nil)) * 1_000)) > 0,
+      read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n")
+    { line.append(byte) }
     return String(decoding: line, as: UTF8.self)
   }
 

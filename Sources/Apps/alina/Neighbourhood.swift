@@ -22,7 +22,8 @@ final class Neighbourhood {
 
   /// Tells of the own room, and hears of others while somebody looks for them.
   func meet(_ network: NetworkModel, isLooking: Bool, at now: Double) {
-    guard server != nil || isLooking else { return rooms = [] }
+    // A socket that stays open would keep old datagrams, which count as new when they are read.
+    guard server != nil || isLooking else { return (socket, rooms) = (nil, []) }
     let socket = socket ?? BeaconSocket()
     self.socket = socket
     if case .room(let code) = network.phase, let port = server?.address?.split(separator: ":").last {

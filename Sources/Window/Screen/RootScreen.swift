@@ -182,7 +182,11 @@ package final class RootScreen {
       for page in book.scenes { page.soundMoved() }
     } else {
       for page in book.scenes { page.modelChanged(from: old) }
-      if let text = context.model.notice, text != old.notice { book.notice.show(text) }
+      switch context.model.notice {
+      case old.notice: break
+      case let text?: book.notice.show(text)
+      case nil: book.notice.hide()
+      }
       speakChange(from: old)
     }
   }
@@ -200,7 +204,7 @@ package final class RootScreen {
       || (context.model.resuming == nil) != (old.resuming == nil)
       || context.model.online?.withoutCountdown != old.online?.withoutCountdown
     if isNews {
-      let status = context.statusText()
+      let status = context.statusText(countsDown: false)
       let words = status.detail.isEmpty ? status.main : "\(status.main), \(status.detail)"
       if game.cells.count != old.game.cells.count || words != saidStatus { context.say(words) }
       saidStatus = words

@@ -259,7 +259,7 @@ struct KeyboardTests {
     // What else changes about a match that is over is not told again.
     for mayRematch in [true, false] {
       var online = OnlineModel(you: .x)
-      online.mayRematch = mayRematch
+      online.rematchIn = mayRematch ? 30 : nil
       screen.model.online = online
       screen.handle([], at: 3)
     }
@@ -297,6 +297,40 @@ struct KeyboardTests {
     screen.handle([], at: 3)
     #expect(spoken.filter { $0.contains("S P Y Q X Y") }.count == 1)
     #expect(spoken.last == screen.text(.queued))
+  }
+
+  @Test("the room's page offers the game and the clock, and asks for the room anew when one is chosen")
+  func roomTerms() throws {
+    var wanted: [Intent] = []
+    let screen = Samples.screen()
+    screen.onIntent = { wanted.append($0) }
+    screen.show(.network)
+    screen.pages.network = NetworkModel(phase: .room(code: "SPYQXY"))
+    screen.handle([], at: 1)
+    let rows = screen.topScene.focusOrder.compactMap { $0 as? ChoiceRow }
+    #expect(rows.count == 2 && rows.last?.spoken?.contains(screen.text(.noClock)) == true)
+    for row in rows {
+      wanted = []
+      _ = row.key(.right, [])
+      _ = row.key(.left, [])
+      #expect(wanted.contains(.openRoom))
+    }
+  }
+
+  @Test("a match in the list that is pressed while the list comes anew is still there when it is released")
+  func pressedRow() throws {
+    var wanted: [Intent] = []
+    let screen = Samples.screen()
+    screen.onIntent = { wanted.append($0) }
+    screen.show(.network)
+    screen.pages.network = NetworkModel(phase: .lobby, matches: [.init(id: "m", title: "Ann – Bob")])
+    _ = screen.png(width: 1_280, height: 720, at: 1)
+    let row = try #require(screen.topScene.focusOrder.last { ($0 as? ContentsRow)?.intent == .watch(id: "m") })
+    let point = Point(row.frame.midX, row.frame.midY)
+    screen.handle([.pointerDown(x: point.x, y: point.y, isTouch: false)], at: 2)
+    screen.pages.network.matches.append(.init(id: "n", title: "Eve – Dan"))
+    screen.handle([.pointerUp(x: point.x, y: point.y, isTouch: false)], at: 3)
+    #expect(wanted.contains(.watch(id: "m")))
   }
 
   @Test("a room on this machine shows where a browser finds it, and the same as a picture, only where there is a page")

@@ -113,6 +113,26 @@ struct LayoutTests {
     }
   }
 
+  @Test("a notice that is taken away leaves the picture, and does not come back at the end of its time")
+  func takenAway() throws {
+    let screen = Samples.screen()
+    let size = (width: 800, height: 600)
+    _ = screen.png(width: size.width, height: size.height, at: 1)
+    let notice = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first)
+    screen.model.notice = "Press once more to resign: your opponent wins the game."
+    for time in [1.0, 1.5] {
+      screen.handle([], at: time)
+      _ = screen.png(width: size.width, height: size.height, at: time)
+    }
+    #expect(notice.inkBounds.width > 0)
+    screen.model.notice = nil
+    for time in [2.0, 2.5, 4] {
+      screen.handle([], at: time)
+      _ = screen.png(width: size.width, height: size.height, at: time)
+    }
+    #expect(notice.inkBounds.width == 0)
+  }
+
   @Test(
     "on a high page a short notice covers neither board nor score",
     arguments: [(360, 640), (390, 844), (480, 800), (768, 1_024), (1_080, 1_920)])
@@ -132,6 +152,22 @@ struct LayoutTests {
       for view in screen.topScene.children where view is StatusView || view is PlayersView {
         #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")
       }
+    }
+  }
+
+  @Test("on a phone a notice does not cover how the game ended", arguments: [(360, 640), (390, 844), (412, 915)])
+  func noticeAtTheEnd(_ width: Int, _ height: Int) throws {
+    let screen = Samples.screen()
+    for notice in ["Ida: Good game", "Win: the line sounds once more, from its first cell to its last."] {
+      screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3], setup: GameSetup(x: .human, o: .remote(name: "Ida")))
+      screen.model.online = OnlineModel(you: .x)
+      screen.model.online?.rematch = .theirs
+      screen.model.notice = notice
+      screen.handle([], at: 0)
+      screen.measureForTest(width, height)
+      let slip = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first).slipFrame
+      let status = try #require(screen.topScene.children.lazy.compactMap { $0 as? StatusView }.first)
+      #expect(!slip.intersects(status.frame), "\(status.frame) under \(slip)")
     }
   }
 

@@ -46,17 +46,20 @@ final class BoardScene: Scene {
   // MARK: Layout
 
   /// Over neither board nor score where there is room: beside the board, between title and status; on a high page
-  /// between players and board, over the status, or over the title. Else at the foot.
+  /// between players and board, over the status, or over the title. Else at the foot. A status that says how the game
+  /// ended is covered least.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em
     guard m.isLandscape, beside > 11 * em else {
       var place = super.noticePlace
-      if !m.isLandscape {
-        if !players.isHidden, choice.isHidden { place.mayCover(from: players.frame.maxY, to: board.frame.y) }
-        place.mayCover(from: board.frame.maxY, to: staff.isHidden ? footTop : staff.frame.y)
-        if !players.isHidden { place.mayCover(from: 0, to: players.frame.y) }
-      }
+      guard !m.isLandscape else { return place }
+      let isOver = context.model.game.isOver
+      let foot = staff.isHidden ? footTop : staff.frame.y
+      if !players.isHidden, choice.isHidden { place.mayCover(from: players.frame.maxY, to: board.frame.y) }
+      place.mayCover(from: isOver ? status.frame.maxY : board.frame.maxY, to: foot)
+      if !players.isHidden { place.mayCover(from: 0, to: players.frame.y) }
+      if isOver { place.mayCover(from: status.frame.maxY, to: footTop) }
       return place
     }
     return NoticePlace(midX: m.margin + beside / 2, width: beside, foot: status.frame.y - em * 0.4)
@@ -192,6 +195,8 @@ final class BoardScene: Scene {
 
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
+    // A notice goes out of the way of the end.
+    if old.game.isOver != context.model.game.isOver { relay() }
     if !context.model.mayHelp { board.showsAnalysis = false }
     if old.game != context.model.game || old.beads != context.model.beads || old.judgement != context.model.judgement {
       board.setNeedsDisplay()
@@ -365,6 +370,7 @@ extension ViewContext {
   /// What a match over the network waits for, if for anything but a move.
   private func onlineText() -> String? {
     guard let online = model.online else { return nil }
+    if online.isOffline, !online.reconnects { return "" }
     if online.isOffline { return text(online.you == nil || !online.mayLeave ? .reconnecting : .reconnectingOrLeave) }
     if let seconds = online.claimIn, online.you != nil {
       return seconds > 0 ? "\(text(.claimIn)) \(seconds) s" : text(.mayClaim)
@@ -385,8 +391,9 @@ extension ViewContext {
     return moves == 1 ? text(.todayWinNow) : text(.todayWin, "\(moves)")
   }
 
-  /// The one line that says how the game stands, and why it ended so.
-  func statusText() -> (main: String, detail: String, isLarge: Bool) {
+  /// The one line that says how the game stands, and why it ended so. A screen reader is not told the seconds that are
+  /// left for a rematch.
+  func statusText(countsDown: Bool = true) -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
     guard let end = game.end else {
       if let words = model.resuming { return (text(.resuming), words, true) }
@@ -412,14 +419,15 @@ extension ViewContext {
       case .forfeit: .byForfeit
       case .normal, .abandoned: nil
       }
-    let rematch: Phrase? =
-      switch model.online?.rematch {
-      case .mine: .rematchAsked
-      case .theirs: .rematchWanted
-      case .nobody, nil: nil
-      }
+    let seconds = countsDown ? model.online?.rematchIn : nil
+    let rematch: String?
+    switch model.online?.rematch {
+    case .mine: rematch = text(.rematchAsked) + (seconds.map { " · \($0) s" } ?? "")
+    case .theirs: rematch = text(.rematchWanted) + (seconds.map { " · \($0) s" } ?? "")
+    case .nobody, nil: rematch = seconds.map { text(.rematchWithin, "\($0)") }
+    }
     let rating = model.online?.rating.map { "\($0.before) → \($0.after)" }
-    let why = [reason.map(text), rating, rematch.map(text)].compactMap { $0 }.joined(separator: " · ")
+    let why = [reason.map(text), rating, rematch].compactMap { $0 }.joined(separator: " · ")
     switch end.outcome {
     case .win(let winner):
       guard let side = model.setup.loneHuman else { return (text(winner == .x ? .xWins : .oWins), why, true) }

@@ -8,6 +8,7 @@ final class NetworkScene: PageScene {
   private let code: FieldRow
   private let game: ChoiceRow
   private let clock: ChoiceRow
+  private let roomClock: ChoiceRow
   private let counts: ChoiceRow
   private let side: ChoiceRow
   private var said: String?
@@ -26,11 +27,15 @@ final class NetworkScene: PageScene {
     let settings = context.settings
     address = FieldRow(
       context: context, .serverAddress, text: settings.server, limit: 253, intent: Intent.connect(address:))
-    name = FieldRow(context: context, .yourName, text: settings.name, limit: 20) { _ in .connect(address: "") }
+    // A token that the server's administrator has issued may stand in the place of a name.
+    name = FieldRow(context: context, .yourName, text: settings.name, limit: 128) { _ in .connect(address: "") }
     game = ChoiceRow(context: context, selected: settings.game)
     clock = ChoiceRow(
       context: context, .clock, NetworkScene.clockNames(context),
       selected: NetworkScene.clocks.firstIndex(of: settings.networkClock))
+    roomClock = ChoiceRow(
+      context: context, .clock, NetworkScene.clockNames(context),
+      selected: NetworkScene.clocks.firstIndex(of: settings.roomClock))
     counts = ChoiceRow(
       context: context, .counts, [context.text(.countsNot), context.text(.countsRated)],
       selected: settings.networkRated ? 1 : 0)
@@ -44,6 +49,11 @@ final class NetworkScene: PageScene {
     game.onSelect = { [unowned(unsafe) self] in
       settings.game = Variant.allCases[$0]
       contentChanged()
+      reopenRoom()
+    }
+    roomClock.onSelect = { [unowned(unsafe) self] in
+      settings.roomClock = NetworkScene.clocks[$0]
+      reopenRoom()
     }
     clock.onSelect = { [unowned(unsafe) self] in
       settings.networkClock = NetworkScene.clocks[$0]
@@ -58,15 +68,29 @@ final class NetworkScene: PageScene {
     fill()
   }
 
+  /// Opens the own room anew, with another code, for the game and the clock that are chosen now.
+  private func reopenRoom() { if context.pages.network.phase.isRoom { send(.openRoom) } }
+
   private func line(_ phrase: Phrase) -> TextRow { TextRow(context: context, context.text(phrase), italic: true) }
 
-  private func entry(_ phrase: Phrase, _ intent: Intent) -> ContentsRow {
-    ContentsRow(context: context, title: context.text(phrase), intent: intent)
+  private func entry(_ phrase: Phrase, _ intent: Intent) -> ContentsRow { entry(context.text(phrase), intent) }
+
+  /// The row that is there already, or a new one: a row that is pressed must still be there when it is released.
+  private func entry(_ title: String, key: Phrase? = nil, _ intent: Intent, poem: String? = nil) -> ContentsRow {
+    let fresh = ContentsRow(
+      context: context, title: title, key: key.map(context.text) ?? "", intent: intent, poem: poem)
+    let rows = column.rows.lazy.compactMap { $0 as? ContentsRow }
+    let row = rows.first { ($0.title, $0.key, $0.intent, $0.poem) == (title, fresh.key, intent, poem) } ?? fresh
+    row.gapAfter = 0
+    return row
   }
 
   private func fill() {
     var rows: [PageRow] = []
     let network = context.pages.network
+    for row in [clock, roomClock] where row.options != NetworkScene.clockNames(context) {
+      row.options = NetworkScene.clockNames(context)
+    }
     let message = network.message.map { TextRow(context: context, $0, faint: false) }
     if let message { rows.append(message) }
     switch network.phase {
@@ -75,9 +99,7 @@ final class NetworkScene: PageScene {
       if message == nil { rows.append(line(.networkIntro)) }
       if !context.services.isPage { rows.append(entry(.host, .host)) }
       rows += network.nearby.map { room in
-        ContentsRow(
-          context: context, title: room.name, key: context.text(.join),
-          intent: .joinNearby(address: room.address, code: room.code), poem: room.address)
+        entry(room.name, key: .join, .joinNearby(address: room.address, code: room.code), poem: room.address)
       }
       rows.last?.gapAfter = 0.8
       rows += context.services.isPage ? [name] : [address, name]
@@ -90,9 +112,6 @@ final class NetworkScene: PageScene {
             context: context, "\(context.text(.lobby)) \(context.text(.youAre)) \(you.name) (\(rating)).", italic: true)
         )
       }
-      if let usual = NetworkScene.clockNames(context).first, clock.options.first != usual {
-        clock.options = NetworkScene.clockNames(context)
-      }
       rows += [game, clock]
       // Guests have no rating to play for.
       if network.you?.isGuest == false, context.settings.networkClock != "none" { rows.append(counts) }
@@ -102,7 +121,7 @@ final class NetworkScene: PageScene {
         line(network.matches.isEmpty ? .noMatches : .matches),
       ]
       rows += network.matches.prefix(50).map { match in
-        ContentsRow(context: context, title: match.title, key: context.text(.watchMatch), intent: .watch(id: match.id))
+        entry(match.title, key: .watchMatch, .watch(id: match.id))
       }
     case .queued: rows.append(line(.queued))
     case .room(let code):
@@ -122,6 +141,7 @@ final class NetworkScene: PageScene {
       if let host = network.hostAddress {
         rows.append(TextRow(context: context, context.text(.hostIs) + " " + host, lining: true))
       }
+      rows += [game, roomClock]
     case .playing: rows.append(line(.inMatch))
     }
     column.set(rows)

@@ -97,6 +97,11 @@ final class NoticeView: View {
       ]))
   }
 
+  /// Takes the notice away before its time.
+  func hide() {
+    if presence.value > 0 { context.animator.play(.tween(presence, to: 0, seconds: 0.3, .sineInOut)) }
+  }
+
   override func draw(_ canvas: Canvas) {
     guard presence.value > 0 else { return }
     let slip = slipFrame
