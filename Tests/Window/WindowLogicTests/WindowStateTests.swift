@@ -452,64 +452,6 @@ struct TableTests {
     #expect(window.board.game.moves.map(\.index) == [0])
   }
 
-  @Test("the score runs over rematches, changes sides with the players, and ends with another opponent")
-  func score() {
-    var window = TestWindow()
-    window.want(.newGame(GameSetup(x: .human, o: .human)))
-    window.want(.resign)
-    window.step(.tick)
-    window.step(.tick)
-    #expect(window.state.score == .init(x: 0, o: 1))
-    window.want(.rematch)
-    window.step(.tick)
-    #expect(window.state.score == .init(x: 1, o: 0))
-    // The same two moves again are another game.
-    window.want(.rematch)
-    window.want(.resign)
-    window.step(.tick)
-    #expect(window.state.score == .init(x: 0, o: 2))
-    window.want(.rematch)
-    window.want(.resign)
-    window.step(.tick)
-    #expect(window.state.score == .init(x: 2, o: 1))
-    window.want(.newGame(GameSetup(x: .human, o: .perfect)))
-    #expect(window.state.score == .init())
-  }
-
-  @Test("an end that is taken back does not count, and counts once when it comes again")
-  func scoreOfUndone() {
-    var window = TestWindow()
-    window.want(.newGame(GameSetup(x: .human, o: .human)))
-    for cell in [0, 3, 1, 4, 2] { window.want(.play(Cell(cell))) }
-    window.step(.tick)
-    #expect(window.state.score == .init(x: 1, o: 0))
-    window.want(.undo)
-    window.step(.tick)
-    #expect(window.state.score == .init())
-    window.want(.play(Cell(2)))
-    window.step(.tick)
-    window.step(.tick)
-    #expect(window.state.score == .init(x: 1, o: 0))
-  }
-
-  @Test("the games that are only listened to have no score")
-  func scoreOfListening() {
-    var window = TestWindow()
-    window.want(.newGame(GameSetup(x: .human, o: .human)))
-    window.want(.resign)
-    window.step(.tick)
-    window.want(.listen)
-    #expect(window.state.score == .init())
-    window.step(.tick)
-    window.board.game = Game()
-    try? window.board.game.lose(.x, by: .resignation)
-    window.step(.tick)
-    #expect(window.state.score == .init())
-    window.want(.stopListening)
-    window.step(.tick)
-    #expect(window.state.score == .init())
-  }
-
   @Test("what the lobby said of a code is gone once something else is wanted, or a match has come")
   func staleMessage() {
     var window = TestWindow()
