@@ -12,22 +12,29 @@ package struct DailyBoard: Sendable, Hashable {
 
   /// Days since 1 January 1970.
   package let day: Int
+  /// The day as `2026-11-24`, where it was given so.
+  package let date: String
   package let state: VariantState
   package let goal: Goal
 
   /// - Parameter date: The day as `2026-11-24`; what follows is not looked at. `nil` where there is no such day.
   package init?(date: String) {
-    let parts = date.prefix(10).split(separator: "-").map { Int($0) }
+    let date = String(date.prefix(10))
+    let parts = date.split(separator: "-").map { $0.allSatisfy { ("0"..."9").contains($0) } ? Int($0) : nil }
     guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2], (1970...9999).contains(year),
-      (1...12).contains(month), (1...31).contains(day)
+      (1...12).contains(month)
     else { return nil }
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard (1...lengths[month - 1]).contains(day) else { return nil }
     // The year begins in March, so that the day that comes and goes is its last.
     let (years, months) = (month < 3 ? year - 1 : year, (month + 9) % 12)
-    self.init(day: years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 719_469)
+    self.init(
+      day: years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 719_469, date: date)
   }
 
-  package init(day: Int) {
-    self.day = day
+  package init(day: Int, date: String = "") {
+    (self.day, self.date) = (day, date)
     // The first day was a Thursday.
     let weekday = (day + 3) % 7
     var random = SplitMix64(seed: 0xA11A_DA17, index: UInt64(day))

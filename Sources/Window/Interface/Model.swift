@@ -82,7 +82,7 @@ package struct Tonality: Sendable, Hashable {
 
 /// What is to be done on today's board, and how it went.
 package struct TodayModel: Sendable, Hashable {
-  /// In how many moves it is won; else it is to be held.
+  /// In how many moves it is to be won from here, 0 where that has failed; `nil` where it is to be held.
   package var moves: Int?
   package var isSolved: Bool
   /// Days in a row, with this one.

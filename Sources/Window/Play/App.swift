@@ -364,7 +364,10 @@ package final class App: PlatformGame {
     model.resuming = state.resuming
     model.today = state.today.map { today in
       var moves: Int?
-      if case .win(let count) = today.goal { moves = count }
+      if case .win(let count) = today.goal {
+        let made = session.game.cells.indices.count { session.game.mover(ofMove: $0) == today.state.turn }
+        moves = max(0, count - made)
+      }
       let isSolved = today.isReached(by: session.game.end?.outcome)
       return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
     }

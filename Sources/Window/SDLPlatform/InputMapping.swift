@@ -7,6 +7,8 @@ struct InputMapping {
   var scale = 1.0
   /// The bitmap's size in pixels, for touch, whose coordinates are 0…1.
   var pixelSize = (width: 1, height: 1)
+  /// The finger that is followed: one that comes down meanwhile is not.
+  private var finger: SDL_FingerID?
   /// The direction each stick axis last leaned to, so that a lean is one step and not a stream of them.
   private var lean: [UInt8: Int] = [:]
 
@@ -22,13 +24,15 @@ struct InputMapping {
     case SDL_MOUSEWHEEL:
       let sign = event.wheel.direction == SDL_MOUSEWHEEL_FLIPPED.rawValue ? -1.0 : 1.0
       return [.scrolled(lines: sign * Double(event.wheel.preciseY))]
-    case SDL_FINGERDOWN:
+    case SDL_FINGERDOWN where finger == nil:
+      finger = event.tfinger.fingerId
       let (x, y) = touch(event)
       return [.pointerDown(x: x, y: y, isTouch: true)]
-    case SDL_FINGERMOTION:
+    case SDL_FINGERMOTION where finger == event.tfinger.fingerId:
       let (x, y) = touch(event)
       return [.pointerMoved(x: x, y: y)]
-    case SDL_FINGERUP:
+    case SDL_FINGERUP where finger == event.tfinger.fingerId:
+      finger = nil
       // A finger that left rests nowhere: hover ends with it.
       let (x, y) = touch(event)
       return [.pointerUp(x: x, y: y, isTouch: true), .pointerLeft]
@@ -50,6 +54,7 @@ struct InputMapping {
     case SDL_CONTROLLERAXISMOTION:
       return stick(axis: event.caxis.axis, value: Int(event.caxis.value))
     case SDL_WINDOWEVENT:
+      if event.window.event == UInt8(SDL_WINDOWEVENT_FOCUS_LOST.rawValue) { finger = nil }
       return window(SDL_WindowEventID(UInt32(event.window.event)))
     case SDL_QUIT:
       return [.closeRequested]
@@ -90,8 +95,8 @@ struct InputMapping {
     case SDL_CONTROLLER_BUTTON_DPAD_RIGHT: key = .right
     case SDL_CONTROLLER_BUTTON_A: key = .enter
     case SDL_CONTROLLER_BUTTON_B: key = .escape
-    case SDL_CONTROLLER_BUTTON_X: key = .function(2)
-    case SDL_CONTROLLER_BUTTON_Y: key = .function(3)
+    case SDL_CONTROLLER_BUTTON_X: key = .controllerX
+    case SDL_CONTROLLER_BUTTON_Y: key = .controllerY
     case SDL_CONTROLLER_BUTTON_RIGHTSHOULDER, SDL_CONTROLLER_BUTTON_LEFTSHOULDER: key = .tab
     case SDL_CONTROLLER_BUTTON_START: key = .character("n")
     case SDL_CONTROLLER_BUTTON_BACK: key = .character("m")
@@ -136,8 +141,18 @@ extension Key {
       SDLK_KP_PLUS.rawValue: .character("+"), SDLK_KP_MINUS.rawValue: .character("-"),
       SDLK_KP_0.rawValue: .character("0"),
     ]
+    // Without NumLock the keypad has arrows.
+    let arrows: [UInt32: Key] = [
+      SDLK_KP_8.rawValue: .up, SDLK_KP_2.rawValue: .down, SDLK_KP_4.rawValue: .left, SDLK_KP_6.rawValue: .right,
+      SDLK_KP_7.rawValue: .home, SDLK_KP_1.rawValue: .end, SDLK_KP_9.rawValue: .pageUp,
+      SDLK_KP_3.rawValue: .pageDown, SDLK_KP_PERIOD.rawValue: .delete,
+    ]
     let code = UInt32(bitPattern: keysym.sym)
-    if let key = named[code] {
+    let isKeypad = (SDLK_KP_1.rawValue...SDLK_KP_PERIOD.rawValue).contains(code)
+    if isKeypad, keysym.mod & UInt16(KMOD_NUM.rawValue) == 0 {
+      guard let key = arrows[code] else { return nil }
+      self = key
+    } else if let key = named[code] {
       self = key
     } else if (SDLK_F1.rawValue...SDLK_F12.rawValue).contains(code) {
       self = .function(Int(code - SDLK_F1.rawValue) + 1)

@@ -81,11 +81,12 @@ package final class SDLPlatform {
     }
     let centered: Int32 = 0x2FFF_0000  // SDL_WINDOWPOS_CENTERED, a macro that is not imported
     var (x, y) = (centered, centered)
-    let numbers = options.place.split(whereSeparator: { "x+".contains($0) }).compactMap { Int32($0) }
-    if numbers.count == 4, numbers[0] >= 320, numbers[1] >= 320, numbers[2] >= bounds.x, numbers[3] >= bounds.y,
-      numbers[2] < bounds.x + bounds.w - 100, numbers[3] < bounds.y + bounds.h - 100
-    {
-      (width, height, x, y) = (min(numbers[0], bounds.w), min(numbers[1], bounds.h), numbers[2], numbers[3])
+    let displays = (0..<max(0, SDL_GetNumVideoDisplays())).compactMap { number in
+      var bounds = SDL_Rect()
+      return SDL_GetDisplayUsableBounds(number, &bounds) == 0 ? bounds : nil
+    }
+    if let place = SDLPlatform.restored(options.place, on: displays) {
+      (width, height, x, y) = (place.w, place.h, place.x, place.y)
     }
     let flags = SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
     guard let window = SDL_CreateWindow(title, x, y, width, height, flags) else {
@@ -115,6 +116,17 @@ package final class SDLPlatform {
     SDL_DestroyWindow(window)
   }
 
+  /// Where a window of a last time lies now, no larger than its display; `nil` where no display shows its head.
+  static func restored(_ place: String, on displays: [SDL_Rect]) -> SDL_Rect? {
+    let numbers = place.split(whereSeparator: { "x+".contains($0) }).compactMap { Int32($0) }
+    guard numbers.count == 4, numbers[0] >= 320, numbers[1] >= 320 else { return nil }
+    let (x, y) = (numbers[2], numbers[3])
+    let display = displays.first { display in
+      x >= display.x && x < display.x + display.w - 100 && y >= display.y && y < display.y + display.h - 100
+    }
+    return display.map { SDL_Rect(x: x, y: y, w: min(numbers[0], $0.w), h: min(numbers[1], $0.h)) }
+  }
+
   /// Where the window is, `WIDTHxHEIGHT+X+Y`; nil in full screen, where it is nowhere of its own.
   package var place: String? {
     let filled = SDL_WINDOW_FULLSCREEN.rawValue | SDL_WINDOW_MAXIMIZED.rawValue | SDL_WINDOW_MINIMIZED.rawValue
@@ -122,7 +134,7 @@ package final class SDLPlatform {
     var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     SDL_GetWindowSize(window, &width, &height)
     SDL_GetWindowPosition(window, &x, &y)
-    return "\(width)x\(height)+\(max(0, x))+\(max(0, y))"
+    return "\(width)x\(height)+\(x)+\(y)"
   }
 
   /// Shows an icon for the window; the pixels are copied.

@@ -7,6 +7,8 @@ package enum Key: Sendable, Hashable {
   case enter, escape, tab, backspace, delete, home, end, pageUp, pageDown
   /// F1…F12.
   case function(Int)
+  /// Two buttons of a controller, which write letters in a text field.
+  case controllerX, controllerY
 }
 
 /// The modifier keys held with a key.

@@ -105,12 +105,13 @@ package final class RootScreen {
     context.staticIsStale = true
   }
 
-  /// Writes changed settings at once, but not more often than a hand can drag, and not again and again to a disk that
-  /// refuses.
+  /// Not while a slider is dragged: a write waits for the disk, 2–50 ms, and the picture with it.
+  private var maySave: Bool { context.settings.store.needsSaving && captured == nil }
+
+  /// Writes changed settings at once, but not more often than a key repeats, and rarely to a disk that refuses.
   private func saveSettings() {
-    guard context.settings.store.needsSaving, context.now >= nextSave else { return }
-    let isSaved = context.settings.store.save()
-    nextSave = context.now + (!isSaved ? 10 : captured == nil ? 0 : 0.3)
+    guard maySave, context.now >= nextSave else { return }
+    nextSave = context.now + (context.settings.store.save() ? 0.3 : 10)
   }
 
   // MARK: Pages
@@ -240,7 +241,7 @@ package final class RootScreen {
       (captured, finger) = (nil, nil)
       setHovered(nil)
     case .scrolled(let lines):
-      let view = context.hovered ?? topScene.children.first { $0 is ScrollView } ?? topScene
+      let view = context.hovered ?? scrollView ?? topScene
       _ = view.responders.contains { $0.scrolled(lines) }
     case .key(let key, let modifiers, let isRepeat):
       let focus = context.focus
@@ -342,10 +343,25 @@ package final class RootScreen {
     case .character("m") where !isRepeat: onIntent(.setMuted(!context.model.isMuted))
     case .character("+"), .character("="): changeVolume(by: 0.05)
     case .character("-"): changeVolume(by: -0.05)
-    case .down: cycleFocus(backwards: false)
-    case .up: cycleFocus(backwards: true)
+    case .pageUp, .pageDown: _ = scrollView?.scrolled(by: key)
+    case .down where !reads(key): cycleFocus(backwards: false, byArrow: true)
+    case .up where !reads(key): cycleFocus(backwards: true, byArrow: true)
     default: break
     }
+  }
+
+  /// The column of the page that scrolls.
+  private var scrollView: ScrollView? { topScene.children.lazy.compactMap { $0 as? ScrollView }.first { !$0.isHidden } }
+
+  /// Scrolls by an arrow where no control of the column is next: text that is only read has nothing that takes the focus.
+  private func reads(_ key: Key) -> Bool {
+    guard let scrollView else { return false }
+    let order = topScene.focusOrder
+    let at = order.firstIndex { $0 === context.focus } ?? -1
+    let next = at + (key == .up ? -1 : 1)
+    let isInColumn = order.indices.contains(next) && order[next].responders.contains { $0 === scrollView }
+    if isInColumn, scrollView.reaches(order[next]) { return false }
+    return scrollView.scrolled(by: key)
   }
 
   private func changeVolume(by step: Double) {
@@ -356,10 +372,12 @@ package final class RootScreen {
     context.say(text)
   }
 
-  private func cycleFocus(backwards: Bool) {
+  private func cycleFocus(backwards: Bool, byArrow: Bool = false) {
     // The cells are one stop of the Tab key; arrows move among them.
     let inBoard = context.focus is CellView
     let order = topScene.focusOrder.filter { view in
+      // A word within a row is beside it, not below.
+      if byArrow, view.parent is PressableRow, view !== context.focus { return false }
       guard view is CellView else { return true }
       return inBoard ? view === context.focus : view === topScene.homeCell
     }
@@ -396,7 +414,7 @@ package final class RootScreen {
   package func nextFrame(after now: Double) -> Double {
     applyModel()
     if context.staticIsStale || !context.damage.isEmpty { return now }
-    let save = context.settings.store.needsSaving ? max(now, nextSave) : .infinity
+    let save = maySave ? max(now, nextSave) : .infinity
     return min(context.animator.nextChange(after: now), topScene.nextChange(after: now), save)
   }
 

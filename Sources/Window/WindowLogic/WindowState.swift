@@ -314,7 +314,9 @@ package struct WindowState: Sendable {
       gamesHeard = 0
       setup = GameSetup(x: .level(5), o: .level(6))
       return effects + [.begin(setup, from: .classic(.start)), .show(.board)]
-    case .today: return leaveMatch(for: true) + begin(DailyBoard(date: preferences.date) ?? DailyBoard(day: 0))
+    case .today:
+      let board = DailyBoard(date: preferences.date) ?? DailyBoard(day: 0)
+      return leaveMatch(for: true) + begin(board) + teach(board.state.variant)
     case .shareToday: return today.map { [.shareToday(card(of: $0))] } ?? refuse(.gameRuns)
     case .stopListening: return mode == .listening ? begin(home) : refuse(.notListening)
     case .rematch: return rematch(board)
@@ -390,9 +392,8 @@ package struct WindowState: Sendable {
     case .win(let moves): goal = text(.todayWin, "\(moves)")
     case .hold: goal = text(.todayHold)
     }
-    let date = String(preferences.date.prefix(10))
     return DayCard(
-      date: date, title: "Alina, \(text(.today)), \(date)", goal: "\(board.state.turn.letter), \(goal)",
+      date: board.date, title: "Alina, \(text(.today)), \(board.date)", goal: "\(board.state.turn.letter), \(goal)",
       result: "\(text(.solved)); \(text(.daysInARow, "\(preferences.streak)"))", state: board.state)
   }
 

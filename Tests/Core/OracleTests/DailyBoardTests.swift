@@ -59,12 +59,31 @@ struct DailyBoardTests {
   func dates() {
     for (date, day) in [
       ("1970-01-01", 0), ("2000-02-29", 11_016), ("2000-03-01", 11_017), ("2026-11-24", 20_781),
-      ("2026-11-24-101500", 20_781),
+      ("2026-11-24-101500", 20_781), ("2028-02-29", 21_243), ("2038-01-19", 24_855), ("2038-01-20", 24_856),
+      ("2101-03-01", 47_906), ("9999-12-31", 2_932_896),
     ] {
       #expect(DailyBoard(date: date)?.day == day, "\(date)")
     }
-    for date in ["", "2026-11", "2026-13-01", "2026-00-01", "2026-11-32", "today"] {
+    for date in [
+      "", "2026-11", "2026-13-01", "2026-00-01", "2026-11-32", "today", "2026-02-31", "2026-02-29", "2026-04-31",
+      "2100-02-29", "2026-+1-01",
+    ] {
       #expect(DailyBoard(date: date) == nil, "\(date)")
+    }
+  }
+
+  @Test("two days that follow each other are two numbers that do, over months, leap years, 2038 and 2101")
+  func calendar() {
+    var (date, number) = ((2023, 12, 31), 19_722)
+    while date.0 < 2102 {
+      let lengths = [31, date.0 % 4 == 0 && date.0 != 2100 ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+      date.2 += 1
+      if date.2 > lengths[date.1 - 1] { (date.1, date.2) = (date.1 + 1, 1) }
+      if date.1 > 12 { (date.0, date.1) = (date.0 + 1, 1) }
+      number += 1
+      guard ![1, 3, 5].contains((number + 3) % 7) else { continue }
+      func two(_ n: Int) -> String { n < 10 ? "0\(n)" : "\(n)" }
+      #expect(DailyBoard(date: "\(date.0)-\(two(date.1))-\(two(date.2))")?.day == number)
     }
   }
 

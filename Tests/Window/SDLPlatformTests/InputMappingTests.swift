@@ -20,7 +20,11 @@ import Testing
     func key(_ code: Int32, _ mod: UInt16 = 0) -> [InputEvent] { mapping.inputs(for: keyDown(code, mod: mod)) }
     #expect(key(113, UInt16(KMOD_LCTRL.rawValue)) == [.key(.character("q"), .control, isRepeat: false)])
     #expect(key(Int32(SDLK_F12.rawValue)) == [.key(.function(12), [], isRepeat: false)])
-    #expect(key(Int32(bitPattern: SDLK_KP_7.rawValue)) == [.key(.character("7"), [], isRepeat: false)])
+    let numLock = UInt16(KMOD_NUM.rawValue)
+    #expect(key(Int32(bitPattern: SDLK_KP_7.rawValue), numLock) == [.key(.character("7"), [], isRepeat: false)])
+    #expect(key(Int32(bitPattern: SDLK_KP_4.rawValue)) == [.key(.left, [], isRepeat: false)], "NumLock is off")
+    #expect(key(Int32(bitPattern: SDLK_KP_5.rawValue)) == [] && key(Int32(bitPattern: SDLK_KP_0.rawValue)) == [])
+    #expect(key(Int32(bitPattern: SDLK_KP_ENTER.rawValue)) == [.key(.enter, [], isRepeat: false)])
     #expect(key(61, UInt16(KMOD_RSHIFT.rawValue)) == [.key(.character("+"), .shift, isRepeat: false)])
     #expect(key(Int32(bitPattern: SDLK_CAPSLOCK.rawValue)) == [])
   }
@@ -54,6 +58,36 @@ import Testing
     #expect(SDLPlatform.wake(picture: .infinity, update: 0.25, lastPicture: 0) == 0.25)
   }
 
+  @Test("A second finger does nothing until the first one is lifted")
+  func twoFingers() {
+    var mapping = InputMapping()
+    mapping.pixelSize = (100, 100)
+    func finger(_ type: SDL_EventType, _ id: SDL_FingerID, _ x: Float) -> [InputEvent] {
+      var event = SDL_Event()
+      event.type = type.rawValue
+      (event.tfinger.fingerId, event.tfinger.x) = (id, x)
+      return mapping.inputs(for: event)
+    }
+    #expect(finger(SDL_FINGERDOWN, 1, 0.5) == [.pointerDown(x: 50, y: 0, isTouch: true)])
+    #expect(finger(SDL_FINGERDOWN, 2, 0.25) == [] && finger(SDL_FINGERMOTION, 2, 0.5) == [])
+    #expect(finger(SDL_FINGERUP, 2, 0.5) == [])
+    #expect(finger(SDL_FINGERMOTION, 1, 0.25) == [.pointerMoved(x: 25, y: 0)])
+    #expect(finger(SDL_FINGERUP, 1, 0.25) == [.pointerUp(x: 25, y: 0, isTouch: true), .pointerLeft])
+    #expect(finger(SDL_FINGERDOWN, 2, 0.5).count == 1)
+  }
+
+  @Test("A window comes back on the display where it was, left or above the first one too, and on none that is gone")
+  func places() {
+    let displays = [SDL_Rect(x: 0, y: 0, w: 1_920, h: 1_080), SDL_Rect(x: -1_280, y: -200, w: 1_280, h: 1_024)]
+    func place(_ text: String) -> [Int32]? {
+      SDLPlatform.restored(text, on: displays).map { [$0.x, $0.y, $0.w, $0.h] }
+    }
+    #expect(place("800x600+100+50") == [100, 50, 800, 600])
+    #expect(place("800x1200+-1200+-100") == [-1_200, -100, 800, 1_024])
+    #expect(place("800x600+2500+50") == nil && place("800x600+1900+50") == nil && place("100x100+0+0") == nil)
+    #expect(place("") == nil && place("800x600") == nil)
+  }
+
   @Test("The mouse is in pixels of the bitmap, touch in shares of it, and a lifted finger hovers nowhere")
   func pointers() {
     var mapping = InputMapping()
@@ -68,6 +102,8 @@ import Testing
     event.button.button = 3
     #expect(mapping.inputs(for: event) == [])
     event = SDL_Event()
+    event.type = SDL_FINGERDOWN.rawValue
+    _ = mapping.inputs(for: event)
     event.type = SDL_FINGERUP.rawValue
     event.tfinger.x = 0.5
     event.tfinger.y = 0.25

@@ -184,7 +184,7 @@ struct FieldTests {
   func controller() {
     let screen = screen(NetworkModel(phase: .lobby))
     screen.context.moveFocus(to: screen.topScene.focusOrder.first { $0 is FieldRow })
-    let (turn, next) = (Key.function(2), Key.function(3))
+    let (turn, next) = (Key.controllerX, Key.controllerY)
     for key in [turn, turn, turn, next, turn, next] { press(screen, key) }
     #expect(field(screen)?.text == "CBA")
     for _ in 0..<26 { press(screen, turn) }
@@ -192,6 +192,8 @@ struct FieldTests {
     press(screen, .left)
     press(screen, turn)
     #expect(field(screen)?.text == "CC0")
+    for key in 1...12 where ![1, 5, 11, 12].contains(key) { press(screen, .function(key)) }
+    #expect(field(screen)?.text == "CC0", "the keys of a keyboard write nothing")
   }
 
   @Test("the help page opens at its head, however large the text is")

@@ -1,4 +1,6 @@
+import Base
 import Interface
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -27,7 +29,7 @@ struct LayoutTests {
   }
 
   @Test(
-    "nothing overlaps and nothing leaves the window, from 320×480 to 3840×2160, at every text size, in both languages")
+    "nothing overlaps and nothing leaves the window, from 320×480 to 3840×2160, at every text size, in every language")
   func fits() {
     let screen = Samples.screen()
     for (width, height) in LayoutTests.sizes {
@@ -38,6 +40,32 @@ struct LayoutTests {
           checkPages(screen, models(), width, height, "at \(textScale) in \(language)")
         }
       }
+    }
+  }
+
+  @Test("no page traps, at any size from 1×1, at any scale and size of text, with a mouse or a finger")
+  func anySize() {
+    var random = SplitMix64(seed: 11)
+    let edges = [1, 2, 3, 5, 17, 40, 65, 78, 106, 200, 321]
+    let all = SceneName.allCases
+    let games = models() + [Samples.infinite, Samples.ultimate]
+    for round in 0..<amount("sizes of a window", quick: 260, all: 4_000) {
+      let screen = Samples.screen(leastTarget: [0, 44][random.below(2)])
+      screen.scale = [0.5, 1, 1.5, 3][random.below(4)]
+      screen.settings.textScale = [0.75, 1, 2][random.below(3)]
+      screen.model = games[random.below(games.count)]
+      let name = all[round % all.count]
+      let (width, height) =
+        round < edges.count * edges.count / 2
+        ? (edges[round * 2 % edges.count], edges[round * 2 / edges.count % edges.count])
+        : (1 + random.below(400), 1 + random.below(400))
+      screen.show(name)
+      _ = screen.png(width: width, height: height, at: 0)
+      // Everything that can be pressed is pressed once, and the wheel turned.
+      for control in screen.accessible(hidden: true) { screen.activate(control.id, at: 1) }
+      screen.handle([.scrolled(lines: -3), .pointerMoved(x: 0, y: 0)], at: 2)
+      _ = screen.png(width: height, height: width, at: 3)
+      #expect(screen.isMeasured)
     }
   }
 
@@ -190,12 +218,12 @@ struct LayoutTests {
     }
   }
 
-  @Test("rows of a written page do not overlap, and the last one can be scrolled to")
-  func rows() {
+  @Test("rows of a written page do not overlap, and keys alone show each of them", arguments: [false, true])
+  func rows(byPages: Bool) {
     let screen = Samples.screen()
     for textScale in [1.0, 2] {
       screen.settings.textScale = textScale
-      for name in [SceneName.settings, .help, .statistics, .games, .contents, .newGame, .network] {
+      for name in SceneName.allCases where ![.board, .review].contains(name) {
         screen.show(.board)
         screen.show(name)
         screen.measureForTest(480, 640)
@@ -204,9 +232,15 @@ struct LayoutTests {
         for (above, below) in zip(rows, rows.dropFirst()) {
           #expect(above.frame.maxY <= below.frame.y + 0.5, "\(name): \(above.frame) and \(below.frame)")
         }
-        _ = page.column.scrolled(-1000)
-        screen.handle([], at: screen.context.now + 5)
-        #expect((rows.last?.frame.maxY ?? 0) <= page.column.frame.maxY + 1, "\(name): the last row stays out of sight")
+        var unseen = rows.map { $0 as View }
+        for _ in 0..<(byPages ? 40 : 300) where !unseen.isEmpty {
+          let window = page.column.frame
+          // A row that is higher than the window is seen where its end is.
+          unseen.removeAll { $0.frame.maxY <= window.maxY + 1 && $0.frame.maxY > window.y }
+          screen.handle([.key(byPages ? .pageDown : .down, [], isRepeat: false)], at: screen.context.now + 5)
+          screen.handle([], at: screen.context.now + 5)
+        }
+        #expect(unseen.isEmpty, "\(name): \(unseen.count) rows stay out of sight")
       }
     }
   }

@@ -15,9 +15,13 @@ struct UseTests {
     return (screen.topScene as? PageScene)?.column.rows.compactMap { $0 as? Row } ?? []
   }
 
-  @Test("one game is a game, two are games, in both languages")
+  @Test("one game is a game, two are games, in every language")
   func plural() {
-    for (language, one, two) in [(Language.english, "1 game:", "2 games:"), (.german, "1 Spiel:", "2 Spiele:")] {
+    let heads: [(Language, String, String)] = [
+      (.english, "1 game", "2 games"), (.german, "1 Spiel", "2 Spiele"), (.french, "1 partie", "2 parties"),
+    ]
+    #expect(heads.map { $0.0 } == Language.allCases)
+    for (language, one, two) in heads {
       let screen = Samples.screen()
       screen.settings.language = language
       for (wins, head) in [(1, one), (2, two)] {
@@ -25,7 +29,8 @@ struct UseTests {
           asX: Tally(wins: wins), results: Array(repeating: 1, count: wins))
         screen.show(.board)
         let texts: [TextRow] = rows(screen, .statistics)
-        #expect(texts.first?.text.hasPrefix(head) == true, "\(texts.first?.text ?? "")")
+        #expect(texts.first?.text.split(separator: ":").first?.hasPrefix(head) == true, "\(texts.first?.text ?? "")")
+        #expect(texts.first?.text.dropFirst(head.count).first?.isLetter == false)
       }
     }
   }
@@ -122,6 +127,11 @@ struct UseTests {
     #expect(screen.model.footControls(unread: 0).contains { $0.isThere && $0.intent == .shareToday })
     #expect(status(isOver, .init(moves: nil, isSolved: false, streak: 3)).main == "Not solved")
     #expect(screen.model.footControls(unread: 0).contains { $0.isThere && $0.phrase == .tryAgain })
+    #expect(status([4, 0], .init(moves: 0, isSolved: false, streak: 0)).detail == "", "a goal that was missed")
+    screen.model = Samples.infinite
+    screen.model.today = .init(moves: 3, isSolved: false, streak: 0)
+    screen.handle([], at: 2)
+    #expect(screen.context.statusText().detail == "Infinite: win in 3 moves")
   }
 
   @Test("the picture of today's board has its position and its words", arguments: Variant.allCases)

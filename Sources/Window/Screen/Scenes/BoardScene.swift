@@ -87,7 +87,7 @@ final class BoardScene: Scene {
   private func layOutLandscape() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin
-    var stripHeight = (m.bounds.height * 0.26).clamped(to: 65...(innerWidth * 0.32 + 40))
+    var stripHeight = min(max(m.bounds.height * 0.26, 65), innerWidth * 0.32 + 40)
     let top = m.margin * 0.75
     if !context.settings.showsStrip || footTop - top - stripHeight < m.bounds.height * 0.36 { stripHeight = 0 }
     let stripTop = footTop - stripHeight
@@ -124,7 +124,7 @@ final class BoardScene: Scene {
   private func layOutPortrait() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin
-    var stripHeight = (m.bounds.height * 0.205).clamped(to: 65...(innerWidth * 0.32 + 40))
+    var stripHeight = min(max(m.bounds.height * 0.205, 65), innerWidth * 0.32 + 40)
     var top = m.margin * 0.8
     let statusHeight = em * 2.2
     var linesHeight = em * 1.9
@@ -337,8 +337,8 @@ final class BoardScene: Scene {
       }
     }
     switch key {
-    case .function(2): return receive(.hint)
-    case .function(3): return receive(.analysis)
+    case .function(2), .controllerX: return receive(.hint)
+    case .function(3), .controllerY: return receive(.analysis)
     case .character("n"): return send(.show(.newGame))
     case .character("r") where context.model.game.isOver: return send(.rematch)
     case .character("s"): return receive(.toggleStrip)
@@ -387,8 +387,15 @@ extension ViewContext {
   }
 
   private func goal(_ today: TodayModel) -> String {
-    guard let moves = today.moves else { return text(.todayHold) }
-    return moves == 1 ? text(.todayWinNow) : text(.todayWin, "\(moves)")
+    let goal: String? =
+      switch today.moves {
+      case nil: text(.todayHold)
+      case 0?: nil
+      case 1?: text(.todayWinNow)
+      case let moves?: text(.todayWin, "\(moves)")
+      }
+    let game = model.game.variant == .classic ? nil : name(of: model.game.variant)
+    return [game, goal].compactMap { $0 }.joined(separator: ": ")
   }
 
   /// The one line that says how the game stands, and why it ended so. A screen reader is not told the seconds that are

@@ -107,8 +107,13 @@ final class GameRow: PressableRow {
   override func press() { send(.openGame(path: entry.path)) }
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
-    guard key == .delete || key == .backspace else { return super.key(key, modifiers) }
-    return send(.deleteGame(path: entry.path))
+    switch key {
+    case .delete, .backspace: return send(.deleteGame(path: entry.path))
+    case .right where isFocused: context.moveFocus(to: more)
+    case .left where more.isFocused: context.moveFocus(to: self)
+    default: return super.key(key, modifiers)
+    }
+    return true
   }
 
   private var titleLine: String { entry.name.isEmpty ? entry.players : entry.name }

@@ -29,7 +29,6 @@ final class ReviewScene: Scene {
     steps = replay.game.variantMoves.map { ReviewStep($0) }
     ply = replay.game.cells.count
     board = MiniBoard(context: context)
-    board.hasCoordinates = true
     staff = StaffView(context: context)
     scrubber = ScrubberView(context: context, marks: steps.map { $0.move.mover })
     notes = ScrollView(context: context)
@@ -201,6 +200,7 @@ final class ReviewScene: Scene {
     // Beside a large board there is room for large words.
     let isBroad = m.isLandscape && notes.frame.width > 34 * em && notes.frame.height > 12 * em
     (comment.size, summary.size) = isBroad ? (1.8, 1.3) : (1.15, 1)
+    board.layout()
     notes.isHidden = notes.frame.height < em * 1.4
     notes.layout()
     staff.frame = Rect(m.margin + em * 0.4, footTop - strip, innerWidth - em * 0.4, strip)

@@ -139,5 +139,13 @@ extension ViewContext {
     return "\(text(.speakBoard, board.name)), \(text(.speakCell, variant.place(of: cell).name))"
   }
 
+  /// A cell and what stands in it, as it is said aloud.
+  func spoken(_ cell: Cell, on board: BoardFacts) -> String {
+    let winner = board.variant.board(of: cell).flatMap { board.boards?.winner(of: $0) }
+    let won = winner.map { text(.speakWon, String($0.letter)) }
+    let mark = board[cell].map { String($0.letter) } ?? (won == nil ? text(.speakEmpty) : nil)
+    return [spoken(cell, of: board.variant), mark, won].compactMap { $0 }.joined(separator: ", ")
+  }
+
   func percent(_ share: Double) -> String { "\(Int((share * 100).rounded()))\u{A0}%" }
 }

@@ -33,8 +33,7 @@ final class CellView: View {
   override var isClickable: Bool { true }
   override var showsHand: Bool { isOpen }
   override var spoken: String? {
-    let mark = held.map { String($0.letter) } ?? context.text(.speakEmpty)
-    let place = "\(context.spoken(cell, of: variant)), \(mark)"
+    let place = context.spoken(cell, on: BoardFacts(of: context.model.game))
     if isFading { return "\(place), \(context.text(.speakGoes))" }
     return variant == .ultimate && isOpen ? "\(place); \(sending)" : place
   }
@@ -140,7 +139,8 @@ final class CellView: View {
       }
       if isLast {
         // A staccato dot under the mark, as over a note.
-        let dot = Path.ellipse(Point(frame.midX, frame.maxY - size * 0.085), size * 0.018, size * 0.018)
+        let radius = size * variant.dotRadius
+        let dot = Path.ellipse(Point(frame.midX, frame.maxY - size * 0.085), radius, radius)
         canvas.fill(dot, theme.accent.faded(drawn.value * presence.value))
       }
     } else if ghost.value > 0 {
@@ -155,12 +155,13 @@ final class CellView: View {
   private func drawFocus(_ canvas: Canvas) {
     let size = frame.width
     let box = frame.insetBy(size * 0.075, size * 0.075)
-    let arm = size * 0.11
+    // The small cells of Ultimate need longer and thicker corners: else they look like the dot of the last move.
+    let (arm, width) = variant == .ultimate ? (size * 0.22, size * 0.035) : (size * 0.11, size * 0.012)
     for (x, y, dx, dy) in [
       (box.x, box.y, 1.0, 1.0), (box.maxX, box.y, -1, 1), (box.x, box.maxY, 1, -1), (box.maxX, box.maxY, -1, -1),
     ] {
       let corner = Path(through: [Point(x + dx * arm, y), Point(x, y), Point(x, y + dy * arm)])
-      canvas.stroke(corner, width: max(1, size * 0.012), theme.accent)
+      canvas.stroke(corner, width: max(1, width), theme.accent)
     }
   }
 }

@@ -105,12 +105,12 @@ final class FieldRow: PageRow {
     case .home: left(before.count)
     case .end: right(after.count)
     // A controller's way to write: one button turns the letter before the caret, the other begins the next one.
-    case .function(2):
+    case .controllerX:
       removeSelection()
       let at = before.last.flatMap { FieldRow.wheel.firstIndex(of: Character($0.uppercased())) }
       if at != nil { before.removeLast() }
       return typed(String(FieldRow.wheel[at.map { ($0 + 1) % FieldRow.wheel.count } ?? 0]))
-    case .function(3): return typed(String(FieldRow.wheel[0]))
+    case .controllerY: return typed(String(FieldRow.wheel[0]))
     case .character("a") where isControl: isSelected = !text.isEmpty
     case .character("v") where isControl: return typed(context.services.clipboard() ?? "")
     case .character("c") where isControl: context.services.setClipboard(text)

@@ -6,13 +6,38 @@ final class MiniBoard: View {
     didSet { if board != oldValue { setNeedsDisplay() } }
   }
 
-  /// Whether rows and columns are named.
-  var hasCoordinates = false
+  /// Makes the cells for a screen reader; the board must be of the game that it stays of.
+  override func layout() {
+    if children.isEmpty { for cell in board.variant.cells { add(ReadCell(context: context, cell: cell)) } }
+    let side = min(frame.width, frame.height)
+    let square = Rect(frame.midX - side / 2, frame.midY - side / 2, side, side)
+    let geometry = BoardGeometry(variant: board.variant, square: square)
+    for (cell, view) in zip(board.variant.cells, children) { view.frame = geometry.place(of: cell) }
+  }
 
   override func draw(_ canvas: Canvas) {
     canvas.miniBoard(board, in: frame, theme)
-    if hasCoordinates { context.drawCoordinates(in: frame, of: board.variant, canvas) }
+    context.drawCoordinates(in: frame, of: board.variant, canvas)
   }
+
+  /// A cell that is only read.
+  private final class ReadCell: View {
+    private let cell: Cell
+
+    init(context: ViewContext, cell: Cell) {
+      self.cell = cell
+      super.init(context: context)
+    }
+
+    private var board: BoardFacts? { (parent as? MiniBoard)?.board }
+    override var role: Role { .cell(row: board?.variant.row(of: cell) ?? 0) }
+    override var reading: String? { board.map { context.spoken(cell, on: $0) } }
+  }
+}
+
+extension Variant {
+  /// The radius of the dot under the last move, in widths of a cell: the cells of Ultimate are a third as wide.
+  var dotRadius: Double { self == .ultimate ? 0.045 : 0.018 }
 }
 
 extension ViewContext {
@@ -65,7 +90,7 @@ extension Canvas {
         MarkStrokes(player, in: cell), size: place.width * (side < 90 ? 1.08 : 1), center: place.center,
         isPale ? theme.ghost : theme.ink)
       if cell == board.last, line.isEmpty {
-        let radius = max(1.2, place.width * 0.02)
+        let radius = max(1.2, place.width * board.variant.dotRadius)
         fill(
           Path.ellipse(Point(place.midX, place.midY + place.width * 0.415), radius, radius), theme.accent)
       }

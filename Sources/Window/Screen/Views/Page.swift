@@ -103,13 +103,21 @@ final class ScrollView: View {
     clampTarget(animated: false)
   }
 
-  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
+  /// Scrolls by a page or by an arrow's step; false at the end of the way, and where everything is seen.
+  func scrolled(by key: Key) -> Bool {
+    let before = target
     switch key {
-    case .pageUp: return scrolled(frame.height / em / 3.6)
-    case .pageDown: return scrolled(-frame.height / em / 3.6)
+    case .pageUp: _ = scrolled(frame.height / em / 3.6)
+    case .pageDown: _ = scrolled(-frame.height / em / 3.6)
+    case .up: _ = scrolled(1.5)
+    case .down: _ = scrolled(-1.5)
     default: return false
     }
+    return target != before
   }
+
+  /// Whether a view is seen, or would be the next to be seen.
+  func reaches(_ view: View) -> Bool { view.frame.maxY > frame.y - 5 * em && view.frame.y < frame.maxY + 5 * em }
 
   /// Brings a row that has the focus into view.
   func reveal(_ row: View) {

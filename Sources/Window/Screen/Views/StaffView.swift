@@ -268,7 +268,8 @@ final class StaffView: View {
       write(column.pair.t, measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong)
       write(column.pair.answer, measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false)
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
-      if column.pair.isAwakening {
+      // An awakening that was cut off is played, and written, again in the next bar.
+      if column.pair.isAwakening, !column.isCut {
         // Below the staff, and below the bell where that lies there too; between the staves where the bass does.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
         let below = max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2)
