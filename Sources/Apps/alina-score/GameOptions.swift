@@ -101,22 +101,11 @@ enum GameFile {
     let read =
       path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
     guard let data = read else { throw ScoreFileError("\(path): no such file, or it cannot be read") }
-    let text = String(decoding: data, as: UTF8.self)
     do {
-      guard text.first(where: { !$0.isWhitespace }) == "{" else {
-        return try Record.all(in: text, variants: Variant.allCases)
-      }
-      // The header of an arena's file names the game of its lines.
-      var rules = Variant.classic
-      // By scalars: CRLF is one character.
-      return try text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
-        let (index, line) = ($0, String($1))
-        if index == 0, line.hasPrefix("{\"alina\":\"arena\""), let header = try? JSON(line) {
-          rules = header["rules"]?.string.flatMap { Variant(rawValue: $0) } ?? .classic
-        }
-        return line.allSatisfy(\.isWhitespace) || !line.contains("\"moves\"")
-          ? nil : try Record(jsonLine: line, line: index + 1, variants: Variant.allCases, rules: rules)
-      }
+      var lines = RecordLines()
+      var records: [Record] = []
+      for line in data.split(separator: 0x0A, omittingEmptySubsequences: false) { records += try lines.take(line) }
+      return try records + lines.finish()
     } catch let error as NotationError {
       throw ScoreFileError("\(name(path)):\(error.description)")
     }

@@ -32,20 +32,33 @@ package struct RecordReader {
     guard !isTooLong else {
       throw NotationError(column: 1, message: "the text is longer than \(Record.Limit.bytes) bytes")
     }
-    try skipBlank()
+    skipRemarks()
     guard cursor.peek != nil else { return nil }
     var builder = RecordBuilder(variants: variants)
     while cursor.peek == UInt8(ascii: "[") {
       try readTag(into: &builder)
-      try skipBlank()
+      let end = cursor.offset
+      skipRemarks()
+      // Remarks that no further tag follows belong to the moves.
+      if cursor.peek != UInt8(ascii: "[") { cursor.offset = end }
     }
+    skipBlank()
     try builder.start(cursor)
-    while try !readElement(into: &builder) { try skipBlank() }
+    while try !readElement(into: &builder) { skipBlank() }
     return try builder.finish(cursor)
   }
 
-  /// Skips white space, `;` remarks to the end of the line, and lines that begin with `%`.
-  private mutating func skipBlank() throws(NotationError) {
+  /// Skips what `skipBlank` skips, and `;` remarks to the end of their lines.
+  private mutating func skipRemarks() {
+    skipBlank()
+    while cursor.peek == UInt8(ascii: ";") {
+      cursor.skip { $0 != 0x0A }
+      skipBlank()
+    }
+  }
+
+  /// Skips white space and lines that begin with `%`.
+  private mutating func skipBlank() {
     while true {
       cursor.skipSpace()
       let startsLine = cursor.offset == textStart || cursor.bytes[cursor.offset - 1] == 0x0A
