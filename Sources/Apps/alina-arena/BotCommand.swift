@@ -35,6 +35,9 @@ struct BotCommand: ParsableCommand {
   func run() throws {
     let spec = try PlayerSpec(player)
     guard (1...1_000_000).contains(games) else { throw ArenaError("--games is 1–1000000, not \(games)") }
+    guard room == nil || (games == 1 && concurrency == 1) else {
+      throw ArenaError("--room is one game of one session: --games and --concurrency cannot be more than 1 with it")
+    }
     guard (1...100).contains(concurrency) else { throw ArenaError("--concurrency is 1–100, not \(concurrency)") }
     guard !(tls && plain) else { throw ArenaError("--tls and --plain exclude each other") }
     let variant = try Variant(option: rules)
@@ -103,6 +106,10 @@ private final class BotSession {
   private let terms: MatchTerms
   private var room: String?
   private var isSeeking = false
+  /// When it may seek again after a refusal, and how long it waits after the next one, in milliseconds.
+  private var (retryAt, pause): (Int64, Int64) = (0, BotSession.firstPause)
+  /// The pauses between tries double from a second to half a minute.
+  private static let (firstPause, longestPause): (Int64, Int64) = (1000, 30_000)
   private var reported: Set<MatchID> = []
   private var answered: [MatchID: Int] = [:]
 
@@ -117,7 +124,7 @@ private final class BotSession {
       case .status(.waiting(_, let reason)): problem = reason.text
       case .status(.online): (isSeeking, hasBeenOnline) = (false, true)
       case .paired(let m, _):
-        isSeeking = false
+        (isSeeking, room, pause) = (false, nil, BotSession.firstPause)
         answered[m] = -1
         thinking.async { [player] in player.beginGame() }
       case .event(let m, _, let event):
@@ -125,18 +132,20 @@ private final class BotSession {
           client.perform(.answerDraw(m, accept: false))
         }
       case .movePutRight(let m, _, _, _): answered[m] = -1
-      case .refused(let code, let text, _): if code == .code { throw ArenaError(text) }
+      case .refused(let code, let text, nil) where isSeeking:
+        guard [.busy, .rate, .occupied, .draining].contains(code) else { throw ArenaError("not paired: \(text)") }
+        (isSeeking, retryAt) = (false, MatchClient.now + pause)
+        pause = min(2 * pause, BotSession.longestPause)
       default: break
       }
     }
     guard case .online = client.status else { return }
     let mine = client.matches.values.filter { $0.you != nil }
     for view in mine { try play(view) }
-    if remaining > 0, !isSeeking, !mine.contains(where: { $0.state.phase != .over }) {
+    if remaining > 0, !isSeeking, MatchClient.now >= retryAt, !mine.contains(where: { $0.state.phase != .over }) {
       isSeeking = true
       if let code = room {
         client.perform(.join(code))
-        room = nil
       } else {
         client.ask(.seek(.init(terms, bots: true, key: nil)))
       }

@@ -8,6 +8,8 @@ import TicTacToe
 package enum MatchboxFile {
   /// The most bytes read: ten times a full set of boxes.
   package static let limit = 1 << 20
+  /// The most games that a set may have learned from: more than any run adds.
+  private static let gameLimit = 1_000_000_000_000
 
   /// The boxes as text.
   package static func text(of menace: Menace) -> String {
@@ -33,6 +35,9 @@ package enum MatchboxFile {
     guard json["alina"]?.string == "menace", json["version"]?.int == 1, let boxes = json["boxes"]?.object,
       let gamesLearned = json["games"]?.int
     else { throw ArenaError("\(path) is no set of matchboxes (version 1)") }
+    guard (0...gameLimit).contains(gamesLearned) else {
+      throw ArenaError("\(path): 'games' is \(gamesLearned), allowed are 0–\(gameLimit)")
+    }
     var contents: [String: JSON] = [:]
     for box in boxes.fields { contents[box.name] = box.value }
     let labels = MenaceBoxes.shared.boxes
@@ -41,12 +46,24 @@ package enum MatchboxFile {
       guard let content = contents[label.notation] else {
         throw ArenaError("\(path): the box '\(label.notation)' is missing; there are \(labels.count)")
       }
-      beads.append(
-        Square.all.map { content[$0.name]?.int.flatMap { UInt32(exactly: $0) } ?? 0 })
+      var counts = [UInt32](repeating: 0, count: 9)
+      for bead in content.object?.fields ?? [] {
+        guard let square = Square(name: bead.name), label.distinctMoves.contains(square),
+          let count = bead.value.int.flatMap({ UInt32(exactly: $0) }), count <= Menace.beadLimit
+        else {
+          throw ArenaError(
+            "\(path), box '\(label.notation)': \(bead.name) has \(bead.value.text.prefix(40)) beads; a box has "
+              + "0–\(Menace.beadLimit) of each of its moves")
+        }
+        counts[square.index] = count
+      }
+      guard counts.contains(where: { $0 > 0 }) else {
+        throw ArenaError("\(path), box '\(label.notation)': there is no bead")
+      }
+      beads.append(counts)
     }
     guard contents.count == labels.count, let menace = Menace(beads: beads, gamesLearned: gamesLearned) else {
-      throw ArenaError(
-        "\(path): each of the \(labels.count) boxes holds 0–\(Menace.beadLimit) beads for its moves, not all 0")
+      throw ArenaError("\(path): there are \(contents.count) boxes, and a set has \(labels.count)")
     }
     return menace
   }

@@ -7,12 +7,15 @@ import TicTacToe
 /// at a time.
 final class Players: @unchecked Sendable {
   let configuration: RunConfiguration
+  /// Stops the games that are being played: set by the user's signal, and when a test has decided.
   let stop: StopSignal
   private let guardExecutable: String
   private let trace: EngineTrace?
   private let tables: [DistributionTable?]
   /// What the upper levels know of Ultimate, where one of them plays.
   fileprivate let ultimateValue: UltimateValue?
+  /// The learning players by entrant, as they begin each pairing.
+  private let beginners: [(any LearningOpponent)?]
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
   /// Engines that wait for their next game; the one used last is at the end.
@@ -27,7 +30,10 @@ final class Players: @unchecked Sendable {
     _ configuration: RunConfiguration, threads: Int, guardExecutable: String, stop: StopSignal,
     trace: EngineTrace? = nil
   ) throws(ArenaError) {
-    (self.configuration, self.guardExecutable, self.stop, self.trace) = (configuration, guardExecutable, stop, trace)
+    (self.configuration, self.guardExecutable, self.trace) = (configuration, guardExecutable, trace)
+    self.stop = StopSignal(under: stop)
+    // Files are read once, so that all pairings begin with the same matchboxes.
+    beginners = try configuration.entrants.map { (entrant) throws(ArenaError) in try entrant.spec.learner() }
     engineLimit = 2 * threads
     let needsValue =
       configuration.variant == .ultimate && configuration.entrants.contains { $0.spec.needsUltimateValue }
@@ -57,7 +63,7 @@ final class Players: @unchecked Sendable {
     lock.withLock {
       let key = [pairing.a, pairing.b, isSecond ? 1 : 0]
       if let learner = learners[key] { return learner }
-      guard let fresh = try? configuration.entrants[player].spec.learner() else { return nil }
+      guard let fresh = beginners[player] else { return nil }
       learners[key] = Learner(fresh)
       return learners[key]
     }

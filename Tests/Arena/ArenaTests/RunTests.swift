@@ -269,7 +269,7 @@ import TicTacToe
         let records = try Record.all(in: text)
         #expect(records.count == report.games)
         #expect(records.filter { $0.resultToken == "1-0" }.count == report.bySeat.wins)
-        #expect(records[0][player: .x] == configuration.entrants[0].displayName || configuration.format != .match)
+        #expect(records[0][player: .x] == configuration.names[0] || configuration.format != .match)
         // The quick way to write them is the slow one's text.
         #expect(text == records.map { $0.text + "\n" }.joined())
         #expect(records.map { $0.game.moves } == (try Support.games(path)).games.map(\.game.moves))
@@ -360,10 +360,35 @@ import TicTacToe
         "", "{}", text.replacing("\"version\":1", with: "\"version\":2"),
         text.replacing("\"3/3/3 x\":{", with: "\"3/3/3 x\":{\"a3\":0,"), String(text.dropLast(40)),
         text.replacing("\"games\":", with: "\"games\":-"),
+        text.replacing("\"games\":200", with: "\"games\":9223372036854775807"),
       ] {
         try Data(wrong.utf8).write(to: URL(filePath: folder + "/wrong"))
         #expect(throws: ArenaError.self) { try MatchboxFile.load(folder + "/wrong") }
       }
+    }
+  }
+
+  @Test(arguments: ["-1", "1.5", "\"4\"", "4294967300", "1000001"])
+  func `a wrong number of beads is refused with its box and move`(beads: String) throws {
+    try Support.withFolder { folder in
+      let text = MatchboxFile.text(of: Menace()).replacing(
+        "\"3/3/3 x\":{\"a3\":4", with: "\"3/3/3 x\":{\"a3\":\(beads)")
+      try Data(text.utf8).write(to: URL(filePath: folder + "/boxes"))
+      let error = #expect(throws: ArenaError.self) { try MatchboxFile.load(folder + "/boxes") }
+      #expect(
+        error?.description
+          == "\(folder)/boxes, box '3/3/3 x': a3 has \(beads) beads; a box has 0–1000000 of each of its moves")
+    }
+  }
+
+  @Test func `matchboxes are read once, so that a file that vanishes during a tournament changes nothing`() throws {
+    try Support.withFolder { folder in
+      try writeFile(MatchboxFile.text(of: Menace()).utf8, to: folder + "/boxes")
+      let configuration = try Support.tournament(
+        ["menace:\(folder)/boxes", "random", "perfect"], .roundRobin, games: 2)
+      let players = try Players(configuration, threads: 1, guardExecutable: Support.arena, stop: StopSignal())
+      try FileManager.default.removeItem(atPath: folder + "/boxes")
+      for other in 1...2 { #expect(players.learner(0, in: Pairing(a: 0, b: other), isSecond: false) != nil) }
     }
   }
 
