@@ -202,7 +202,10 @@ final class GamePool: @unchecked Sendable {
       due += 1
       switch result {
       case .success(true): continue
-      case .success(false): cancel(nil)
+      // The games that are being played no longer count.
+      case .success(false):
+        players.stop.set()
+        cancel(nil)
       case .failure(let error): cancel(error)
       }
       isClosed = true

@@ -30,8 +30,9 @@ package enum PGNExport {
     record[tag: "Event"] = "alina-arena \(configuration.format.rawValue)"
     record[tag: "Date"] = configuration.date
     record[tag: "Round"] = "\(game.index + 1)"
-    record[player: .x] = configuration.entrants[game.x].displayName
-    record[player: .o] = configuration.entrants[game.o].displayName
+    let names = configuration.names
+    record[player: .x] = names[game.x]
+    record[player: .o] = names[game.o]
     record.seed = configuration.seed
     if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
     for (ply, report) in (game.notes?.reports ?? []).enumerated() {

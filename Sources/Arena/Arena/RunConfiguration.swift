@@ -62,8 +62,8 @@ package struct RunConfiguration: Sendable, Hashable {
     /// Makes an entrant.
     package init(_ spec: PlayerSpec) { self.spec = spec }
 
-    /// The name shown in tables and records.
-    package var displayName: String { engine.name ?? id ?? spec.portable.text }
+    /// The name that the user gave, else the engine's own, else the argument. Other entrants may have the same.
+    fileprivate var displayName: String { engine.name ?? id ?? spec.portable.text }
 
     var members: JSONObject {
       var members: JSONObject = ["spec": .string(spec.portable.text)]
@@ -112,7 +112,20 @@ package struct RunConfiguration: Sendable, Hashable {
   package init() {}
 
   /// Whether the same arguments give the same games.
-  package var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine } }
+  package var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine || $0.spec.untimed != $0.spec } }
+
+  /// The names shown in tables and records. A number tells entrants of one name apart.
+  package var names: [String] {
+    var taken: Set<String> = []
+    return entrants.map { entrant in
+      var (name, number) = (entrant.displayName, 1)
+      while !taken.insert(name).inserted {
+        number += 1
+        name = "\(entrant.displayName) (\(number))"
+      }
+      return name
+    }
+  }
 
   /// The games of the shard, if it is one: whole pairs.
   var indices: Range<Int>? {

@@ -40,6 +40,8 @@ package struct RunReport: Sendable {
   package internal(set) var bySeat = Tally()
   /// Reasons of forfeits, with how often each was given and by whom, in order of first appearance.
   package internal(set) var forfeits: [(player: Int, reason: String, count: Int)] = []
+  /// Moves that took longer than the limit but not longer than its margin: how many by whom, and the most milliseconds.
+  package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
   /// Players in order of merit, with their points, for formats of more than two.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
   /// Joint ratings by player, for formats in which all players can be compared: round robins, gauntlets and Swiss
@@ -140,6 +142,9 @@ final class RunState: @unchecked Sendable {
     if let found = summary.highlights {
       highlights?.merge(isDecided ? Highlights(batch, stage, report.configuration) : found)
     }
+    for index in batch.notes.keys.sorted() where batch.indices.contains(index) {
+      noteLateMoves(batch.played(index), stage.game(index))
+    }
     for index in batch.notes.keys.sorted()
     where batch.indices.contains(index) && [.forfeit, .time].contains(batch[index].ending) {
       let game = stage.game(index)
@@ -170,6 +175,31 @@ final class RunState: @unchecked Sendable {
     add(points[0], to: &report.bySeat)
     add(2 - points[1], to: &report.bySeat)
     report.results[index].statistics.pentanomial[points[0] + points[1]] += times
+  }
+
+  private func noteLateMoves(_ played: PlayedGame, _ game: ScheduledGame) {
+    let configuration = report.configuration
+    var mover = Player.x
+    if let start = played.moves?.start, let state = try? VariantState(configuration.variant, notation: start) {
+      mover = state.turn
+    } else if played.moves == nil {
+      mover = configuration.openings.start(pair: game.opening).turn
+    }
+    var clocks: [Int: Int] = [:]
+    for moved in played.notes?.reports ?? [] {
+      let player = mover == .x ? game.x : game.o
+      mover = mover.opponent
+      guard let moved else { continue }
+      let time = configuration.entrants[player].engine.time ?? configuration.time
+      let left = clocks[player] ?? time.clock
+      clocks[player] = left + time.increment - moved.milliseconds
+      let excess = moved.milliseconds - (time.clock > 0 ? left : time.moveTime)
+      guard excess > 0 else { continue }
+      let place = report.lateMoves.firstIndex { $0.player == player } ?? report.lateMoves.endIndex
+      if place == report.lateMoves.endIndex { report.lateMoves.append((player, 0, 0)) }
+      report.lateMoves[place].count += 1
+      report.lateMoves[place].most = max(report.lateMoves[place].most, excess)
+    }
   }
 
   private func note(_ player: Int, _ reason: String) {

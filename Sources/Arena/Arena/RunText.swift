@@ -7,7 +7,7 @@ package enum RunText {
   /// A report as text.
   package static func text(_ report: RunReport) -> String {
     let configuration = report.configuration
-    let names = configuration.entrants.map(\.displayName)
+    let names = configuration.names
     var out = ""
     if report.results.count == 1 {
       out += matchText(report.results[0], names, configuration)
@@ -30,9 +30,14 @@ package enum RunText {
     for forfeit in report.forfeits {
       out += "forfeited by \(names[forfeit.player]), \(forfeit.count)×: \(forfeit.reason)\n"
     }
+    for late in report.lateMoves {
+      out +=
+        "late within the margin: \(names[late.player]), \(late.count) move\(late.count == 1 ? "" : "s"), by "
+        + "\(late.most) ms at most\n"
+    }
     if report.results.count > 1, !configuration.isFrozen {
-      for entrant in configuration.entrants where entrant.spec.isLearner {
-        out += "\(entrant.displayName) began anew in each pairing, and learned there alone\n"
+      for (entrant, name) in zip(configuration.entrants, names) where entrant.spec.isLearner {
+        out += "\(name) began anew in each pairing, and learned there alone\n"
       }
     }
     out += "games \(report.games): X \(report.bySeat.wins), draws \(report.bySeat.draws), O \(report.bySeat.losses)"
@@ -138,7 +143,7 @@ package enum RunText {
       ])
     }
     return JSON.object([
-      "players": .array(configuration.entrants.map { .string($0.displayName) }),
+      "players": .array(configuration.names.map { .string($0) }),
       "format": .string(configuration.format.rawValue), "ending": .string(report.ending.rawValue),
       "games": .int(report.games), "xWins": .int(report.bySeat.wins),
       "draws": .int(report.bySeat.draws), "oWins": .int(report.bySeat.losses),
@@ -158,6 +163,8 @@ package enum RunText {
       "byes": .array(report.byes.map { .int($0) }),
       "knockout": .array(report.knockout.map { $0.json(undecided: .null) }),
       "forfeits": .array(forfeits),
+      "lateMoves": .array(
+        report.lateMoves.map { ["player": .int($0.player), "count": .int($0.count), "most": .int($0.most)] }),
       "scores": .array(scores), "seconds": .double(report.seconds),
     ]).text
   }

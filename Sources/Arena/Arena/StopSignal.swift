@@ -4,12 +4,13 @@ import Synchronization
 /// `ReadTick.period`.
 package final class StopSignal: Sendable {
   private let flag = Atomic<Bool>(false)
+  private let parent: StopSignal?
 
-  /// Makes a signal that is not set.
-  package init() {}
+  /// Makes a signal that is not set. Where a parent is set the signal counts as set too.
+  package init(under parent: StopSignal? = nil) { self.parent = parent }
 
-  /// Whether it was set.
-  package var isSet: Bool { flag.load(ordering: .relaxed) }
+  /// Whether it or its parent was set.
+  package var isSet: Bool { flag.load(ordering: .relaxed) || parent?.isSet == true }
 
   /// Sets the flag. Returns whether it was set before.
   @discardableResult

@@ -184,7 +184,7 @@ import TicTacToe
       configuration.entrants[0] = try EngineSettings.entrant(
         words, each: ["st=60", "env.ALINA_TEST=x"], default: TimeLimit())
       let report = try Support.play(configuration, threads: 1, to: folder + "/a").report
-      #expect(report.forfeits.isEmpty && report.configuration.entrants[0].displayName == "Polite")
+      #expect(report.forfeits.isEmpty && report.configuration.names[0] == "Polite")
       // Twice: once for its name, once for the games.
       let said = try String(contentsOfFile: folder + "/said", encoding: .utf8)
       #expect(said == "setoption name Hash value 7\nquit\nsetoption name Hash value 7\nquit\n")
@@ -220,10 +220,59 @@ import TicTacToe
       var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
       return try run.play()
     }
-    #expect(try played("nameless").configuration.entrants[0].displayName == "cmd:…/misbehave.py nameless")
-    #expect(try played("accents").configuration.entrants[0].displayName.unicodeScalars.count == 80)
+    #expect(try played("nameless").configuration.names[0] == "cmd:…/misbehave.py nameless")
+    #expect(try played("accents").configuration.names[0].unicodeScalars.count == 80)
+    #expect(try played("reversed").configuration.names[0] == "abc")
     #expect(try played("tabs").forfeits.isEmpty)
     #expect(try EngineSettings.entrant(["cmd=x", "name="], each: [], default: TimeLimit()).engine.name == nil)
+  }
+
+  @Test func `a remark that is not UTF-8 costs an engine nothing`() throws {
+    var configuration = try Support.match("random", "random", games: 4)
+    configuration.entrants[0] = Support.misbehaving("latin")
+    var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
+    #expect(try run.play().forfeits.isEmpty)
+  }
+
+  @Test func `moves within the margin are counted as late, with the most milliseconds, after a resume too`() throws {
+    try Support.withFolder { folder in
+      var configuration = try Support.match("random", "random", games: 2)
+      configuration.entrants[1] = Support.misbehaving("tardy")
+      (configuration.time.moveTime, configuration.time.margin) = (1, 60_000)
+      let (_, report) = try Support.play(configuration, threads: 1, to: folder + "/games")
+      let late = try #require(report.lateMoves.first)
+      let moves = try Support.games(folder + "/games").games.reduce(0) {
+        $0 + ($1.notes?.reports.compactMap { $0 }.count ?? 0)
+      }
+      #expect(report.lateMoves.count == 1 && late.player == 1 && late.count == moves && late.most >= 49)
+      #expect(
+        RunText.text(report).contains("late within the margin: misbehave tardy, \(moves) moves, by \(late.most) ms"))
+      var again = try Run(
+        resuming: folder + "/games", threads: 1, guardExecutable: Support.arena,
+        folders: [Support.folder.appending(path: "Fixtures").path])
+      let resumed = try again.play()
+      #expect(resumed.lateMoves.map { [$0.player, $0.count, $0.most] } == [[late.player, late.count, late.most]])
+    }
+  }
+
+  @Test func `entrants of one name are told apart by a number, in tables and records`() throws {
+    var configuration = try Support.tournament(["random", "random", "perfect"], .roundRobin, games: 2)
+    configuration.entrants[2] = Support.misbehaving("at-once")
+    configuration.entrants[2].engine.name = "random"
+    #expect(configuration.names == ["random", "random (2)", "random (3)"])
+  }
+
+  @Test func `when a test has decided, the games that are still being played are stopped`() throws {
+    var configuration = try Support.match("random", "perfect", games: 4)
+    // In the second pair of games it does not answer: only a stop ends that game before the hour is over.
+    configuration.entrants[0] = Support.misbehaving("hangs-after-b2")
+    configuration.time.moveTime = 3_600_000
+    configuration.openings = try Openings(lines: ["a1", "b2"], name: "lines", .classic)
+    // The first pair decides: a loss by illegal moves in both games.
+    configuration.sprt = SPRT(elo0: 0, elo1: 600, alpha: 0.45, beta: 0.45)
+    var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
+    let report = try run.play()
+    #expect(report.ending == .sprt && report.games == 2)
   }
 
   @Test(.needs("python3")) func `the bot of the examples reads positions in both ways`() throws {

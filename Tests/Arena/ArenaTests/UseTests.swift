@@ -21,7 +21,7 @@ import Testing
         #expect(output.err.contains(part), "\(output)")
       }
       let configuration = try GameFileReader(folder + "/games").configuration
-      #expect(configuration.entrants.map(\.displayName) == ["B", "A"])
+      #expect(configuration.names == ["B", "A"])
       #expect(configuration.entrants.map(\.engine.time?.clock) == [60_000, 0])
       #expect(configuration.entrants.map { $0.engine.options.map(\.value) } == [["3"], ["16"]])
       let unknown = try Support.shell("cd \(folder) && exec \(Support.arena) run -engine conf=C --player random")

@@ -6,7 +6,8 @@ import TicTacToe
 
 /// Plays many games at once for a program that learns: `alina-arena engine --batch`.
 ///
-/// The other side writes one line, `games N SEED`, and from then on N bytes a step, one for each game: the cell to mark, or
+/// The other side writes one line, `games N SEED` or `games N SEED POSITION` for games that begin from a position in our
+/// notation or, in classic, cutechess-cli's. From then on it writes N bytes a step, one for each game: the cell to mark, or
 /// one of `Command`. After the line and after every step it reads what stands on all boards, `blockSize` bytes a game:
 /// the marks by cell (0 none, 1 X, 2 O), the legal cells (0 or 1), the age of the marks by cell (0 none, 1 the oldest of its
 /// side in Infinite), then the side to move (1 X, 2 O), the result (0 none, 1 X won, 2 O won, 3 drawn), the cell marked last
@@ -25,7 +26,8 @@ package struct BatchServer {
 
   /// The most games at once.
   package static let gameLimit = 1_000_000
-  private static let lineLimit = 64
+  /// The longest position, of Ultimate, has about 100 characters.
+  private static let lineLimit = 256
 
   private let variant: Variant
   private let spec: PlayerSpec
@@ -58,15 +60,30 @@ package struct BatchServer {
       guard line.count <= BatchServer.lineLimit else { throw ArenaError("the first line is not 'games N SEED'") }
     }
     let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-    guard words.count == 3, words[0] == "games", let count = Int(words[1]), let seed = UInt64(words[2]),
+    guard words.count >= 3, words[0] == "games", let count = Int(words[1]), let seed = UInt64(words[2]),
       (1...BatchServer.gameLimit).contains(count)
     else {
       throw ArenaError("the first line is not 'games N SEED' with 1–\(BatchServer.gameLimit) games")
     }
+    let start = try position(words.dropFirst(3).map(String.init))
+    func serve<R: Rules>(_ rules: R.Type, _ choice: BoardPlayer<R>.Choice) throws(ArenaError) {
+      let games = BatchGames<R>(count: count, seed: seed, start: VariantOpening.state(start, rules))
+      try self.serve(games, count, choice, input, output)
+    }
     switch variant {
-    case .classic: try serve(Classic.self, count, seed, try classicChoice(), input, output)
-    case .infinite: try serve(Infinite.self, count, seed, try choice(Infinite.self), input, output)
-    case .ultimate: try serve(Ultimate.self, count, seed, try choice(Ultimate.self), input, output)
+    case .classic: try serve(Classic.self, classicChoice())
+    case .infinite: try serve(Infinite.self, choice(Infinite.self))
+    case .ultimate: try serve(Ultimate.self, choice(Ultimate.self))
+    }
+  }
+
+  /// The position of the first line in our notation; `nil` without one.
+  private func position(_ words: [String]) throws(ArenaError) -> String? {
+    guard !words.isEmpty else { return nil }
+    if variant == .classic, let position = UCINotation.position(words) { return position.notation }
+    let notation = words.joined(separator: " ")
+    do { return try VariantState(variant, notation: notation).notation } catch {
+      throw ArenaError("the position of the first line, column \(error.column): \(error.message)")
     }
   }
 
@@ -92,9 +109,9 @@ package struct BatchServer {
   }
 
   private func serve<R: Rules>(
-    _ rules: R.Type, _ count: Int, _ seed: UInt64, _ choice: BoardPlayer<R>.Choice, _ input: Int32, _ output: Int32
+    _ begun: BatchGames<R>, _ count: Int, _ choice: BoardPlayer<R>.Choice, _ input: Int32, _ output: Int32
   ) throws(ArenaError) {
-    var games = BatchGames<R>(count: count, seed: seed)
+    var games = begun
     try BatchServer.write(games.blocks, to: output)
     while let step = try BatchServer.read(count, from: input) {
       for (game, byte) in step.enumerated() {
@@ -134,6 +151,7 @@ package struct BatchServer {
 
 /// The games of a batch, and what the other side reads of them.
 private struct BatchGames<R: Rules> {
+  private let start: R.State
   private var states: [R.State]
   private var lasts: [Cell?]
   private var generators: [SplitMix64]
@@ -144,11 +162,12 @@ private struct BatchGames<R: Rules> {
   private var places: [Int]
   private var blockSize: Int { 3 * cells.count + 4 }
 
-  init(count: Int, seed: UInt64) {
+  init(count: Int, seed: UInt64, start: R.State) {
+    self.start = start
     let side = R.variant.side
     cells = (0..<side * side).map { R.variant.cell(row: $0 / side, column: $0 % side) }
     places = [Int](repeating: 0, count: cells.count)
-    states = [R.State](repeating: R.start, count: count)
+    states = [R.State](repeating: start, count: count)
     lasts = [Cell?](repeating: nil, count: count)
     generators = (0..<count).map { SplitMix64(seed: seed, index: UInt64($0)) }
     blocks = []
@@ -160,7 +179,7 @@ private struct BatchGames<R: Rules> {
   mutating func wait(_ game: Int) { blocks[(game + 1) * blockSize - 1] = 0 }
 
   mutating func begin(_ game: Int) {
-    (states[game], lasts[game]) = (R.start, nil)
+    (states[game], lasts[game]) = (start, nil)
     describe(game)
   }
 

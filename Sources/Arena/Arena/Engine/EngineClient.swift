@@ -91,8 +91,7 @@ final class EngineClient: @unchecked Sendable {
         patience = .infinity
         guard process.write("ugi\n", deadline: deadline) else { throw refuse(process.ending()) }
       case .line(let line):
-        // As long in memory as it looks: accents are letters here.
-        if line.hasPrefix("id name "), line.utf8.count > 8 { id = String(line.unicodeScalars.dropFirst(8).prefix(80)) }
+        if line.hasPrefix("id name "), line.utf8.count > 8 { id = EngineClient.name(line.unicodeScalars.dropFirst(8)) }
         if line.hasPrefix("option name Seed ") { advertisesSeed = true }
         if line.hasPrefix("option name UCI_Variant ") {
           let words = line.split(separator: " ")
@@ -121,6 +120,15 @@ final class EngineClient: @unchecked Sendable {
     if let fault = unready(process, deadline) { throw refuse(fault) }
     self.process = process
     if let core { process.stay(on: core) }
+  }
+
+  /// A name that changes no line around it: no characters that control direction or join others, 80 code points at most.
+  private static func name(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+    var name = String.UnicodeScalarView()
+    for scalar in scalars where ![.control, .format].contains(scalar.properties.generalCategory) && name.count < 80 {
+      name.append(scalar)
+    }
+    return String(name)
   }
 
   /// Keeps the engine, now and after restarts, on the processor of the thread that plays it.
@@ -210,6 +218,7 @@ final class EngineClient: @unchecked Sendable {
     }
     // The position of the next move begins with this one.
     request.removeLast(request.count - told)
+    func late() -> EngineLoss { lose("no move within \(Int((deadline - begun).rounded())) ms", .time) }
     var evaluation: String?
     var answer: (move: Cell?, text: String)?
     while answer == nil {
@@ -217,12 +226,15 @@ final class EngineClient: @unchecked Sendable {
         return .failure(lose("wrote more than \(EngineClient.floodLimit) bytes without a move"))
       }
       switch process.readLine(deadline: deadline) {
-      case .line where monotonicMilliseconds() >= deadline, .late:
-        return .failure(lose("no move within \(Int((deadline - begun).rounded())) ms", .time))
+      case .late: return .failure(late())
       case .line(let line):
         let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
-        guard words.first == "bestmove" else { continue }
+        guard words.first == "bestmove" else {
+          // What was written in time and is read late still counts; nothing more is waited for.
+          guard monotonicMilliseconds() < deadline || process.hasLine else { return .failure(late()) }
+          continue
+        }
         let word = words.dropFirst().first ?? ""
         answer = (reading(word), String(word.prefix(16)))
       case .closed: return .failure(lose(process.ending()))

@@ -168,16 +168,18 @@ final class EngineProcess {
         let line = UnsafeBufferPointer(start: buffer + head, count: end - head - (isShorter ? 1 : 0))
         head = end + 1
         if line.count > EngineProcess.lineLimit { return .overlong }
-        // Decoded and compared: quicker than the library's way of validating.
+        // Bytes that are not UTF-8 are repaired: engines write names and remarks in older encodings, moves never.
         let text = String(decoding: line, as: UTF8.self)
         trace?.note(player, "<", text)
-        let isText = !line.contains { $0 < 0x20 && $0 != 0x09 } && text.utf8.elementsEqual(line)
-        return isText ? .line(text) : .garbage
+        return line.contains { $0 < 0x20 && $0 != 0x09 } ? .garbage : .line(text)
       }
       if tail - head > EngineProcess.lineLimit { return .overlong }
       if let failure = fill(deadline) { return failure }
     }
   }
+
+  /// Whether a whole line was read that is not taken yet.
+  var hasLine: Bool { lineEnd != nil }
 
   /// Where the line that begins at `head` ends, if it is all there.
   private var lineEnd: Int? {

@@ -9,8 +9,10 @@ final class ReadTick: Sendable {
   /// Milliseconds between two ticks.
   static let period = 20.0
 
-  private let thread = Atomic<pthread_t>(0)
-  private let isReading = Atomic<Bool>(false)
+  /// The thread that waits, while one does. A tick is sent under this lock, so that it never reaches a thread that has ended.
+  private let waiting = Mutex<pthread_t?>(nil)
+  /// The thread in which the signal was unblocked last.
+  private let prepared = Atomic<pthread_t>(0)
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
 
@@ -37,8 +39,8 @@ final class ReadTick: Sendable {
   /// Interrupts the waiting thread; `false` once there can be none.
   private static func tick() -> Bool {
     all.withLock { all in
-      for tick in all.ticks.values where tick.isReading.load(ordering: .acquiring) {
-        pthread_kill(tick.thread.load(ordering: .relaxed), SIGURG)
+      for tick in all.ticks.values {
+        tick.waiting.withLock { thread in if let thread { _ = pthread_kill(thread, SIGURG) } }
       }
       all.isRunning = !all.ticks.isEmpty
       return all.isRunning
@@ -48,16 +50,17 @@ final class ReadTick: Sendable {
   /// read(2) of a blocking descriptor. Returns the number of bytes, 0 at the end, or -1 with `errno`, which is `EINTR`
   /// at a tick.
   func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
-    if thread.load(ordering: .relaxed) != pthread_self() {
+    let thread = pthread_self()
+    if prepared.load(ordering: .relaxed) != thread {
       // Threads of libdispatch start with signals blocked.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGURG)
       pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-      thread.store(pthread_self(), ordering: .relaxed)
+      prepared.store(thread, ordering: .relaxed)
     }
-    isReading.store(true, ordering: .releasing)
-    defer { isReading.store(false, ordering: .relaxed) }
+    waiting.withLock { $0 = thread }
+    defer { waiting.withLock { $0 = nil } }
     return Glibc.read(descriptor, bytes, count)
   }
 }

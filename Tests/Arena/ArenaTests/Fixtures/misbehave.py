@@ -64,7 +64,7 @@ while True:
         break
     words = line.split()
     if words[:1] == ["uci"]:
-        names = {"nameless": "", "accents": "e" + "\u0301" * 1500}
+        names = {"nameless": "", "accents": "e" + "\u0301" * 1500, "reversed": "a\u202eb\u200dc"}
         say("id name " + names.get(mode, "misbehave " + mode) + "\nuciok")
     elif words[:1] == ["isready"]:
         if mode == "exits-at-isready" and games > 0:
@@ -99,6 +99,14 @@ while True:
             note("-")
         if mode == "polite":
             say("info depth 3 score cp -7 nodes 5")
+        if mode == "hangs-after-b2":
+            if moves[0] == "b2":
+                time.sleep(3600)
+            say("bestmove z9")
+        if mode == "latin":
+            sys.stdout.buffer.write("info string caf\u00e9\n".encode("latin-1"))
+        if mode == "tardy":
+            time.sleep(0.05)
         if mode == "at-once":
             say("bestmove z9")
         if turns == 2:
