@@ -1,5 +1,20 @@
-"""Environments of classic, infinite and ultimate tic-tac-toe, played by `alina-arena engine --batch`."""
+"""Environments of classic, infinite and ultimate tic-tac-toe, played by `alina-arena engine --batch`.
+
+Where Gymnasium is installed, importing this package registers alina/Classic-v1, alina/Infinite-v1 and alina/Ultimate-v1.
+"""
+
+import importlib.util
 
 from alina_arena.batch import ANSWER, BEGIN, SIDES, WAIT, Batch, EngineError
 
 __all__ = ["ANSWER", "BEGIN", "SIDES", "WAIT", "Batch", "EngineError"]
+
+if importlib.util.find_spec("gymnasium"):
+    import gymnasium
+
+    for _rules in SIDES:
+        gymnasium.register(
+            id=f"alina/{_rules.capitalize()}-v1",
+            entry_point="alina_arena.gymnasium_env:AlinaEnv",
+            kwargs={"rules": _rules},
+        )

@@ -123,28 +123,35 @@ def serve(path):
     agent = Agent.load(path)
     size = SIDES[agent.rules]
     name = "tictactoe" if agent.rules == "classic" else agent.rules
-    moves = []
+    start, moves, prefix = "", [], ""
     # The rules are the arena's: a batch of one game says what is legal.
-    with Batch(1, agent.rules, "random") as batch:
-        for line in sys.stdin:
-            words = line.split()
-            match words[:1]:
-                case ["uci"]:
-                    print(f"id name agent\noption name UCI_Variant type combo default {name} var {name}\nuciok")
-                case ["isready"]:
-                    print("readyok")
-                case ["position"]:
-                    moves = words[words.index("moves") + 1 :] if "moves" in words else []
-                case ["go"]:
-                    batch.step([BEGIN])
-                    for move in moves:
-                        batch.step([(size - int(move[-1])) * size + ord(move[-2]) - ord("a")])
-                    cell = int(agent.chances(planes(batch))[0][0].argmax())
-                    prefix = "P@" if any("@" in move for move in moves) else ""
-                    print(f"bestmove {prefix}{chr(ord('a') + cell % size)}{size - cell // size}")
-                case ["quit"]:
-                    return
-            sys.stdout.flush()
+    batch = Batch(1, agent.rules, "random")
+    for line in sys.stdin:
+        words = line.split()
+        match words[:1]:
+            case ["uci"]:
+                print(f"id name agent\noption name UCI_Variant type combo default {name} var {name}\nuciok")
+            case ["isready"]:
+                print("readyok")
+            case ["setoption"] if words[-1] == "tictactoe":
+                # Programs that name this variant write moves as drops: P@b2.
+                prefix = "P@"
+            case ["position"]:
+                end = words.index("moves") if "moves" in words else len(words)
+                moves, position = words[end + 1 :], " ".join(words[2:end]) if words[1:2] == ["fen"] else ""
+                if position != start:
+                    batch.close()
+                    start, batch = position, Batch(1, agent.rules, "random", position=position)
+            case ["go"]:
+                batch.step([BEGIN])
+                for move in moves:
+                    batch.step([(size - int(move[-1])) * size + ord(move[-2]) - ord("a")])
+                cell = int(agent.chances(planes(batch))[0][0].argmax())
+                print(f"bestmove {prefix}{chr(ord('a') + cell % size)}{size - cell // size}")
+            case ["quit"]:
+                break
+        sys.stdout.flush()
+    batch.close()
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def find_engine():
 
 
 class Batch:
-    """`count` games of one variant in an engine of their own.
+    """`count` games of one variant in an engine of their own, from the start or from a `position` in the arena's notation.
 
     After `step` these arrays hold what stands on every board; they are views into one buffer, overwritten by the next step.
 
@@ -38,7 +38,7 @@ class Batch:
     - `illegal` (count,): 1 where the last step was not allowed and changed nothing
     """
 
-    def __init__(self, count, rules="classic", player="levels:2", seed=1, engine=None):
+    def __init__(self, count, rules="classic", player="levels:2", seed=1, engine=None, position=""):
         if rules not in SIDES:
             raise ValueError(f"rules {rules!r}: {', '.join(SIDES)}")
         self.count, self.rules = count, rules
@@ -51,7 +51,7 @@ class Batch:
         n = self.cells
         self.marks, self.legal, self.ages = (self._buffer[:, i * n : (i + 1) * n] for i in range(3))
         self.turn, self.result, self.last, self.illegal = (self._buffer[:, 3 * n + i] for i in range(4))
-        self._send(f"games {count} {seed}\n".encode())
+        self._send(f"games {count} {seed} {position}\n".encode())
 
     def step(self, actions):
         """Does one action in every game: a cell, WAIT, BEGIN or ANSWER."""
@@ -90,6 +90,19 @@ class Batch:
         except BrokenPipeError:
             self._process.wait()
             raise EngineError(self._process.stderr.read().decode(errors="replace").strip()) from None
+
+
+def board_text(batch, game=0):
+    """The marks of a game as lines of `.`, `X` and `O`."""
+    side = SIDES[batch.rules]
+    letters = np.array([".", "X", "O"])[batch.marks[game]].reshape(side, side)
+    return "\n".join("".join(row) for row in letters)
+
+
+def check_render_mode(mode, modes):
+    """Refuses a mode that the environment does not have."""
+    if mode is not None and mode not in modes:
+        raise ValueError(f"render_mode {mode!r}: {', '.join(map(repr, modes))} or None")
 
 
 def planes(batch, games=slice(None)):

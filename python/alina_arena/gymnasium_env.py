@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 
-from alina_arena.batch import ANSWER, BEGIN, SIDES, Batch, planes
+from alina_arena.batch import ANSWER, BEGIN, SIDES, Batch, board_text, check_render_mode, planes
 
 
 class AlinaEnv(gymnasium.Env):
@@ -11,15 +11,20 @@ class AlinaEnv(gymnasium.Env):
 
     An observation is a dictionary: `observation` (4, side, side) as `planes` makes it, `action_mask` (cells,). The reward is
     1, 0 or -1 at the end of a game. An illegal action ends the game with -1.
+
+    `reset(seed=…)` repeats the opponent's choices; without a seed each copy of the environment makes other ones.
+    `reset(options={"side": "x"})` chooses the agent's side.
     """
 
-    metadata = {"render_modes": ["ansi"]}
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}
 
-    def __init__(self, rules="classic", opponent="levels:2", seed=1, engine=None, render_mode=None):
+    def __init__(self, rules="classic", opponent="levels:2", engine=None, render_mode=None):
+        check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._rules, self._opponent, self._engine = rules, opponent, engine
-        self._side = 1
-        self._batch = Batch(1, rules, opponent, seed, engine)
+        # The first reset gives the agent X.
+        self._side = 2
+        self._batch = None
         side = SIDES[rules]
         self.action_space = gymnasium.spaces.Discrete(side * side)
         self.observation_space = gymnasium.spaces.Dict(
@@ -29,15 +34,20 @@ class AlinaEnv(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        if seed is not None:
-            self._batch.close()
-            self._batch = Batch(1, self._rules, self._opponent, seed, self._engine)
+        chosen = (options or {}).get("side")
+        if chosen not in (None, "x", "o"):
+            raise ValueError(f"option side {chosen!r}: 'x' or 'o'")
+        if seed is not None or self._batch is None:
+            self.close()
+            # Without a seed Gymnasium draws one from the system for each copy.
+            drawn = int(self.np_random.integers(2**31))
+            self._batch = Batch(1, self._rules, self._opponent, drawn, self._engine)
             self._side = 1
         else:
             self._side = 3 - self._side
             self._batch.step([BEGIN])
-        if options and "side" in options:
-            self._side = {"x": 1, "o": 2}[options["side"]]
+        if chosen:
+            self._side = 1 if chosen == "x" else 2
         self._answer()
         return self._observation(), {}
 
@@ -58,12 +68,14 @@ class AlinaEnv(gymnasium.Env):
         return self._batch.legal[0].astype(bool)
 
     def render(self):
-        side = SIDES[self._rules]
-        letters = np.array([".", "X", "O"])[self._batch.marks[0]].reshape(side, side)
-        return "\n".join("".join(row) for row in letters)
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() draws nothing without a render_mode: AlinaEnv(render_mode='ansi')")
+            return None
+        return board_text(self._batch)
 
     def close(self):
-        self._batch.close()
+        if self._batch is not None:
+            self._batch.close()
 
     def _answer(self):
         if self._batch.result[0] == 0 and self._batch.turn[0] != self._side:

@@ -5,7 +5,7 @@ import numpy as np
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from alina_arena.batch import BEGIN, SIDES, Batch, planes
+from alina_arena.batch import BEGIN, SIDES, Batch, board_text, check_render_mode, planes
 
 
 def env(rules="classic", render_mode=None, engine=None):
@@ -18,10 +18,11 @@ def env(rules="classic", render_mode=None, engine=None):
 class raw_env(AECEnv):
     """Agents `x` and `o`; observations and rewards as those of `AlinaEnv`."""
 
-    metadata = {"render_modes": ["ansi"], "name": "alina_v1", "is_parallelizable": False}
+    metadata = {"render_modes": ["ansi"], "render_fps": 1, "name": "alina_v1", "is_parallelizable": False}
 
     def __init__(self, rules="classic", render_mode=None, engine=None):
         super().__init__()
+        check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._rules = rules
         # Nobody answers for a side: the player is never asked.
@@ -85,9 +86,10 @@ class raw_env(AECEnv):
         self._accumulate_rewards()
 
     def render(self):
-        side = SIDES[self._rules]
-        letters = np.array([".", "X", "O"])[self._batch.marks[0]].reshape(side, side)
-        return "\n".join("".join(row) for row in letters)
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() draws nothing without a render_mode: env(render_mode='ansi')")
+            return None
+        return board_text(self._batch)
 
     def close(self):
         self._batch.close()

@@ -33,6 +33,7 @@ private enum Python {
   @Test(.enabled(if: Python.has("numpy"), "python3 has no module numpy"))
   func `thousands of games a call go by the rules, and what is wrong is told`() throws {
     try expectTests("test_environments.BatchTests")
+    try expectTests("test_environments.AgentTests")
   }
 
   @Test(.enabled(if: Python.has("numpy", "gymnasium", "pettingzoo"), "python3 has no gymnasium or no pettingzoo"))
