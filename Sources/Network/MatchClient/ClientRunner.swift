@@ -134,7 +134,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   private func startBeating() {
     heartbeat?.cancel()
-    heartbeat = loop.after(hasSeveral ? 250 : 5000) { self.beat() }
+    heartbeat = loop.after(hasSeveral ? 250 : 1000) { self.beat() }
   }
 
   /// Notices a server that has fallen silent.

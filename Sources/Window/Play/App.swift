@@ -307,6 +307,8 @@ package final class App: PlatformGame {
     connection?.disconnect()
     let name = screen.settings.name
     connection = machine.connect(address, name.isEmpty ? nil : name)
+    // The client keeps a token with its other secrets. In the settings it would become the player's name in saved games.
+    if name.utf8.count > Limits.name.upperBound { screen.settings.name = "" }
   }
 
   /// A hand that rests on a cell has heard its pitch; a tone that never ended would be in the way of the music.

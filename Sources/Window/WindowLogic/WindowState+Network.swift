@@ -213,7 +213,7 @@ extension WindowState {
     case .page("me", let rows, _):
       isRatingKnown = true
       isQuiet = rows.first?["quiet"]?.bool ?? false
-      blocked = Set(rows.first?["blocked"]?.array?.compactMap(\.string) ?? [])
+      blocked = Set(rows.first?["blocked"]?.array?.compactMap { $0.string } ?? [])
       (talk.isMuted, talk.isBlocked) = (isQuiet, blocked.contains(talk.opponent))
       for row in rows {
         network.you?.ratings[Variant(rawValue: row["rules"]?.string ?? "") ?? .classic] = row["rating"]?.int

@@ -252,7 +252,7 @@ package struct WindowState: Sendable {
   /// Counts how the game on the board has ended, and takes back what a move that was taken back had ended; whether the
   /// game has ended in a way that was not counted.
   private mutating func count(_ game: Game) -> Bool {
-    let outcome = game.end.map(\.outcome)
+    let outcome = game.end.map { $0.outcome }
     guard mode != .listening, outcome != counted else { return false }
     for (end, points) in [(counted, -1), (outcome, 1)] {
       if case .win(.x)?? = end { score.x += points }

@@ -39,6 +39,22 @@ struct AppTests {
         && app.screen.pages.statistics[.classic]?.opponents.map { $0.name } == ["Ida"])
   }
 
+  @Test("a question leaves the screen with its answer, and a token that was written as the name leaves the settings")
+  func answered() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    app.screen.settings.name = String(repeating: "k", count: 60)
+    try bench.join(app)
+    #expect(app.screen.settings.name.utf8.count <= Limits.name.upperBound)
+    app.want(.resign)
+    bench.pass(app)
+    #expect(app.screen.model.notice == Phrase.reallyResign.text(in: .english))
+    app.want(.resign)
+    bench.pass(app)
+    #expect(app.screen.model.notice == nil)
+    #expect(bench.commands.last.map { if case .resign = $0 { true } else { false } } == true)
+  }
+
   @Test(
     "a match of another game is shown, heard, told and kept as one of its own",
     arguments: [(Variant.infinite, [4, 0, 2, 6, 3, 5, 8]), (.ultimate, [40, 36, 4, 44])])
