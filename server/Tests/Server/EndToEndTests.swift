@@ -53,6 +53,24 @@ import TicTacToe
     try await server.stop()
   }
 
+  @Test func `a guest whose day is over is a new guest by itself after each lost connection`() async throws {
+    var lobby = LobbyConfiguration()
+    // Every login of a guest is over as soon as it is made.
+    lobby.guestLives = -1
+    let server = try await TestServer(lobby: lobby)
+    let watcher = Watcher(server.client("ann"))
+    var names: Set<String> = [try await watcher.online().you.name]
+    #expect(names == ["guest-ann"])
+    for _ in 0..<2 {
+      watcher.client.drop()
+      names.insert(try await watcher.online().you.name)
+      _ = try await watcher.wait("the news") { if case .becameGuest(nil) = $0 { true } else { nil } }
+    }
+    // The server still keeps the name for the account that has ended.
+    #expect(names.count == 3, "\(names)")
+    try await server.stop()
+  }
+
   @Test func `an illegal move shown at once is put right`() async throws {
     let server = try await TestServer()
     let (x, o, m) = try await server.pair()
