@@ -1,10 +1,14 @@
 // The page's side of the sound: its clock, what is posted to the audio thread, and when that may begin.
 
 const RATE = 48000;
-/** Batches kept for a device that does not play yet. */
-const KEPT = 4096;
+/** Batches kept for a device that does not play yet, and those of a device that plays, for another one in its place. */
+const [KEPT, RECENT] = [4096, 64];
 /** Milliseconds after the first touch within which a device that is there plays. */
 const PATIENCE = 3000;
+/** Milliseconds until a muted page lets go of the device: by then the engine has faded out. */
+const FADE = 300;
+/** The number of the knob that mutes (`Knob` of PageSound.swift). */
+const MUTED = 3;
 
 const file = name => fetch(new URL(name, import.meta.url)).then(answer => {
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
@@ -24,7 +28,7 @@ export class Sound {
     this.origin = { frame: 0, time: performance.now() };
     this.clock = null;
     this.last = 0;
-    this.early = [];
+    [this.early, this.recent] = [[], []];
     this.knobs = new Map();
     if (!this.isMissing) this.fetched.catch(() => {});
   }
@@ -58,19 +62,31 @@ export class Sound {
 
   /** Posts events, as bytes of `ScoreEvent`s; what comes before there is sound waits, and the pedal and the drone are kept. */
   post(bytes) {
-    const events = bytes.slice().buffer;
-    if (this.clock) return this.node.port.postMessage({ events });
     if (this.isMissing) return;
-    this.early.push(events);
+    const events = bytes.slice().buffer;
+    Sound.#keep(events, this.recent, RECENT);
+    if (this.clock) this.node.port.postMessage({ events });
+    else Sound.#keep(events, this.early, KEPT);
+  }
+
+  static #keep(events, batches, most) {
+    batches.push(events);
     // The first of all holds the pedal.
-    if (this.early.length > KEPT) this.early.splice(1, 1);
+    if (batches.length > most) batches.splice(1, 1);
   }
 
   /** Turns a knob of the engine (the numbers of `sound_set`); what is turned before there is sound holds once there is. */
   set(knob, value) {
     this.knobs.set(knob, value);
     this.node?.port.postMessage({ knob, value });
+    if (knob !== MUTED) return;
+    clearTimeout(this.fade);
+    if (!value && this.isTouched) this.start();
+    else if (this.context) this.fade = setTimeout(() => this.context?.suspend().catch(() => {}), FADE);
   }
+
+  /** A muted page opens no device, which would end what other programs play. */
+  get isMuted() { return Boolean(this.knobs.get(MUTED)); }
 
   /** Sounds as the rules of a name say. */
   rules(name) {
@@ -78,42 +94,73 @@ export class Sound {
     this.node?.port.postMessage({ rules: this.name });
   }
 
-  /** Begins, or wakes what sleeps: to be called from each touch. */
-  async start() {
-    if (this.isMissing || this.isRunning) return;
+  /** Begins, or wakes what sleeps, unless the page is muted: to be called from each touch. */
+  start() {
+    this.isTouched = true;
+    if (this.isMissing || this.isRunning || this.isMuted) return;
+    this.ready ??= this.build().catch(error => this.lose(error));
+    // A browser without an output lets it wait for ever.
+    this.patience ??= setTimeout(() => this.isMissing || this.isMuted || this.context?.state !== 'suspended' || this.absent(), PATIENCE);
+    this.wake();
+  }
+
+  /** Asks a device that was opened to play. Within a touch, as some browsers go by that only. */
+  async wake() {
+    const { context, ready } = this;
+    if (!context || this.isRunning || this.isMuted || document.hidden) return;
     try {
-      this.ready ??= this.build();
-      // A browser without an output lets it wait for ever.
-      this.patience ??= setTimeout(() => this.isRunning || this.isMissing || this.absent(), PATIENCE);
-      // Asked for within the touch, which is all that some browsers go by.
-      const resumed = this.context.resume();
-      await this.ready;
-      await resumed;
-      this.changed();
-    } catch (error) {
-      this.lose(error);
+      await context.resume();
+      await ready;
+      if (context === this.context) this.changed();
+    } catch {
+      // Refused during a telephone call: asked again at the next touch, and when the call has ended.
+      clearTimeout(this.patience);
+      this.patience = undefined;
     }
   }
 
   async build() {
-    const context = options => new AudioContext({ latencyHint: 'interactive', ...options });
-    try { this.context = context({ sampleRate: RATE }); } catch { this.context = context(); }
-    this.context.onstatechange = () => this.changed();
-    const wake = () => { if (!this.isRunning && !document.hidden) this.context?.resume().then(() => this.changed(), () => {}); };
-    // A context that lost its output finds another one; one that the system put to sleep comes back with the page.
-    navigator.mediaDevices?.addEventListener?.('devicechange', wake);
-    document.addEventListener('visibilitychange', wake);
+    // Mixed with what other programs play, and silent where the telephone is.
+    if (navigator.audioSession) navigator.audioSession.type = 'ambient';
+    const make = options => new AudioContext({ latencyHint: 'interactive', ...options });
+    let context;
+    try { context = make({ sampleRate: RATE }); } catch { context = make(); }
+    this.context = context;
+    context.onstatechange = () => {
+      if (context !== this.context) return;
+      this.changed();
+      if (context.state === 'closed') this.reopen();
+      else if (context.state !== 'interrupted') this.wake();
+    };
+    this.watch();
     const [[bytes, pack]] = await Promise.all([
-      this.fetched, this.context.audioWorklet.addModule(new URL('sound-worklet.js', import.meta.url)),
+      this.fetched, context.audioWorklet.addModule(new URL('sound-worklet.js', import.meta.url)),
     ]);
-    this.node = new AudioWorkletNode(this.context, 'alina-sound', {
+    if (context !== this.context) return;
+    this.node = new AudioWorkletNode(context, 'alina-sound', {
       numberOfInputs: 0, outputChannelCount: [2], processorOptions: { bytes, pack },
     });
     this.node.port.onmessage = ({ data }) => this.hear(data);
     this.node.onprocessorerror = () => this.lose('the audio thread stopped');
     for (const [knob, value] of this.knobs) this.node.port.postMessage({ knob, value });
     if (this.name) this.node.port.postMessage({ rules: this.name });
-    this.node.connect(this.context.destination);
+    this.node.connect(context.destination);
+  }
+
+  /** Wakes what sleeps also without a touch. */
+  watch() {
+    if (this.isWatching) return;
+    this.isWatching = true;
+    // A context that lost its output finds another one; one that the system put to sleep comes back with the page.
+    navigator.mediaDevices?.addEventListener?.('devicechange', () => this.wake());
+    document.addEventListener('visibilitychange', () => this.wake());
+  }
+
+  /** Opens another device in place of one that the browser has closed. */
+  reopen() {
+    [this.context, this.node, this.ready] = [];
+    this.early = [...this.recent];
+    this.start();
   }
 
   hear({ begun, at, reports, failed }) {
