@@ -74,17 +74,20 @@ export class Controls {
       const element = this.#shown.get(control.id) ?? this.#make(control);
       this.#set(element, control);
       if (control.role === 'gridcell') {
-        if (!order.includes(this.#grid)) order.push(this.#grid ??= this.#makeGrid());
+        if (!rows.length) order.push(this.#grid ??= this.#makeGrid());
         (rows[control.row] ??= []).push(element.parentElement);
       } else if (control.role === 'radio') {
         const group = this.#group(control);
-        if (!groups.has(group)) order.push(group);
-        groups.set(group, [...groups.get(group) ?? [], element]);
+        if (!groups.has(group)) {
+          order.push(group);
+          groups.set(group, []);
+        }
+        groups.get(group).push(element);
       } else {
         order.push(element);
       }
     }
-    if (order.includes(this.#grid)) {
+    if (rows.length) {
       Controls.#fill(this.#grid, rows.map((_, i) => this.#grid.children[i] ?? make('div', 'row')));
       rows.forEach((cells, i) => Controls.#fill(this.#grid.children[i], cells));
     }
@@ -95,8 +98,13 @@ export class Controls {
 
   /** Makes the children these, and moves only what is elsewhere: an element that moves loses the focus. */
   static #fill(parent, wanted) {
-    for (const child of [...parent.children]) if (!wanted.includes(child)) child.remove();
-    wanted.forEach((element, i) => { if (parent.children[i] !== element) parent.insertBefore(element, parent.children[i] ?? null); });
+    const stays = new Set(wanted);
+    for (const child of [...parent.children]) if (!stays.has(child)) child.remove();
+    let next = parent.firstElementChild;
+    for (const element of wanted) {
+      if (element === next) next = next.nextElementSibling;
+      else parent.insertBefore(element, next);
+    }
   }
 
   /** The group of a question's answers, which have numbers that follow each other. */

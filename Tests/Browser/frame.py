@@ -17,6 +17,7 @@ PROGRAM = """
 import { Controls } from './controls.js';
 import * as files from './files.js';
 import { Socket } from './socket.js';
+export const isRunning = () => true;
 const seen = [], told = {};
 for (const what of ['activate', 'focus', 'opened', 'line', 'closed']) told[what] = (...words) => seen.push([what, ...words]);
 globalThis.page = { files, seen, controls: new Controls(told), socket: new Socket(told), build: '%s' };
@@ -42,6 +43,7 @@ class Server:
 
     def __init__(self, program):
         self.program, self.folder, self.process, self.page = program, tempfile.mkdtemp(prefix="alina-"), None, "127.0.0.1:0"
+        self.address = ""
 
     def build(self, build, without=()):
         """Makes the page anew."""
@@ -50,7 +52,7 @@ class Server:
         for name, text in (("alina.js", PROGRAM % build), ("alina.wasm", "")):
             with open(f"{modules}/{name}", "w", encoding="utf-8") as file:
                 file.write(text)
-        subprocess.run(["/usr/bin/python3", f"{ROOT}/scripts/web-files", f"{self.folder}/web"]
+        subprocess.run(["/usr/bin/python3", f"{ROOT}/scripts/web-files", f"{self.folder}/web", self.address]
                        + [f"{modules}/{name}" for name in ("alina.js", "alina.wasm")], check=True, stdout=subprocess.DEVNULL)
         for version in os.listdir(f"{self.folder}/web/v"):
             for name in without:
@@ -116,6 +118,12 @@ def controls(page):
     expect(page.run(f"{at % 24}.getAttribute('aria-disabled')") == "true", "what cannot be used")
     page.run(f"[{at % 20}.ariaLabel, 'X plays b2', 'O to move'].forEach(line => page.controls.say(line))")
     page.until("document.getElementById('say').textContent === 'X plays b2. O to move'")
+    # A list of many rows in another order.
+    rows = [{"id": 1000 + n, "role": "paragraph", "name": f"row {n}", "state": "", "box": [0, n, 80, 1]} for n in range(300)]
+    for order in (rows, rows[150:] + rows[:150:2] + MORE, rows[::-1]):
+        update(order)
+        expect(page.run("[...document.querySelectorAll('#controls p')].map(text => text.textContent)")
+               == [row["name"] for row in order if row["role"] == "paragraph"], "the order of a list")
     update(MORE)
     expect(page.run("document.querySelectorAll('#controls button').length") == 6, "what is gone is still there")
 
@@ -150,6 +158,8 @@ def main(name, program):
             page.size(*size)
             page.until(f"innerWidth === {size[0]} && innerHeight === {size[1]}")
             expect(page.run("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == list(size), "it scrolls")
+        picture = "document.querySelector('meta[property=\"og:image\"]')?.content"
+        expect(page.run(picture) is None, "the picture of a link has no whole address")
         files(page)
         controls(page)
         page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length === 1)")
@@ -160,10 +170,12 @@ def main(name, program):
         page.open(server.url + "w/abc")
         page.until("globalThis.page?.files.asked()?.[1] === 'abc'")
         # Another version replaces it whole.
+        server.address = "https://alina.example/play/"
         server.build("2")
         server.start()
         page.open(server.url)
         page.until("globalThis.page?.build === '2'")
+        expect(page.run(picture) == "https://alina.example/play/icon-512.png", "the picture of a link is elsewhere")
         versions = page.run("[...new Set(performance.getEntries().map(entry => entry.name.match(/\\/v\\/(\\w+)\\//)?.[1]).filter(Boolean))]")
         expect(len(versions) == 1, f"files of {versions}")
         server.kill()
