@@ -3,6 +3,7 @@ import { Controls, preferences } from './controls.js';
 import { makeDrawing } from './drawing.js';
 import * as files from './files.js';
 import { kind as filmKind, record } from './film.js';
+import * as locks from './locks.js';
 import { Socket } from './socket.js';
 import { Sound } from './sound.js';
 import { Steps } from './steps.js';
@@ -15,12 +16,57 @@ const memory = () => alina.memory;
 const bytesAt = (pointer, count) => new Uint8Array(memory().buffer, pointer, count);
 const textAt = (pointer, count) => decoder.decode(bytesAt(pointer, count).slice());
 
-/** Calls an export that takes a text. */
+/** Calls an export that takes a text, and returns what that does. */
 function withText(text, call) {
   const bytes = typeof text === 'string' ? encoder.encode(text) : text;
   const pointer = alina.buffer(bytes.length);
-  bytesAt(pointer, bytes.length).set(bytes);
-  call();
+  if (!hasTrapped) bytesAt(pointer, bytes.length).set(bytes);
+  return call();
+}
+
+// ---- The end: after a trap the program's memory cannot be trusted, so it is never called again.
+
+let [hasStarted, hasTrapped] = [false, false];
+/** What is said then, and on the button: the program replaces it by the player's language. */
+let lastWords = ['Alina has stopped because of an error. Reload the page: your games are kept.', 'Reload'];
+
+/** The exports of the program; once one of them has thrown, all of them do nothing and return 0. */
+function guarded(exports) {
+  const guard = call => (...words) => {
+    if (hasTrapped) return 0;
+    try {
+      return call(...words);
+    } catch (error) {
+      trapped(error);
+      return 0;
+    }
+  };
+  return Object.fromEntries(Object.entries(exports).map(([name, it]) => [name, typeof it === 'function' ? guard(it) : it]));
+}
+
+/** Shows what has happened, and ends what would go on without the program. */
+function trapped(error) {
+  hasTrapped = true;
+  reportError(error);
+  // A game that cannot be taken up would trap at each start; it stays among the saved games.
+  if (!hasStarted) for (const path of ['data/games/unfinished', ...locks.taken().map(path => `${path}.unfinished`)]) files.remove(path);
+  clearTimeout(timer);
+  cancelAnimationFrame(frame);
+  ticker?.terminate();
+  socket.close();
+  sound.lose(error);
+  filming?.abort(error);
+  keepsAwake = 0;
+  keepAwake();
+  document.getElementById('controls').remove();
+  field.remove();
+  const message = document.getElementById('message'), button = document.createElement('button');
+  const [words, caption] = lastWords;
+  button.textContent = caption;
+  button.onclick = () => location.reload();
+  message.replaceChildren(`${words} `, button);
+  message.hidden = false;
+  button.focus();
 }
 
 // ---- Turns: the program runs when something happens or a time has come, and never else.
@@ -45,6 +91,7 @@ function turn(draws) {
   isAsked = false;
   clearTimeout(timer);
   const wait = alina.turn(draws);
+  if (hasTrapped) return;
   if (draws || document.hidden) setTimeout(alina.controls);  // after the frame, which they would make late
   if (wait >= 0) turnAfter(Math.min(wait * 1000, 2 ** 30));
   else if (!frame) frame = requestAnimationFrame(() => { frame = 0; turn(1); });
@@ -83,6 +130,8 @@ const sound = new Sound({
 const say = kind => words => withText(words, () => { alina.text(kind); wake(); });
 const socket = new Socket({ opened: () => say(6)(''), line: say(5), closed: say(7) });
 let clipboard = null;
+/** Whether the browser has just handed over the clipboard, so that it need not be asked for it. */
+let isPasting = false;
 let awake = null;
 let keepsAwake = 0;
 let taken = new Uint8Array();
@@ -116,10 +165,24 @@ const asked = [
   path => files.address(path),
 ];
 
+/** Answers a request of the program, which begins with its number, by the text that a promise gives. */
+const answering = call => words => {
+  const [number] = words.split('\t', 1);
+  call(words.slice(number.length + 1)).then(answer => withText(answer, () => { alina.answer(Number(number)); wake(); }));
+};
+
+/** Fills the screen or no longer does, and tells the program what came of it: a browser may refuse. */
+async function fillScreen(on) {
+  if (Boolean(on) === Boolean(document.fullscreenElement)) return;
+  await (on ? document.documentElement.requestFullscreen?.() : document.exitFullscreen())?.catch(() => {});
+  tellFullScreen();
+}
+const tellFullScreen = () => { alina.state(3, Number(Boolean(document.fullscreenElement))); wake(); };
+
 /** What the program can tell, in the order of `Told`. */
 const told = [
-  text => { clipboard = text; files.copy(text); },
-  on => (on ? document.documentElement.requestFullscreen?.() : document.fullscreenElement && document.exitFullscreen())?.catch(() => {}),
+  answering(text => files.copy(clipboard = text)),
+  on => { fillScreen(on); },
   on => { keepsAwake = on; keepAwake(); },
   notify,
   on => { canvas.style.cursor = on ? 'pointer' : 'default'; },
@@ -133,20 +196,22 @@ const told = [
   () => socket.open(),
   line => socket.send(line),
   () => socket.close(),
-  path => files.give(files.address(path)),
-  () => files.paste().then(say(8)),
+  answering(path => files.give(files.address(path))),
+  answering(() => isPasting ? Promise.resolve(clipboard) : files.paste()),
   title => { document.title = title; },
   words => { const [level, path] = words.split('\t'); steps.show(Number(level), path); },
   () => steps.leave(),
   words => {
-    const [language, heading] = words.split('\t');
+    const [language, heading, ...last] = words.split('\t');
     document.documentElement.lang = language;
     document.getElementById('heading').textContent = heading;
+    lastWords = last;
   },
   expectNotices,
   () => filming?.abort(new Error('stopped')),
-  path => files.lock(path),
-  path => files.unlock(path),
+  path => locks.take(path, files.read(`${path}.pgn`) === null),
+  path => locks.release(path),
+  caption => { field.ariaLabel = caption; },
 ];
 
 let filming = null;
@@ -154,7 +219,7 @@ let filming = null;
 /** Makes a film of the events of a piece; the program draws its pictures, and hears of it by lines. */
 async function film(events, file, width, height, ...order) {
   filming = new AbortController();
-  const { signal } = filming, tell = say(9);
+  const { signal } = filming, tell = say(8);
   try {
     const wav = await sound.piece(events, ...order);
     signal.throwIfAborted();
@@ -176,18 +241,28 @@ function card(file, text) {
   const filmed = drawing.film(canvas);
   queueMicrotask(() => {
     drawing.film(filmed);
-    canvas.toBlob(blob => files.giveFile(new File([blob], file, { type: 'image/png' }), text));
+    canvas.toBlob(blob => blob && files.giveFile(new File([blob], file, { type: 'image/png' }), text));
   });
 }
 
 /** The browser's Back goes back within the program. */
 const steps = new Steps(count => { alina.back(count); wake(); });
 
+/** The service worker, without which Android's Chrome shows no notification. */
+const worker = () => navigator.serviceWorker?.getRegistration().catch(() => undefined);
+
 /** Tells of a move that waits, where the person allowed it. */
-function notify() {
-  if (document.hidden && globalThis.Notification?.permission === 'granted') {
-    setTimeout(() => new Notification(document.title, { tag: 'alina', icon: beside('icon-192.png').href }));
-  }
+async function notify() {
+  if (!document.hidden || globalThis.Notification?.permission !== 'granted') return;
+  const keeper = await worker();
+  const words = [document.title, { tag: 'alina', icon: beside('icon-192.png').href, data: location.href }];
+  if (keeper?.active) keeper.showNotification(...words).catch(() => {});
+  else new Notification(...words).onclick = () => window.focus();
+}
+
+/** Takes away what a notification told of, as soon as the page is seen. */
+async function closeNotices() {
+  for (const notice of await (await worker())?.getNotifications({ tag: 'alina' }) ?? []) notice.close();
 }
 
 /** Asks once whether it may, when a match begins; browsers want a touch for that. */
@@ -219,8 +294,9 @@ const imports = {
     } else if (name.startsWith('card/')) {
       card(name.slice(5), textAt(pointer, count));
     } else if (name.startsWith('sound/')) {
-      const [file, ...order] = name.slice(6).split('\t');
-      sound.piece(bytesAt(pointer, count).slice(), ...order).then(wav => files.download(file, wav), error => console.error(error));
+      const [number, file, ...order] = name.slice(6).split('\t');
+      const piece = sound.piece(bytesAt(pointer, count).slice(), ...order);
+      answering(() => piece.then(wav => { files.download(file, wav); return ''; }, error => error.message))(number);
     } else if (name.startsWith('download/')) {
       files.download(name.slice(9), bytesAt(pointer, count).slice());
     } else {
@@ -229,7 +305,8 @@ const imports = {
     return 1;
   },
   takeText(x, y, width, height) {
-    if (!width) return field.blur();
+    field.hidden = !width;
+    if (!width) return;
     Object.assign(field.style, { left: `${x / scale()}px`, top: `${y / scale()}px`, width: `${width / scale()}px`, height: `${height / scale()}px` });
     field.value = '';
     field.focus({ preventScroll: true });
@@ -241,6 +318,9 @@ const imports = {
 };
 
 // ---- What happens to the page.
+
+/** Keys that the program does not use, and that lead out of the page. */
+const KEYS_OF_BROWSER = new Set(['F4', 'F6', 'F7', 'F8', 'F9', 'F10']);
 
 function listen() {
   let isComposing = false;
@@ -266,6 +346,8 @@ function listen() {
   ['move', 'down', 'up', 'cancel', 'leave'].forEach((what, kind) => canvas.addEventListener(`pointer${what}`, point(kind)));
   canvas.addEventListener('contextmenu', event => event.preventDefault());
   canvas.addEventListener('wheel', event => {
+    // The browser's own zoom, by the wheel or by two fingers.
+    if (event.ctrlKey) return;
     event.preventDefault();
     alina.pointer(5, 0, -event.deltaY / (event.deltaMode === 1 ? 1 : 40), 0);
     wake();
@@ -274,20 +356,30 @@ function listen() {
   addEventListener('keydown', event => {
     sound.start();
     // What composes a letter is the field's; so is what the browser does with its own keys.
-    if (event.isComposing || event.key === 'Process' || event.metaKey) return;
+    if (event.isComposing || event.key === 'Process' || event.metaKey || hasTrapped) return;
     const isControl = event.ctrlKey && !event.altKey;
+    const isTyped = document.activeElement === field && event.key.length === 1 && !isControl;
     // Among the elements behind the picture the browser goes its own way, and so out of the page.
     if (event.key === 'Tab' && document.activeElement !== field) return;
-    if (isControl && !'acvxysoz'.includes(event.key.toLowerCase())) return;
-    const isTyped = document.activeElement === field && event.key.length === 1 && !isControl;
-    if (isControl && event.key === 'v') return void files.paste().then(text => { clipboard = text; press(event); });
-    if (!isTyped && !(event.key === 'F12' || (event.key === 'F5'))) event.preventDefault();
-    press(event);
+    // Back, Home, the menu of the page; and what the browser pastes comes as an event of its own.
+    if (!isTyped && (event.altKey || KEYS_OF_BROWSER.has(event.key))) return;
+    if (isControl && !(event.shiftKey ? 'z' : 'acxysoz').includes(event.key.toLowerCase())) return;
+    const isKnown = press(event);
+    if (isKnown && !isTyped && event.key !== 'F12' && event.key !== 'F5') event.preventDefault();
   });
-  function press(event) {
-    withText(event.key, () => alina.key(Number(event.shiftKey) + 2 * Number(event.ctrlKey) + 4 * Number(event.altKey), Number(event.repeat)));
+  /** Whether the program has such a key. */
+  function press({ key, ctrlKey, shiftKey = false, altKey = false, repeat = false }) {
+    const isKnown = withText(key, () => alina.key(Number(shiftKey) + 2 * Number(ctrlKey) + 4 * Number(altKey), Number(repeat)));
     wake();
+    return isKnown;
   }
+  // Without a question, unlike the clipboard read by a script; the only way by which a pasted text gets into a field.
+  addEventListener('paste', event => {
+    event.preventDefault();
+    [clipboard, isPasting] = [event.clipboardData.getData('text/plain'), true];
+    press({ key: 'v', ctrlKey: true });
+    setTimeout(() => { isPasting = false; });
+  });
   field.addEventListener('input', event => {
     if (event.isComposing) return;
     say(0)(field.value);
@@ -303,8 +395,13 @@ function listen() {
   });
 
   const state = (kind, isOn) => { alina.state(kind, Number(isOn)); wake(); };
-  document.addEventListener('visibilitychange', () => { state(0, !document.hidden); keepAwake(); });
-  addEventListener('focus', () => state(1, true));
+  document.addEventListener('visibilitychange', () => {
+    state(0, !document.hidden);
+    keepAwake();
+    if (!document.hidden) closeNotices();
+  });
+  document.addEventListener('fullscreenchange', tellFullScreen);
+  addEventListener('focus', () => { locks.refresh(); state(1, true); });
   addEventListener('blur', () => state(1, false));
   files.whenAsked(follow);
   new ResizeObserver(resize).observe(canvas);
@@ -317,6 +414,8 @@ function watchScale() {
 
 function resize() {
   const box = canvas.getBoundingClientRect();
+  // A page without a place, as in a hidden frame, keeps its picture.
+  if (!box.width || !box.height) return;
   const [width, height] = [Math.max(1, Math.round(box.width * scale())), Math.max(1, Math.round(box.height * scale()))];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   alina.resize(width, height, scale());
@@ -354,13 +453,19 @@ const [program] = await Promise.all([
   fetchAssets(['light.theme', 'dark.theme', 'contrast.theme', 'rules.json', 'ultimate.values']),
   document.fonts.load('16px "EB Garamond"'), document.fonts.load('italic 16px "EB Garamond"'),
 ]);
-alina = program.instance.exports;
+alina = guarded(program.instance.exports);
 const wanted = files.asked();
-alina.start(Math.floor(Math.random() * 2 ** 32));
-if (document.hidden) alina.state(0, 0);
-if (!document.hasFocus()) alina.state(1, 0);
-if (sound.isMissing) alina.state(2, 2);
-resize();
+await locks.alone(() => {
+  alina.start(Math.floor(Math.random() * 2 ** 32));
+  if (document.hidden) alina.state(0, 0);
+  if (!document.hasFocus()) alina.state(1, 0);
+  if (sound.isMissing) alina.state(2, 2);
+  resize();
+});
 listen();
 if (wanted) follow(...wanted);
 else alina.resume();
+hasStarted = true;
+
+/** Whether the program has come through its start. */
+export const isRunning = () => !hasTrapped;

@@ -19,21 +19,40 @@ const storage = (() => {
 /** The text of a file, or null. */
 export const read = path => storage.getItem(prefix + path);
 
-/** Keeps a text; false if there is no room, and then what was there before stays. */
-export function write(path, text) {
+/** The name of an entry that only takes room, and its greatest size in characters: a few times that of small files. */
+const RESERVE = 'alina-reserve', MOST = 4096;
+/** What may use the reserve: who the player is, and the settings. Games take what room there is. */
+const isSmall = path => path === 'data/credentials' || path.startsWith('config/');
+
+function put(key, text) {
   try {
-    storage.setItem(prefix + path, text);
+    storage.setItem(key, text);
     return true;
   } catch {
     return false;
   }
 }
 
+/** Keeps room for small files, as much as there is. */
+function reserve() {
+  for (let size = MOST; size >= 256 && !put(RESERVE, ' '.repeat(size)); size /= 2);
+}
+
+/** Keeps a text; false if there is no room, and then what was there before stays. */
+export function write(path, text) {
+  if (put(prefix + path, text)) return true;
+  if (!isSmall(path)) return false;
+  storage.removeItem(RESERVE);
+  const isKept = put(prefix + path, text);
+  reserve();
+  return isKept;
+}
+
+reserve();
+
 export const remove = path => storage.removeItem(prefix + path);
 
 /** Takes a file for this tab, false where another tab has it; and lets it go. */
-export const lock = () => true;
-export const unlock = () => {};
 
 /** The names in a folder, sorted; what is not ours is not there. */
 export function list(folder) {
@@ -58,11 +77,11 @@ export function giveFile(file, text) {
   else save(file);
 }
 
-/** Puts a text into the clipboard; false where that is not allowed. */
+/** Puts a text into the clipboard; `copied`, or `failed` where that is not allowed. */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
-    return true;
+    return 'copied';
   } catch {
     // Without a safe origin there is no such thing: the old way.
     const field = document.createElement('textarea');
@@ -72,18 +91,18 @@ export async function copy(text) {
     field.select();
     const done = document.execCommand('copy');
     field.remove();
-    return done;
+    return done ? 'copied' : 'failed';
   }
 }
 
 /** The text in the clipboard; empty where that is not allowed. */
 export const paste = () => navigator.clipboard?.readText().catch(() => '') ?? Promise.resolve('');
 
-/** Gives a link away: by the system's own share sheet, as phones have, or into the clipboard, and then it is true. */
-export function give(url) {
-  if (typeof navigator.share !== 'function' || !matchMedia('(pointer: coarse)').matches) return Boolean(copy(url));
-  navigator.share({ title: 'Alina', url }).catch(() => {});
-  return false;
+/** Gives a link away: by the system's own share sheet, as phones have (`shared`), or by the clipboard as `copy` does. */
+export async function give(url) {
+  if (typeof navigator.share !== 'function' || !matchMedia('(pointer: coarse)').matches) return copy(url);
+  // Who closes the sheet has decided; a sheet that cannot be opened is another thing.
+  return navigator.share({ title: 'Alina', url }).then(() => 'shared', error => error.name === 'AbortError' ? 'shared' : copy(url));
 }
 
 /** The link of a room (r/…), of a match to watch (w/…) or of a finished game (g/…), which no server needs to know of. */

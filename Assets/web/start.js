@@ -11,8 +11,8 @@ if (what) {
   tell(`This browser has no ${what}, which Alina needs. Any browser of the last few years will do.`);
 } else {
   try {
-    await import('./alina.js');
-    tell('');
+    const { isRunning } = await import('./alina.js');
+    if (isRunning()) tell('');
   } catch (error) {
     console.error(error);
     tell('Not all of the page arrived. Load it again; nothing that was kept is lost.');

@@ -32,3 +32,13 @@ addEventListener('fetch', event => {
       .catch(() => caches.match(path || './', { cacheName: name }).then(kept => kept ?? Response.error())));
   }
 });
+
+// A notification leads to the tab that it tells of, or to the one that was looked at last, or to a new one.
+addEventListener('notificationclick', event => {
+  const { notification } = event;
+  notification.close();
+  event.waitUntil(clients.matchAll({ type: 'window', includeUncontrolled: true }).then(tabs => {
+    const tab = tabs.find(tab => tab.url === notification.data) ?? tabs.find(tab => tab.url.startsWith(registration.scope));
+    return tab ? tab.focus() : clients.openWindow(notification.data);
+  }));
+});

@@ -1,5 +1,6 @@
 """Chromium by its DevTools protocol and Firefox by WebDriver BiDi: headless, each with a profile of its own."""
 import base64
+import copy
 import json
 import os
 import re
@@ -12,6 +13,11 @@ import websocket
 
 PATIENCE = 60
 NAMES = {"chromium": "chromium", "firefox": "firefox-esr"}
+# Keys by the words of `KeyboardEvent.key`: what WebDriver has for them, and Windows' numbers, which Chromium goes by.
+KEYS = {"Control": ("\ue009", 17), "Alt": ("\ue00a", 18), "Shift": ("\ue008", 16), "Tab": ("\ue004", 9), "Enter": ("\ue007", 13),
+        "Escape": ("\ue00c", 27), "ArrowLeft": ("\ue012", 37), "Home": ("\ue011", 36), "ContextMenu": ("", 93),
+        **{f"F{n}": (chr(0xE030 + n), 111 + n) for n in range(1, 13)}}
+MODIFIERS = {"Alt": 1, "Control": 2, "Shift": 8}
 
 
 class Fault(Exception):
@@ -41,7 +47,9 @@ class Browser:
             json.dump({"webkit": {"webprefs": {"default_font_size": 16 * text // 100}}}, settings)
         with open(f"{self.profile}/user.js", "w", encoding="utf-8") as settings:
             for key, value in (("browser.download.folderList", 2), ("browser.download.dir", self.downloads),
-                               ("browser.download.useDownloadDir", True), ("font.size.variable.x-western", 16 * text // 100)):
+                               ("browser.download.useDownloadDir", True), ("font.size.variable.x-western", 16 * text // 100),
+                               # The clipboard as after "Paste" was pressed in the browser's own question.
+                               ("dom.events.testing.asyncClipboard", True)):
                 settings.write(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n")
         common = ["--remote-debugging-port=0", "--headless"]
         special = {
@@ -57,25 +65,62 @@ class Browser:
         if name == "firefox":
             address += "/session"
         self.socket = websocket.create_connection(address, timeout=PATIENCE, suppress_origin=True)
-        self.session = None
-        if name == "chromium":
-            target = self.call("Target.createTarget", url="about:blank")["targetId"]
-            self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.session, self.before = None, before
+        if name == "firefox":
+            self.call("session.new", capabilities={})
+            self.call("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
+            if before:
+                self.call("script.addPreloadScript", functionDeclaration=f"() => {{ {before} }}")
+        self._enter()
+
+    def _enter(self):
+        """Opens the tab."""
+        if self.name == "chromium":
+            self.session = None
+            self.target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            self.session = self.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Network"):
                 self.call(domain + ".enable")
             # Several windows, and each is in front.
             self.call("Emulation.setFocusEmulationEnabled", enabled=True)
             self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
+            if self.before:
+                self.call("Page.addScriptToEvaluateOnNewDocument", source=self.before)
         else:
-            self.call("session.new", capabilities={})
-            self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
+            # A window, as a tab would hide the one before.
+            self.context = self.call("browsingContext.create", type="window")["context"]
             self.call("browsingContext.activate", context=self.context)
-            self.call("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
 
-        if before and name == "chromium":
-            self.call("Page.addScriptToEvaluateOnNewDocument", source=before)
-        elif before:
-            self.call("script.addPreloadScript", functionDeclaration=f"() => {{ {before} }}")
+    def tab(self):
+        """Another tab of the same browser; what is noted is noted together."""
+        other = copy.copy(self)
+        other._enter()
+        return other
+
+    def close_tab(self):
+        if self.name == "chromium":
+            self.call("Page.close")
+        else:
+            self.call("browsingContext.close", context=self.context)
+
+    def allow(self, url):
+        """Lets pages of an address read the clipboard, as after the player's yes."""
+        if self.name == "chromium":
+            self.call("Browser.grantPermissions", origin="/".join(url.split("/")[:3]), permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+
+    def key(self, name, *held):
+        """Presses a key of the keyboard while others are held."""
+        if self.name == "chromium":
+            number = KEYS[name][1] if name in KEYS else ord(name.upper())
+            key = {"key": name, "windowsVirtualKeyCode": number, "modifiers": sum(MODIFIERS[word] for word in held)}
+            writes = len(name) == 1 and not {"Control", "Alt"} & set(held) or name == "Enter"
+            text = {"text": "\r" if name == "Enter" else name} if writes else {}
+            self.call("Input.dispatchKeyEvent", type="keyDown" if writes else "rawKeyDown", **key, **text)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **key)
+        else:
+            keys = [KEYS[word][0] if word in KEYS else word for word in (*held, name)]
+            self.call("input.performActions", context=self.context, actions=[{"type": "key", "id": "keyboard", "actions": [
+                *({"type": "keyDown", "value": key} for key in keys), *({"type": "keyUp", "value": key} for key in reversed(keys))]}])
 
     def _address(self):
         with open(self.log.name, encoding="utf-8") as said:

@@ -28,6 +28,16 @@ HIDE = """(() => {
     if (!now) for (const call of kept.splice(0)) requestAnimationFrame(call);
   };
 })()"""
+# As Android's Chrome, where only the service worker can show a notification.
+NOTICES = """(() => {
+  globalThis.notices = [];
+  globalThis.Notification = class {
+    static permission = 'granted';
+    constructor() { throw new TypeError('Illegal constructor'); }
+  };
+  ServiceWorkerRegistration.prototype.showNotification = async title => void notices.push(title);
+  ServiceWorkerRegistration.prototype.getNotifications = async () => notices.map(title => ({ close() { notices.splice(notices.indexOf(title), 1); } }));
+})()"""
 
 # Whether the player has heard that the first move is theirs.
 FIRST = "heard.some(line => line.includes('make your first move'))"
@@ -93,8 +103,9 @@ def hidden(x, o, everybody):
     o.page.run("hide(true)")
     plays(x, "a1", "X", [x])
     o.page.until("document.title === 'Your move – Alina'", 20)
+    o.page.until("notices.join() === 'Your move – Alina'")
     o.page.run("hide(false)")
-    o.page.until("document.title === 'Alina'")
+    o.page.until("document.title === 'Alina' && notices.length === 0")
     shows(everybody, {"a1": "X"})
 
 
@@ -150,7 +161,7 @@ def filmed(player):
 
 
 def main(name, program):
-    with visit(name, program, before=HIDE) as (server, enter):
+    with visit(name, program, before=f"{HIDE};{NOTICES}") as (server, enter):
         ann = enter()
         enter_lobby(ann)
         room = open_room(ann)

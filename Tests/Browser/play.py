@@ -6,6 +6,7 @@ killed and started again in the second, where a third comes to watch by a link; 
 foreign or refused. Prints what went wrong in one line and exits 1.
 """
 import contextlib
+import copy
 import glob
 import json
 import os
@@ -15,8 +16,6 @@ import subprocess
 import sys
 import tempfile
 
-import websocket
-
 from browsers import Browser, Fault, wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,13 +24,18 @@ CELL = "[...document.querySelectorAll('[role=gridcell] [data-id]')]"
 CONTROL = "[...document.querySelectorAll('#controls [data-id]')]"
 # Before the page's own scripts: what is copied, drawn and heard is noted.
 WATCH = """(() => {
+  // Not in the empty page that a tab begins with.
+  if (!globalThis.Clipboard) return;
   globalThis.copied = [];
   globalThis.drawn = 0;
   globalThis.spent = [];
-  Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => void copied.push(text), readText: async () => copied.at(-1) } });
+  const write = Clipboard.prototype.writeText;
+  Clipboard.prototype.writeText = function (text) { copied.push(text); return write.call(this, text); };
   globalThis.heard = [];
-  addEventListener('DOMContentLoaded', () => new MutationObserver(() => heard.push(document.getElementById('say').textContent))
-    .observe(document.getElementById('say'), { childList: true, characterData: true, subtree: true }));
+  addEventListener('DOMContentLoaded', () => {
+    const say = document.getElementById('say');
+    if (say) new MutationObserver(() => heard.push(say.textContent)).observe(say, { childList: true, characterData: true, subtree: true });
+  });
   const request = requestAnimationFrame;
   globalThis.requestAnimationFrame = call => request(time => {
     const begun = performance.now();
@@ -82,9 +86,17 @@ class Player:
 
     def __init__(self, name, url, before="", text=100, size=None):
         self.page = Browser(name, before=f"{WATCH};{before}", text=text)
+        self.page.allow(url)
         if size:
             self.page.size(*size)
         self.open(url)
+
+    def tab(self, url):
+        """The same person in front of another tab."""
+        other = copy.copy(self)
+        other.page = self.page.tab()
+        other.open(url)
+        return other
 
     def open(self, url):
         self.page.open(url)
@@ -286,11 +298,7 @@ def visit(name, program, before=""):
     players = []
 
     def enter(path=""):
-        try:
-            players.append(Player(name, server.url + path, before=before))
-        except websocket.WebSocketConnectionClosedException:
-            # Chromium now and then ends while it opens its first page.
-            players.append(Player(name, server.url + path, before=before))
+        players.append(Player(name, server.url + path, before=before))
         return players[-1]
 
     try:

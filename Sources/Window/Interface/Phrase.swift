@@ -38,7 +38,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case pathField, noGames, olderGames, open, save, copy, paste, share, shareMatch, youWon, hasWon, drawn, unfinished
   // Notices
   case savedAs, saveFailed, keeping, keptIn, film, stopFilm, filmIn, filmShape, filmWide, filmSquare, filmUpright
-  case pictureAs, writeFailed, copied, clipboardEmpty
+  case pictureAs, writeFailed, copied, copyFailed, clipboardEmpty, notRemembered, trapped, reload
   case noRoom, notAllowed, settingsFailed, nothingKept, unreadable, unreadableLine, setAside, otherWindow, needsFFmpeg
   case soundWaits, soundBack, soundNone, soundImpossible, soundLost, rulesRead
   // Statistics

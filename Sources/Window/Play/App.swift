@@ -149,7 +149,11 @@ package final class App: PlatformGame {
       session.open(resuming: resuming)
     }
     for event in input {
-      if case .focus(let gained) = event { hasFocus = gained }
+      if case .focus(let gained) = event {
+        hasFocus = gained
+        // Another window, or another tab, may have left a mark meanwhile.
+        if gained { screen.settings.refreshMarks() }
+      }
       if case .visible(let visible) = event {
         isHidden = !visible
         knobs?.applyBackground(hidden: isHidden)
@@ -330,7 +334,8 @@ package final class App: PlatformGame {
     let named = settings.explained.split(separator: " ").map { String($0) }
     for name in bar.signs where name != "calm" && !named.contains(name) {
       guard let phrases = MusicSign(ruleName: name)?.phrases else { continue }
-      settings.explained = (named + [name]).joined(separator: " ")
+      settings.refreshMarks()
+      settings.explained += settings.explained.isEmpty ? name : " \(name)"
       return "\(screen.text(phrases.title)): \(screen.text(phrases.meaning))"
     }
     return nil
@@ -362,7 +367,7 @@ package final class App: PlatformGame {
     if model.bars != bars { model.bars = bars }
     if let knobs { model.tonality = knobs.tonality }
     model.soundNow = machine.sound.port.now()
-    model.soundWaits = soundWaits
+    model.soundWaits = soundWaits && !screen.settings.muted
     model.resuming = state.resuming
     model.today = state.today.map { today in
       var moves: Int?

@@ -74,11 +74,9 @@ package final class Files {
     case .shareSaved(let path): if let record = saved(path) { share(place(of: record)) }
     case .openPieces: services.openFolder("\(services.dataFolder())/pieces")
     case .copyGame:
-      services.setClipboard(shown.text)
-      say(screen.text(.copied))
+      copy(shown.text)
     case .copyText(let text):
-      services.setClipboard(text)
-      say(screen.text(.copied))
+      copy(text)
     case .shareGame: share(place(of: shown))
     case .pasteGame:
       let open = { [self] (text: String) in
@@ -98,14 +96,20 @@ package final class Files {
 
   /// Gives the page's address away with so much behind it.
   func share(_ path: String) {
-    if services.share?(path) == true { say(screen.text(.copied)) }
+    services.share?(path) { [self] outcome in
+      if outcome != .sent { say(screen.text(outcome == .copied ? .copied : .copyFailed)) }
+    }
+  }
+
+  private func copy(_ text: String) {
+    services.setClipboard(text) { [self] in say(screen.text($0 ? .copied : .copyFailed)) }
   }
 
   /// Gives today's board away: its words by the clipboard, and a picture.
   func share(_ card: DayCard) {
-    services.setClipboard(card.text)
     let kept = machine.giveCard(card) { [screen] in screen.draw(card, into: $0) }
-    say(kept.map { "\(screen.text($0.isWritten ? .pictureAs : .writeFailed)) \($0.path)" } ?? screen.text(.copied))
+    copy(card.text)
+    if let kept { say("\(screen.text(kept.isWritten ? .pictureAs : .writeFailed)) \(kept.path)") }
   }
 
   // MARK: - The running game

@@ -149,6 +149,8 @@ extension Tonality {
 extension Settings {
   /// Keeps what the window state wants kept.
   func remember(_ memory: Memory) {
+    // What another window has remembered is added to, not replaced.
+    refreshMarks()
     switch memory {
     case .server(let address): server = address
     case .name(let name): self.name = name
@@ -158,7 +160,6 @@ extension Settings {
     case .matchServer(let address): matchServer = address
     case .solved(let day):
       // Another window may have solved this board, or one of a later day, meanwhile.
-      store.readAgain(["solved-day", "streak"])
       guard day > solvedDay else { return }
       (streak, solvedDay) = (day == solvedDay + 1 ? streak + 1 : 1, day)
     case .opponent(let setup):

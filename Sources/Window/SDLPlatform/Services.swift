@@ -15,10 +15,10 @@ extension PlatformServices {
       defer { SDL_free(text) }
       return String(cString: text)
     }
-    services.setClipboard = { SDL_SetClipboardText($0) }
+    services.setClipboard = { $1(SDL_SetClipboardText($0) == 0) }
     services.setFullScreen = { SDL_SetWindowFullscreen(window, $0 ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0) }
     services.inhibitScreenSaver = { $0 ? SDL_DisableScreenSaver() : SDL_EnableScreenSaver() }
-    services.takeText = { place in
+    services.takeText = { place, _ in
       guard let place else { return SDL_StopTextInput() }
       var (width, pixels): (Int32, Int32) = (1, 1)
       SDL_GetWindowSize(window, &width, nil)

@@ -46,12 +46,22 @@ package enum InputEvent: Sendable, Hashable {
   case closeRequested
 }
 
+/// What came of an address that was given away.
+package enum ShareOutcome: Sendable, Hashable {
+  /// It is in the clipboard.
+  case copied
+  /// The system has asked the player where to send it.
+  case sent
+  case failed
+}
+
 /// What the platform does for the game, as plain functions; a headless platform fills the same struct.
 package struct PlatformServices: Sendable {
   /// Monotonic seconds.
   package var now: @Sendable () -> Double = { 0 }
   package var clipboard: @Sendable () -> String? = { nil }
-  package var setClipboard: @Sendable (String) -> Void = { _ in }
+  /// Puts a text into the clipboard; `told` is called once, perhaps later, with whether that was done.
+  package var setClipboard: @Sendable (String, _ told: @escaping (Bool) -> Void) -> Void = { $1(true) }
   package var setFullScreen: @Sendable (Bool) -> Void = { _ in }
   /// Keeps the screen saver away while true.
   package var inhibitScreenSaver: @Sendable (Bool) -> Void = { _ in }
@@ -79,17 +89,17 @@ package struct PlatformServices: Sendable {
   package var soundDevices: @Sendable () -> [String] = { [] }
   /// A number that changes whenever a file does; `nil` where there is none.
   package var fileStamp: @Sendable (_ path: String) -> UInt64? = { _ in nil }
-  /// Begins to take text (input methods and screen keyboards come up) at a place of the bitmap, or ends it.
-  package var takeText: @Sendable (_ place: PixelRect?) -> Void = { _ in }
+  /// Begins to take text (input methods and screen keyboards come up) at a place of the bitmap, or ends it; `caption` says what text.
+  package var takeText: @Sendable (_ place: PixelRect?, _ caption: String) -> Void = { _, _ in }
   /// The local time as names of files have it: `2026-11-22-154210`.
   package var timeStamp: @Sendable () -> String = { "" }
   /// Whether the game is a page in a browser: it has no folders, no choice of devices and no program to leave.
   package var isPage = false
   /// The whole address of a path like `r/CODE`, where the program has one.
   package var address: (@Sendable (_ path: String) -> String)?
-  /// Gives away the page's address with `r/CODE` or `g/GAME` behind it: true where it lies on the clipboard, false where the
-  /// system asks whom to send it to; `nil` where there is no such address.
-  package var share: (@Sendable (_ path: String) -> Bool)?
+  /// Gives away the page's address with `r/CODE` or `g/GAME` behind it; `told` is called once, perhaps later, with what came of
+  /// it. `nil` where there is no such address.
+  package var share: (@Sendable (_ path: String, _ told: @escaping (ShareOutcome) -> Void) -> Void)?
   /// Hands over the clipboard's text later, as a browser does, which asks first; `nil` where `clipboard` has it at once.
   package var paste: (@Sendable (@escaping (String) -> Void) -> Void)?
   /// Shows a file or folder in the system's own program.

@@ -91,7 +91,10 @@ package final class RootScreen {
       applySettings()
       book.rebuild()
     }
-    settings.$fullScreen.observe { [context] isFull in if isFull || context.now > 0 { services.setFullScreen(isFull) } }
+    // At the start only a window can fill the screen: a browser wants a touch.
+    settings.$fullScreen.observe { [context] isFull in
+      if context.now > 0 || isFull && !services.isPage { services.setFullScreen(isFull) }
+    }
   }
 
   // MARK: Settings
@@ -151,7 +154,7 @@ package final class RootScreen {
     let place = context.focus?.textPlace
     guard place != textPlace else { return }
     textPlace = place
-    context.services.takeText(place.map { $0.pixels(width: .max, height: .max) })
+    context.services.takeText(place.map { $0.pixels(width: .max, height: .max) }, context.focus?.spoken ?? "")
   }
 
   // MARK: Input

@@ -73,6 +73,18 @@ import Testing
   }
 
   @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Chromium keys, clipboard, tabs, an interrupted sound, a full store and a trap leave the game as it was`()
+    throws
+  {
+    try run("hands.py", "chromium")
+  }
+
+  @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Firefox keys, clipboard, tabs, a full store and a trap leave the game as it was`() throws {
+    try run("hands.py", "firefox")
+  }
+
+  @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
   func `in Chromium two people play Infinite and Ultimate to the end, one on a phone, and load the page again`() throws
   {
     try run("games.py", "chromium")

@@ -128,6 +128,32 @@ struct AppTests {
     #expect(bench.clipboard.hasPrefix("Alina, Daily puzzle, 2026-11-22: "))
   }
 
+  @Test("what could not be copied is not said to be copied, be it a game, a code or a link")
+  func refusedCopy() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.want(.play(Cell(4)))
+    for (refuses, told) in [(true, "Could not copy."), (false, "Copied.")] {
+      bench.refusesClipboard = refuses
+      for intent in [Intent.copyGame, .copyText("K7Q2XD"), .shareGame] {
+        app.show(notice: "")
+        app.want(intent)
+        bench.pass(app)
+        #expect(app.screen.model.notice == told, "\(intent)")
+      }
+    }
+  }
+
+  @Test("the day of the last solved board never goes back, and the count of days never falls by it")
+  func solvedDays() throws {
+    let settings = Settings(services: Bench().services)
+    for (day, count) in [(100, 1), (101, 2), (101, 2), (100, 2), (102, 3), (99, 3), (104, 1)] {
+      settings.remember(.solved(day: day))
+      #expect(settings.streak == count && settings.solvedDay == max(day, settings.solvedDay))
+    }
+  }
+
   @Test("a game's link calls the player by name, and nobody else \"you\"", arguments: ["", "Ann"])
   func link(name: String) throws {
     let bench = Bench()

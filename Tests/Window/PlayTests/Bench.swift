@@ -34,6 +34,7 @@ final class Bench: @unchecked Sendable {
   var attention = 0
   var shared: [String] = []
   var clipboard = ""
+  var refusesClipboard = false
   /// What is told of the picture of today's board, and its size.
   var cardIsWritten: Bool? = nil
   var cards: [(card: DayCard, png: [UInt8])] = []
@@ -44,11 +45,14 @@ final class Bench: @unchecked Sendable {
     services.dataFolder = { self.dataFolder }
     services.configFolder = { "config" }
     services.requestAttention = { self.attention += 1 }
-    services.share = {
-      self.shared.append($0)
-      return true
+    services.share = { path, told in
+      self.shared.append(path)
+      told(self.refusesClipboard ? .failed : .copied)
     }
-    services.setClipboard = { self.clipboard = $0 }
+    services.setClipboard = { text, told in
+      if !self.refusesClipboard { self.clipboard = text }
+      told(!self.refusesClipboard)
+    }
     services.timeStamp = { self.stamp }
     services.readFile = { self.files[$0] }
     services.writeFile = { (path, bytes) throws(WriteFault) in

@@ -76,7 +76,7 @@ struct FieldTests {
   func textInput() {
     nonisolated(unsafe) var places: [PixelRect?] = []
     var services = Samples.services()
-    services.takeText = { places.append($0) }
+    services.takeText = { place, _ in places.append(place) }
     let screen = RootScreen(services: services, themes: Samples.themes)
     _ = screen.png(width: 640, height: 480, at: 0)
     screen.handle([], at: 1)

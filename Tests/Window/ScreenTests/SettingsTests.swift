@@ -44,6 +44,23 @@ struct SettingsTests {
     #expect(other.pace == 0.9, "what this window shows stays as it is")
   }
 
+  @Test("a mark that another window has left is added to, and what this one has set and not written stays")
+  func marksOfTwoWindows() {
+    let disk = MemoryFiles()
+    let (one, other) = (Settings(services: disk.services), Settings(services: disk.services))
+    (one.explained, one.solvedDay, one.streak) = ("fork", 20_000, 6)
+    one.store.save()
+    other.shownRules = "ultimate"
+    other.volume = 0.4
+    other.refreshMarks()
+    #expect(other.explained == "fork" && other.solvedDay == 20_000 && other.streak == 6)
+    #expect(other.shownRules == "ultimate")
+    other.explained += " threat"
+    other.store.save()
+    #expect(Settings(services: disk.services).explained == "fork threat")
+    #expect(one.volume == 0.8, "how this window looks and sounds stays as it is")
+  }
+
   @Test("what the command line says holds for the run, is never written, and gives way to the player")
   func forThisRun() {
     let disk = MemoryFiles()

@@ -32,12 +32,20 @@ final class PageGame {
     let shelf = RuleShelf.page
     guard let rules = try? shelf.load(shelf.names[0]) else { fatalError("the page has no score rules") }
     var opening = Opening(seed: seed, rulesName: shelf.names[0], rules: rules)
-    opening.overrides = { settings in if Page.prefers("still") { settings.reducedMotion = true } }
+    opening.overrides = { settings in
+      if Page.prefers("still") { settings.reducedMotion = true }
+      // A browser fills the screen only when it is asked to by a touch.
+      settings.fullScreen = false
+    }
     var random = SplitMix64(seed: seed)
     var machine = Machine(
       services: services, sound: sound.output, rules: shelf,
       connect: { _, name in
-        let fresh = WebConnection(name: name, seed: random.next()) { Int(random.next() % UInt64($0)) }
+        let fresh = WebConnection(name: name, seed: random.next()) {
+          if let app = game?.app { app.show(notice: app.screen.text(.notRemembered)) }
+        } chance: {
+          Int(random.next() % UInt64($0))
+        }
         socket = fresh
         return fresh.connection
       },
@@ -52,9 +60,9 @@ final class PageGame {
         let page = ScorePage(
           music.bars, rules: music.rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
         Page.download("\(name).svg", Array(page.svg.utf8))
-        let words = ["\(name).wav"] + PageSound.order(music, a4: piece.a4)
+        let number = Page.awaiting { problem in told(problem.isEmpty ? .kept(name) : .failed(.other(problem))) }
+        let words = [number, "\(name).wav"] + PageSound.order(music, a4: piece.a4)
         music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
-        told(.kept(name))
       })
     machine.themesFolder = "page"
     if Page.prefers("films") {
@@ -116,7 +124,8 @@ final class PageGame {
       toldPlace = place
       Page.tell(.place, place)
     }
-    let page = "\(app.screen.settings.language.rawValue)\t\(app.screen.title)"
+    let words = [app.screen.title, app.screen.text(.trapped), app.screen.text(.reload)]
+    let page = ([app.screen.settings.language.rawValue] + words).joined(separator: "\t")
     if page != toldPage {
       toldPage = page
       Page.tell(.page, page)
@@ -194,17 +203,17 @@ package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: In
   }
 }
 
-/// A key by the name that browsers have for it.
+/// A key by the name that browsers have for it; 0 where the game has no such key.
 @_expose(wasm, "key") @_cdecl("alinaKey")
-package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) {
+package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
   let name = text()
-  guard let key = Key(name: name.hasPrefix("Arrow") ? String(name.dropFirst(5)) : name) else { return }
+  guard let key = Key(name: name.hasPrefix("Arrow") ? String(name.dropFirst(5)) : name) else { return 0 }
   game?.add(.key(key, KeyModifiers(rawValue: UInt8(truncatingIfNeeded: modifiers)), isRepeat: isRepeat != 0))
+  return 1
 }
 
 /// Something that comes with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of
-/// the server, 6 the server's line is open, 7 it is closed, 8 what lies on the clipboard, 9 how far a film is. A room's match has
-/// its code after a stroke.
+/// the server, 6 the server's line is open, 7 it is closed, 8 how far a film is. A room's match has its code after a stroke.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
   guard let game else { return }
@@ -220,17 +229,22 @@ package func alinaText(_ kind: Int32) {
   case 5: socket?.received(incoming)
   case 6: socket?.cameUp()
   case 7: socket?.cameDown(words)
-  case 8: Page.pasted(words)
   default: if film?.hear(words) == false { film = nil }
   }
 }
 
-/// A state: 0 the page is seen, 1 it has the focus, 2 there is sound, or (0) no output for it, or (2) no way to make it.
+/// Answers a request of the program with a text.
+@_expose(wasm, "answer") @_cdecl("alinaAnswer")
+package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
+
+/// A state: 0 the page is seen, 1 it has the focus, 2 there is sound, or (0) no output for it, or (2) no way to make it, 3 the page
+/// fills the screen.
 @_expose(wasm, "state") @_cdecl("alinaState")
 package func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {
   case 0: game?.add(.visible(isOn != 0))
   case 1: game?.add(.focus(isOn != 0))
+  case 3: game?.app.screen.settings.fullScreen = isOn != 0
   default:
     game?.app.soundWaits = false
     if isOn != 1 { game?.app.soundChanged(to: isOn == 0 ? .none : .impossible) }

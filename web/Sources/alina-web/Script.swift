@@ -24,7 +24,7 @@ enum Asked: Int32 {
 /// What the page can be told.
 enum Told: Int32 {
   case clipboard, fullScreen, keepsAwake, attention, hand, delete, controls, say, focus, open, send, close, share, paste
-  case title, place, leave, page, expectAttention, stopFilm, lock, unlock
+  case title, place, leave, page, expectAttention, stopFilm, lock, unlock, caption
 }
 
 /// The page, as texts that go to and fro.
@@ -54,8 +54,23 @@ enum Page {
     return words.withUTF8 { scriptTell(what.rawValue, $0.baseAddress, Int32($0.count)) } == 1
   }
 
-  /// Who waits for what lies on the clipboard.
-  nonisolated(unsafe) static var pasted: (String) -> Void = { _ in }
+  /// What is called with the answers to requests, by their numbers.
+  nonisolated(unsafe) private static var answers: [Int32: (String) -> Void] = [:]
+  nonisolated(unsafe) private static var requests: Int32 = 0
+
+  /// A number for a request that the script answers later; `answer` is called once.
+  static func awaiting(_ answer: @escaping (String) -> Void) -> String {
+    requests += 1
+    answers[requests] = answer
+    return "\(requests)"
+  }
+
+  /// Tells the page something that it answers later.
+  static func request(_ what: Told, _ words: String = "", answer: @escaping (String) -> Void) {
+    tell(what, "\(awaiting(answer))\t\(words)")
+  }
+
+  static func answered(_ number: Int32, _ words: String) { answers.removeValue(forKey: number)?(words) }
 
   /// Gives the person a file to keep.
   static func download(_ name: String, _ bytes: [UInt8]) { _ = write("download/\(name)", bytes) }

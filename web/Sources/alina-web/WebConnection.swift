@@ -15,12 +15,14 @@ final class WebConnection {
   /// When to try again, and when the server was last heard, in the clock of matches.
   private var retryAt: Int64?
   private var heard: Int64 = 0
+  private let notKept: () -> Void
   private let chance: (Int) -> Int
 
   private static let credentials = "data/credentials"
 
-  /// Goes to the server that the page came from; `name` is what the player wrote for one; `chance` gives a random number under its argument.
-  init(name: String?, seed: UInt64, chance: @escaping (Int) -> Int) {
+  /// Goes to the server that the page came from; `name` is what the player wrote for one. `notKept` is told if the browser has no room for
+  /// who the player is; `chance` gives a random number under its argument.
+  init(name: String?, seed: UInt64, notKept: @escaping () -> Void, chance: @escaping (Int) -> Int) {
     var identity = ClientModel.Identity(client: "alina web", written: name)
     var saved: [String: String] = [:]
     for line in Page.text(.file, WebConnection.credentials).split(separator: "\n") {
@@ -32,7 +34,7 @@ final class WebConnection {
       identity.guest = identity.guest ?? saved["guest"]
     }
     model = ClientModel(identity, seed: seed)
-    self.chance = chance
+    (self.notKept, self.chance) = (notKept, chance)
     Page.tell(.open)
   }
 
@@ -122,7 +124,7 @@ final class WebConnection {
         ("resume", identity.resume),
       ]
       let text = words.compactMap { name, value in value.map { "\(name) \($0)\n" } }.joined()
-      _ = Page.write(WebConnection.credentials, Array(text.utf8))
+      if !Page.write(WebConnection.credentials, Array(text.utf8)) { notKept() }
     }
     inbox += output.events
     if output.close, isUp {

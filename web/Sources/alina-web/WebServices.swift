@@ -9,13 +9,12 @@ extension PlatformServices {
     services.isPage = true
     services.now = { scriptNow() }
     services.clipboard = { Page.ask(.clipboard).map { String(decoding: $0, as: UTF8.self) } }
-    services.setClipboard = { Page.tell(.clipboard, $0) }
-    services.share = { Page.tell(.share, $0) }
-    services.address = { Page.text(.address, $0) }
-    services.paste = {
-      Page.pasted = $0
-      Page.tell(.paste)
+    services.setClipboard = { text, told in Page.request(.clipboard, text) { told($0 == "copied") } }
+    services.share = { path, told in
+      Page.request(.share, path) { told($0 == "copied" ? .copied : $0 == "failed" ? .failed : .sent) }
     }
+    services.address = { Page.text(.address, $0) }
+    services.paste = { Page.request(.paste, answer: $0) }
     services.setFullScreen = { Page.tell(.fullScreen, $0 ? "1" : "") }
     services.inhibitScreenSaver = { Page.tell(.keepsAwake, $0 ? "1" : "") }
     services.requestAttention = { Page.tell(.attention) }
@@ -28,7 +27,8 @@ extension PlatformServices {
     services.writeFile = { (path, bytes) throws(WriteFault) in if !Page.write(path, bytes) { throw .noRoom } }
     services.listFolder = { Page.text(.folder, $0).split(separator: "\n").map { String($0) } }
     services.deleteFile = { Page.tell(.delete, $0) }
-    services.takeText = { place in
+    services.takeText = { place, caption in
+      Page.tell(.caption, caption)
       scriptTakeText(
         Double(place?.x ?? 0), Double(place?.y ?? 0), Double(place?.width ?? 0), Double(place?.height ?? 0))
     }

@@ -108,6 +108,9 @@ package final class Settings {
   /// Where the window was: `WIDTHxHEIGHT+X+Y`; empty before it was ever closed.
   @Setting package var window: String
 
+  /// Takes over the marks that another window has left: what was explained, shown and solved.
+  package func refreshMarks() { store.readAgain(["explained", "shown-rules", "solved-day", "streak"]) }
+
   /// Opens the settings of a platform; what was never set is as the system has it.
   package init(services: PlatformServices) {
     store = SettingsStore(services: services)

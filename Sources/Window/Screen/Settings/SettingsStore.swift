@@ -167,10 +167,11 @@ package final class SettingsStore {
     return true
   }
 
-  /// Takes the values of some keys from the file, which another window may have written.
-  package func readAgain(_ keys: [String]) {
+  /// Takes the values of some keys from the file, which another window may have written; what was set here and is not written yet stays.
+  func readAgain(_ keys: Set<String>) {
     guard let text = services.readFile(path).flatMap({ SettingsStore.text($0) }) else { return }
-    for case .value(let key, let text) in SettingsStore.parse(text).lines where keys.contains(key) {
+    for case .value(let key, let text) in SettingsStore.parse(text).lines where keys.subtracting(changed).contains(key)
+    {
       _ = SettingsStore.put(key, text, into: &lines)
     }
   }

@@ -113,9 +113,9 @@ final class FieldRow: PageRow {
     case .controllerY: return typed(String(FieldRow.wheel[0]))
     case .character("a") where isControl: isSelected = !text.isEmpty
     case .character("v") where isControl: return typed(context.services.clipboard() ?? "")
-    case .character("c") where isControl: context.services.setClipboard(text)
+    case .character("c") where isControl: context.services.setClipboard(text) { _ in }
     case .character("x") where isControl:
-      context.services.setClipboard(text)
+      context.services.setClipboard(text) { _ in }
       isSelected = true
       removeSelection()
       setNeedsDisplay()

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""hands.py BROWSER alina-server: keyboard, clipboard, full screen, two tabs, an interrupted sound, a trap, a full store.
+
+What a browser does itself is left to it; what two tabs keep does not get into each other's way; what ends does not end the game.
+Prints what went wrong in one line and exits 1.
+"""
+import shutil
+import sys
+
+from browsers import Fault
+from play import CELL, CONTROL, Player, Server, expect
+
+FIELD = "document.getElementById('text')"
+TEXTS = f"{CONTROL}.filter(control => control.role === 'textbox').map(control => [control.ariaLabel, control.textContent])"
+GAMES = "Object.keys(localStorage).filter(key => /data\\/games\\/.*\\.pgn$/.test(key))"
+# Each key with whether the page has taken it from the browser.
+NOTE_KEYS = """addEventListener('DOMContentLoaded', () => {
+  globalThis.keys = [];
+  // After the page's own listeners.
+  addEventListener('keydown', event => setTimeout(() => keys.push(`${event.key} ${event.defaultPrevented}`)));
+});"""
+# Devices that are noted, and a telephone call: the device is taken away, and nobody gets it back before the call has ended.
+NOTE_SOUND = """(() => {
+  const state = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'state').get, resume = AudioContext.prototype.resume;
+  globalThis.devices = [];
+  let isCalling = false;
+  globalThis.AudioContext = class extends AudioContext { constructor(options) { super(options); devices.push(this); } };
+  Object.defineProperty(BaseAudioContext.prototype, 'state', { get() { return isCalling ? 'interrupted' : state.call(this); } });
+  AudioContext.prototype.resume = function () {
+    return isCalling ? Promise.reject(new DOMException('a call', 'InvalidStateError')) : resume.call(this);
+  };
+  globalThis.states = () => devices.map(device => device.state);
+  globalThis.call = async is => {
+    isCalling = is;
+    for (const device of devices.filter(device => state.call(device) !== 'closed')) {
+      if (is) await device.suspend();
+      device.dispatchEvent(new Event('statechange'));
+    }
+  };
+})();"""
+# A program whose next turn traps when that is wanted, with the instruction that Swift's traps are.
+TRAP = """(() => {
+  const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 5, 1, 3, 0, 0, 11]);
+  const trap = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports.f, stream = WebAssembly.instantiateStreaming;
+  globalThis.turns = 0;
+  WebAssembly.instantiateStreaming = async (...words) => {
+    const { instance } = await stream(...words), { turn } = instance.exports;
+    const traps = words => { turns++; if (globalThis.trapNext || sessionStorage.trapAtStart) trap(); return turn(words); };
+    return { instance: { exports: { ...instance.exports, turn: traps } } };
+  };
+})();"""
+
+
+def keyboard(player):
+    """The page takes the keys that it uses, and leaves the others, and the zoom, to the browser."""
+    page = player.page
+    page.until(f"{CELL}.length === 9")
+    for key in ("F1", "Escape", "ArrowLeft"):
+        page.run("keys.splice(0)")
+        page.key(key)
+        said = page.until("keys.at(-1)")
+        expect(said == f"{key} true", f"the page is told {said} of {key}")
+    # Made up, as the browser does what they are for: goes back, home, into its own bar, opens a menu, prints.
+    for left in ("{ key: 'F6' }", "{ key: 'F10', shiftKey: true }", "{ key: 'ContextMenu' }", "{ key: 'ArrowLeft', altKey: true }",
+                 "{ key: 'Home', altKey: true }", "{ key: 'p', ctrlKey: true }", "{ key: 'c', ctrlKey: true, shiftKey: true }"):
+        expect(page.run(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {{ ...{left}, bubbles: true, cancelable: true }}))"),
+               f"the page takes {left} from the browser")
+    for is_zoom in (True, False):
+        expect(page.run("document.getElementById('screen').dispatchEvent(new WheelEvent('wheel', "
+                        f"{{ deltaY: 1, ctrlKey: {str(is_zoom).lower()}, cancelable: true }}))") == is_zoom, "the wheel zooms, or the page scrolls")
+    # Tab goes from element to element, and Enter presses the one that has the focus.
+    page.until(f"{CELL}.length === 9")
+    seen = set()
+    for _ in range(40):
+        page.key("Tab")
+        seen.add(page.run("document.activeElement.ariaLabel"))
+        if page.run("document.activeElement.ariaLabel === 'Menu'"):
+            break
+    expect("Menu" in seen, f"by Tab one gets to {seen}")
+    page.key("Enter")
+    player.sees("Settings")
+
+
+def text(player):
+    """A text is pasted once, and the field says what it is for."""
+    page = player.page
+    for name in ("Play online", "Connect"):
+        player.press(name)
+    player.sees("Open a room")
+    code = page.until(f"{CONTROL}.find(control => control.role === 'textbox')?.ariaLabel")
+    page.run("navigator.clipboard.writeText('ABC234')")
+    player.press(code)
+    page.until(f"document.activeElement === {FIELD}")
+    expect(page.run(f"{FIELD}.ariaLabel").startswith(code), "the field is not called as the page calls it")
+    for word in ("ABC234", "ABC234"):
+        page.key("v", "Control")
+        page.until(f"{TEXTS}.some(([, text]) => text === {word!r})")
+        # All of it is selected, so that what is pasted next replaces it.
+        page.key("a", "Control")
+    page.key("7")
+    page.until(f"{TEXTS}.some(([, text]) => text === '7')")
+    expect(page.run(f"{FIELD}.hidden") is False, "the field is hidden while one writes")
+    page.key("Escape")
+    page.until(f"{FIELD}.hidden")
+
+
+def clipboard(player):
+    """A game is copied and pasted by the keys; what the browser refuses is not said to be copied."""
+    page = player.page
+    page.until(f"{CELL}.length === 9")
+    player.press("b2")
+    player.until_cell("b2", "X")
+    page.key("c", "Control")
+    player.hears("Copied")
+    expect("[Event" in page.run("navigator.clipboard.readText()"), "the clipboard has no game")
+    page.key("v", "Control")
+    player.sees("Share link")
+    page.run("(Clipboard.prototype.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError')), "
+             "document.execCommand = () => false, heard.splice(0))")
+    player.press("Share link")
+    player.hears("Could not copy")
+    expect(not page.run("heard.some(line => line.includes('Copied'))"), "a copy that failed is said to be done")
+
+
+def full_screen(player, server):
+    """The setting is what the screen is, whoever changes it."""
+    page = player.page
+    setting = "localStorage.getItem('alina/config/settings')?.match(/full-screen = (.*)/)?.[1]"
+    page.key("F11")
+    page.until(f"document.fullscreenElement && {setting} === 'yes'")
+    # As the browser's own Esc does.
+    page.run("document.exitFullscreen()")
+    page.until(f"!document.fullscreenElement && {setting} === 'no'")
+    page.key("F11")
+    page.until("Boolean(document.fullscreenElement)")
+    page.run("document.exitFullscreen()")
+    page.until(f"{setting} === 'no'")
+    # At a start no browser fills the screen; the first press does.
+    page.run("localStorage.setItem('alina/config/settings', 'full-screen = yes\\n')")
+    player.open(server.url)
+    page.key("F11")
+    page.until("Boolean(document.fullscreenElement)")
+    page.run("document.exitFullscreen()")
+
+
+def tabs(player, server):
+    """Two tabs keep two games, also those of one second; the next tab takes up none that another one plays."""
+    page = player.page
+    page.run("localStorage.clear()")
+    player.open(server.url)
+    other = player.tab(server.url)
+    for each in (player, other):
+        each.page.until(f"{CELL}.length === 9")
+    # Both begin in one second of the clock: it is stopped.
+    for each in (player, other):
+        each.page.run("(Date = class extends Date { constructor(...words) { super(...(words.length ? words : [1e12])); } static now() { return 1e12; } }, 0)")
+    player.press("b2")
+    other.press("a1")
+    page.until(f"{GAMES}.length === 2")
+    player.until_cell("b2", "X")
+    other.until_cell("a1", "X")
+    third = player.tab(server.url)
+    third.page.until(f"{CELL}.length === 9")
+    expect("X" not in third.cells().values(), "a tab takes up a game that another one plays")
+    third.page.close_tab()
+    # The last one that was begun is taken up once its tab is gone.
+    other.page.close_tab()
+    page.until("navigator.locks.query().then(({ held }) => held.filter(lock => lock.name.includes('data/games')).length === 1)")
+    fourth = player.tab(server.url)
+    fourth.until_cell("a1", "X")
+    fourth.page.close_tab()
+
+
+def phone_call(player, server):
+    """A muted page opens no device; a call, a device that goes and a device that is closed end the sound for a while only."""
+    page = player.page
+    page.run("(localStorage.clear(), localStorage.setItem('alina/config/settings', 'muted = yes\\n'))")
+    player.open(server.url)
+    page.until(f"{CELL}.length === 9")
+    player.press("b2")
+    player.until_cell("b2", "X")
+    expect(page.run("devices.length") == 0, "a muted page has opened a device")
+    page.key("m")
+    page.until("states()[0] === 'running' && globalThis.level?.() > 0.001")
+    page.key("m")
+    page.until("states()[0] === 'suspended'")
+    page.key("m")
+    page.until("states()[0] === 'running'")
+    # A call in the middle: the sound is back with its end, without a touch.
+    page.run("call(true)")
+    page.key("ArrowLeft")
+    page.key("ArrowLeft")
+    page.run("call(false)")
+    page.until("states()[0] === 'running' && globalThis.level?.() > 0.001")
+    # A device that the browser closes: another one in its place.
+    page.run("devices[0].close()")
+    page.until("states()[1] === 'running' && globalThis.level?.() > 0.001")
+    # A call before the first touch: the sound comes with the first one after it.
+    player.open(server.url)
+    page.run("call(true)")
+    player.press("Menu")
+    player.press("Back")
+    page.run("call(false)")
+    page.until(f"{CELL}.length === 9")
+    page.key("ArrowLeft")
+    page.until("states().at(-1) === 'running'")
+    expect(not page.run("heard.some(line => line.includes('without sound'))"), "the sound is given up during a call")
+
+
+def full_store(player, server):
+    """A player whose browser has no room left stays the same player."""
+    page = player.page
+    page.run("localStorage.clear()")
+    player.open(server.url)
+    page.run("""(() => { for (let n = 2 ** 22; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`full${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
+    for name in ("Menu", "Play online", "Connect"):
+        player.press(name)
+    page.until("localStorage.getItem('alina/data/credentials')?.includes('resume')")
+    # With not even that much room, the player is told.
+    page.run("""(() => { localStorage.removeItem('alina/data/credentials'); localStorage.removeItem('alina-reserve');
+      for (let n = 2 ** 12; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`fuller${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
+    player.press("Disconnect")
+    player.press("Connect")
+    player.hears("No storage space left")
+    page.run("localStorage.clear()")
+
+
+def trap(player, server):
+    """A trap ends in one line and a button, at once and for good; the game is there when the page is loaded again."""
+    page = player.page
+    page.run("localStorage.clear()")
+    player.open(server.url)
+    page.until(f"{CELL}.length === 9")
+    player.press("b2")
+    player.until_cell("b2", "X")
+    page.until(f"{GAMES}.length === 1")
+    page.run("globalThis.trapNext = true")
+    page.key("ArrowLeft")
+    button = "document.querySelector('#message:not([hidden]) button')"
+    page.until(f"{button}?.textContent === 'Reload'")
+    expect(page.run(f"document.activeElement === {button} && {CONTROL}.length === 0"), "what no longer works is still offered")
+    count = page.run("turns")
+    page.key("ArrowLeft")
+    page.run("new Promise(requestAnimationFrame)")
+    expect(page.run("turns") == count, "the program runs on after a trap")
+    expect(page.run("globalThis.devices.every(device => device.state === 'closed')"), "the sound goes on after a trap")
+    page.run(f"(globalThis.isOld = true, setTimeout(() => {button}.click()), 0)")
+    page.until(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CELL}.length === 9")
+    player.until_cell("b2", "X")
+    # One at the start: the line too; the game that may have done it is among those kept, and the next start begins another one.
+    page.run("sessionStorage.trapAtStart = 1")
+    page.open(server.url)
+    page.until(f"{button}?.textContent === 'Reload'")
+    page.run("sessionStorage.clear()")
+    player.open(server.url)
+    page.until(f"{CELL}.length === 9")
+    expect(set(player.cells().values()) == {"empty"} and page.run(f"{GAMES}.length") == 1, "a game that traps is taken up again")
+    page.complaints[:] = [line for line in page.complaints if "unreachable" not in line]
+
+
+def main(name, program):
+    server = Server(program)
+    player = None
+    try:
+        player = Player(name, server.url, before=f"{NOTE_KEYS}{NOTE_SOUND}{TRAP}")
+        keyboard(player)
+        text(player)
+        player.open(server.url)
+        clipboard(player)
+        player.open(server.url)
+        full_screen(player, server)
+        tabs(player, server)
+        # Firefox has no output here.
+        if name == "chromium":
+            phone_call(player, server)
+        full_store(player, server)
+        trap(player, server)
+        expect(player.page.complaints == [], f"{player.page.complaints}")
+    finally:
+        if player:
+            player.close()
+        server.kill()
+        shutil.rmtree(server.folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Fault as fault:
+        sys.exit(f"hands.py: {fault}")
