@@ -145,6 +145,17 @@ struct AppTests {
     }
   }
 
+  @Test("where the sound waits for a touch, nobody is asked for one while it is muted")
+  func mutedSound() throws {
+    let app = try Bench().app()
+    app.soundWaits = true
+    for isMuted in [false, true, false] {
+      app.want(.setMuted(isMuted))
+      app.update(input: [], at: 0)
+      #expect(app.screen.model.soundWaits == !isMuted)
+    }
+  }
+
   @Test("the day of the last solved board never goes back, and the count of days never falls by it")
   func solvedDays() throws {
     let settings = Settings(services: Bench().services)

@@ -75,8 +75,12 @@ struct FieldTests {
   @Test("the platform takes text while a field has the focus, and not while the board has its keys")
   func textInput() {
     nonisolated(unsafe) var places: [PixelRect?] = []
+    nonisolated(unsafe) var caption = ""
     var services = Samples.services()
-    services.takeText = { place, _ in places.append(place) }
+    services.takeText = {
+      places.append($0)
+      caption = $1
+    }
     let screen = RootScreen(services: services, themes: Samples.themes)
     _ = screen.png(width: 640, height: 480, at: 0)
     screen.handle([], at: 1)
@@ -84,6 +88,7 @@ struct FieldTests {
     screen.show(.network)
     screen.handle([], at: 1)
     #expect(places.count == 1 && places[0] != nil)
+    #expect(caption == screen.context.focus?.spoken && !caption.isEmpty, "a screen reader is told what is typed")
     press(screen, .escape)
     #expect(places.count == 2 && places[1] == nil)
   }
