@@ -9,7 +9,7 @@ import random
 import sys
 
 from browsers import Fault, wait
-from live import FIRST, again, hash_begins
+from live import SECOND, again, hash_begins
 from play import CELL, CONTROL, expect, open_room, visit, watch
 
 
@@ -49,8 +49,8 @@ def whole(game, ann, ben, enter, moves):
     side = 81 if game == "Ultimate" else 9
     for player in (ann, ben):
         player.page.until(f"{CELL}.length === {side}")
-    wait("somebody to be told to move", lambda: any(player.page.run(FIRST) for player in (ann, ben)))
-    x, o = (ann, ben) if ann.page.run(FIRST) else (ben, ann)
+    wait("somebody to be told to wait", lambda: any(player.page.run(SECOND) for player in (ann, ben)))
+    x, o = (ben, ann) if ann.page.run(SECOND) else (ann, ben)
     everybody, plies = [x, o], 0
     while not is_over(x):
         mover = (x, o)[plies % 2]

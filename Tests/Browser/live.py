@@ -39,8 +39,8 @@ NOTICES = """(() => {
   ServiceWorkerRegistration.prototype.getNotifications = async () => notices.map(title => ({ close() { notices.splice(notices.indexOf(title), 1); } }));
 })()"""
 
-# Whether the player has heard that the first move is theirs.
-FIRST = "heard.some(line => line.includes('make your first move'))"
+# Whether the player has heard that the first move is the other's.
+SECOND = "heard.some(line => line.includes('Waiting for guest'))"
 
 
 def again(player):
@@ -120,7 +120,7 @@ def back(player):
     page.run("history.back()")
     page.until(f"{CELL}.length === 9")
     page.run("history.back()")
-    player.hears("Go back once more to leave")
+    player.hears("Go back again to leave")
     page.until("history.state?.level === 1")
     expect(page.run(f"{CELL}.length") == 9, "Back leaves a match")
 
@@ -171,8 +171,8 @@ def main(name, program):
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
         # Who has X is the server's choice.
-        wait("somebody to be told to move", lambda: any(player.page.run(FIRST) for player in (ann, ben)))
-        x, o = (ann, ben) if ann.page.run(FIRST) else (ben, ann)
+        wait("somebody to be told to wait", lambda: any(player.page.run(SECOND) for player in (ann, ben)))
+        x, o = (ben, ann) if ann.page.run(SECOND) else (ann, ben)
         everybody = loads_again(x, o, server, enter)
         hidden(x, o, everybody)
         back(x)

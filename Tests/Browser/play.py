@@ -266,7 +266,7 @@ def other_version(player):
 
 def half_loaded(name, program):
     """A module of which half arrives is a line, and nothing is lost."""
-    for module, words in (("alina", "Not all of the page arrived"), ("sound", "This browser plays no sound of ours")):
+    for module, words in (("alina", "Not all of the page arrived"), ("sound", "This browser cannot play sound here")):
         folder = tempfile.mkdtemp(prefix="alina-")
         shutil.copytree(PAGE, folder, dirs_exist_ok=True)
         path = glob.glob(f"{folder}/v/*/{module}.wasm")[0]
