@@ -26,7 +26,7 @@ extension WindowState {
   /// Forgets what belongs to the connection that is left.
   private mutating func forgetServer() {
     (views, awaited, wanted, pending, code, waitedIn, lostAt) = ([:], nil, nil, nil, nil, nil, nil)
-    (isQuiet, blocked, openings) = (false, [], 0)
+    (isQuiet, blocked, openings, dropsRoom) = (false, [], 0, false)
   }
 
   // MARK: - What the player wants
@@ -76,6 +76,7 @@ extension WindowState {
       guard network.phase == .lobby || network.phase == .playing else { return refuse(.errOccupied) }
       let effects = leaveMatch()
       let isQuick = intent == .quickMatch
+      dropsRoom = openings > 0
       code = nil
       if isQuick { network.phase = .queued(bots: 0) }
       return effects + [.show(.network)] + (isQuick ? [.command(.seek(terms(preferences.clock)))] : openRoom())
@@ -108,6 +109,7 @@ extension WindowState {
 
   private mutating func openRoom() -> [Effect] {
     openings += 1
+    dropsRoom = false
     var terms = terms(preferences.roomClock)
     terms.opener = preferences.roomSide
     return [.command(.create(terms))]
@@ -147,6 +149,7 @@ extension WindowState {
       return [.command(.unseek), .show(.network)]
     case .room:
       network.phase = .lobby
+      dropsRoom = openings > 0
       defer { (awaited, code) = (nil, nil) }
       return (awaited.map { [.command(.abort($0))] } ?? []) + [.show(.network)]
     case .offline where link == .none: return refuse(.notConnected)
@@ -163,7 +166,7 @@ extension WindowState {
     case .queued(_, let bots): network.phase = .queued(bots: bots)
     case .room(let m, let code, _):
       openings = max(0, openings - 1)
-      guard openings == 0 else { return [.command(.abort(m))] }
+      guard openings == 0, !dropsRoom else { return [.command(.abort(m))] }
       awaited = m
       self.code = code
       network.message = nil

@@ -122,6 +122,8 @@ package struct WindowState: Sendable {
   var opensLobby = false
   /// The rooms that the server has not opened yet. Only the newest is shown; the others are closed as they come.
   var openings = 0
+  /// Whether the newest of them is closed as well, because the player has wanted something else since.
+  var dropsRoom = false
   /// The queue or the room in which the player waited as the connection was lost.
   var waitedIn: NetworkModel.Phase?
   /// When the connection was lost, until the match on the board is known again.

@@ -1,5 +1,6 @@
 import MatchProtocol
 import Testing
+import TicTacToe
 
 @testable import ClientModel
 
@@ -118,6 +119,40 @@ private struct Server {
     let ends = events.suffix(2)
     #expect(Array(ends) == [.lost(m), .becameGuest(login: nil)])
     #expect(model.matches.isEmpty && model.outstanding.map(\.message) == [.mute(on: true)])
+  }
+
+  @Test func `a move made while the line is down is sent once when it is back, and the same one after each loss`()
+    throws
+  {
+    var server = Server(PlayerInfo(name: "guest-ann", rating: 1500, guest: true), hours: 0)
+    var model = ClientModel(.init(guest: "ann"), seed: 1)
+    _ = try login(&model, &server)
+    let m = try #require(MatchID(rawValue: "0123456789ab"))
+    var state = MatchState(id: m)
+    let info = PlayerInfo(name: "guest-ann", rating: 1500, guest: true)
+    let other = PlayerInfo(name: "guest-ben", rating: 1500, guest: true)
+    let start = MatchEvent(
+      at: 0, side: nil, mid: nil,
+      .start(Sides(x: info, o: other), MatchTerms(), confirm: false, previous: nil, keys: []))
+    try state.append(start, body: start.body)
+    func hear(_ message: ServerMessage) -> ClientModel.Output {
+      Array(message.bytes().dropLast()).withUnsafeBytes { model.receive($0, now: 0) }
+    }
+    _ = hear(.state(state, left: nil, you: .x))
+    model.disconnected()
+    #expect(model.perform(.move(m, Cell(4))).lines.isEmpty && model.perform(.move(m, Cell(4))).lines.isEmpty)
+    var moves: [String] = []
+    for _ in 0..<2 {
+      let line = try #require(model.connected().lines.first)
+      let hello = try line.withUnsafeBytes { try ClientLine($0) }
+      let answers = server.answer(.init(resume: "resume"), re: hello.id)
+      for answer in answers {
+        let out = Array(answer.dropLast()).withUnsafeBytes { model.receive($0, now: 0) }
+        moves += out.lines.map { String(decoding: $0, as: UTF8.self) }.filter { $0.contains(#""t":"move""#) }
+      }
+      model.disconnected()
+    }
+    #expect(moves.count == 2 && moves[0] == moves[1])
   }
 
   @Test func `a server that lets no guest in is not asked for ever`() throws {

@@ -278,6 +278,12 @@ extension TableTests {
     #expect(window.step(.network(.room(second, code: "BBBBBB", expiresIn: 9), nil)) == [.command(.abort(second))])
     window.step(.network(.room(third, code: "CCCCCC", expiresIn: 9), nil))
     #expect(window.state.network.phase == .room(code: "CCCCCC"))
+    // Closed before the server has answered.
+    var closed = window
+    closed.want(.openRoom)
+    closed.want(.leave)
+    #expect(closed.step(.network(.room(second, code: "DDDDDD", expiresIn: 9), nil)) == [.command(.abort(second))])
+    #expect(closed.state.network.phase == .lobby)
     // A server that refuses leaves no room on the screen that is not there.
     window.want(.openRoom)
     window.step(.network(.refused(.busy, "later", .create(MatchTerms(), key: nil)), nil))
