@@ -5,8 +5,6 @@ import TicTacToe
 
 /// Coming in and going; accounts and their tokens.
 extension Lobby {
-  private var lifetimes: Lifetimes { Lifetimes(guest: configuration.guestLives, account: configuration.accountLives) }
-
   mutating func connected(_ id: ConnectionID, _ address: String?) {
     connections[id] = Connection(address: address)
     send(.greeting(server: configuration.server, versions: protocolVersions), to: id)
@@ -22,7 +20,7 @@ extension Lobby {
       return false
     }
     let most = configuration.loginsPerMinute
-    if let address = connections[id]?.address, !tries.allow("login \(address)", perMinute: most, now.steady) {
+    if let address = connections[id]?.address, !tries.allow("login \(address)", atMost: most, now.steady) {
       refuse(id, re, .rate, "too many logins from your address; wait a minute")
       close(id, .full, "too many logins from your address", retry: 60_000)
       return false
@@ -45,16 +43,16 @@ extension Lobby {
     let session = hello.resume == nil ? crockford(bits: random.next(), count: 10, lowercase: true) : ""
     let entry: Entry
     if let presented = hello.resume {
-      entry = .resume(presented: Lobby.digest(presented), fresh: Lobby.digest(resume), lives: lifetimes)
+      entry = .resume(presented: Lobby.digest(presented), fresh: Lobby.digest(resume), lives: configuration.lives)
     } else if let known = hello.token {
-      entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: lifetimes)
+      entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     } else {
       // The name a guest likes, if nobody has it, or one by chance; all are marked as a guest's.
       let liked = hello.guest.flatMap { isToken($0, 3...13) ? $0 : nil }
       let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }
       entry = .guest(
         names: ([liked].compactMap(\.self) + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
-        session: session, resume: Lobby.digest(resume), lives: lifetimes)
+        session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     }
     ask(.enter(entry, node), for: id) { $0.entered(id, re, hello, token, resume, $1) }
   }
@@ -194,7 +192,10 @@ extension Lobby {
 
   mutating func change(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID) {
     var token: String?
+    /// The address whose count of names goes up.
+    var address: String?
     let what: AccountChange
+    guard !isBusy else { return refuseBusy(id, line.id) }
     switch line.message {
     case .register(let name):
       // Who has the name and asks for it again has lost the answer, and the token with it.
@@ -202,20 +203,26 @@ extension Lobby {
         return refuse(id, line.id, .forbidden, "you are \(account.name) already")
       }
       if let fault = fault(in: name) { return refuse(id, line.id, .name, fault) }
+      if account.guest { address = connections[id]?.address }
+      if let address, !registrations.allow(address, atMost: configuration.namesPerDay, now.steady) {
+        return refuse(id, line.id, .rate, "too many names from your address today; try again tomorrow")
+      }
       let fresh = makeToken()
       token = fresh
-      what = .register(name: name, token: Lobby.digest(fresh), lives: configuration.accountLives)
+      what = .register(name: name, token: Lobby.digest(fresh), lives: configuration.lives.account)
     case .token(.rotate):
       let fresh = makeToken()
       token = fresh
-      what = .token(Lobby.digest(fresh), lives: configuration.accountLives)
+      what = .token(Lobby.digest(fresh), lives: configuration.lives.account)
     case .token(.revoke): what = .revoke(keep: connections[id]?.session ?? "")
     case .mute(let on): what = .quiet(on)
     case .block(let name, let on): what = .block(name: name, on: on)
     default: return
     }
-    guard !isBusy else { return refuseBusy(id, line.id) }
-    ask(.change(.id(account.id), what), for: id) { [token] in $0.changed(id, line.id, token, $1) }
+    ask(.change(.id(account.id), what), for: id) { [token, address] lobby, answer in
+      if case .change(.changed) = answer {} else if let address { lobby.registrations.takeBack(address) }
+      lobby.changed(id, line.id, token, answer)
+    }
   }
 
   private mutating func changed(_ id: ConnectionID, _ re: String?, _ token: String?, _ answer: StoreAnswer?) {

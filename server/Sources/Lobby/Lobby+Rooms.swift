@@ -41,9 +41,9 @@ extension Lobby {
   /// Counts a try of a code; refuses beyond the limit.
   mutating func allowCode(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     let most = configuration.codeTriesPerMinute
-    let byAccount = tries.allow("code \(account.id)", perMinute: most, now.steady)
+    let byAccount = tries.allow("code \(account.id)", atMost: most, now.steady)
     let byAddress =
-      connections[id]?.address.map { tries.allow("code \($0)", perMinute: most, now.steady) } ?? true
+      connections[id]?.address.map { tries.allow("code \($0)", atMost: most, now.steady) } ?? true
     if !byAccount || !byAddress { refuse(id, re, .rate, "at most \(most) tries of codes a minute") }
     return byAccount && byAddress
   }

@@ -40,7 +40,9 @@ package struct Lobby: Sendable {
   var accounts = Accounts()
   var matches = MatchCache()
   var store = StoreWork()
-  var tries = Tries()
+  var tries = Tries(window: 60_000)
+  /// Names registered, by address.
+  var registrations = Tries(window: 86_400_000)
   var nodes = Nodes()
   /// What the connections of this node seek.
   var seeks = Seeks()
@@ -115,8 +117,13 @@ package struct Lobby: Sendable {
       if isKeeper { if mustReadQueue { askForQueue() } else { pairAll() } }
       timers.set(.pairing, at: now.steady + 1000)
     case .housekeeping:
-      if isKeeper { ask(.clean(guests: configuration.maxGuests, keys: configuration.keyLives)) }
-      timers.set(.housekeeping, at: now.steady + 60_000)
+      guard isKeeper else { return timers.set(.housekeeping, at: now.steady + 60_000) }
+      let (guests, keys) = (configuration.maxGuests, configuration.keyLives)
+      ask(.clean(guests: guests, keys: keys, lives: configuration.lives)) { lobby, answer in
+        // A backlog goes in slices, so that moves and logins have their turn in between.
+        let isMore = answer == .cleaned(isMore: true)
+        lobby.timers.set(.housekeeping, at: lobby.now.steady + (isMore ? 100 : 60_000))
+      }
     case .beat:
       beat()
       sendAway()

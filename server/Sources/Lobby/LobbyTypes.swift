@@ -109,6 +109,8 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var botRate = [200, 200]
   /// New guests and logins a minute from one address.
   package var loginsPerMinute = 30
+  /// Names registered within a day from one address.
+  package var namesPerDay = 20
   /// Tries of room codes a minute, from one address and by one account.
   package var codeTriesPerMinute = 5
   /// Writes waiting to become durable beyond which commands are refused as busy.
@@ -136,12 +138,9 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var botAfter = 20_000
   /// Milliseconds a `key` is remembered at least; it is kept while its match goes on.
   package var keyLives: Int64 = 600_000
-  /// Guests that are kept: of more than that the oldest who are away and play nothing are forgotten.
+  /// Guests that are kept: beyond that, those who were here longest ago and play nothing are forgotten.
   package var maxGuests = 20_000
-  /// Milliseconds a guest's token lives: a day.
-  package var guestLives: Int64 = 86_400_000
-  /// Milliseconds an account's token lives: ninety days.
-  package var accountLives: Int64 = 7_776_000_000
+  package var lives = Lifetimes.usual
   /// `HOST:PORT` by which clients reach this node, told to those of other nodes; empty if none is to be told.
   package var address = ""
   /// Milliseconds between two beats of a node.

@@ -227,12 +227,16 @@ struct MatchCache: Sendable {
 
 /// Tries in this minute.
 struct Tries: Sendable {
-  private var minute: Int64 = 0
+  /// Milliseconds after which the counts begin anew.
+  let window: Int64
+  private var began: Int64 = 0
   private var counts: [String: Int] = [:]
 
-  /// Counts a try; `false` once there were more than `limit` within the minute.
-  mutating func allow(_ what: String, perMinute limit: Int, _ now: Int64) -> Bool {
-    if minute != now / 60_000 { (minute, counts) = (now / 60_000, [:]) }
+  init(window: Int64) { self.window = window }
+
+  /// Counts a try; `false` once there were more than `limit` within the window.
+  mutating func allow(_ what: String, atMost limit: Int, _ now: Int64) -> Bool {
+    if began != now / window { (began, counts) = (now / window, [:]) }
     counts[what, default: 0] += 1
     return counts[what, default: 0] <= limit
   }

@@ -62,6 +62,9 @@ extension MatchStore {
 }
 
 extension StoreQuestion {
+  /// Rows of a kind that one `clean` deletes: units and logins wait for it, 20 ms in a file (November 2026).
+  package static let cleanedAtOnce = 1000
+
   /// Whether it may change something.
   package var changes: Bool {
     switch self {

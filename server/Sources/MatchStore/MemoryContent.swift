@@ -218,7 +218,7 @@ struct MemoryContent {
     case .leave(let node): leave(node)
     case .sweep(let node, let limit): return .swept(sweep(node, limit))
     case .compare(let node, let memory): return .differences(compare(node, memory))
-    case .clean(let guests, let age): clean(guests: guests, keys: age)
+    case .clean(let guests, let age, let lives): return .cleaned(isMore: clean(guests: guests, keys: age, lives))
     case .follow(let m, let node):
       if let match = matches[m], match.isLive, !match.nodes.contains(node) { follow(m, by: match.nodes + [node]) }
       return .match(followed(m))
@@ -311,27 +311,36 @@ struct MemoryContent {
     return found
   }
 
-  private mutating func clean(guests most: Int, keys age: Int64) {
-    let time = clock()
-    for (id, session) in sessions where session.record.expires <= time && !(session.node.map(lives) ?? false) {
-      forget(session: id)
+  private mutating func clean(guests most: Int, keys age: Int64, _ life: Lifetimes) -> Bool {
+    let (time, some) = (clock(), StoreQuestion.cleanedAtOnce)
+    for (id, session) in sessions where session.node.map(lives) ?? false {
+      guard let isGuest = accounts[session.record.account]?.guest,
+        session.record.expires < time + life.fresh.life(ofGuest: isGuest)
+      else { continue }
+      sessions[id]?.record.expires = time + life.life(ofGuest: isGuest)
+      renew(account: session.record.account, until: time + life.life(ofGuest: isGuest))
     }
-    let guests = accounts.values.filter(\.guest).sorted { $0.id < $1.id }
-    var kept: [AccountRecord] = []
-    for guest in guests {
-      let ended = lastOf[guest.id].flatMap { matches[$0]?.stored.record.ended } ?? .min
-      let isNeeded =
-        guest.tokenExpires > time || !sessionsOf[guest.id].isEmpty || !liveOf[guest.id].isEmpty
-        || ended > time - 600_000
-      if isNeeded { kept.append(guest) } else { forget(account: guest.id) }
-    }
-    let idle = kept.filter { whereabouts($0.id).isEmpty && liveOf[$0.id].isEmpty }
-    for guest in idle.prefix(max(0, kept.count - most)) { forget(account: guest.id) }
-    keys = keys.filter { $0.value.at >= time - age || matches[$0.value.m]?.isLive == true }
-    for (id, ticket) in tickets {
-      if let led = ticket.led, matches[led]?.isLive != true { drop(ticket: id) }
-    }
-    reports.removeAll { $0.at < time - ReportRecord.lives }
+    let ended = sessions.filter { $1.record.expires <= time && !($1.node.map(lives) ?? false) }.keys.sorted().prefix(
+      some)
+    for id in ended { forget(session: id) }
+    let byUse = accounts.values.sorted { ($0.tokenExpires, $0.id) < ($1.tokenExpires, $1.id) }
+    let expired = byUse.filter { account in
+      let ended = lastOf[account.id].flatMap { matches[$0]?.stored.record.ended } ?? .min
+      return account.tokenExpires <= time && (account.guest || !account.banned) && sessionsOf[account.id].isEmpty
+        && liveOf[account.id].isEmpty && ended <= time - 600_000
+    }.prefix(some).map(\.id)
+    for id in expired { forget(account: id) }
+    let guests = byUse.filter { $0.guest && accounts[$0.id] != nil }
+    let idle = guests.filter { whereabouts($0.id).isEmpty && liveOf[$0.id].isEmpty }
+      .prefix(min(max(0, guests.count - most), some))
+    for guest in idle { forget(account: guest.id) }
+    let oldKeys = keys.filter { $0.value.at < time - age && matches[$0.value.m]?.isLive != true }.keys.prefix(some)
+    for key in oldKeys { keys[key] = nil }
+    let led = tickets.filter { $1.led.map { matches[$0]?.isLive != true } ?? false }.keys.prefix(some)
+    for id in led { drop(ticket: id) }
+    let reported = Set(reports.filter { $0.at < time - ReportRecord.lives }.prefix(some).map(\.id))
+    reports.removeAll { reported.contains($0.id) }
+    return [ended.count, expired.count, idle.count, oldKeys.count, led.count, reported.count].contains(some)
   }
 
   // MARK: matches, read
@@ -392,6 +401,8 @@ extension MemoryContent: StoreRows {
     account.version += 1
     put(account)
   }
+
+  mutating func renew(account: Int64, until expires: Int64) { accounts[account]?.tokenExpires = expires }
 
   mutating func add(_ account: AccountRecord) -> AccountRecord {
     var account = account

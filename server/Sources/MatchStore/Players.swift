@@ -2,8 +2,8 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// How somebody comes in. Digests are SHA-256 of tokens; `lives` are milliseconds from now to the expiry of what is made
-/// for guests and for named accounts.
+/// How somebody comes in. Digests are SHA-256 of tokens. An entry is a use of the account: account and session are kept for `lives`
+/// from now on.
 package enum Entry: Sendable, Hashable {
   /// With the resume token whose digest is `presented`: the session that has it as `resume` or `previous` gets `resume` =
   /// `fresh`, `previous` = `presented`, a new expiry, the next generation, and is connected to this node.
@@ -14,14 +14,23 @@ package enum Entry: Sendable, Hashable {
   case guest(names: [String], token: SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
 }
 
-/// How long what an entry makes is kept, in milliseconds.
+/// How long accounts and their sessions are kept after they were used last, in milliseconds.
 package struct Lifetimes: Sendable, Hashable {
   package var guest: Int64
+  /// Of an account with a name.
   package var account: Int64
 
   package init(guest: Int64, account: Int64) {
     (self.guest, self.account) = (guest, account)
   }
+
+  /// 30 days for guests. 366 days for named accounts: a player who comes once a year is let in, also across a leap day.
+  package static let usual = Lifetimes(guest: 30 * 86_400_000, account: 366 * 86_400_000)
+
+  /// Times left from which on an expiry is not written anew: 29 of 30 parts, so that a guest's row is written once a day at most.
+  package var fresh: Lifetimes { Lifetimes(guest: guest / 30 * 29, account: account / 30 * 29) }
+
+  package func life(ofGuest isGuest: Bool) -> Int64 { isGuest ? guest : account }
 }
 
 package enum EntryResult: Sendable, Hashable {

@@ -20,11 +20,12 @@ package struct Standing: Sendable, Hashable {
   package var id: Int64
   /// The name, unique without regard to case.
   package var name: String
-  /// Whether the account is a guest's, which is forgotten when its token expires.
+  /// Whether the account is a guest's.
   package var guest: Bool
   /// SHA-256 of the token, `nil` once revoked.
   package var token: SHA256.Digest?
-  /// When the token expires, milliseconds since 1970.
+  /// When the account and its token expire if it is not used before, milliseconds since 1970. Nodes do not read it, so that
+  /// `version` does not count its renewals.
   package var tokenExpires: Int64
   /// How the player stands in each game that he has played.
   private var standings: [Variant: Standing] = [:]

@@ -87,6 +87,13 @@ enum SQLiteMigrations {
       text TEXT NOT NULL);
     CREATE INDEX report_at ON report (at);
     """,
+    // Accounts expire 366 days after their last use. Before, a token had 90 days from when it was made, used or not.
+    """
+    UPDATE account SET token_expires = token_expires + 276 * 86400000 WHERE guest = 0;
+    CREATE INDEX account_expires ON account (token_expires);
+    CREATE INDEX session_node ON session (node) WHERE node IS NOT NULL;
+    CREATE INDEX ticket_node ON ticket (node);
+    """,
   ]
 
   /// Brings a database up to this build's version, in one transaction.

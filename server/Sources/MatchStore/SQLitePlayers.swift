@@ -128,24 +128,47 @@ extension SQLiteRows {
 
   // MARK: keeping house
 
-  func clean(guests most: Int, keys age: Int64) throws(StoreError) {
-    let time = now()
+  /// Whether there may be more to clean.
+  func clean(guests most: Int, keys age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
+    let (time, some, fresh) = (now(), StoreQuestion.cleanedAtOnce, lives.fresh)
     generations = [:]
-    try run("DELETE FROM session WHERE expires <= ? AND (node IS NULL OR node IS NOT ?)", .int(time), .text(asker))
+    let here = try run(
+      """
+      SELECT s.id, a.id, a.guest FROM session s JOIN account a ON a.id = s.account
+      WHERE s.node = ? AND s.expires < iif(a.guest, ?, ?) LIMIT ?
+      """, .text(asker), .int(time + fresh.guest), .int(time + fresh.account), .int(some)
+    ) { (session: $0.text(0), account: $0.int(1), isGuest: $0.bool(2)) }
+    for one in here {
+      let expires = time + lives.life(ofGuest: one.isGuest)
+      try run("UPDATE session SET expires = ? WHERE id = ?", .int(expires), .text(one.session))
+      try renew(account: one.account, until: expires)
+    }
+    try run(
+      """
+      DELETE FROM session WHERE id IN (
+        SELECT id FROM session WHERE expires <= ? AND (node IS NULL OR node IS NOT ?) LIMIT ?)
+      """, .int(time), .text(asker), .int(some))
+    var counts = [here.count, db.changes]
     // One who has just played may be asked for another game.
     let expired = try run(
       """
-      SELECT id FROM account a WHERE guest = 1 AND token_expires <= ?1
+      SELECT id FROM account a INDEXED BY account_expires
+      WHERE token_expires <= ?1 AND (guest = 1 OR banned = 0)
         AND NOT EXISTS (SELECT 1 FROM session WHERE account = a.id)
         AND NOT EXISTS (SELECT 1 FROM match WHERE x = a.id AND ended IS NULL)
         AND NOT EXISTS (SELECT 1 FROM match WHERE o = a.id AND ended IS NULL)
         AND NOT EXISTS (SELECT 1 FROM match WHERE x = a.id AND ended > ?1 - 600000)
         AND NOT EXISTS (SELECT 1 FROM match WHERE o = a.id AND ended > ?1 - 600000)
         AND NOT EXISTS (SELECT 1 FROM match WHERE opener = a.id AND ended IS NULL)
-      """, .int(time)
+      LIMIT ?2
+      """, .int(time), .int(some)
     ) { $0.int(0) }
     for id in expired { try forget(account: id) }
-    let count = try run("SELECT count(*) FROM account WHERE guest = 1") { Int($0.int(0)) }.first ?? 0
+    let count =
+      try run(
+        "SELECT count(*) FROM (SELECT 1 FROM account WHERE guest = 1 LIMIT ?)", .int(most + some)
+      ) { Int($0.int(0)) }.first ?? 0
+    counts.append(expired.count)
     if count > most {
       let idle = try run(
         """
@@ -154,22 +177,30 @@ extension SQLiteRows {
           AND NOT EXISTS (SELECT 1 FROM match WHERE x = a.id AND ended IS NULL)
           AND NOT EXISTS (SELECT 1 FROM match WHERE o = a.id AND ended IS NULL)
           AND NOT EXISTS (SELECT 1 FROM match WHERE opener = a.id AND ended IS NULL)
-        ORDER BY id LIMIT ?
+        ORDER BY token_expires, id LIMIT ?
         """, .text(asker), .int(count - most)
       ) { $0.int(0) }
       for id in idle { try forget(account: id) }
+      counts.append(idle.count)
     }
     try run(
       """
-      DELETE FROM used_key WHERE at < ?
-        AND NOT EXISTS (SELECT 1 FROM match WHERE id = match_id AND ended IS NULL)
-      """, .int(time - age))
+      DELETE FROM used_key WHERE (account, key) IN (
+        SELECT account, key FROM used_key WHERE at < ?
+          AND NOT EXISTS (SELECT 1 FROM match WHERE id = match_id AND ended IS NULL) LIMIT ?)
+      """, .int(time - age), .int(some))
+    counts.append(db.changes)
     try run(
       """
-      DELETE FROM ticket WHERE led IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM match WHERE match.id = led AND ended IS NULL)
-      """)
-    try run("DELETE FROM report WHERE at < ?", .int(time - ReportRecord.lives))
+      DELETE FROM ticket WHERE id IN (
+        SELECT id FROM ticket WHERE led IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM match WHERE match.id = led AND ended IS NULL) LIMIT ?)
+      """, .int(some))
+    counts.append(db.changes)
+    try run(
+      "DELETE FROM report WHERE id IN (SELECT id FROM report WHERE at < ? LIMIT ?)",
+      .int(time - ReportRecord.lives), .int(some))
+    return (counts + [db.changes]).contains { $0 >= some }
   }
 
   private func forget(account: Int64) throws(StoreError) {
@@ -191,7 +222,7 @@ extension SQLiteRows {
 // MARK: what entering and changing stand on
 
 extension SQLiteRows: StoreRows {
-  func now() -> Int64 { Moment.current.wall }
+  func now() -> Int64 { clock() }
 
   func account(_ who: AccountReference) throws(StoreError) -> AccountRecord? {
     switch who {
@@ -231,6 +262,10 @@ extension SQLiteRows: StoreRows {
       WHERE id = ?1
       """, a)
     versions[a.id] = nil
+  }
+
+  func renew(account: Int64, until expires: Int64) throws(StoreError) {
+    try run("UPDATE account SET token_expires = ? WHERE id = ?", .int(expires), .int(account))
   }
 
   func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord {

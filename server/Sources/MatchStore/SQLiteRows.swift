@@ -18,6 +18,8 @@ final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from
   }
 
   let db: SQLiteConnection
+  /// Milliseconds since 1970.
+  let clock: @Sendable () -> Int64
   /// The node that asked last: the only one that lives.
   var asker: NodeID?
   /// Live matches; forgotten when something is rolled back.
@@ -28,7 +30,7 @@ final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from
   /// The highest number that an account has or had, once it is known.
   var lastAccount: Int64?
 
-  init(_ db: SQLiteConnection) { self.db = db }
+  init(_ db: SQLiteConnection, _ clock: @escaping @Sendable () -> Int64) { (self.db, self.clock) = (db, clock) }
 
   /// What was written has been rolled back.
   func forget() { (matches, versions, generations, lastAccount) = ([:], [:], [:], nil) }
@@ -148,16 +150,21 @@ extension SQLiteRows {
         """, .int(limit), row: SQLiteRows.record))
   }
 
-  /// Reads by an index on each seat.
+  /// Reads the latest matches of each seat by its index: `x = ? OR o = ?` would read and sort all matches of the account.
+  static let history: StaticString = """
+    WITH seats AS (
+        SELECT * FROM (SELECT n, ended FROM match WHERE x = ?1 AND ended < ?2 ORDER BY ended DESC LIMIT ?3)
+        UNION SELECT * FROM (SELECT n, ended FROM match WHERE o = ?1 AND ended < ?2 ORDER BY ended DESC LIMIT ?3)),
+      page AS (SELECT min(ended) AS first FROM (SELECT ended FROM seats ORDER BY ended DESC LIMIT ?3))
+    SELECT n, id, x, o, opener, code, created, ended FROM match WHERE n IN (
+      SELECT n FROM match WHERE x = ?1 AND ended >= (SELECT first FROM page) AND ended < ?2
+      UNION SELECT n FROM match WHERE o = ?1 AND ended >= (SELECT first FROM page) AND ended < ?2)
+    ORDER BY ended DESC, id DESC
+    """
+
   func history(_ account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
     try stored(
-      try run(
-        """
-        SELECT n, id, x, o, opener, code, created, ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
-          AND ended >= coalesce((SELECT ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
-            ORDER BY ended DESC LIMIT 1 OFFSET ?3 - 1), 0)
-        ORDER BY ended DESC, id DESC
-        """, .int(account), .int(before), .int(limit), row: SQLiteRows.record))
+      try run(SQLiteRows.history, .int(account), .int(before), .int(limit), row: SQLiteRows.record))
   }
 
   func matchIDs() throws(StoreError) -> [MatchID] {
@@ -199,7 +206,7 @@ extension SQLiteRows {
       if let match = try found(m) { try follow(match, by: [node]) }
       if let followed = try match(m) { taken.append(followed) }
     }
-    try run("DELETE FROM ticket WHERE node <> ?", .text(node))
+    try run("DELETE FROM ticket WHERE node < ?1 OR node > ?1", .text(node))
     return taken
   }
 
@@ -370,7 +377,8 @@ extension SQLiteRows {
     case .leave(let node): try leave(node)
     case .sweep(let node, let limit): return .swept(try sweep(by: node, limit: limit))
     case .compare(let node, let memory): return .differences(try compare(node, memory))
-    case .clean(let guests, let age): try clean(guests: guests, keys: age)
+    case .clean(let guests, let age, let lives):
+      return .cleaned(isMore: try clean(guests: guests, keys: age, lives))
     case .follow(let m, let node): return .match(try follow(m, by: node))
     case .match(let m): return .match(try match(m))
     case .code(let code): return .id(try place(code))

@@ -10,7 +10,7 @@ import TicTacToe
 /// lock file beside the database keeps a second server out.
 package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
-  static let version = 5
+  static let version = 6
   /// The oldest build that can read what this one writes; raised when a migration takes something away, or when an
   /// older build would misread what is written: it would not know of tickets, keys and slots.
   static let minReader = 5
@@ -34,6 +34,8 @@ package final class SQLiteStore: MatchStore {
   }
 
   private let path: String
+  /// Milliseconds since 1970.
+  private let clock: @Sendable () -> Int64
   private let lock: FileLock
   private let state = Mutex(Opening())
   /// Held by who opens the file.
@@ -43,11 +45,13 @@ package final class SQLiteStore: MatchStore {
 
   /// Opens or creates the file, brings its schema up to date and takes the lock; throws if another process has it, if
   /// the file is damaged, or if only newer builds may read it.
-  package init(path: String) throws(StoreError) {
-    self.path = path
+  package init(
+    path: String, clock: @escaping @Sendable () -> Int64 = { Moment.current.wall }
+  ) throws(StoreError) {
+    (self.path, self.clock) = (path, clock)
     try SQLiteStore.makeFolder(of: path)
     lock = try FileLock(path: path + ".lock")
-    let rows = try SQLiteStore.opened(path)
+    let rows = SQLiteRows(try SQLiteStore.opened(path), clock)
     state.withLock { $0.connections = Connections(writer: rows) }
   }
 
@@ -60,7 +64,7 @@ package final class SQLiteStore: MatchStore {
     } catch { throw .unusable("cannot make the folder \(folder): \(error.localizedDescription)") }
   }
 
-  private static func opened(_ path: String) throws(StoreError) -> SQLiteRows {
+  private static func opened(_ path: String) throws(StoreError) -> SQLiteConnection {
     try translating(path) {
       let db = try SQLiteConnection(path, creates: true)
       let mode = try db.run("PRAGMA journal_mode = WAL") { $0.text(0) }
@@ -73,7 +77,7 @@ package final class SQLiteStore: MatchStore {
       // the database once in 8,192 pages (32 MiB) instead of once in 1,000, which is every few commits under load.
       try db.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192")
       try SQLiteMigrations.run(db, path: path)
-      return SQLiteRows(db)
+      return db
     }
   }
 
@@ -100,7 +104,7 @@ package final class SQLiteStore: MatchStore {
     // As long as one connection is open, SQLite takes what it last knew of the log for what is in the log.
     while state.withLock({ $0.reading > 0 }) { usleep(1000) }
     let rows: SQLiteRows
-    do throws(StoreError) { rows = try SQLiteStore.opened(path) } catch { throw .failed("\(error)") }
+    do throws(StoreError) { rows = SQLiteRows(try SQLiteStore.opened(path), clock) } catch { throw .failed("\(error)") }
     let isWanted = state.withLock { state in
       if !state.isClosed { state.connections = Connections(writer: rows) }
       return !state.isClosed
@@ -188,7 +192,7 @@ package final class SQLiteStore: MatchStore {
   }
 
   private func reader() throws(StoreError) -> SQLiteRows {
-    do throws(SQLiteError) { return SQLiteRows(try SQLiteConnection(path)) } catch { throw StoreError(error) }
+    do throws(SQLiteError) { return SQLiteRows(try SQLiteConnection(path), clock) } catch { throw StoreError(error) }
   }
 
   /// Closes the file, into which everything has gone by then; the lock goes with the object.

@@ -14,10 +14,15 @@ package enum StoreQuestion: Sendable, Hashable {
   case sweep(NodeID, limit: Int)
   /// What differs from what a node has in memory. Live matches among them that do not name the node name it from now on. `.differences`
   case compare(NodeID, Memory)
-  /// Forgets what nobody needs: expired sessions that are at no living node; guests whose token has expired and who have neither a session
-  /// nor a live match nor one that ended in the last ten minutes; of more than `guests` guests those that came first, if they are at no living node and play nothing; keys
-  /// older than `keys` ms, and tickets that have led somewhere, whose match is over; reports older than `ReportRecord.lives`. `.done`
-  case clean(guests: Int, keys: Int64)
+  /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Deletes what has expired, up to `cleanedAtOnce`
+  /// rows of each kind. `.cleaned`
+  /// - sessions that have expired and are at no living node;
+  /// - accounts that have expired and have no session, no live match and none that ended in the last ten minutes. Named accounts
+  ///   that are banned stay;
+  /// - of more than `guests` guests those that were used longest ago, if they are at no living node and play nothing;
+  /// - keys older than `keys` ms, and tickets that have led somewhere, if their match is over;
+  /// - reports older than `ReportRecord.lives`.
+  case clean(guests: Int, keys: Int64, lives: Lifetimes)
 
   // Matches.
   /// A match with its log; while it goes on, the node follows it from now on. `.match`
@@ -72,6 +77,8 @@ package enum StoreAnswer: Sendable, Hashable {
   case beat(Beat)
   case swept([Followed])
   case differences(Differences)
+  /// Whether there may be more to clean.
+  case cleaned(isMore: Bool)
   case match(Followed?)
   case id(MatchID?)
   case matches([StoredMatch])

@@ -16,6 +16,8 @@ package protocol StoreRows {
   mutating func holder(of name: String) throws(StoreError) -> Int64?
   /// Replaces an account; its version is one more.
   mutating func replace(_ account: AccountRecord) throws(StoreError)
+  /// Sets when an account expires; its version stays.
+  mutating func renew(account: Int64, until expires: Int64) throws(StoreError)
   /// Adds an account under a number that nobody has had; returns the account as it is stored.
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord
   /// An account and what it plays.
@@ -60,7 +62,10 @@ extension StoreRows {
     }
     guard let account else { return .unknown }
     guard !account.banned else { return .banned }
-    session.expires = now + (account.guest ? lives.guest : lives.account)
+    session.expires = now + lives.life(ofGuest: account.guest)
+    if account.tokenExpires < now + lives.fresh.life(ofGuest: account.guest) {
+      try renew(account: account.id, until: session.expires)
+    }
     let (generation, before) = try enter(session, at: node)
     let forgotten = try trimSessions(of: account.id, to: SessionRecord.mostPerAccount, but: session.id)
     guard let profile = try profile(account.id) else { return .unknown }

@@ -150,6 +150,11 @@ enum PostgresMigrations {
       "DROP INDEX match_opener",
       "CREATE INDEX match_opener ON match (opener) WHERE ended IS NULL AND opener IS NOT NULL",
     ],
+    // Accounts expire 366 days after their last use. Before, a token had 90 days from when it was made, used or not.
+    [
+      "UPDATE account SET token_expires = token_expires + 276 * 86400000::bigint WHERE NOT guest",
+      "CREATE INDEX account_expires ON account (token_expires)", "CREATE INDEX ticket_node ON ticket (node)",
+    ],
   ]
 
   /// First of the two numbers of our advisory locks ("Alin"); the second is made of the schema's name, so that several

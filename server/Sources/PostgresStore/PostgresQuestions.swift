@@ -38,7 +38,7 @@ extension PostgresStore {
     case .leave(let node): try leave(node)
     case .sweep(let node, let limit): return .swept(try sweep(node, limit))
     case .compare(let node, let memory): return .differences(try compare(node, memory))
-    case .clean(let guests, let age): try clean(guests, age)
+    case .clean(let guests, let age, let lives): return .cleaned(isMore: try clean(guests, age, lives))
     case .follow(let m, let node): return .match(try follow([m], node)[0])
     case .match(let m): return .match(try followed([m], asker: nil).first)
     case .code(let code):
@@ -157,11 +157,17 @@ extension PostgresStore {
       ARRAY(SELECT n FROM unnest(match.nodes) AS n WHERE n <> $1 AND n IN (SELECT id FROM living)), $1)
     FROM found WHERE match.id = found.id RETURNING match.id
     """)
+  /// The nodes that tickets name are found each in the index behind the one before.
   private static let dropLostTickets = PGStatement(
     """
+    WITH RECURSIVE places AS (
+      (SELECT node FROM ticket ORDER BY node LIMIT 1)
+      UNION ALL
+      SELECT (SELECT t.node FROM ticket t WHERE t.node > places.node ORDER BY t.node LIMIT 1)
+      FROM places WHERE places.node IS NOT NULL)
     DELETE FROM ticket WHERE id IN (
-      SELECT t.id FROM ticket t
-      WHERE t.node <> $1 AND NOT EXISTS (SELECT 1 FROM node n WHERE n.id = t.node AND n.\(PostgresRows.lives))
+      SELECT t.id FROM places JOIN ticket t ON t.node = places.node
+      WHERE places.node <> $1 AND NOT EXISTS (SELECT 1 FROM node n WHERE n.id = places.node AND n.\(PostgresRows.lives))
       FOR UPDATE OF t SKIP LOCKED)
     """)
   private static let dropDeadNodes = PGStatement(
@@ -265,14 +271,29 @@ extension PostgresStore {
     "EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL\(since)) AND m.\(seat) = a.id)"
   }
   private static let recently = " OR m.ended > \(PostgresRows.now) - 600000"
+  /// Renews what is at living nodes; $1…$4: the life of guests and of others, and what need not be left of it.
+  private static let renew = PGStatement(
+    once: """
+      WITH here AS (
+          SELECT s.id, s.account, \(PostgresRows.now) + CASE WHEN a.guest THEN $1::bigint ELSE $2::bigint END AS expires
+          FROM session s JOIN account a ON a.id = s.account
+          WHERE s.node = ANY(ARRAY(SELECT id FROM node WHERE \(PostgresRows.lives)))
+            AND s.expires < \(PostgresRows.now) + CASE WHEN a.guest THEN $3::bigint ELSE $4::bigint END
+          LIMIT $5::bigint FOR UPDATE SKIP LOCKED),
+        used AS (
+          UPDATE account SET token_expires = u.expires FROM (SELECT account, max(expires) AS expires FROM here GROUP BY account) AS u
+          WHERE id = u.account)
+      UPDATE session SET expires = here.expires FROM here WHERE session.id = here.id
+      """)
   private static let dropSessions = PGStatement(
     once: """
       DELETE FROM session WHERE id IN (
-        SELECT id FROM session s WHERE expires <= \(PostgresRows.now) AND NOT \(isHere("s")) FOR UPDATE SKIP LOCKED)
+        SELECT id FROM session s WHERE expires <= \(PostgresRows.now) AND NOT \(isHere("s"))
+        LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
       """)
   /// A guest who has just played may be asked for another game.
   private static let isForgotten = """
-    guest AND token_expires <= \(PostgresRows.now) AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id)
+    token_expires <= \(PostgresRows.now) AND (guest OR NOT banned) AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id)
       AND NOT \(plays("x", recently)) AND NOT \(plays("o", recently)) AND NOT \(plays("opener"))
     """
   private static let isIdle = """
@@ -280,10 +301,11 @@ extension PostgresStore {
       AND NOT \(plays("x")) AND NOT \(plays("o")) AND NOT \(plays("opener"))
     """
   private static let lockForgotten = PGStatement(
-    once: "SELECT id FROM account a WHERE \(isForgotten) FOR UPDATE SKIP LOCKED")
-  private static let countGuests = PGStatement(once: "SELECT count(*) FROM account WHERE guest")
+    once: "SELECT id FROM account a WHERE \(isForgotten) LIMIT $1::bigint FOR UPDATE SKIP LOCKED")
+  private static let countGuests = PGStatement(
+    once: "SELECT count(*) FROM (SELECT 1 FROM account WHERE guest LIMIT $1::bigint) AS guests")
   private static let lockIdle = PGStatement(
-    once: "SELECT id FROM account a WHERE \(isIdle) ORDER BY id LIMIT $1::bigint FOR UPDATE SKIP LOCKED")
+    once: "SELECT id FROM account a WHERE \(isIdle) ORDER BY token_expires, id LIMIT $1::bigint FOR UPDATE SKIP LOCKED")
   /// Whoever came back until the lock was got has his session by now.
   private static func dropGuests(_ condition: String) -> PGStatement {
     PGStatement(
@@ -300,35 +322,47 @@ extension PostgresStore {
       DELETE FROM used_key WHERE (account, key) IN (
         SELECT account, key FROM used_key k WHERE at < \(PostgresRows.now) - $1::bigint
           AND NOT EXISTS (SELECT 1 FROM match m WHERE m.id = k.match_id AND m.ended IS NULL)
-        FOR UPDATE SKIP LOCKED)
+        LIMIT $2::bigint FOR UPDATE SKIP LOCKED)
       """)
   private static let dropLed = PGStatement(
     once: """
       DELETE FROM ticket WHERE id IN (
         SELECT id FROM ticket t WHERE match_id IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM match m WHERE m.id = t.match_id AND m.ended IS NULL)
-        FOR UPDATE OF t SKIP LOCKED)
+        LIMIT $1::bigint FOR UPDATE OF t SKIP LOCKED)
       """)
   private static let dropReports = PGStatement(
-    once: "DELETE FROM report WHERE at < \(PostgresRows.now) - $1::bigint")
+    once: """
+      DELETE FROM report WHERE id IN (
+        SELECT id FROM report WHERE at < \(PostgresRows.now) - $1::bigint LIMIT $2::bigint)
+      """)
 
-  private func clean(_ most: Int, _ age: Int64) throws(StoreError) {
-    try pool.transact { (transaction) throws(StoreError) in
+  /// Whether there may be more to clean.
+  private func clean(_ most: Int, _ age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
+    let (some, fresh) = (PGValue.int(Int64(StoreQuestion.cleanedAtOnce)), lives.fresh)
+    return try pool.transact { (transaction) throws(StoreError) in
       // One node at a time does; the others need not.
-      guard try transaction.run([PostgresStore.cleaning()])[0].rows.first?.first?.bool == true else { return }
-      let forgotten = try transaction.run([PostgresStore.dropSessions(), PostgresStore.lockForgotten()])[1].rows
+      guard try transaction.run([PostgresStore.cleaning()])[0].rows.first?.first?.bool == true else { return false }
+      var found = try transaction.run([
+        PostgresStore.renew(
+          .int(lives.guest), .int(lives.account), .int(fresh.guest), .int(fresh.account), some),
+        PostgresStore.dropSessions(some), PostgresStore.lockForgotten(some),
+      ])
       let left = try transaction.run([
-        PostgresStore.dropForgotten(.ints(forgotten.compactMap { $0.first?.int })), PostgresStore.countGuests(),
+        PostgresStore.dropForgotten(.ints(found[2].rows.compactMap { $0.first?.int })),
+        PostgresStore.countGuests(.int(Int64(most + StoreQuestion.cleanedAtOnce))),
       ])[1].rows.first?.first?.int
       let tooMany = (left ?? 0) - Int64(most)
       if tooMany > 0 {
-        let idle = try transaction.run([PostgresStore.lockIdle(.int(tooMany))])[0].rows
-        _ = try transaction.run([PostgresStore.dropIdle(.ints(idle.compactMap { $0.first?.int }))])
+        let idle = try transaction.run([PostgresStore.lockIdle(.int(tooMany))])[0]
+        _ = try transaction.run([PostgresStore.dropIdle(.ints(idle.rows.compactMap { $0.first?.int }))])
+        found.append(idle)
       }
-      try transaction.finish([
-        PostgresStore.dropKeys(.int(age)), PostgresStore.dropLed(),
-        PostgresStore.dropReports(.int(ReportRecord.lives)),
+      found += try transaction.finish([
+        PostgresStore.dropKeys(.int(age), some), PostgresStore.dropLed(some),
+        PostgresStore.dropReports(.int(ReportRecord.lives), some),
       ])
+      return found.contains { $0.count >= StoreQuestion.cleanedAtOnce }
     }
   }
 

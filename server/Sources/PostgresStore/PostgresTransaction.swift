@@ -70,6 +70,12 @@ extension PostgresPool.Transaction: StoreRows {
     hold(PostgresRows.put(account, by: PostgresRows.replaceAccount))
   }
 
+  private static let renew = PGStatement("UPDATE account SET token_expires = $2::bigint WHERE id = $1::bigint")
+
+  mutating func renew(account: Int64, until expires: Int64) throws(StoreError) {
+    hold([Self.renew(.int(account), .int(expires))])
+  }
+
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord {
     guard let number = try run([Self.nextNumber()])[0].rows.first?.first?.int else {
       throw .failed("the database has no number for an account")

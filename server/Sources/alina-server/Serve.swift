@@ -95,9 +95,11 @@ struct ServeOptions: ParsableArguments {
     var botRate: Number = 200
     @Option(help: ArgumentHelp("Logins a minute from one address.", valueName: "n"))
     var loginsPerMinute: Number = 30
+    @Option(help: ArgumentHelp("Names registered in a day from one address.", valueName: "n"))
+    var namesPerDay: Number = 20
     @Option(
       help: ArgumentHelp(
-        "Guests that are kept; of more the oldest who are away and play nothing are forgotten, once a minute.",
+        "Guests that are kept; beyond that, those who were here longest ago and play nothing are forgotten, once a minute.",
         valueName: "n"))
     var maxGuests: Number = 20_000
     @Option(help: ArgumentHelp("Tries of room codes a minute, of one address and of one account.", valueName: "n"))
@@ -190,6 +192,7 @@ struct ServeOptions: ParsableArguments {
     result.lobby.rate = [rate, burst]
     result.lobby.botRate = [botRate, max(burst, botRate)]
     result.lobby.loginsPerMinute = try limits.loginsPerMinute.checked("logins-per-minute", million)
+    result.lobby.namesPerDay = try limits.namesPerDay.checked("names-per-day", million)
     result.lobby.codeTriesPerMinute = try limits.codeTries.checked("code-tries", million)
     result.lobby.maxGuests = try limits.maxGuests.checked("max-guests", million)
     result.lobby.maxPending = try limits.maxPending.checked("max-pending", 1...10_000_000)

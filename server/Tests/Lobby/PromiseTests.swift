@@ -166,7 +166,7 @@ import TicTacToe
     _ = world.login("here")
     let gone = world.login("gone")
     world.drop(gone)
-    world.wallAhead += 25 * 3_600_000
+    world.wallAhead += 31 * 86_400_000
     world.wait(125_000)
     #expect(try world.store.accounts().map(\.name) == ["guest-here"])
     #expect(world.lobby.accounts.count == 1 && world.lobby.sessions.count == 1)

@@ -143,9 +143,9 @@ struct SteppedLobby {
   }
 
   /// Connects; returns the connection's number.
-  mutating func connect() -> Int {
+  mutating func connect(from address: String? = nil) -> Int {
     sessions.append(ServerSession(.init(), now: now))
-    step(.connected(UInt64(sessions.count - 1), address: nil))
+    step(.connected(UInt64(sessions.count - 1), address: address))
     return sessions.count - 1
   }
 

@@ -16,25 +16,28 @@ enum StoreKind: String, CaseIterable {
 
 /// A store under test, and what tests want of it again and again. Node `a` lives, and asks unless another is named.
 final class Bench {
-  static let lives = Lifetimes(guest: 86_400_000, account: 7_776_000_000)
+  static let lives = Lifetimes.usual
+  static let (hour, day) = (3_600_000 as Int64, 86_400_000 as Int64)
 
   let kind: StoreKind
-  let clock = TestClock(wall: 1_700_000_000_000)
+  let clock: TestClock
   let folder = TemporaryFolder()
   let store: any MatchStore
   /// Of a database.
   private let url: String?
   private var others: [any MatchStore] = []
 
-  init(_ kind: StoreKind) throws {
-    self.kind = kind
-    let clock = clock
+  /// `wall` is where the store's clock begins, milliseconds since 1970.
+  init(_ kind: StoreKind, at wall: Int64 = 1_800_000_000_000) throws {
+    let clock = TestClock(wall: wall)
+    (self.kind, self.clock) = (kind, clock)
     switch kind {
     case .memory: (store, url) = (MemoryStore { clock.wall }, nil)
     case .sharedMemory: (store, url) = (MemoryStore(shared: true) { clock.wall }, nil)
-    case .sqlite: (store, url) = (try SQLiteStore(path: folder.path + "/matches.sqlite"), nil)
+    case .sqlite: (store, url) = (try SQLiteStore(path: folder.path + "/matches.sqlite") { clock.wall }, nil)
     case .postgres:
       let fresh = try PostgresTestBed.shared.freshURL()
+      try PostgresTestBed.shared.setClock(ahead: wall - Moment.current.wall, at: fresh)
       (store, url) = (try PostgresStore(PGAddress(fresh)), fresh)
     }
     _ = try beat("a")
@@ -51,6 +54,13 @@ final class Bench {
     let other = try PostgresStore(PGAddress(url))
     others.append(other)
     return other
+  }
+
+  /// Lets time pass on the store's clock; node `a` lives on.
+  func wait(_ milliseconds: Int64) throws {
+    clock.wall += milliseconds
+    if let url { try PostgresTestBed.shared.setClock(ahead: clock.wall - Moment.current.wall, at: url) }
+    _ = try beat("a")
   }
 
   /// On the store's clock.
@@ -101,8 +111,12 @@ final class Bench {
     try change(m) { $0.ended = time }
   }
 
-  func clean(guests: Int = 1000, keys: Int64 = 600_000) throws {
-    _ = try store.answer(.clean(guests: guests, keys: keys))
+  /// Cleans until there is no more; returns in how many slices.
+  @discardableResult
+  func clean(guests: Int = 1000, keys: Int64 = 600_000, lives: Lifetimes = Bench.lives) throws -> Int {
+    let question = StoreQuestion.clean(guests: guests, keys: keys, lives: lives)
+    for slice in 1...100 where try store.answer(question) == .cleaned(isMore: false) { return slice }
+    throw Unanswered()
   }
 
   // MARK: nodes and matches
@@ -185,7 +199,7 @@ final class Bench {
   /// A player NAME with the token `t-NAME`, who came as `guest` does.
   func player(_ name: String, at node: NodeID = "a") throws -> AccountRecord {
     let guest = try guest(name, at: node).profile.account
-    let change = AccountChange.register(name: name, token: Bench.digest("t-\(name)"), lives: 1_000_000)
+    let change = AccountChange.register(name: name, token: Bench.digest("t-\(name)"), lives: Bench.lives.account)
     guard case .changed(let account, _) = try self.change(.id(guest.id), change) else { throw Unanswered() }
     return account
   }

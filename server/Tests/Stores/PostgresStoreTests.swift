@@ -140,7 +140,7 @@ import TicTacToe
     }
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
-    #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(8), .int(7)]])
+    #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(9), .int(7)]])
     #expect(try bed.sql("SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace", at: url).isEmpty)
     #expect(try store.answer(.code("ABC234")) == .id(newer), "two rooms had one code")
     _ = try store.answer(.beat("a", address: "h:1"))

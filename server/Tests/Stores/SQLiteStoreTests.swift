@@ -132,7 +132,7 @@ import TicTacToe
       #expect(entered.profile.account.id > last)
       last = entered.profile.account.id
       _ = try store.answer(.detach(session: "s-\(name)", generation: 1))
-      _ = try store.answer(.clean(guests: 0, keys: 0))
+      _ = try store.answer(.clean(guests: 0, keys: 0, lives: Bench.lives))
       #expect(try store.accounts().isEmpty)
       store.close()
     }

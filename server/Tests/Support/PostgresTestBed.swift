@@ -58,7 +58,18 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
       return "t\(number)_\(ProcessInfo.processInfo.processIdentifier)"
     }
     try sql("CREATE SCHEMA \(name)")
-    return url + "?options=-csearch_path%3D\(name)"
+    // Functions of the schema go before PostgreSQL's own: see `setClock`.
+    return url + "?options=-csearch_path%3D\(name)%2Cpg_catalog"
+  }
+
+  /// Sets by how much the clock of a store is ahead of PostgreSQL's. The first call must come before the store is opened, because a
+  /// prepared statement keeps the function that it found.
+  package func setClock(ahead milliseconds: Int64, at url: String) throws {
+    try sql(
+      """
+      CREATE OR REPLACE FUNCTION clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE plpgsql
+      AS 'BEGIN RETURN pg_catalog.clock_timestamp() + INTERVAL ''\(milliseconds) milliseconds''; END'
+      """, at: url)
   }
 
   /// Runs one statement on a connection of its own.

@@ -1,0 +1,65 @@
+import MatchProtocol
+import Testing
+
+@testable import Lobby
+
+/// Players who come back after days, at a lobby.
+@Suite struct ReturningTests {
+  private let day: Int64 = 86_400_000
+
+  /// Lets days pass by the clock of the store, and the store be cleaned.
+  private func pass(_ days: Int64, _ world: inout SteppedLobby) {
+    world.wallAhead += days * day
+    world.wait(61_000)
+  }
+
+  @Test func `a guest whose account is gone is refused, and comes back as a new guest under the old name`() throws {
+    var world = try SteppedLobby()
+    let first = world.login("Ann")
+    let session = world.field("session", of: first, in: "welcome")
+    let token = try #require(world.field("token", of: first, in: "welcome"))
+    let resume = try #require(world.field("resume", of: first, in: "welcome"))
+    world.drop(first)
+    pass(31, &world)
+    for id in [world.login("Ann", resume: resume), world.login("Ann", token: token)] {
+      #expect(world.field("code", of: id, in: "err") == "auth" && world.closed[id] == .revoked)
+    }
+    let again = world.login("Ann")
+    #expect(world.heardAny(again, #""name":"guest-Ann""#))
+    #expect(world.field("session", of: again, in: "welcome") != session)
+  }
+
+  @Test func `a guest who was connected for weeks is known when the connection is lost`() throws {
+    var world = try SteppedLobby()
+    let first = world.login("Ann")
+    let resume = try #require(world.field("resume", of: first, in: "welcome"))
+    for _ in 0..<20 { pass(2, &world) }
+    world.drop(first)
+    let back = world.login("Ann", resume: resume)
+    #expect(world.field("session", of: back, in: "welcome") == world.field("session", of: first, in: "welcome"))
+  }
+
+  @Test func `an address may register so many names a day, and refusals for other reasons do not count`() throws {
+    var configuration = LobbyConfiguration()
+    configuration.namesPerDay = 2
+    configuration.loginsPerMinute = 100
+    var world = try SteppedLobby(configuration)
+    func come(from address: String, _ world: inout SteppedLobby) -> Int {
+      let id = world.connect(from: address)
+      world.type(id, #"{"t":"hello","v":[1],"client":"t","caps":[]}"#)
+      return id
+    }
+    func register(_ name: String, from address: String, _ world: inout SteppedLobby) -> String? {
+      let id = come(from: address, &world)
+      world.type(id, #"{"t":"register","id":"r","name":"\#(name)"}"#)
+      return world.field("code", of: id, in: "err")
+    }
+    #expect(register("Ann", from: "one", &world) == nil)
+    #expect(register("ann", from: "one", &world) == "name")
+    #expect(register("Bob", from: "one", &world) == nil)
+    #expect(register("Cid", from: "one", &world) == "rate")
+    #expect(register("Cid", from: "two", &world) == nil)
+    world.now += day
+    #expect(register("Dan", from: "one", &world) == nil)
+  }
+}
