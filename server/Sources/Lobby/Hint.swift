@@ -41,14 +41,14 @@ enum Hint: Hashable, Sendable {
     }
   }
 
-  /// Reads a hint; `nil` for what another build may say.
+  /// Reads a hint; `nil` for what another build may say, or for numbers with which nobody could count on.
   init?(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let words = (lines.first ?? "").split(separator: " ").map(String.init)
     func m(_ i: Int) -> MatchID? { MatchID(rawValue: words[i]) }
     switch (words.first, words.count) {
     case ("grown", 3):
-      guard let m = m(1), let seq = Int(words[2]) else { return nil }
+      guard let m = m(1), let seq = Int(words[2]), (1...Int(Int32.max)).contains(seq) else { return nil }
       self = .grown(m, seq: seq, lines.dropFirst().map { Array($0.utf8) })
     case ("bye", 3):
       guard let m = m(1), let side = Player(text: words[2]) else { return nil }

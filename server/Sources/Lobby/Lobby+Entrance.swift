@@ -265,10 +265,12 @@ extension Lobby {
     return nil
   }
 
+  mutating func makeToken() -> String { Lobby.makeToken(from: &random) }
+
   /// 300 random bits as 60 base-32 digits.
-  mutating func makeToken() -> String {
+  package static func makeToken(from random: inout Entropy) -> String {
     (0..<5).map { _ in crockford(bits: random.next(), count: 12, lowercase: true) }.joined()
   }
 
-  static func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
+  package static func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
 }

@@ -63,6 +63,31 @@ package enum Administration: String, Sendable, Hashable, CaseIterable {
   }
 }
 
+/// A new token that an administrator gives a named player who has lost the old one.
+package struct IssuedToken {
+  package let text: String
+  private let name: String
+
+  package init(for name: String) {
+    var random = Entropy.system
+    (text, self.name) = (Lobby.makeToken(from: &random), name)
+  }
+
+  /// Replaces the player's token.
+  package var question: StoreQuestion {
+    .change(.name(name), .token(Lobby.digest(text), lives: Lifetimes.usual.account))
+  }
+
+  /// Why the store did not replace it, if it did not.
+  package func refusal(of result: ChangeResult) -> String? {
+    switch result {
+    case .changed: nil
+    case .forbidden: "\(name) is a guest, who has no name to log in to"
+    default: "there is no player \(name)"
+    }
+  }
+}
+
 package enum Order: Sendable, Hashable {
   /// Something about a player, by name.
   case player(String, Administration)

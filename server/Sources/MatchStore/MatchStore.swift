@@ -23,6 +23,9 @@ package protocol MatchStore: AnyObject, Sendable {
   /// Tells other nodes something; at most `hintBytes` bytes each. Does not wait until it is said.
   func tell(_ hints: [(node: NodeID, text: String)])
 
+  /// Has every node compare what it has in memory with the store: something else than a node has changed it.
+  func requestComparison() throws(StoreError)
+
   // Tools.
 
   /// Every account, by id.
@@ -47,6 +50,7 @@ extension MatchStore {
   package var isShared: Bool { false }
   package func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void) {}
   package func tell(_ hints: [(node: NodeID, text: String)]) {}
+  package func requestComparison() throws(StoreError) {}
   package func ping() throws(StoreError) {}
 
   /// The answer to one question.

@@ -36,6 +36,10 @@ package final class MemoryStore: MatchStore {
     for hint in hints { listeners.withLock { $0[hint.node] }?(hint.text) }
   }
 
+  package func requestComparison() throws(StoreError) {
+    for heard in listeners.withLock({ Array($0.values) }) { heard(nil) }
+  }
+
   package func accounts() throws(StoreError) -> [AccountRecord] {
     content.withLock { $0.accounts.values.sorted { $0.id < $1.id } }
   }

@@ -10,13 +10,24 @@ package enum NewFile {
     do {
       let result = try write(partial)
       guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.unusable(exists) }
+      try sync(partial)
       guard rename(partial, path) == 0 else {
         throw StoreError.unusable("cannot make \(path): \(String(cString: strerror(errno)))")
       }
+      try sync((path as NSString).deletingLastPathComponent)
       return result
     } catch {
       unlink(partial)
       throw error
+    }
+  }
+
+  /// Waits until the disk has the content of a file, or the names in a folder (empty: the working one).
+  static func sync(_ path: String) throws {
+    let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    guard descriptor >= 0, fsync(descriptor) == 0 else {
+      throw StoreError.unusable("cannot write \(path) to the disk: \(String(cString: strerror(errno)))")
     }
   }
 }

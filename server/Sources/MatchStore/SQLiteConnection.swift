@@ -20,7 +20,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   /// By where the text of a statement is: it is part of the program.
   private var statements: [UnsafeRawPointer: OpaquePointer] = [:]
 
-  /// Opens a file, which must be there unless it is to be made; waits up to five seconds for other connections.
+  /// Opens a file, which must be there unless it is to be made. Waits up to a second for other programs: logins wait as long.
   init(_ path: String, creates: Bool = false) throws(SQLiteError) {
     var opened: OpaquePointer?
     // Nobody else reads what players wrote; the log and index beside it follow the file.
@@ -32,7 +32,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
       throw SQLiteError(code: code & 0xFF, message: message, sql: "")
     }
     handle = opened
-    sqlite3_busy_timeout(handle, 5000)
+    sqlite3_busy_timeout(handle, 1000)
   }
 
   /// The last connection to a file in WAL mode also brings what is in the log into the file, and removes the log.

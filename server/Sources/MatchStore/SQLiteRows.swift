@@ -63,7 +63,7 @@ extension StoreError {
   init(_ error: SQLiteError) {
     switch error.code {
     // The statement has done nothing, and the transaction goes on.
-    case SQLITE_CONSTRAINT: self = .failed(error.description)
+    case SQLITE_CONSTRAINT, SQLITE_BUSY: self = .failed(error.description)
     case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN: self = .unusable(error.message)
     default: self = .unknown(error.description)
     }

@@ -27,7 +27,7 @@ package final class SQLiteStore: MatchStore {
     /// How many are reading.
     var reading = 0
     var isClosed = false
-    /// Whether the last try to write has failed.
+    /// Whether a write has failed since a beat last found that writing works.
     var hasFailed = false
     /// The node that asked last.
     var asker: NodeID?
@@ -130,7 +130,8 @@ package final class SQLiteStore: MatchStore {
     writes.lock()
     defer { writes.unlock() }
     var isDone = false
-    defer { state.withLock { $0.hasFailed = !isDone } }
+    // Only a beat's probe ends the trouble: on a full disk small writes still succeed now and then.
+    defer { if !isDone { state.withLock { $0.hasFailed = true } } }
     let rows = try writer()
     rows.asker = state.withLock { $0.asker }
     let done: T
@@ -222,7 +223,9 @@ package final class SQLiteStore: MatchStore {
     // A node on a disk that has been full lives again once something can be written: so long nobody's time runs out.
     if let beat = questions.firstIndex(where: \.isBeat), state.withLock({ $0.hasFailed }) {
       do throws(StoreError) {
+        try requireRoom()
         try writing { (rows) throws(StoreError) in _ = try rows.run("PRAGMA user_version = 1") }
+        state.withLock { $0.hasFailed = false }
       } catch {
         var others = questions
         others.remove(at: beat)
@@ -250,6 +253,20 @@ package final class SQLiteStore: MatchStore {
       state.withLock { $0.asker = asker }
       return answers
     } catch { return questions.map { _ in .failure(error) } }
+  }
+
+  /// Throws unless the disk has room for more than a probe: 1 MiB, some thousand moves.
+  private func requireRoom() throws(StoreError) {
+    var disk = statvfs()
+    guard statvfs(path, &disk) == 0, UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < 1 << 20 else { return }
+    throw .failed("\(path): the disk is full")
+  }
+
+  /// Throws if the last write failed, or one takes longer than a readiness probe waits (800 ms): another program has locked the file.
+  package func ping() throws(StoreError) {
+    guard writes.lock(before: Date(timeIntervalSinceNow: 0.7)) else { throw .failed("\(path): a write takes long") }
+    writes.unlock()
+    if state.withLock({ $0.hasFailed }) { throw .failed("\(path): cannot be written") }
   }
 
   // MARK: tools
@@ -339,16 +356,25 @@ package final class SQLiteStore: MatchStore {
     // The checked file is closed and complete in itself: what is left beside it is empty.
     tidy(fresh, beside)
     return try translating(target) {
+      let folder = (target as NSString).deletingLastPathComponent
       var aside: String?
+      try NewFile.sync(fresh)
       if FileManager.default.fileExists(atPath: target) {
         let old = target + ".before-restore-\(Int(Date().timeIntervalSince1970))"
+        // Closing the last connection brings the log into the file, so that a crash in between cannot part them. A damaged file
+        // keeps its log.
+        _ = try? SQLiteConnection(target).run("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: target + suffix) {
           try FileManager.default.moveItem(atPath: target + suffix, toPath: old + suffix)
         }
-        try FileManager.default.moveItem(atPath: target, toPath: old)
+        // A second name for the old file: there is a database under the first one at each instant.
+        if link(target, old) != 0 { try FileManager.default.moveItem(atPath: target, toPath: old) }
         aside = old
       }
-      try FileManager.default.moveItem(atPath: fresh, toPath: target)
+      guard rename(fresh, target) == 0 else {
+        throw StoreError.unusable("cannot make \(target): \(String(cString: strerror(errno)))")
+      }
+      try NewFile.sync(folder)
       return aside
     }
   }

@@ -17,10 +17,14 @@ package enum StoreArchive {
 
   /// Writes named accounts and all matches, a line at a time. Sessions and guests stay behind: they end with the move.
   package static func export(_ store: any MatchStore, to write: (Data) throws -> Void) throws -> Summary {
-    var summary = Summary()
-    try write(Data(Archive().bytes(isLine: true)))
+    var (summary, end) = (Summary(), ArchiveEnd())
+    func put(_ line: [UInt8]) throws {
+      end.count(line)
+      try write(Data(line))
+    }
+    try put(Archive().bytes(isLine: true))
     for account in try store.accounts() where !account.guest {
-      try write(Data(account.bytes(isLine: true)))
+      try put(account.bytes(isLine: true))
       summary.accounts += 1
     }
     for id in try store.matchIDs() {
@@ -30,33 +34,40 @@ package enum StoreArchive {
         summary.broken[id] = error.message
         continue
       }
-      try write(Data(ArchivedMatch(stored, hash).bytes(capacity: 2048, isLine: true)))
+      try put(ArchivedMatch(stored, hash).bytes(capacity: 2048, isLine: true))
       summary.matches += 1
       summary.events += stored.bodies.count
     }
+    try write(Data(end.bytes(isLine: true)))
     return summary
   }
 
-  /// Takes an archive into an empty store; every log must fold and have its hash, or nothing is taken.
+  /// Takes an archive into an empty store; every log must fold and have its hash, and the last line must fit the others, or nothing
+  /// is taken. Archives of version 1 have no such line. An import counts as a use of each account.
   package static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
     guard try store.isEmpty else { throw StoreError.isNotEmpty }
     var summary = Summary()
     var accounts: [AccountRecord] = []
     var matches: [StoreUnit] = []
-    var isHeaded = false
+    var version: Int?
+    var (end, isWhole) = (ArchiveEnd(), false)
     var names: Set<String> = []
     var ids: Set<MatchID> = []
     for (i, text) in lines.enumerated() where !text.isEmpty {
       do throws(ProtocolError) {
         let fields = try JSONObject(line: Array(text.utf8), with: "archive")
-        if !isHeaded {
-          _ = try ProtocolError.fields { () throws(FieldError) in try Archive(fields) }
-          isHeaded = true
+        if isWhole { throw .inconsistent("a line behind the end of the archive") }
+        if version == nil {
+          version = try ProtocolError.fields { () throws(FieldError) in try Archive(fields) }.version
+        } else if fields["end"] != nil {
+          isWhole = try ProtocolError.fields { () throws(FieldError) in try ArchiveEnd(fields) } == end
+          continue
         } else if fields["account"] != nil {
-          let account = try ProtocolError.fields { () throws(FieldError) in try AccountRecord(fields) }
+          var account = try ProtocolError.fields { () throws(FieldError) in try AccountRecord(fields) }
           guard names.insert(account.name.lowercased()).inserted else {
             throw .inconsistent("a second account \(account.name)")
           }
+          account.tokenExpires = max(account.tokenExpires, Moment.current.wall + Lifetimes.usual.account)
           accounts.append(account)
           summary.accounts += 1
         } else {
@@ -69,8 +80,12 @@ package enum StoreArchive {
           summary.events += stored.bodies.count
         }
       } catch { throw StoreError.unusable("line \(i + 1): \(error.message)") }
+      end.count(Array(text.utf8) + [UInt8(ascii: "\n")])
     }
-    guard isHeaded else { throw StoreError.unusable("line 1: not an archive of version 1") }
+    guard let version else { throw StoreError.unusable("line 1: not an archive") }
+    guard version == 1 || isWhole else {
+      throw StoreError.unusable("the archive is not whole: its end is missing or does not fit; export it again")
+    }
     try store.add(accounts)
     for start in stride(from: 0, to: matches.count, by: 100) {
       let some = Array(matches[start..<min(start + 100, matches.count)])
@@ -95,23 +110,41 @@ extension MatchStore {
       return try matchIDs().isEmpty
     }
   }
-
-  /// Removes what identifies a player, as an administrator's order does, and returns the name that the player had; `nil` if
-  /// nobody has it. Matches of the player go on.
-  package func forget(_ name: String) throws(StoreError) -> String? {
-    let before = try accounts().first { $0.name.lowercased() == name.lowercased() }
-    guard let before, case .change(.changed) = try answer(.change(.id(before.id), .forget)) else { return nil }
-    return before.name
-  }
 }
 
 /// The first line of an archive.
 private struct Archive: FieldObject {
+  var version = 2
+
   mutating func code(_ c: inout FieldCoder) throws(FieldError) {
-    let (name, version) = (try c.field("archive", "alina"), try c.field("version", 1))
+    let name = try c.field("archive", "alina")
+    version = try c.field("version", version)
     try c.require(name == "alina", "archive", "alina")
-    try c.require(version == 1, "version", "1")
+    try c.require((1...2).contains(version), "version", "1 or 2")
   }
+}
+
+/// The last line of an archive, by which one that was cut at the end of a line is told from a whole one.
+private struct ArchiveEnd: FieldObject, Equatable {
+  /// Lines before it, and the hash of their bytes.
+  private var lines = 0
+  private var hash = SHA256.hash([])
+  private var hasher = SHA256()
+
+  init() {}
+
+  mutating func count(_ line: [UInt8]) {
+    lines += 1
+    hasher.update(line)
+    hash = hasher.digest
+  }
+
+  mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("end", &lines)
+    try c.code("hash", &hash)
+  }
+
+  static func == (a: ArchiveEnd, b: ArchiveEnd) -> Bool { a.lines == b.lines && a.hash == b.hash }
 }
 
 /// An account as an archive has it, where only named ones are.

@@ -6,6 +6,13 @@ import Synchronization
 /// The name of a node's channel: of the whole database, so the schema is part of it. $1 is the node.
 private let channelOfNode = "'alina_' || to_hex(hashtext(current_schema())) || '_' || "
 
+extension PostgresStore {
+  private static let notifyAll = PGStatement(once: "SELECT count(pg_notify(\(channelOfNode) id, '')) FROM node")
+
+  /// An empty notification stands for a missed one.
+  package func requestComparison() throws(StoreError) { try pool.run([PostgresStore.notifyAll()]) }
+}
+
 /// A thread that hears what is told to a node, and connects again for ever.
 final class PostgresListener: Sendable {
   private let address: PGAddress
@@ -61,7 +68,7 @@ final class PostgresListener: Sendable {
     while !isEnded {
       let texts = try connection.hear(
         for: PostgresListener.silence, orUntil: bell.fileHandleForReading.fileDescriptor)
-      for text in texts { tell(text) }
+      for text in texts { tell(text.isEmpty ? nil : text) }
       if texts.isEmpty, !isEnded {
         _ = try connection.run([PGStatement(once: "SELECT 1")()], within: Int64(PostgresListener.silence))
       }

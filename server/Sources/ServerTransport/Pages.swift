@@ -323,9 +323,22 @@ package struct AdminPage: Sendable {
     }
   }
 
+  /// Issues a token for a player who has lost the old one. Only the reply has it.
+  private func issueToken(_ name: String) async throws -> HTTPReply {
+    do {
+      let token = IssuedToken(for: name)
+      guard case .change(let result) = try await host.look(token.question) else {
+        return .refusal(.serviceUnavailable, "the database cannot be reached")
+      }
+      if let why = token.refusal(of: result) { return .refusal(.notFound, why) }
+      return HTTPReply(text: token.text + "\n")
+    } catch let error as StoreError { return .refusal(.serviceUnavailable, error.description) }
+  }
+
   private func order(_ order: String, player name: String) async throws -> HTTPReply {
+    if order == "token" { return try await issueToken(name) }
     guard let order = Administration(rawValue: order) else {
-      let all = Administration.allCases.map(\.rawValue).joined(separator: ", ")
+      let all = (Administration.allCases.map(\.rawValue) + ["token"]).joined(separator: ", ")
       return .refusal(.badRequest, "the order is one of \(all)")
     }
     return try await carryOut(.player(name, order), orSay: "there is no player \(name)")

@@ -250,7 +250,11 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private func hint(_ told: String) -> String {
     let parts = told.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let at = Int64(parts[0]) else { return told }
-    metrics.took(.hint, nanoseconds: UInt64(max(0, Moment.current.wall - at)) * 1_000_000)
+    // Any role that may connect to the database can notify: a time that cannot be is not counted.
+    let now = Moment.current.wall
+    if (now - 3_600_000...now + 3_600_000).contains(at) {
+      metrics.took(.hint, nanoseconds: UInt64(max(0, now - at)) * 1_000_000)
+    }
     return String(parts[1])
   }
 

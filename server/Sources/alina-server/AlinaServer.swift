@@ -17,7 +17,7 @@ struct AlinaServer: ParsableCommand {
       """, version: alinaVersion,
     subcommands: [
       Serve.self, CheckConfig.self, Status.self, Players.self, Reports.self, Backup.self, Restore.self, Export.self,
-      Import.self, Forget.self,
+      Import.self, Forget.self, Token.self,
     ],
     defaultSubcommand: Serve.self)
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Lobby
 import MatchStore
 import PostgresStore
 import ServerTransport
@@ -135,9 +136,31 @@ struct Forget: ParsableCommand {
   func run() throws {
     let store = try options.opened()
     defer { store.close() }
-    guard let forgotten = try store.forget(name) else {
+    guard case .change(.changed) = try store.answer(.change(.name(name), .forget)) else {
       throw StoreError.unusable("there is no player \(name)")
     }
-    print("forgot \(forgotten)")
+    // The player's connections end at once, and the name is in no match that begins from now on.
+    try store.requestComparison()
+    print("forgot \(name)")
+  }
+}
+
+struct Token: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Issue a new token for a player who has lost the old one. (A running server: POST /players/NAME/token.)",
+    discussion: """
+      A server that has the database as a file must be stopped; one on PostgreSQL may be running. \
+      The old token ends. Make sure that it is the player who asks: whoever has the token is the player.
+      """)
+  @OptionGroup var options: DataOptions
+  @Argument(help: "The player's name.") var name: String
+
+  func run() throws {
+    let store = try options.opened()
+    defer { store.close() }
+    let token = IssuedToken(for: name)
+    guard case .change(let result) = try store.answer(token.question) else { return }
+    if let why = token.refusal(of: result) { throw StoreError.unusable(why) }
+    print(token.text)
   }
 }

@@ -32,7 +32,7 @@ enum Layers {
     let (port, data): (Set, Set) = (["admin"], ["data", "store"])
     return [
       "status": port, "players": port, "reports": port,
-      "backup": data, "restore": data, "export": data, "import": data, "forget": data,
+      "backup": data, "restore": data, "export": data, "import": data, "forget": data, "token": data,
     ]
   }()
 

@@ -137,7 +137,10 @@ struct ServeOptions: ParsableArguments {
       throw ConfigurationError(text: "--store and --memory exclude each other")
     }
     if let told = addresses.publicAddress {
-      _ = try Self.address(told, "public-address")
+      let (host, port) = try Self.address(told, "public-address")
+      guard !Self.isEveryAddress(host), port > 0 else {
+        throw ConfigurationError(text: "--public-address \(told) is no address that a client can connect to")
+      }
       result.lobby.address = told
     }
     result.page = addresses.noPage ? nil : try Self.address(addresses.page, "page")
@@ -252,6 +255,8 @@ struct ServeOptions: ParsableArguments {
     return (String(host), port)
   }
 
+  static func isEveryAddress(_ host: String) -> Bool { ["0.0.0.0", "::", "0"].contains(host) }
+
   static func isLoopback(_ host: String) -> Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }
 
@@ -297,7 +302,12 @@ struct CheckConfig: ParsableCommand {
   @OptionGroup var options: ServeOptions
 
   func run() throws {
-    _ = try options.resolved(starts: false)
+    let configuration = try options.resolved(starts: false)
+    if configuration.store != nil, configuration.lobby.address.isEmpty,
+      ServeOptions.isEveryAddress(configuration.listener.host)
+    {
+      print("note: several nodes need --public-address, or clients cannot go from one to another")
+    }
     print("the configuration can be used")
   }
 }

@@ -1,4 +1,5 @@
 import MatchProtocol
+import MatchStore
 import Testing
 
 @testable import Lobby
@@ -37,6 +38,35 @@ import Testing
     world.drop(first)
     let back = world.login("Ann", resume: resume)
     #expect(world.field("session", of: back, in: "welcome") == world.field("session", of: first, in: "welcome"))
+  }
+
+  @Test func `hints with numbers that nobody can count on are no hints`() throws {
+    var world = try SteppedLobby()
+    let (_, _, m) = world.pair()
+    for text in [
+      "grown \(m) 9223372036854775807", "grown \(m) -9223372036854775808\n{}", "grown \(m) 0\n{}\n{}",
+      "account 9223372036854775807", "session s -9223372036854775808", "bots t 9223372036854775807",
+    ] { world.step(.hint(text)) }
+    #expect(try world.state(m).seq > 0)
+  }
+
+  @Test func `a new token of an administrator lets the player in, and guests get none`() throws {
+    var world = try SteppedLobby()
+    let id = world.named("Ann")
+    _ = world.login("Bob")
+    world.drop(id)
+    let token = IssuedToken(for: "ann")
+    guard case .change(let result) = try world.store.answer(token.question) else {
+      throw StoreError.failed("no answer")
+    }
+    #expect(token.refusal(of: result) == nil)
+    let back = world.login("Ann", token: token.text)
+    #expect(world.heardAny(back, #""name":"Ann""#))
+    for (name, says) in [("guest-Bob", "is a guest"), ("nobody", "there is no player")] {
+      let token = IssuedToken(for: name)
+      guard case .change(let result) = try world.store.answer(token.question) else { continue }
+      #expect(token.refusal(of: result)?.contains(says) == true)
+    }
   }
 
   @Test func `an address may register so many names a day, and refusals for other reasons do not count`() throws {

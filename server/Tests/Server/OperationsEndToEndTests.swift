@@ -489,7 +489,7 @@ import TicTacToe
       try ServerChild.run(["export", "--data", other.path, "-"]).out
         == String(contentsOfFile: folder.path + "/x", encoding: .utf8))
     #expect(try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).errors.contains("not empty"))
-    #expect(try ServerChild.run(["forget"] + data + ["ann"]).out == "forgot Ann\n")
+    #expect(try ServerChild.run(["forget"] + data + ["ann"]).out == "forgot ann\n")
     #expect(try ServerChild.run(["forget"] + data + ["ann"]).errors.contains("no player ann"))
     #expect(try ServerChild.run(["restore"] + data + [folder.path + "/copy"]).out.contains("restored"))
     let store = try SQLiteStore(path: folder.path + "/matches.sqlite")

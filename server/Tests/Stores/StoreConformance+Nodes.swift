@@ -249,6 +249,18 @@ extension StoreConformance {
   // MARK: hints
 
   @Test(arguments: [StoreKind.sharedMemory, .postgres])
+  func `a lone node compares what it knows when a tool has changed the store`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let missed = Mutex(0)
+    bench.store.listen(as: "a") { text in if text == nil { missed.withLock { $0 += 1 } } }
+    // PostgreSQL's listener says so once by itself, when it is connected.
+    if kind == .postgres { #expect(eventually { missed.withLock { $0 } == 1 }) }
+    let before = missed.withLock { $0 }
+    try bench.view().requestComparison()
+    #expect(eventually { missed.withLock { $0 } == before + 1 })
+  }
+
+  @Test(arguments: [StoreKind.sharedMemory, .postgres])
   func `a node hears what others tell it`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let heard = Mutex<[String: [String]]>([:])
