@@ -95,7 +95,7 @@ private struct Results: Sendable {
   }
 
   /// As the lobby was on 25 and 27 November 2026 these worlds did, of twenty thousand.
-  @Test func `no seed that once broke a promise does so again`() async throws {
+  @Test(.long) func `no seed that once broke a promise does so again`() async throws {
     for seed: UInt64 in [548, 658, 1354, 1594, 2024, 3772, 5596, 8216] {
       #expect(try await simulate(seed...seed, SimulationTests.oneNode).faults == [])
     }
