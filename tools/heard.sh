@@ -19,9 +19,9 @@ part "$heard/mistake" score 12.435 23.935 -c:a libvorbis -q:a 2
 part "$heard/threat" score 23.935 31.835 -c:a libvorbis -q:a 2
 part "$heard/block" score 31.835 40.135 -c:a libvorbis -q:a 2
 part "$heard/fork" score 40.135 56.235 -c:a libvorbis -q:a 2
-part "$heard/game" score 0 95 -ac 1 -c:a libopus -vbr off -b:a 22k
-part "$heard/night" night 0 135 -ac 1 -c:a libopus -vbr off -b:a 17k
+part "$heard/game" score 0 104 -ac 1 -c:a libopus -vbr off -b:a 22k
+part "$heard/night" night 0 142 -ac 1 -c:a libopus -vbr off -b:a 17k
 part "$docs/alina" score 6 67 -c:a libvorbis -q:a 1
 rm "$docs/alina.png"
 game=ultimate
-part "$heard/ultimate" score 303.634 467.714 -ac 1 -c:a libopus -vbr off -b:a 17k
+part "$heard/ultimate" score 303.634 470 -ac 1 -c:a libopus -vbr off -b:a 17k

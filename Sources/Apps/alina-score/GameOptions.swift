@@ -106,7 +106,7 @@ enum GameFile {
       var records: [Record] = []
       for line in data.split(separator: 0x0A, omittingEmptySubsequences: false) { records += try lines.take(line) }
       return try records + lines.finish()
-    } catch let error as NotationError {
+    } catch {
       throw ScoreFileError("\(name(path)):\(error.description)")
     }
   }

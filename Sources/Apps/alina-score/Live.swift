@@ -91,7 +91,7 @@ struct Live: ParsableCommand {
     post(score.conductor.open(at: .zero))
     var waiting: [EventLine] = []
     var end: Tick?
-    while !EndSignal.hasCome, end.map({ engine.framesBegun < $0 + .seconds(4) }) ?? true {
+    while !EndSignal.hasCome, end.map({ engine.framesBegun < $0 + OfflineRenderer.tail }) ?? true {
       let isOver = inbox.state.withLock { state in
         waiting += state.lines
         state.lines = []

@@ -108,7 +108,7 @@ package struct Rendition: Sendable {
     }
     events += conductor.music.hearOut()
     end = conductor.music.bars.last?.end ?? now
-    events = ScoreEvent.heard(events).inOrder
+    events = ScoreEvent.heard(events + conductor.music.fade(at: end)).inOrder
   }
 
   /// Moves taken back and connections lost, up to a frame of the session; `state` stands when they begin.

@@ -183,9 +183,10 @@ package struct LiveScore {
     return events
   }
 
-  /// Plays what is left of the last bar and of an arch; returns where it ends.
+  /// Plays what is left of the last bar and of an arch, and fades; returns where the last bar ends.
   package mutating func finish() -> (events: [ScoreEvent], end: Tick) {
     let events = conductor.hearOut()
-    return (events, conductor.bars.last?.end ?? last)
+    let end = conductor.bars.last?.end ?? last
+    return (events + conductor.fade(at: end), end)
   }
 }

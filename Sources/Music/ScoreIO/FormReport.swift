@@ -28,6 +28,8 @@ package struct FormReport: Sendable {
     let arches = session.games.count { $0.count(where: { $0.kind == .closing }) >= 4 }
     share("\(pace): arches of four bars or more", arches, of: session.games.count, least: 90)
     let late = session.games.count { Self.growsAndShrinks($0) }
+    let home = zip(session.games, session.tonics).count { Self.endsAtHome($0, tonic: $1) }
+    share("\(pace): ends on the tonic, under M of its triad", home, of: session.games.count, least: 95)
     share("\(pace): a longest bar in the middle third or later", late, of: session.games.count, least: 90)
     let (repeats, bars) = Self.repeats(session.games.flatMap { $0 })
     let value = 100 * Double(repeats) / Double(max(bars, 1))
@@ -47,7 +49,7 @@ package struct FormReport: Sendable {
       if (bar.cut ?? bar.end - bar.start) - last > Tick(rawValue: 3 * longest.rawValue) { long += 1 }
     }
     share("listening: long notes of more than three short ones", long, of: all, least: 85)
-    let stations = Set(session.tonics).count
+    let stations = Set(session.tonics.map(\.tonicSpelling.letterName)).count
     let cycle = max(Set(rules.tonics.map(\.letterName)).count, 1)
     rows.append(("listening: tonics of the cycle in two hours", "\(stations) of \(cycle)", "all", stations == cycle))
   }
@@ -60,7 +62,8 @@ package struct FormReport: Sendable {
       let motto = Self.motto(of: winner, in: record.game.variantMoves).compactMap { move in
         bars.first { $0.kind == .move && $0.ply == move.ply }?.pairs.first?.m?.pitch.midi
       }
-      let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.suffix(
+      // The last note of all is not the motto's.
+      let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.dropLast().suffix(
         motto.count)
       // In whatever octave.
       func steps(_ notes: [Int]) -> [Int] { zip(notes.dropFirst(), notes).map { ($0 - $1 + 120) % 12 } }
@@ -101,6 +104,16 @@ package struct FormReport: Sendable {
   }
 
   private func percent(_ value: Double) -> String { fixed(value, 1) + " %" }
+
+  /// Whether the last note of M is a tone of the tonic's triad, as the root of its bar says it, and what is struck lowest with it
+  /// is the tonic; where nothing is, the bed sounds the root.
+  private static func endsAtHome(_ bars: [Bar], tonic: Scale) -> Bool {
+    guard let bar = bars.last(where: { $0.kind == .closing && $0.pairs.last?.m != nil }), bar.root == 0,
+      let pair = bar.pairs.last, let m = pair.m
+    else { return false }
+    let isTonic = pair.bass.map(\.pitch.midi).min().map { ($0 - tonic.tonic) % 12 == 0 }
+    return tonic.isTriad(m.pitch.midi) && isTonic ?? true
+  }
 
   /// Whether a longest bar of a game, with the phrases that extend it, lies in the middle third or later.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
@@ -157,8 +170,8 @@ extension FormReport {
     private(set) var games: [[Bar]] = []
     /// Every bar, echoes among them.
     private(set) var bars: [Bar] = []
-    /// The tonic of each game.
-    private(set) var tonics: [String] = []
+    /// The scale of each game.
+    private(set) var tonics: [Scale] = []
 
     /// Plays games among people who think for `median` seconds, or among opponents whom nobody waits for; the arch of each
     /// is heard out.
@@ -174,7 +187,7 @@ extension FormReport {
         let first = conductor.music.bars.count
         _ = conductor.music.advance(to: now - Conductor.lookahead)
         _ = conductor.handle(.gameStarted(records[index % records.count].game.startState, human: nil), at: now)
-        tonics.append(conductor.music.rules.scale.tonicSpelling.letterName)
+        tonics.append(conductor.music.rules.scale)
         for move in records[index % records.count].game.variantMoves {
           now =
             median.map { now + .seconds($0 * PaceReport.spread[generator.below(PaceReport.spread.count)]) }

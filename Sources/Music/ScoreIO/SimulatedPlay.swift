@@ -40,7 +40,7 @@ package struct SimulatedPlay: Sendable {
       now = now + rest
     }
     end = now + .seconds(idle)
-    events += conductor.music.advance(to: end - Conductor.lookahead)
+    events += conductor.music.advance(to: end - Conductor.lookahead) + conductor.music.fade(at: end)
   }
 
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {

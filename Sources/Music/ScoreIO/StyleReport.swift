@@ -33,9 +33,12 @@ package struct StyleReport: Sendable {
     if record.game.variant == .classic {
       let plies = record.game.cells.count
       let start = record.game.startState.plies
+      let outcome = record.game.end?.outcome
+      // After the winner's motto comes one long note.
       let expected =
         (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
-        + (record.game.end?.outcome == nil ? [] : rules.bars.closing(plies: start + plies))
+        + (outcome == nil ? [] : rules.bars.closing(plies: start + plies))
+        + (outcome == nil || outcome == .draw ? [] : [1])
       allBars += max(bars.count, expected.count)
       lawfulLengths += zip(bars, expected).count { $0.pairs.count == $1 }
     } else {
@@ -61,14 +64,14 @@ package struct StyleReport: Sendable {
   }
 
   /// In a longer game a move's bar has as many pairs as the phase allows, and each bar of an arch one fewer than the last,
-  /// until mottos of three notes end it.
+  /// until mottos of three notes and one long note end it.
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {
       return rules.sentences.pairs.contains(count) || (count <= 4 && bar.pairs.contains { $0.m == nil })
     }
     guard let last, last.kind == bar.kind, last.start < bar.start else { return true }
-    return count == last.pairs.count - 1 || count == 3
+    return count == last.pairs.count - 1 || count == 3 || (count == 1 && bar.kind == .closing)
   }
 
   /// The duration-weighted roughness of the M–T pairs of move bars under a sign.

@@ -26,8 +26,10 @@ struct Agenda: Sendable {
     var winner: Voice?
     /// The facts of an end without an event; the arch's first bar gives the result's signs.
     var facts: Set<Fact> = []
-    /// Its last notes of M, in degrees.
+    /// Its last notes of M before the coda, in degrees.
     var motto: [Int] = []
+    /// The step of the coda, the one long pair on the tonic to which a motto comes home; `nil` where none follows.
+    var coda: Int?
     /// The roots of its last bars; the others have that of the bar which they remember.
     var roots: [Int] = []
     /// The sentence that it closes, where it is half an arch; `nil` where the piece ends.
@@ -35,10 +37,11 @@ struct Agenda: Sendable {
     /// When it is over, about, if it is half an arch.
     var until = Tick.zero
 
-    /// The pairs of M that come after the bar of this step.
+    /// The pairs of M before the coda that come after the bar of this step.
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)
         - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)
+        - (coda.map { step < $0 } ?? false ? 1 : 0)
     }
   }
 

@@ -296,6 +296,13 @@ extension Conductor {
       closing.motto = mottos.flatMap { $0 }
       closing.roots = quotes.dropLast().map { root(of: $0) } + [0]
     }
+    if !closing.motto.isEmpty {
+      // A motto seldom ends at home: a long note on the tonic follows it, before T is left alone.
+      let coda = closing.sizes.count - (ending.endsWithTAlone ? 1 : 0)
+      closing.coda = coda
+      closing.sizes.insert(1, at: coda)
+      closing.roots.append(0)
+    }
     agenda.close(closing, from: moment)
   }
 

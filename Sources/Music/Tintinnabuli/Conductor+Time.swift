@@ -102,12 +102,25 @@ extension Conductor {
     return events
   }
 
+  /// Ends the sound of a piece that nothing follows: from its end on, the bed sinks and the pedal is let go, within the 8 s
+  /// that a render goes on.
+  public func fade(at end: Tick) -> [ScoreEvent] {
+    [
+      bed(at: end, level: 0, seconds: 6, generation: book.generation),
+      .pedal(at: end + .seconds(2), to: 0, seconds: 3, generation: book.generation),
+    ]
+  }
+
   private mutating func closingBar(_ closing: Agenda.Closing, at moment: Tick) -> [ScoreEvent] {
     var closing = closing
     let ending = closing.ending
     let isLast = closing.step == closing.sizes.count - 1
+    let isCoda = closing.step == closing.coda
+    // The bars up to the coda grow as those of an arch without one.
+    let steps = closing.sizes.count - (closing.coda == nil ? 0 : 1)
+    let step = max(closing.step - (closing.coda.map { $0 <= closing.step } ?? false ? 1 : 0), 0)
     let count = closing.sizes[closing.step]
-    let remembered = self.remembered(closing)
+    let remembered = remembered(closing, step)
     piece.barNumber += 1
     let isResult = closing.step == 0 && !closing.facts.isEmpty
     let sign = isResult ? rules.signs.first { $0.applies(to: closing.facts) } ?? rules.calm : rules.calm
@@ -116,30 +129,43 @@ extension Conductor {
     let voice = ending.alternates ? (closing.step % 2 == 0 ? last.other : last) : closing.winner
 
     // Each bar of the arch is a little slower than the one before.
-    let slower = 1 + Double(ending.augment * closing.step) / 100
+    let slower = 1 + Double(ending.augment * step) / 100
     let isHalf = closing.sentence != nil
     var plan = BarPlan(
       kind: isHalf ? .sentence : .closing, ply: isHalf ? piece.number : 0, voice: voice, count: count, sign: sign,
-      short: isLast && !isHalf ? rules.bars.lastShort / pace : short * slower)
+      short: (step == steps - 1 || isCoda) && !isHalf ? rules.bars.lastShort / pace : short * slower)
     let fromEnd = closing.sizes.count - 1 - closing.step
     plan.root = closing.roots.dropLast(fromEnd).last ?? (remembered.flatMap { piece.event($0.ply) }?.root ?? 0)
     plan.signs = [isResult ? sign.name : plan.kind.rawValue]
     plan.velocity = loudness(
-      at: (isHalf ? piece.form : 1) * (1 - Double(closing.step + 1) / Double(closing.sizes.count)))
+      at: (isHalf ? piece.form : 1) * (1 - Double(step + 1) / Double(steps)))
     plan.hasM = !(isLast && ending.endsWithTAlone)
-    plan.strikesDrone = ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
+    plan.strikesDrone = isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
+    // A piece that no motto closes ends over the low tonic, too. Under the tonic of a coda T has the third, which says the mode.
+    if isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
+    if isCoda { plan.sign.t = .below2 }
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)
     if !isResult && plan.hasM { plan.tPace = ending.tPace }
 
     var problem = problem(plan, start: nil)
-    remember(remembered, closing, &problem)
-    problem.center += ending.climb * (closing.step + 1)
+    if !isCoda { remember(remembered, closing, &problem) }
+    problem.center += ending.climb * (step + 1)
     problem.goal = isResult ? sign.goal ?? ending.goal : isLast ? ending.lastGoal : ending.goal
     problem.direction = ((isResult ? sign.contour : nil) ?? ending.contour).directions(count)
-    let written = compose(plan, problem, at: moment, number: (isHalf ? 16 * piece.number : 0) + closing.step)
+    let written =
+      isCoda
+      ? coda(plan, &problem, after: closing.motto, at: moment)
+      : compose(plan, problem, at: moment, number: (isHalf ? 16 * piece.number : 0) + step)
 
     var events = events(of: written, silencesT: connectionLost && plan.hasM)
     if !isHalf { events += lead(to: plan.root, at: moment) }
+    if isLast, !isHalf {
+      // The low tonic is let go in time for `fade`, whatever `drone.seconds` says: a key that is down keeps off its damper.
+      for index in events.indices where events[index].voice == .bass && events[index].kind == .note {
+        let most = Int32(clamping: (written.end + .seconds(3) - events[index].frame).rawValue)
+        events[index].duration = min(events[index].duration, most)
+      }
+    }
     if ending.releasesPedal && closing.step >= closing.sizes.count - 2 {
       events.removeAll { $0.kind == .pedal }
       events.append(.pedal(at: moment, to: 0, seconds: rules.pedal.newGame, generation: book.generation))
@@ -156,12 +182,24 @@ extension Conductor {
     return events
   }
 
+  /// The long note on the tonic that is nearest to the end of a motto. It follows from the motto alone, so that a record keeps no
+  /// candidate of it.
+  private mutating func coda(
+    _ plan: BarPlan, _ problem: inout MelodyProblem, after motto: [Int], at moment: Tick
+  ) -> WrittenBar {
+    let end = (motto.last ?? 0) + rules.lowest
+    problem.fixed[0] = Scale.step(end) == 0 ? end : nearest(step: 0, to: end)
+    var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: pieceSeed)
+    search.choose(0)
+    return write(plan, search.solve(), of: search, at: moment, SplitMix64(seed: pieceSeed, index: 0xC0DA))
+  }
+
   /// The bar that a bar of an arch remembers: the bars of the piece, or of the sentence, backwards.
-  private func remembered(_ closing: Agenda.Closing) -> Bar? {
+  private func remembered(_ closing: Agenda.Closing, _ step: Int) -> Bar? {
     let heard = eventBars.dropLast().filter { bar in
       closing.sentence.map { piece.event(bar.ply)?.sentence == $0 } ?? true
     }
-    return heard.isEmpty ? nil : heard[heard.count - 1 - closing.step % heard.count]
+    return heard.isEmpty ? nil : heard[heard.count - 1 - step % heard.count]
   }
 
   /// The arch remembers the piece backwards: each bar the line of an earlier one, from its long note to its degree and

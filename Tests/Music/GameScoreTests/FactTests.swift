@@ -125,7 +125,8 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
 }
 
 @Test
-func `A win ends with the winner's first three cells in the winner's hand; a human's loss falls and leaves T alone`()
+func
+  `A win ends with the winner's first three cells in the winner's hand, then at home; a human's loss leaves T alone`()
   throws
 {
   let game = try game("a1 b2 a3 a2 c3 c2")  // O wins the middle row
@@ -135,10 +136,16 @@ func `A win ends with the winner's first three cells in the winner's hand; a hum
   let win = Rendition(of: record, rules: rules).bars.filter { $0.kind == .closing }
   #expect(win.allSatisfy { $0.voice == .second })
   // b2, a2 and c2, an octave lower as O plays.
-  #expect(win.flatMap(\.melody).suffix(3).map(\.midi) == [4, 3, 5].map { rules.cells[$0].midi - 12 })
+  let end = win.flatMap(\.melody).suffix(4).map(\.midi)
+  #expect(end.dropLast() == [4, 3, 5].map { rules.cells[$0].midi - 12 }[...])
+  // The tonic nearest to the motto's end, over the low tonic.
+  #expect(end.last.map { $0 % 12 == 11 && abs($0 - end[2]) <= 6 } == true)
+  #expect(win.last?.pairs.map { $0.bass.map(\.pitch) } == [rules.drone.notes])
+  #expect(win.last?.pairs.last?.t.map { $0.pitch.midi % 12 } == 2)
   let loss = Rendition(of: record, rules: rules, human: .x)
   let closing = loss.bars.filter { $0.kind == .closing }
   #expect(closing.last?.pairs.allSatisfy { $0.m == nil && $0.t != nil } == true)
+  #expect(closing.dropLast().last?.pairs.map { $0.m.map { $0.pitch.midi % 12 } } == [11])
   #expect(!loss.events.contains { $0.kind == .bell && $0.frame >= closing[0].start })
   #expect(loss.bars.first { $0.kind == .move && $0.ply == 6 }?.signs.first == "loss")
   func mean(_ bars: [Bar]) -> Int {
@@ -148,7 +155,10 @@ func `A win ends with the winner's first three cells in the winner's hand; a hum
   #expect(Rendition(of: record, rules: rules, human: .o).bars.last?.pairs.last?.m != nil)
 }
 
-@Test func `A draw alternates hands, lets the pedal go in the second last bar and ends on an open fifth`() throws {
+@Test
+func `A draw alternates hands, lets the pedal go in the second last bar and ends on an open fifth over the low tonic`()
+  throws
+{
   let game = try #require(firstGame { game, move in move.outcome == .draw && game.variantMoves.awakening == nil })
   var record = Record(game: game)
   record.seed = 8
@@ -157,7 +167,7 @@ func `A win ends with the winner's first three cells in the winner's hand; a hum
   #expect(zip(bars, bars.dropFirst()).allSatisfy { $0.voice != $1.voice })
   let last = try #require(bars.last?.pairs.last)
   #expect(last.m!.pitch.midi % 12 == 11 && last.t!.pitch.midi % 12 == 6)
-  #expect(bars.allSatisfy { $0.pairs.allSatisfy(\.bass.isEmpty) })
+  #expect(bars.flatMap(\.pairs).dropLast().allSatisfy(\.bass.isEmpty) && last.bass.map(\.pitch) == rules.drone.notes)
   let up = rendition.events.first { $0.kind == .pedal && $0.amount == 0 }
   #expect(up?.frame == bars[bars.count - 2].start)
   #expect(!rendition.events.contains { $0.kind == .pedal && $0.amount > 0 && $0.frame > up!.frame })
@@ -174,7 +184,7 @@ func `A win ends with the winner's first three cells in the winner's hand; a hum
     var record = Record(game: game)
     record.seed = 2
     let bars = Rendition(of: record, rules: rules).bars.filter { $0.kind == .closing }
-    #expect(bars.map(\.pairs.count) == [3, 2, 3])
+    #expect(bars.map(\.pairs.count) == [3, 2, 3, 1])
     #expect(bars[0].signs == ["win"] && bars.allSatisfy { $0.voice == .first })
     #expect(bars[0].pairs.allSatisfy { rules.scale.triadTone(-1, of: $0.m!.pitch.midi) - 12 == $0.t!.pitch.midi })
   }

@@ -209,7 +209,8 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
       now = now + .seconds(seconds)
     }
     _ = conductor.music.hearOut()
-    let arch = conductor.music.bars.filter { $0.kind == .closing }.map(\.pairs.count)
+    let all = conductor.music.bars.filter { $0.kind == .closing }.map(\.pairs.count)
+    let arch = all.last == 1 ? all.dropLast() : all[...]
     #expect((4...6).contains(arch.count) && arch.dropLast() == arch.dropLast().sorted(by: >)[...] && arch.last == 3)
   }
 }

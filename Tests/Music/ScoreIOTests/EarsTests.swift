@@ -65,6 +65,15 @@ import Testing
     .enabled(if: hasNumerics, "needs numpy, scipy"))
   func form() { run("Tests/Ears/form.py", [Self.score, "--games", Self.isLong ? "12" : "4"]) }
 
+  @Test(
+    "A listener names the key of an end, and tells it from a cut",
+    .enabled(if: hasReader, "needs numpy, scipy and mido"))
+  func ends() {
+    run(
+      "Tests/Ears/ends.py",
+      [Self.score, "--games", Self.isLong ? "200" : "40", repository.appending(path: "docs/heard/ultimate.pgn").path])
+  }
+
   @Test("Simulated play is as loud as promised, by ffmpeg's meter", .enabled(if: hasMeter, "needs ffmpeg"))
   func loudness() {
     let pianos = Self.hasFont && Self.isLong ? "modal,grand" : "modal"

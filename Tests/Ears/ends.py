@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Listens to the ends of pieces: is the key heard, and is it heard that the piece is over?
+
+Run: python3 Tests/Ears/ends.py ALINA_SCORE [--games 100] [--seed 11] [FILE.pgn…]   (needs numpy, mido)
+
+The judge knows nothing of the score. It names the key of the last eight seconds by the profiles of Krumhansl and Kessler
+(1982), each note weighed by how long and how loud it sounds. It says that a piece is over where the last note of the
+melody, of whatever voice is highest, is a tone of that key's triad and rings on for four times the usual time between two notes,
+above that key's tonic as the lowest note. Whole pieces must be over, those cut at a random moment must not.
+"""
+
+import argparse
+import random
+import tempfile
+from pathlib import Path
+
+import mido
+import numpy as np
+
+import games
+from common import RATE, Tally, read, run
+
+MAJOR = np.array([6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88])
+MINOR = np.array([6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17])
+PROFILES = {(tonic, mode): np.roll(profile, tonic) for mode, profile in (("major", MAJOR), ("minor", MINOR))
+            for tonic in range(12)}
+
+
+def notes(file):
+    """The notes of a MIDI file: begin, end, pitch, velocity; in seconds."""
+    now, held, found = 0.0, {}, []
+    for message in mido.MidiFile(file):
+        now += message.time
+        if message.type == "note_on" and message.velocity:
+            held[message.channel, message.note] = now, message.velocity
+        elif message.type in ("note_on", "note_off") and (message.channel, message.note) in held:
+            begin, velocity = held.pop((message.channel, message.note))
+            found.append((begin, now, message.note, velocity))
+    return sorted(found)
+
+
+def key(heard, end):
+    """The key of the last eight seconds."""
+    weights = np.zeros(12)
+    for begin, until, pitch, velocity in heard:
+        weights[pitch % 12] += max(min(until, end) - max(begin, end - 8), 0) * velocity
+    return max(PROFILES, key=lambda name: np.corrcoef(PROFILES[name], weights)[0, 1]) if weights.any() else None
+
+
+def is_over(heard, end):
+    """Whether what sounds up to a moment, and is silent then, is heard as an end."""
+    heard = [note for note in heard if note[0] < end]
+    found = key(heard, end)
+    if len(heard) < 8 or found is None:
+        return False
+    tonic, mode = found
+    begins = sorted({round(note[0], 2) for note in heard})
+    rings = end - begins[-1] > 4 * np.median(np.diff(begins))
+    # A hand's notes come within a tenth of a second.
+    last = [note[2] for note in heard if note[0] > begins[-1] - 0.1]
+    sounding = [note[2] for note in heard if note[1] > begins[-1]]
+    triad = {tonic, (tonic + (4 if mode == "major" else 3)) % 12, (tonic + 7) % 12}
+    return bool(rings and max(last) % 12 in triad and min(sounding) % 12 == tonic)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("score")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=11)
+    options = parser.parse_intermixed_args()
+    chance = random.Random(options.seed)
+    tally = Tally()
+    keys, ends, cuts = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        game, midi, sound = (Path(folder) / f"a{kind}" for kind in (".pgn", ".mid", ".wav"))
+        texts = [text for _, text in games.reference(options.games, options.seed)]
+        texts += [Path(file).read_text() for file in options.files]
+        for text in texts:
+            game.write_text(text)
+            run(options.score, "render", game, "--midi", midi)
+            heard = notes(midi)
+            # The tonic of a session's first piece.
+            end = max(note[0] for note in heard) + 5
+            keys.append(key(heard, end) == (11, "minor"))
+            ends.append(is_over(heard, end))
+            cuts += [is_over(heard, chance.uniform(15, end - 10)) for _ in range(5)]
+        run(options.score, "render", game, "--wav", sound)
+        last = read(sound)[-RATE // 10:]
+    for name, values, wanted in (("keys named right", keys, 0.9), ("ends heard as ends", ends, 0.9)):
+        tally.expect(f"{len(values)} pieces: {name}", float(np.mean(values)), np.mean(values) >= wanted, f">= {wanted}")
+    tally.expect(f"{len(cuts)} cuts: heard as ends", float(np.mean(cuts)), np.mean(cuts) <= 0.1, "<= 0.1")
+    level = float(20 * np.log10(max(np.sqrt(np.mean(last**2)), 1e-9)))
+    tally.expect("the last tenth of a second, dBFS", level, level < -80, "< -80")
+    tally.done()
+
+
+if __name__ == "__main__":
+    main()
