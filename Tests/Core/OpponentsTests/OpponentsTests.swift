@@ -117,14 +117,43 @@ import TicTacToe
     }
   }
 
-  @Test func `a mistake that a level can make is one of its kinds`() {
+  @Test func `a level overlooks wins, blocks and forks at most as often as its rates say`() {
     for level in Level.all where level.number < 6 {
-      // Levels see more next to the last move than far from it.
-      let position = Position(x: [Square(0), Square(1)], o: [Square(4), Square(8)])
-      let near = level.distribution(in: position, lastMove: Square(4)).probability(of: Square(2))
-      let far = level.distribution(in: position, lastMove: Square(8)).probability(of: Square(2))
-      #expect(near >= far)
+      for (position, last) in OpponentsTests.states where position.ply >= 2 {
+        let distribution = level.distribution(in: position, lastMove: last)
+        let me = position.turn
+        // A level that overlooks a win may still block or fork: each kind of cell is counted with those of the kinds before.
+        var seen: SquareSet = []
+        for (cells, rate) in [
+          (position.winningSquares(for: me), level.rates.win),
+          (position.winningSquares(for: me.opponent), level.rates.block),
+          (position.forkSquares(for: me), level.rates.fork),
+        ] where !cells.isEmpty {
+          seen = seen.union(cells)
+          let chance = seen.reduce(0) { $0 + distribution.probability(of: $1) }
+          #expect(
+            chance >= 1 - Double(rate.upperBound) / 20 - 1e-12, "\(level.name) in \(position) after \(last as Any)")
+        }
+      }
     }
+  }
+
+  @Test func `a level sees a win next to the last move more often than a win far from it`() {
+    let position = Position(x: [Square(0), Square(1)], o: [Square(4), Square(8)])
+    for level in Level.all where level.number < 6 {
+      func chance(after last: Int) -> Double {
+        level.distribution(in: position, lastMove: Square(last)).probability(of: Square(2))
+      }
+      let (near, far) = (chance(after: 4), chance(after: 8))
+      if level.rates.win.lowerBound < level.rates.win.upperBound {
+        #expect(near > far, "\(level.name)")
+      } else {
+        #expect(near == far, "\(level.name)")
+      }
+    }
+  }
+
+  @Test func `six levels have a number, a name and a character of their own`() {
     #expect(Level(number: 0) == nil)
     #expect(Level(number: 7) == nil)
     #expect(Level(number: 3)?.name == "levels:3")

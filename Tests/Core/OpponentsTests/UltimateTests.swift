@@ -242,8 +242,9 @@ extension UltimateValue {
         score += outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
       }
       let mean = score / Double(games)
-      // The aim is 65–85 % over 1,000 games; four standard deviations of fewer games beside it.
-      let slack = games < 1000 ? 2 / Double(games).squareRoot() : 0
+      // The aim is 65–85 % over 1,000 games. Fewer games have two standard deviations beside it, which still refuses a level
+      // that scores half the points. The seeds are fixed, so the score is the same in every run.
+      let slack = games < 1000 ? 1 / Double(games).squareRoot() : 0
       #expect((0.65 - slack...0.85 + slack).contains(mean), "\(level.name) scores \(mean)")
     }
   }
