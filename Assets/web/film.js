@@ -10,6 +10,36 @@ const PATIENCE = 2000;
 export const kind = KINDS.find(kind => globalThis.MediaRecorder?.isTypeSupported(kind));
 
 /**
+ * The bytes of a WebM file with its duration in seconds: browsers record as if it were sent live, and a player cannot seek in a film of
+ * unknown length. Unchanged if the file says its length already, or is of another kind.
+ */
+function withDuration(bytes, seconds) {
+  // RFC 9559: the element Info; where its name is the value of another element (SeekID, 4 bytes), 0x84 stands before it.
+  const name = [0x15, 0x49, 0xA9, 0x66];
+  const start = bytes.subarray(0, 4096).findIndex((_, i) => bytes[i - 1] !== 0x84 && name.every((byte, k) => bytes[i + k] === byte)) + 4;
+  if (start < 4) return bytes;
+  // The size takes as many bytes as its first one has leading zeros, and one more.
+  const length = Math.clz32(bytes[start]) - 23;
+  let size = bytes[start] % 2 ** (8 - length);
+  for (let i = 1; i < length; i++) size = size * 256 + bytes[start + i];
+  const info = bytes.subarray(start + length, start + length + size);
+  if (info.some((byte, i) => byte === 0x44 && info[i + 1] === 0x89)) return bytes;
+  const duration = new DataView(new ArrayBuffer(11));
+  [0x44, 0x89, 0x88].forEach((byte, i) => duration.setUint8(i, byte));  // Duration, 8 bytes, in ms
+  duration.setFloat64(3, seconds * 1000);
+  if (size + 11 >= 2 ** (7 * length) - 1) return bytes;
+  const head = bytes.slice(0, start + length);
+  let rest = size + 11;
+  for (let i = length - 1; i >= 0; i--, rest = Math.floor(rest / 256)) head[start + i] = rest % 256;
+  head[start] += 2 ** (8 - length);
+  const whole = new Uint8Array(bytes.length + 11);
+  whole.set(head);
+  whole.set(new Uint8Array(duration.buffer), head.length);
+  whole.set(bytes.subarray(head.length), head.length + 11);
+  return whole;
+}
+
+/**
  * Records the canvas, which `draw(seconds)` draws on, with the bytes of a sound file; `told` hears the percents done. The film as a
  * File of a name without its ending; rejected when `signal` is aborted.
  */
@@ -35,7 +65,10 @@ export async function record(name, canvas, wav, { draw, told, signal }) {
       signal.onabort = () => failed(signal.reason);
       recorder.onerror = ({ error }) => failed(error);
       recorder.ondataavailable = ({ data }) => parts.push(data);
-      recorder.onstop = () => done(new File(parts, `${name}.${type.split('/')[1]}`, { type }));
+      recorder.onstop = async () => {
+        const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
+        done(new File([withDuration(bytes, buffer.duration)], `${name}.${type.split('/')[1]}`, { type }));
+      };
       recorder.start(1000);
       source.start();
       const begun = performance.now();

@@ -155,6 +155,10 @@ def filmed(player):
         ["ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=codec_type,width,height,nb_read_packets", "-of", "compact=nk=1:p=0",
          f"{page.downloads}/{film}"], check=True, capture_output=True, text=True).stdout.split()
     kinds = {line.split("|")[0]: [int(word) for word in line.split("|")[1:] if word.isdigit()] for line in told}
+    length = subprocess.run(
+        ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "compact=nk=1:p=0", f"{page.downloads}/{film}"],
+        check=True, capture_output=True, text=True).stdout.strip()
+    expect(length != "N/A" and float(length) > 1, f"a player cannot seek in the film: its length is {length}")
     # Firefox has no output here, and makes a silent film.
     sound = {"audio"} if page.name == "chromium" else set()
     expect(set(kinds) == {"video"} | sound and kinds["video"][:2] == [1280, 720] and kinds["video"][-1] > 100, f"the film is {told}")
