@@ -279,7 +279,7 @@ package final class App: PlatformGame {
     case .attention:
       machine.services.expectAttention()
       if isHidden { machine.services.requestAttention() }
-    case .remember(let memory): screen.settings.remember(memory)
+    case .remember(let memory): screen.settings.remember(memory, services)
     case .judge: advisor.judge(session.game)
     case .review: files.review()
     case .file(let intent): files.answer(intent)

@@ -121,8 +121,8 @@ package final class Files {
 
   /// Has the game written after every change, so that a kill at any moment loses nothing that was kept.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
-    for news in pieceNews.takeAll() { hear(news) }
-    for news in filmNews.takeAll() { hear(film: news) }
+    for news in pieceNews.takeAll() { hear(news, isFilm: false) }
+    for news in filmNews.takeAll() { hear(news, isFilm: true) }
     let game = session.game
     if let failures = keeper?.failures, failures.count > 0, now >= nextTry {
       nextTry = now + Files.retryInterval
@@ -311,27 +311,15 @@ package final class Files {
     }
   }
 
-  private func hear(_ news: MakingNews) {
+  private func hear(_ news: MakingNews, isFilm: Bool) {
     switch news {
+    case .percent(let percent) where isFilm: return screen.pages.filmPercent = percent
     case .percent(let percent): return say("\(screen.text(.keeping)) \(percent) %")
-    case .kept(let place): say("\(screen.text(.keptIn)) \(place)")
+    case .kept(let place): say("\(screen.text(isFilm ? .filmIn : .keptIn)) \(place)")
     case .failed(let fault): say(words(for: fault))
     case .stopped: break
     }
-    isKeeping = false
-  }
-
-  private func hear(film news: MakingNews) {
-    switch news {
-    case .percent(let percent):
-      screen.pages.filmPercent = percent
-      return
-    case .kept(let place): say("\(screen.text(.filmIn)) \(place)")
-    case .failed(let fault): say(words(for: fault))
-    case .stopped: break
-    }
-    screen.pages.filmPercent = nil
-    stopFilm = nil
+    if isFilm { (screen.pages.filmPercent, stopFilm) = (nil, nil) } else { isKeeping = false }
   }
 
   private func words(for fault: MakingFault) -> String {

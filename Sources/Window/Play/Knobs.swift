@@ -148,7 +148,7 @@ extension Tonality {
 
 extension Settings {
   /// Keeps what the window state wants kept.
-  func remember(_ memory: Memory) {
+  func remember(_ memory: Memory, _ services: PlatformServices) {
     // What another window has remembered is added to, not replaced.
     refreshMarks()
     switch memory {
@@ -161,7 +161,10 @@ extension Settings {
     case .solved(let day):
       // Another window may have solved this board, or one of a later day, meanwhile.
       guard day > solvedDay else { return }
-      (streak, solvedDay) = (day == solvedDay + 1 ? streak + 1 : 1, day)
+      // A flight from Los Angeles to Sydney skips a date: it is no gap as long as only one has begun where the player came from.
+      let (zone, clock) = (services.zoneMinutes(), Int(services.timeStamp().dropFirst(11).prefix(4)) ?? 0)
+      let isSkipped = day == solvedDay + 2 && clock / 100 * 60 + clock % 100 < zone - solvedZone
+      (streak, solvedDay, solvedZone) = (day == solvedDay + 1 || isSkipped ? streak + 1 : 1, day, zone)
     case .opponent(let setup):
       let other = setup.x == .human ? setup.o : setup.x
       if let argument = other.argument { opponent = argument }

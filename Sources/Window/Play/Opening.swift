@@ -44,10 +44,11 @@ extension App {
       inBackground: services.inBackground)
     session.rulesReference = opening.rules.reference
     let folder = services.dataFolder()
-    let files = GameStore.Functions(
-      read: services.readFile, write: services.writeFile, list: services.listFolder, delete: services.deleteFile,
-      locks: services.locks)
-    let store = opening.keepsGames && !folder.isEmpty ? GameStore(folder: folder + "/games", files) : nil
+    let store =
+      opening.keepsGames && !folder.isEmpty
+      ? GameStore(
+        folder: folder + "/games", read: services.readFile, write: services.writeFile, list: services.listFolder,
+        delete: services.deleteFile, locks: services.locks) : nil
     var damage: GameStore.Damaged?
     var unfinished: (name: String, record: Record)?
     if opening.mayResume, let store {

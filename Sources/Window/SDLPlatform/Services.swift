@@ -68,6 +68,11 @@ extension PlatformServices {
         return lines.contains { ["1", "true"].map { "gtk-application-prefer-dark-theme=" + $0 }.contains($0) }
       }
     }
+    services.zoneMinutes = {
+      var (now, local) = (time(nil), tm())
+      localtime_r(&now, &local)
+      return local.tm_gmtoff / 60
+    }
     services.timeStamp = {
       var now = time(nil)
       var local = tm()

@@ -93,6 +93,8 @@ package struct PlatformServices: Sendable {
   package var takeText: @Sendable (_ place: PixelRect?, _ caption: String) -> Void = { _, _ in }
   /// The local time as names of files have it: `2026-11-22-154210`.
   package var timeStamp: @Sendable () -> String = { "" }
+  /// Minutes by which the local time is ahead of UTC.
+  package var zoneMinutes: @Sendable () -> Int = { 0 }
   /// Whether the game is a page in a browser: it has no folders, no choice of devices and no program to leave.
   package var isPage = false
   /// The whole address of a path like `r/CODE`, where the program has one.

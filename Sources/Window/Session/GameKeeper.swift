@@ -79,12 +79,9 @@ package final class GameKeeper: Sendable {
     write()
   }
 
-  /// Writes a record at once, in place of one of the same game that waits.
+  /// Writes a record at once, between two writes of the running game.
   package func save(_ record: Record, as name: String) throws(WriteFault) {
-    try withDisk { () throws(WriteFault) in
-      state.withLock { $0.wanted.removeAll { $0.name == name } }
-      try store.save(record, as: name)
-    }
+    try withDisk { () throws(WriteFault) in try store.save(record, as: name) }
   }
 
   /// Deletes a game and the record of it that waits; false where the file could not be deleted.

@@ -20,28 +20,21 @@ package struct GameStore: Sendable {
     package let aside: String
   }
 
-  /// What a store needs of the platform's files.
-  package struct Functions: Sendable {
-    let read: @Sendable (String) -> [UInt8]?
-    let write: @Sendable (String, [UInt8]) throws(WriteFault) -> Void
-    let list: @Sendable (String) -> [String]
-    let delete: @Sendable (String) -> Bool
-    let locks: FileLocks
-
-    package init(
-      read: @escaping @Sendable (String) -> [UInt8]?,
-      write: @escaping @Sendable (String, [UInt8]) throws(WriteFault) -> Void,
-      list: @escaping @Sendable (String) -> [String], delete: @escaping @Sendable (String) -> Bool, locks: FileLocks
-    ) {
-      (self.read, self.write, self.list, self.delete, self.locks) = (read, write, list, delete, locks)
-    }
-  }
-
   private let folder: String
-  private let files: Functions
+  private let read: @Sendable (String) -> [UInt8]?
+  private let write: @Sendable (String, [UInt8]) throws(WriteFault) -> Void
+  private let list: @Sendable (String) -> [String]
+  private let remove: @Sendable (String) -> Bool
+  private let locks: FileLocks
 
-  /// A store in `folder`, which the first write makes.
-  package init(folder: String, _ files: Functions) { (self.folder, self.files) = (folder, files) }
+  /// A store in `folder`, which the first write makes, with the platform's file functions.
+  package init(
+    folder: String, read: @escaping @Sendable (String) -> [UInt8]?,
+    write: @escaping @Sendable (String, [UInt8]) throws(WriteFault) -> Void,
+    list: @escaping @Sendable (String) -> [String], delete: @escaping @Sendable (String) -> Bool, locks: FileLocks
+  ) {
+    (self.folder, self.read, self.write, self.list, remove, self.locks) = (folder, read, write, list, delete, locks)
+  }
 
   package func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
 
@@ -52,47 +45,52 @@ package struct GameStore: Sendable {
   }
 
   /// Takes a name for this window, or finds that it has it; false where another window has it.
-  package func take(_ name: String) -> Bool { files.locks.take("\(folder)/\(name)") }
+  package func take(_ name: String) -> Bool { locks.take("\(folder)/\(name)") }
 
-  package func release(_ name: String) { files.locks.release("\(folder)/\(name)") }
+  package func release(_ name: String) { locks.release("\(folder)/\(name)") }
 
   /// Takes a name for a new file; false where there is such a file already, or another window has the name.
-  package func takeNew(_ name: String) -> Bool { files.read(path(of: name)) == nil && take(name) }
+  package func takeNew(_ name: String) -> Bool { read(path(of: name)) == nil && take(name) }
 
   private func marker(of name: String) -> String { "\(folder)/\(name)\(GameStore.markerSuffix)" }
 
+  /// Saves a game under a name, without a change of what is taken up again.
+  package func save(_ record: Record, as name: String) throws(WriteFault) {
+    try write(path(of: name), Array(record.text.utf8))
+  }
+
   /// Saves a game under a name, and marks it as the one to take up again unless it is over or others keep it.
-  package func save(_ record: Record, as name: String, isResumable: Bool = true) throws(WriteFault) {
-    try files.write(path(of: name), Array(record.text.utf8))
+  package func save(_ record: Record, as name: String, isResumable: Bool) throws(WriteFault) {
+    try save(record, as: name)
     if record.game.isOver || !isResumable {
       forgetUnfinished(name)
-    } else if files.read(marker(of: name)) == nil {
-      try files.write(marker(of: name), Array("\(name)\n".utf8))
+    } else if read(marker(of: name)) == nil {
+      try write(marker(of: name), Array("\(name)\n".utf8))
     }
   }
 
   /// Changes a saved game; false where there is none that can be read.
   package func change(_ name: String, _ body: (inout Record) -> Void) throws(WriteFault) -> Bool {
-    guard let text = files.read(path(of: name)), var record = try? GameStore.record(text) else { return false }
+    guard let text = read(path(of: name)), var record = try? GameStore.record(text) else { return false }
     body(&record)
-    try files.write(path(of: name), Array(record.text.utf8))
+    try save(record, as: name)
     return true
   }
 
   /// Deletes a game with its marker.
   package func delete(_ name: String) -> Bool {
     forgetUnfinished(name)
-    return files.delete(path(of: name))
+    return remove(path(of: name))
   }
 
   /// Removes the marker of a game; its file stays.
   package func forgetUnfinished(_ name: String) {
-    if files.read(marker(of: name)) != nil { _ = files.delete(marker(of: name)) }
-    if oldName == name { _ = files.delete("\(folder)/\(GameStore.oldMarker)") }
+    if read(marker(of: name)) != nil { _ = remove(marker(of: name)) }
+    if oldName == name { _ = remove("\(folder)/\(GameStore.oldMarker)") }
   }
 
   private var oldName: String? {
-    files.read("\(folder)/\(GameStore.oldMarker)").map { bytes in
+    read("\(folder)/\(GameStore.oldMarker)").map { bytes in
       String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
   }
@@ -101,14 +99,14 @@ package struct GameStore: Sendable {
   ///
   /// A file that cannot be read as a game is copied aside, and its marker removed.
   package func unfinished() throws(Damaged) -> (name: String, record: Record)? {
-    let marked = files.list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
+    let marked = list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
     let names = [oldName].compactMap { $0 } + marked.map { String($0.dropLast(GameStore.markerSuffix.count)) }
     // A marker that leads out of the folder is not followed.
     for name in Set(names).sorted(by: >) where !name.contains("/") && take(name) {
-      if let text = files.read(path(of: name)) {
+      if let text = read(path(of: name)) {
         guard let record = try? GameStore.record(text) else {
           let aside = path(of: name) + ".damaged"
-          try? files.write(aside, text)
+          try? write(aside, text)
           forgetUnfinished(name)
           throw Damaged(path: path(of: name), aside: aside)
         }

@@ -24,6 +24,7 @@ final class Bench: @unchecked Sendable {
   var dataFolder = "data"
   /// Paths that another window has.
   var takenElsewhere: Set<String> = []
+  var zone = 0
   var stamp = "2026-11-22-190000"
   var locks: FileLocks { FileLocks(take: { !self.takenElsewhere.contains($0) }, release: { _ in }) }
   var posted: [ScoreEvent] = []
@@ -53,6 +54,7 @@ final class Bench: @unchecked Sendable {
       if !self.refusesClipboard { self.clipboard = text }
       told(!self.refusesClipboard)
     }
+    services.zoneMinutes = { self.zone }
     services.timeStamp = { self.stamp }
     services.readFile = { self.files[$0] }
     services.writeFile = { (path, bytes) throws(WriteFault) in

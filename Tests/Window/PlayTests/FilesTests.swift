@@ -215,6 +215,28 @@ struct FilesTests {
     #expect(bench.files[damaged.path] == nil)
   }
 
+  @Test(
+    "a game with a long name, or one of emoji, is listed; so is a file with a name that is too long to be read",
+    arguments: [
+      String(repeating: "👨‍👩‍👧‍👦", count: 60), String(repeating: "\"\\", count: 400),
+      "e" + String(repeating: "\u{301}", count: 199),
+    ])
+  func longNames(title: String) throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.want(.play(Cell(4)))
+    bench.pass(app)
+    let path = try #require(bench.files.keys.first { $0.hasSuffix(".pgn") })
+    app.want(.renameGame(path: path, name: title))
+    let foreign = "data/games/2026-01-01-100000-1.pgn"
+    bench.files[foreign] = Array("[Event \"\(String(repeating: "x", count: 5_000))\"]\n\n1. b2 *\n".utf8)
+    app.want(.listGames)
+    #expect(app.screen.pages.games.map { $0.path } == [path, foreign])
+    let kept = app.screen.pages.games[0].name.unicodeScalars
+    #expect(!kept.isEmpty && title.unicodeScalars.starts(with: kept), "cut at 1,024 bytes, in a letter too")
+  }
+
   @Test("a piece is made once, however often it is asked for, and may be made again when it is done or has failed")
   func pieces() throws {
     let bench = Bench()

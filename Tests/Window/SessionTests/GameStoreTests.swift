@@ -21,23 +21,22 @@ import TicTacToe
     func store(window: Int) -> GameStore {
       GameStore(
         folder: "games",
-        .init(
-          read: { self.content[$0] },
-          write: { (path, bytes) throws(WriteFault) in
-            if let fault = self.fault { throw fault }
-            if self.refused.contains(path) { throw .notAllowed }
-            self.writes += 1
-            self.content[path] = bytes
+        read: { self.content[$0] },
+        write: { (path, bytes) throws(WriteFault) in
+          if let fault = self.fault { throw fault }
+          if self.refused.contains(path) { throw .notAllowed }
+          self.writes += 1
+          self.content[path] = bytes
+        },
+        list: { folder in
+          self.content.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
+        }, delete: { self.content.removeValue(forKey: $0) != nil },
+        locks: FileLocks(
+          take: { path in
+            if self.owners[path] == nil { self.owners[path] = window }
+            return self.owners[path] == window
           },
-          list: { folder in
-            self.content.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
-          }, delete: { self.content.removeValue(forKey: $0) != nil },
-          locks: FileLocks(
-            take: { path in
-              if self.owners[path] == nil { self.owners[path] = window }
-              return self.owners[path] == window
-            },
-            release: { if self.owners[$0] == window { self.owners[$0] = nil } })))
+          release: { if self.owners[$0] == window { self.owners[$0] = nil } }))
     }
   }
 
@@ -64,10 +63,10 @@ import TicTacToe
     let files = Files()
     #expect(try files.store.unfinished() == nil)
     let begun = try record([4, 0])
-    try files.store.save(begun, as: "a")
+    try files.store.save(begun, as: "a", isResumable: true)
     let found = try #require(try files.store.unfinished())
     #expect(found.name == "a" && found.record == begun)
-    try files.store.save(try record(GameStoreTests.won), as: "a")
+    try files.store.save(try record(GameStoreTests.won), as: "a", isResumable: true)
     #expect(try files.store.unfinished() == nil)
   }
 
@@ -77,7 +76,7 @@ import TicTacToe
     files.content["games/a.pgn"] = Array(try record([4]).text.utf8)
     files.content["games/unfinished"] = Array("a\n".utf8)
     #expect(try files.store.unfinished()?.name == "a")
-    try files.store.save(try record(GameStoreTests.won), as: "a")
+    try files.store.save(try record(GameStoreTests.won), as: "a", isResumable: true)
     #expect(files.content["games/unfinished"] == nil)
   }
 
@@ -86,9 +85,9 @@ import TicTacToe
     let files = Files()
     let (one, other) = (files.store(window: 1), files.store(window: 2))
     #expect(one.take("a") && other.take("b"))
-    try one.save(try record([4, 0]), as: "a")
-    try other.save(try record([4]), as: "b")
-    try other.save(try record(GameStoreTests.won), as: "b")
+    try one.save(try record([4, 0]), as: "a", isResumable: true)
+    try other.save(try record([4]), as: "b", isResumable: true)
+    try other.save(try record(GameStoreTests.won), as: "b", isResumable: true)
     one.release("a")
     #expect(try files.store(window: 3).unfinished()?.name == "a")
   }
@@ -96,7 +95,7 @@ import TicTacToe
   @Test("Of two unfinished games a second window takes up the one that the first does not play")
   func secondWindow() throws {
     let files = Files()
-    for name in ["a", "b"] { try files.store.save(try record([4]), as: name) }
+    for name in ["a", "b"] { try files.store.save(try record([4]), as: name, isResumable: true) }
     #expect(try files.store(window: 1).unfinished()?.name == "b")
     #expect(try files.store(window: 2).unfinished()?.name == "a")
     #expect(try files.store(window: 3).unfinished() == nil)
@@ -105,7 +104,7 @@ import TicTacToe
   @Test("A damaged file is copied aside, named once and not asked for again")
   func damaged() throws {
     let files = Files()
-    try files.store.save(try record([4]), as: "a")
+    try files.store.save(try record([4]), as: "a", isResumable: true)
     files.content["games/a.pgn"] = Array("1. b2 b2 *".utf8)
     #expect(throws: GameStore.Damaged.self) { try files.store.unfinished() }
     #expect(files.content["games/a.pgn.damaged"] == Array("1. b2 b2 *".utf8))
@@ -125,14 +124,14 @@ import TicTacToe
   func fullDisk() throws {
     let files = Files()
     files.fault = .noRoom
-    #expect(throws: WriteFault.noRoom) { try files.store.save(try record([4]), as: "a") }
+    #expect(throws: WriteFault.noRoom) { try files.store.save(try record([4]), as: "a", isResumable: true) }
     #expect(files.content.isEmpty)
   }
 
   @Test("A new game is not given a name that another window has, or that a file has")
   func newNames() throws {
     let files = Files()
-    try files.store.save(try record([4, 0]), as: "a")
+    try files.store.save(try record([4, 0]), as: "a", isResumable: true)
     #expect(!files.store.takeNew("a") && files.store.takeNew("b"))
     #expect(!files.store(window: 2).takeNew("b"))
   }
@@ -192,6 +191,16 @@ import TicTacToe
     workers.run()
     #expect(files.content["games/a.pgn"] != nil && keeper.failures.count == 0)
     #expect(try files.store.unfinished()?.name == "b")
+  }
+
+  @Test("A copy that is saved is not taken up in place of the running game")
+  func copy() throws {
+    let (files, workers) = (Files(), Workers())
+    let keeper = GameKeeper(files.store) { workers.work.append($0) }
+    keeper.keep(.init(try record([4]), as: "a", isResumable: true))
+    workers.run()
+    try keeper.save(try record([4, 0]), as: "b")
+    #expect(try files.store.unfinished()?.name == "a" && files.content["games/b.unfinished"] == nil)
   }
 
   @Test("A game that was left for another one is not taken up again, and a deleted one is not written again")

@@ -104,12 +104,14 @@ package final class Settings {
   /// The last of today's boards that was solved, in days since 1970, and how many were without a gap.
   @Setting package var solvedDay: Int
   @Setting package var streak: Int
+  /// The time zone in which it was solved, in minutes ahead of UTC.
+  @Setting package var solvedZone: Int
 
   /// Where the window was: `WIDTHxHEIGHT+X+Y`; empty before it was ever closed.
   @Setting package var window: String
 
   /// Takes over the marks that another window has left: what was explained, shown and solved.
-  package func refreshMarks() { store.readAgain(["explained", "shown-rules", "solved-day", "streak"]) }
+  package func refreshMarks() { store.readAgain(["explained", "shown-rules", "solved-day", "streak", "solved-zone"]) }
 
   /// Opens the settings of a platform; what was never set is as the system has it.
   package init(services: PlatformServices) {
@@ -148,6 +150,7 @@ package final class Settings {
     _side = Setting(store, "side", "x")
     _solvedDay = Setting(store, "solved-day", 0)
     _streak = Setting(store, "streak", 0)
+    _solvedZone = Setting(store, "solved-zone", 0)
     _window = Setting(store, "window", "")
     let system = services.systemLanguage()
     let spoken = $language.isSet ? nil : Language.allCases.first { system.hasPrefix($0.rawValue) }

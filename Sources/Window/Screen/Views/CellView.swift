@@ -33,7 +33,8 @@ final class CellView: View {
   override var isClickable: Bool { true }
   override var showsHand: Bool { isOpen }
   override var spoken: String? {
-    let place = context.spoken(cell, on: BoardFacts(of: context.model.game))
+    guard let board = parent as? BoardView else { return nil }
+    let place = context.spoken(cell, on: board.facts)
     if isFading { return "\(place), \(context.text(.speakGoes))" }
     return variant == .ultimate && isOpen ? "\(place); \(sending)" : place
   }
