@@ -54,7 +54,7 @@ targets += layer(
       name: "ScoreIO",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
-        "CSndfile", "CAlsa",
+        "CSndfile", "CAlsa", "Processes",
         yams,
       ] + cairo),
   ])
@@ -106,7 +106,7 @@ targets += layer(
   "Sources/Arena",
   [
     .target(
-      name: "Arena", dependencies: ["Base", "TicTacToe", "Oracle", "Records", "Opponents", "CProcess"])
+      name: "Arena", dependencies: ["Base", "TicTacToe", "Oracle", "Records", "Opponents", "CProcess", "Processes"])
   ])
 
 // Apps: arguments, and one call.
@@ -126,7 +126,7 @@ targets += layer(
       name: "alina-arena",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "Tintinnabuli", "GameScore", "Synth", "ScoreIO",
-        "MatchProtocol", "MatchClient", "Arena", argumentParser,
+        "MatchProtocol", "MatchClient", "Arena", "Processes", argumentParser,
       ]),
     .executableTarget(
       name: "alina-score",

@@ -68,10 +68,6 @@ struct AlinaArena: ParsableCommand {
 /// A line on the standard error.
 func tell(_ message: String) { writeError("alina-arena: \(message)\n") }
 
-/// The program itself, which guards engines under another name.
-let ownExecutable: String =
-  (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-
 /// The process between the arena and an engine.
 struct GuardCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import MatchClient
 import MatchProtocol
+import Processes
 import TicTacToe
 
 /// Plays on a server, as any client does.
@@ -63,7 +64,7 @@ struct BotCommand: ParsableCommand {
           identity: .init(client: "alina-arena bot", guest: name, isBot: true)))
       client.onWake { wake.signal() }
       let player = try StandalonePlayer(
-        spec, variant: variant, seed: seed &+ UInt64(i), guardExecutable: ownExecutable, time: time)
+        spec, variant: variant, seed: seed &+ UInt64(i), guardExecutable: Installation.program, time: time)
       client.connect()
       return BotSession(client, player, terms, room: room)
     }

@@ -1,6 +1,7 @@
 import Arena
 import ArgumentParser
 import Foundation
+import Processes
 import TicTacToe
 
 /// Set by SIGINT and SIGTERM; the second ends the program at once.
@@ -188,7 +189,7 @@ struct RunCommand: ParsableCommand {
     try output.check(configuration, games: out, force: force)
     try checkPlaces(["--out": out], force: force)
     let scores = try output.score.prepared()
-    var run = try Run(configuration, threads: output.threadCount(), guardExecutable: ownExecutable)
+    var run = try Run(configuration, threads: output.threadCount(), guardExecutable: Installation.program)
     // PGN is made from the games' file; without one it passes through a temporary.
     let games = out ?? output.pgn.map { $0 + ".jsonl.part" }
     run.output = games
@@ -216,7 +217,7 @@ struct ResumeCommand: ParsableCommand {
   func run() throws {
     let scores = try output.score.prepared()
     var run = try Run(
-      resuming: file, threads: output.threadCount(), guardExecutable: ownExecutable, folders: folders
+      resuming: file, threads: output.threadCount(), guardExecutable: Installation.program, folders: folders
     ) { (configuration) throws(ArenaError) in try game.apply(to: &configuration) }
     try output.check(run.configuration, games: file, force: true)
     try output.finish(&run, games: file, isKept: true, scores: scores)

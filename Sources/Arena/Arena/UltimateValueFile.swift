@@ -1,6 +1,6 @@
 import Base
-import Foundation
 import Opponents
+import Processes
 
 /// The file of what the top level knows of Ultimate, which `alina-arena train-ultimate` writes.
 package enum UltimateValueFile {
@@ -18,17 +18,8 @@ package enum UltimateValueFile {
     SHA256.hash(try readFile(found(), limit: UltimateValue.byteCount)).hex
   }
 
-  /// Where the file is: beside the program, in `Assets` of the folders above it, or in `Assets` here.
   private static func found() throws(ArenaError) -> String {
-    let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    var folder = URL(filePath: program).deletingLastPathComponent()
-    var folders = [folder.path]
-    for _ in 0..<4 {
-      folder.deleteLastPathComponent()
-      folders.append(folder.appending(path: "Assets").path)
-    }
-    let paths = (folders + ["Assets"]).map { "\($0)/\(name)" }
-    if let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) { return path }
-    throw ArenaError("\(name) is missing; it lies in Assets, and alina-arena train-ultimate writes it")
+    if let path = Installation.asset(name) { return path }
+    throw ArenaError("\(name) is missing; looked in \(Installation.assetFolders.joined(separator: " "))")
   }
 }

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import Processes
 import Records
 import ScoreFormats
 import TicTacToe
@@ -26,22 +27,6 @@ package enum RuleLibrary {
   /// The rules a session begins with.
   package static let standard = "score"
 
-  /// Folders that hold rule files: beside the executable, `../share/alina`, and `Assets` of the source tree above it.
-  package static var folders: [String] {
-    let executable =
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-    var folder = URL(fileURLWithPath: executable).deletingLastPathComponent()
-    var folders = [
-      folder.path, folder.appendingPathComponent("Assets").path,
-      folder.appendingPathComponent("../share/alina").standardized.path,
-    ]
-    for _ in 0..<6 {
-      folder.deleteLastPathComponent()
-      folders.append(folder.appendingPathComponent("Assets").path)
-    }
-    return folders + [FileManager.default.currentDirectoryPath + "/Assets"]
-  }
-
   /// The names of the rule files that are shipped, the standard one first.
   package static var names: [String] {
     guard let folder = path(of: standard).map({ URL(fileURLWithPath: $0).deletingLastPathComponent().path }) else {
@@ -62,7 +47,7 @@ package enum RuleLibrary {
     if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
       return FileManager.default.fileExists(atPath: name) ? name : nil
     }
-    return folders.map { "\($0)/\(name).yaml" }.first { FileManager.default.fileExists(atPath: $0) }
+    return Installation.asset("\(name).yaml")
   }
 
   /// Loads a rule file by name or path, the standard one if none is given. Throws one line for each thing wrong.
@@ -70,7 +55,7 @@ package enum RuleLibrary {
     let name = name ?? standard
     guard let path = path(of: name) else {
       let known =
-        names.isEmpty ? "looked in \(folders.joined(separator: " "))" : "shipped: \(names.joined(separator: " "))"
+        names.isEmpty ? "looked in \(Installation.assetFolders.joined(separator: " "))" : "shipped: \(names.joined(separator: " "))"
       throw ScoreFileError("\(name): no such rule file; \(known)")
     }
     guard let data = FileManager.default.contents(atPath: path) else {

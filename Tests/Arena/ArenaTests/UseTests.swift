@@ -82,7 +82,8 @@ import Testing
   }
 
   @Test
-  func `away from the checkout rule files are found beside the program, or it is said where they were looked for`()
+  func
+    `away from the checkout all assets are found where a package has them, or it is said where they were looked for`()
     throws
   {
     try Support.withFolder { folder in
@@ -97,6 +98,21 @@ import Testing
         atPath: repository.appending(path: "Assets").path, toPath: folder + "/share/alina")
       let found = try Support.shell("cd \(folder) && exec \(program) \(arguments)")
       #expect(found.code == 0 && found.out.contains("scores/first.flac"), "\(found)")
+      // The learnt values of Ultimate, by each command that takes them.
+      let game = "\(folder)/game.pgn"
+      try "[Variant \"Ultimate\"]\n\n1. e5 e4 *\n".write(toFile: game, atomically: true, encoding: .utf8)
+      for arguments in [
+        "run --rules ultimate --x levels:5 --o random --games 2", "review \(game) --simulations 10",
+        "engine --batch --rules ultimate --player levels:6", "run --rules ultimate --x search:10 --o random --games 2",
+      ] {
+        let there = try Support.shell("cd / && exec \(program) \(arguments) </dev/null")
+        #expect(there.code == 0, "\(arguments): \(there)")
+        let away = try Support.shell(
+          "cd / && mv \(folder)/share \(folder)/away; \(program) \(arguments) </dev/null; code=$?; "
+            + "mv \(folder)/away \(folder)/share; exit $code")
+        let isBatch = arguments.hasPrefix("engine")
+        #expect(isBatch || away.code == 2 && away.err.contains("ultimate.values is missing; looked in "), "\(away)")
+      }
     }
   }
 }

@@ -7,8 +7,8 @@ import TicTacToe
 
 extension AnswerText {
   /// A game of Ultimate move by move, with what a search believes: the expected score of the side that moved, in percent.
-  package static func reviewUltimate(_ record: Record, simulations: Int, asJSON: Bool) -> String {
-    let value = try? UltimateValueFile.load()
+  package static func reviewUltimate(_ record: Record, simulations: Int, asJSON: Bool) throws(ArenaError) -> String {
+    let value = try UltimateValueFile.load()
     let review = UltimateReview(record.game, value: value, simulations: simulations)
     let names = Variant.ultimate
     guard !asJSON else {
@@ -21,7 +21,7 @@ extension AnswerText {
       }
       let answer: JSON = [
         "rules": "ultimate", "result": .string(record.resultToken), "simulations": .int(simulations),
-        "learntValue": .bool(value != nil), "moves": .array(moves),
+        "learntValue": .bool(true), "moves": .array(moves),
         "lostMost": review.worst.map { .int($0 + 1) } ?? .null,
       ]
       return answer.text + "\n"
