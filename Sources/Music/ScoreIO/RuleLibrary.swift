@@ -55,7 +55,8 @@ package enum RuleLibrary {
     let name = name ?? standard
     guard let path = path(of: name) else {
       let known =
-        names.isEmpty ? "looked in \(Installation.assetFolders.joined(separator: " "))" : "shipped: \(names.joined(separator: " "))"
+        names.isEmpty
+        ? "looked in \(Installation.assetFolders.joined(separator: " "))" : "shipped: \(names.joined(separator: " "))"
       throw ScoreFileError("\(name): no such rule file; \(known)")
     }
     guard let data = FileManager.default.contents(atPath: path) else {
