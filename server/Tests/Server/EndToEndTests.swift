@@ -56,7 +56,7 @@ import TicTacToe
   @Test func `a guest whose day is over is a new guest by itself after each lost connection`() async throws {
     var lobby = LobbyConfiguration()
     // Every login of a guest is over as soon as it is made.
-    lobby.guestLives = -1
+    lobby.lives.guest = -1
     let server = try await TestServer(lobby: lobby)
     let watcher = Watcher(server.client("ann"))
     var names: Set<String> = [try await watcher.online().you.name]
