@@ -27,6 +27,10 @@ package enum Limits {
   package static let heartbeat = 10_000
   /// Milliseconds of silence after which a peer is given up: two heartbeats, and time for a slow network.
   package static let silence = 25_000
+  /// Milliseconds for the first move of each side in a match with a clock.
+  package static let firstMove = 30_000
+  /// Milliseconds for each move of an untimed match, the first one too: friends may still be on their way to the board.
+  package static let untimedMove = 600_000
   /// The most milliseconds of network delay that are given back to a move.
   package static let lag = 500
 }

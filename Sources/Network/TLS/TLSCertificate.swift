@@ -33,6 +33,13 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
     return found
   }
 
+  /// Seconds until it ends; negative once it has.
+  package var secondsLeft: Int {
+    var (days, seconds): (Int32, Int32) = (0, 0)
+    ASN1_TIME_diff(&days, &seconds, nil, X509_get0_notAfter(pointer))
+    return Int(days) * 86_400 + Int(seconds)
+  }
+
   /// The certificate in DER, as TLS sends it.
   package var der: [UInt8] {
     // Without a place to write to, OpenSSL tells the size; with one, it moves the pointer to the end.

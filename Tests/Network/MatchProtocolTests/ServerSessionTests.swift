@@ -157,6 +157,18 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.closed == .timeout)
   }
 
+  @Test func `a ping that is answered late lengthens no round trip`() {
+    var s = SteppedSession()
+    s.feed(hello)
+    for (pause, trip) in [(10_000 as Int64, 70 as Int64), (9_930, 400)] {
+      s.tick(pause)
+      let ts = s.now
+      s.now += trip
+      s.feed(#"{"t":"pong","ts":\#(ts)}"# + "\n")
+      #expect(s.session.roundTrip == 70)
+    }
+  }
+
   @Test func `a person is not expected to answer heartbeats`() {
     var s = SteppedSession()
     s.feed("hello Ann\n")

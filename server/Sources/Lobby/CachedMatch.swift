@@ -64,8 +64,8 @@ struct CachedMatch: Sendable {
   private(set) var rematchUntil: Int64?
   /// When memory lets go of it.
   var forgetAt: Int64?
-  /// The due time of the timer that is set.
-  var timerAt: Int64?
+  /// When its timers ring that are set, the latest first: one is set only if it rings before all others.
+  var timers: [Int64] = []
 
   init(_ record: MatchRecord) {
     self.record = record
@@ -195,17 +195,17 @@ struct CachedMatch: Sendable {
   }
 
   /// When the side to move loses on time if it does not move, without allowance for lag.
-  func deadline(_ configuration: LobbyConfiguration) -> Int64? {
+  var deadline: Int64? {
     guard state.phase == .live, state.position.outcome == nil, let started = turnStarted else { return nil }
-    if !state.bothMoved { return started + Int64(configuration.firstMoveWithin) }
-    return started + Int64(state.clocks?[state.turn] ?? configuration.untimedMove)
+    if !state.bothMoved { return started + Int64(state.terms.firstMoveWithin) }
+    return started + Int64(state.clocks?[state.turn] ?? Limits.untimedMove)
   }
 
   /// Milliseconds the side to move has left at a time, for display.
-  func left(at now: Int64, _ configuration: LobbyConfiguration) -> Int? {
+  func left(at now: Int64) -> Int? {
     guard state.phase == .live else { return nil }
     guard state.bothMoved, let started = turnStarted else { return state.clocks?[state.turn] }
-    return (state.clocks?[state.turn] ?? configuration.untimedMove) - Int(now - started)
+    return (state.clocks?[state.turn] ?? Limits.untimedMove) - Int(now - started)
   }
 
   /// When the win over an absent side may be claimed.

@@ -417,7 +417,7 @@ extension Lobby {
 
   private func stateLine(of match: CachedMatch, to id: ConnectionID, re: String? = nil) -> [UInt8] {
     let you = account(of: id).flatMap { match.side(of: $0.id) }
-    return ServerMessage.state(match.state, left: match.left(at: now.steady, configuration), you: you).bytes(re: re)
+    return ServerMessage.state(match.state, left: match.left(at: now.steady), you: you).bytes(re: re)
   }
 
   /// Sends a match as it stands.
@@ -429,7 +429,7 @@ extension Lobby {
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: CachedMatch) {
     counts.refused[code, default: 0] += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }
-    let left = match.left(at: now.steady, configuration)
+    let left = match.left(at: now.steady)
     let line = ServerMessage.refusal(code, text, state: match.state, left: left, you: you, re: re)
     effects.append(.send(id, line, .essential))
   }

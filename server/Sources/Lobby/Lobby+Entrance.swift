@@ -190,6 +190,32 @@ extension Lobby {
 
   // MARK: accounts
 
+  /// Knows accounts as the store has them, if a session or match here needs them; shuts out whoever is to be.
+  mutating func learn(_ found: [AccountRecord], known: [Int64] = []) {
+    for account in found
+    where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
+      accounts.learn(account)
+      guard account.banned || account.name == "deleted-\(account.id)" else { continue }
+      for session in sessions.of(account.id) {
+        leave(session.id, clean: false)
+        close(session.connection, account.banned ? .banned : .revoked, "by an administrator", retry: nil)
+      }
+    }
+  }
+
+  /// Reads accounts, which are known better elsewhere.
+  mutating func read(accounts ids: [Int64]) {
+    ask(.accounts(ids)) { lobby, answer in
+      if case .accounts(let found) = answer { lobby.learn(found) }
+    }
+  }
+
+  /// Reads those who play a match here and were forgotten while its unit was out.
+  mutating func readPlayers(of m: MatchID) {
+    let missing = (matches[m]?.accounts ?? []).filter { accounts[$0] == nil }
+    if !missing.isEmpty { read(accounts: missing) }
+  }
+
   mutating func change(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID) {
     var token: String?
     /// The address whose count of names goes up.

@@ -74,11 +74,26 @@ extension Lobby {
     }
   }
 
+  /// Finished matches that were loaded and stay in memory, for whoever asks for the same one again.
+  static let mostFinished = 256
+
+  /// Evicts the finished match that was loaded first, once there are more than may stay.
+  mutating func keepFew(_ m: MatchID) {
+    store.finished.append(m)
+    guard store.finished.count > Lobby.mostFinished else { return }
+    let first = store.finished.removeFirst()
+    // One that is busy, or has just ended, goes by its timer.
+    guard let match = matches[first], match.isOver, match.isSettled, match.waiting.isEmpty,
+      !match.mayHaveRematch(now.steady)
+    else { return }
+    forget(first)
+  }
+
   // MARK: pages
 
-  private mutating func sendTop(_ best: [AccountRecord], _ rules: Variant, to id: ConnectionID, _ re: String?) {
-    let rows = best.map { JSONObject(fields: Lobby.row($0, rules) + Lobby.results($0[rules])) }
-    send(.page("top", rows: rows, more: nil), to: id, re: re)
+  /// A row of the leaderboard.
+  private static func topRow(_ account: AccountRecord, _ rules: Variant) -> JSONObject {
+    JSONObject(fields: row(account, rules) + results(account[rules]))
   }
 
   private static func row(_ account: AccountRecord, _ rules: Variant) -> [JSONObject.Field] {
@@ -124,36 +139,35 @@ extension Lobby {
     store.historyReaders += 1
     ask(.history(account, before: before ?? .max, limit: Lobby.historyPage), for: id) { lobby, answer in
       lobby.store.historyReaders -= 1
-      guard case .matches(let found) = answer else { return lobby.refuseBusy(id, re) }
-      lobby.sendHistory(to: id, re, found, of: games)
+      guard case .summaries(let found, let count) = answer else { return lobby.refuseBusy(id, re) }
+      lobby.sendHistory(to: id, re, found, of: games, isLast: count < Lobby.historyPage)
     }
   }
 
-  private mutating func sendHistory(to id: ConnectionID, _ re: String?, _ found: [StoredMatch], of games: [Variant]) {
+  private mutating func sendHistory(
+    to id: ConnectionID, _ re: String?, _ found: [MatchSummary], of games: [Variant], isLast: Bool
+  ) {
     guard let mine = account(of: id) else { return }
-    let rows = found.compactMap { stored -> JSONObject? in
-      guard let match = try? stored.folded(), let players = match.players, let end = match.end,
-        games.contains(match.terms.rules)
-      else { return nil }
+    let rows = found.compactMap { match -> JSONObject? in
+      guard let end = match.end, games.contains(match.terms.rules) else { return nil }
       var row: JSONObject = [
-        "m": .string(match.id.rawValue), "ended": .int(stored.record.ended ?? 0),
-        "side": .string(stored.record.o == mine.id ? "o" : "x"), "x": .string(players.x.name),
-        "o": .string(players.o.name), "result": .string(end.outcome?.text ?? "none"),
-        "reason": .string(end.reason.rawValue), "plies": .int(match.moves.count),
+        "m": .string(match.record.id.rawValue), "ended": .int(match.record.ended ?? 0),
+        "side": .string(match.record.o == mine.id ? "o" : "x"), "x": .string(match.players.x.name),
+        "o": .string(match.players.o.name), "result": .string(end.outcome?.text ?? "none"),
+        "reason": .string(end.reason.rawValue), "plies": .int(match.plies),
       ]
       row.name(match.terms.rules)
       return row
     }
-    let more = found.count >= Lobby.historyPage ? found.last?.record.ended : nil
-    send(.page("history", rows: rows, more: more), to: id, re: re)
+    send(.page("history", rows: rows, more: isLast ? nil : found.last?.record.ended), to: id, re: re)
   }
 
   /// Milliseconds for which a page of the store serves everybody.
   private static let pageLives: Int64 = 1000
 
-  /// Answers with a page that is asked of the store once for all who want it.
+  /// Answers with a page that is asked of the store, and rendered, once for all who want it.
   mutating func showPage(_ page: StoreQuestion, to id: ConnectionID, _ re: String?) {
-    if let (at, answer) = store.pages[page], now.steady - at < Lobby.pageLives { return show(page, answer, to: id, re) }
+    if let known = store.pages[page], now.steady - known.at < Lobby.pageLives { return show(page, to: id, re) }
     let isAsked = store.readers[page] != nil
     store.readers[page, default: []].append((id, re))
     connections[id]?.outstanding += 1
@@ -161,34 +175,37 @@ extension Lobby {
   }
 
   private mutating func shown(_ page: StoreQuestion, _ answer: StoreAnswer?) {
-    if let answer { store.pages[page] = (now.steady, answer) }
-    for (id, re) in store.readers.removeValue(forKey: page) ?? [] { takeUp(id) { $0.show(page, answer, to: id, re) } }
+    switch (page, answer) {
+    case (.top(let rules, _), .accounts(let best)):
+      store.pages[page] = (now.steady, best.map { (.classic, Lobby.topRow($0, rules).bytes) })
+    case (_, .summaries(let live, _)): store.pages[page] = (now.steady, Lobby.listRows(live))
+    default: store.pages[page] = nil
+    }
+    for (id, re) in store.readers.removeValue(forKey: page) ?? [] { takeUp(id) { $0.show(page, to: id, re) } }
   }
 
-  private mutating func show(_ page: StoreQuestion, _ answer: StoreAnswer?, to id: ConnectionID, _ re: String?) {
-    switch (page, answer) {
-    case (.top(let rules, _), .accounts(let best)): sendTop(best, rules, to: id, re)
-    case (_, .matches(let live)): sendList(live.compactMap { try? $0.folded() }, to: id, re)
-    default: refuseBusy(id, re)
-    }
+  private mutating func show(_ page: StoreQuestion, to id: ConnectionID, _ re: String?) {
+    guard let known = store.pages[page] else { return refuseBusy(id, re) }
+    let games = session(of: id)?.games ?? []
+    let of = if case .top = page { "top" } else { "list" }
+    let line = ServerMessage.page(
+      of, rows: known.rows.filter { games.contains($0.rules) }.map(\.json), more: nil, re: re)
+    effects.append(.send(id, line, .essential))
   }
 
   /// The live matches that everybody may watch, the strongest pairs first.
-  private mutating func sendList(_ live: [MatchState], to id: ConnectionID, _ re: String?) {
-    let games = session(of: id)?.games ?? []
-    func strength(_ match: MatchState) -> Int { match.players.map { $0.x.rating + $0.o.rating } ?? 0 }
-    let sorted = live.sorted { (-strength($0), $0.id) < (-strength($1), $1.id) }
-    let rows = sorted.compactMap { match -> JSONObject? in
-      guard let players = match.players, games.contains(match.terms.rules), match.phase == .live else { return nil }
+  private static func listRows(_ live: [MatchSummary]) -> [(rules: Variant, json: [UInt8])] {
+    func strength(_ match: MatchSummary) -> Int { match.players.x.rating + match.players.o.rating }
+    return live.filter(\.isLive).sorted { (-strength($0), $0.record.id) < (-strength($1), $1.record.id) }.map {
+      match in
       var row: JSONObject = [
-        "m": .string(match.id.rawValue), "x": .string(players.x.name), "o": .string(players.o.name),
-        "rx": .int(players.x.rating), "ro": .int(players.o.rating), "clock": .string(match.terms.clockText),
-        "rated": .bool(match.terms.rated), "plies": .int(match.moves.count),
+        "m": .string(match.record.id.rawValue), "x": .string(match.players.x.name),
+        "o": .string(match.players.o.name), "rx": .int(match.players.x.rating), "ro": .int(match.players.o.rating),
+        "clock": .string(match.terms.clockText), "rated": .bool(match.terms.rated), "plies": .int(match.plies),
       ]
       row.name(match.terms.rules)
-      return row
+      return (match.terms.rules, row.bytes)
     }
-    send(.page("list", rows: rows, more: nil), to: id, re: re)
   }
 
   /// Live matches everybody may watch, the strongest pairs first; O(limit).
@@ -226,6 +243,12 @@ extension Lobby {
 }
 
 extension JSONObject {
+  fileprivate var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    JSONWriter.append(.object(self), to: &bytes)
+    return bytes
+  }
+
   /// Names the game of a match where it is not the classic one.
   fileprivate mutating func name(_ rules: Variant) {
     if rules != .classic { add("rules", .string(rules.rawValue)) }

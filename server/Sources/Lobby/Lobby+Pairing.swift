@@ -56,7 +56,7 @@ extension Lobby {
 
   private mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
     // It may still be put there.
-    if answer == nil { timers.set(.insist(.unqueue(asked.id)), at: now.steady + 5000) }
+    if answer == nil { timers.set(.insist(.unqueue(asked.id), tries: 0), at: now.steady + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
       // It was given up meanwhile, or its connection is gone.
       return insist(.unqueue(asked.id))
@@ -174,6 +174,22 @@ extension Lobby {
 
   // MARK: at the keeper
 
+  /// Milliseconds in which the queue is read once, however many come at other nodes: reading takes as long as the queue is.
+  private static let readQueueEvery: Int64 = 100
+
+  mutating func readQueueSoon() {
+    guard !willReadQueue else { return }
+    let due = queueReadAt + Lobby.readQueueEvery
+    guard due > now.steady else { return readQueueNow() }
+    willReadQueue = true
+    timers.set(.queue, at: due)
+  }
+
+  mutating func readQueueNow() {
+    (willReadQueue, queueReadAt) = (false, now.steady)
+    if isKeeper { askForQueue() }
+  }
+
   /// Reads the queue, or does so once it has been read: meanwhile others may have come.
   mutating func askForQueue() {
     mustReadQueue = isReadingQueue
@@ -196,14 +212,14 @@ extension Lobby {
       if seeks.seeker(id) != nil { nodes.mustCompare = true }
     }
     for one in waiting where !store.pairing.contains(one.ticket.id) {
+      let known = tickets[id: one.ticket.id]
+      if known?.row == one { continue }
       guard var ticket = Ticket(one, ahead) else { continue }
-      let known = tickets[id: ticket.id]
       ticket.offeredBots = known?.offeredBots ?? false
       // The store's clock may have been set back since then.
       ticket.since = min(ticket.since, known?.since ?? now.steady)
-      tickets.insert(ticket)
+      enqueue(ticket)
     }
-    pairAll()
     if mustReadQueue { askForQueue() }
   }
 

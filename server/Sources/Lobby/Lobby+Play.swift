@@ -82,7 +82,7 @@ extension Lobby {
       return turnDown(command, .rules, "\(name.text) \(why)", match)
     }
     let lag = Int64(min(connections[command.id]?.roundTrip ?? 0, Limits.lag))
-    if let deadline = match.deadline(configuration), command.at > deadline + lag, !isOutOfTouch {
+    if let deadline = match.deadline, command.at > deadline + lag, !isOutOfTouch {
       // The flag comes first, and what this is then told is that the match is over.
       wait(
         .line(

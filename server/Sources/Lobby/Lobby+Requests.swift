@@ -57,7 +57,9 @@ extension Lobby {
         lobby.sendMe(profile, to: id, line.id)
       }
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
-    case .hello, .ping, .pong, .bye, .help: break  // the session answers these
+    // The connection may last a moment longer.
+    case .bye: endSeek(id)
+    case .hello, .ping, .pong, .help: break  // the session answers these
     }
   }
 

@@ -9,6 +9,9 @@ extension Lobby {
       mayOpen(account, id, line.id)
     else { return }
     guard !terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, line.id) }
+    if let key, sessions.of(account.id).contains(where: { seeks[$0.connection]?.ticket.seek.key == key }) {
+      return refuse(id, line.id, .midReused, "a seek of yours waits with this key")
+    }
     let m = MatchID(using: &random)
     let code = crockford(bits: random.next(), count: Limits.code)
     let room = CachedMatch(MatchRecord(id: m, x: nil, o: nil, opener: account.id, code: code, created: now.wall))

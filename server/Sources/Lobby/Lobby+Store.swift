@@ -16,11 +16,17 @@ extension Lobby {
   }
 
   /// Asks the store for something that it must do, again and again until it has.
-  mutating func insist(_ question: StoreQuestion) {
+  mutating func insist(_ question: StoreQuestion, tries: Int = 0) {
     ask(question) { lobby, answer in
-      if answer != .done { lobby.askAgain(.insist(question)) }
+      guard answer != .done else { return }
+      // Twice the pause each time: after an outage logins must not wait behind thousands of these.
+      let pause = min(Lobby.longestRetry, lobby.configuration.askAgain << min(tries, 8))
+      lobby.timers.set(.insist(question, tries: tries + 1), at: lobby.now.steady + pause)
     }
   }
+
+  /// Milliseconds between two tries of a change at most.
+  private static let longestRetry: Int64 = 10_000
 
   /// Has a timer ring when the store may answer what it has not.
   mutating func askAgain(_ timer: Timer) { timers.set(timer, at: now.steady + configuration.askAgain) }
@@ -186,6 +192,7 @@ extension Lobby {
       matches.put(match)
       list(match.id)
       arm(match.id)
+      if match.isOver { keepFew(match.id) }
       return true
     } catch {
       if found.match.record.ended == nil { abandon(found.match.record, length: found.match.length, error.message) }
@@ -262,7 +269,7 @@ extension Lobby {
     case .paired(let ticket, let account, let m): pairedElsewhere(ticket, account, m)
     case .bots(let ticket, let count): offered(ticket, count)
     case .look(let ticket): if let id = seeks.seeker(ticket) { askForPlace(id) }
-    case .queued: if isKeeper { askForQueue() }
+    case .queued: readQueueSoon()
     case .session(let id, let generation): evict(id, before: generation)
     case .account(let id): if accounts[id] != nil { read(accounts: [id]) }
     case .chat(let m, let account, let line): deliver(line, m, from: account)
@@ -288,34 +295,6 @@ extension Lobby {
     }
     fold(Array(zip(events, bodies)), of: m, after: seq - 1)
     goOn(with: m)
-  }
-
-  // MARK: accounts
-
-  /// Knows accounts as the store has them, if a session or match here needs them; shuts out whoever is to be.
-  mutating func learn(_ found: [AccountRecord], known: [Int64] = []) {
-    for account in found
-    where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
-      accounts.learn(account)
-      guard account.banned || account.name == "deleted-\(account.id)" else { continue }
-      for session in sessions.of(account.id) {
-        leave(session.id, clean: false)
-        close(session.connection, account.banned ? .banned : .revoked, "by an administrator", retry: nil)
-      }
-    }
-  }
-
-  /// Reads accounts, which are known better elsewhere.
-  mutating func read(accounts ids: [Int64]) {
-    ask(.accounts(ids)) { lobby, answer in
-      if case .accounts(let found) = answer { lobby.learn(found) }
-    }
-  }
-
-  /// Reads those who play a match here and were forgotten while its unit was out.
-  mutating func readPlayers(of m: MatchID) {
-    let missing = (matches[m]?.accounts ?? []).filter { accounts[$0] == nil }
-    if !missing.isEmpty { read(accounts: missing) }
   }
 
   // MARK: the beat

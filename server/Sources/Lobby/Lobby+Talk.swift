@@ -57,13 +57,22 @@ extension Lobby {
     for id in connections(of: side, in: match) { effects.append(.send(id, line, .droppable)) }
   }
 
-  /// A text without control characters, bidirectional overrides and invisible format characters, but for what joins two
-  /// pictures into one: a family is several people and three joiners.
+  /// Combining marks of one letter: as many as any living script puts on one. More would be drawn over the lines around.
+  private static let mostMarks = 4
+
+  /// A text without control characters, bidirectional overrides, marks beyond `mostMarks` a letter and invisible format characters, but for
+  /// what joins two pictures into one: a family is several people and three joiners.
   static func cleaned(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     let scalars = text.unicodeScalars
+    var marks = 0
     for i in scalars.indices {
       let scalar = scalars[i]
+      switch scalar.properties.generalCategory {
+      case .nonspacingMark, .enclosingMark, .spacingMark: marks += 1
+      default: marks = 0
+      }
+      guard marks <= mostMarks else { continue }
       switch scalar.properties.generalCategory {
       case .format where scalar == "\u{200D}" && joins(result.last, scalars[scalars.index(after: i)...].first):
         result.append(scalar)

@@ -13,9 +13,10 @@ extension Lobby {
   /// Sets the timer of a match to the next instant at which something may be due.
   mutating func arm(_ m: MatchID) {
     guard let match = matches[m], let due = nextDue(match) else { return }
-    if let set = match.timerAt, set <= due, set > now.steady { return }
-    matches[m]?.timerAt = due
-    timers.set(.match(m), at: max(due, now.steady + 1))
+    let at = max(due, now.steady + 1)
+    if let next = match.timers.last, next <= at { return }
+    matches[m]?.timers.append(at)
+    timers.set(.match(m, due: at), at: at)
   }
 
   /// How much later the timers of a side ring here than at the node where it is, which acts first.
@@ -49,7 +50,7 @@ extension Lobby {
   /// When this node lets the flag of the side to move fall.
   private func flagFalls(_ match: CachedMatch) -> Int64? {
     let side = match.state.turn
-    return match.deadline(configuration).map {
+    return match.deadline.map {
       $0 + lag(of: side, in: match) + Lobby.flagSlack + otherNodesWait(side, in: match)
     }
   }
@@ -57,7 +58,6 @@ extension Lobby {
   /// Looks at a match whose timer rang.
   mutating func check(_ m: MatchID) {
     guard matches[m] != nil else { return }
-    matches[m]?.timerAt = nil
     matches[m]?.startOverdueClock(now.steady)
     if let retry = matches[m]?.retryAt, retry <= now.steady { matches[m]?.retryAt = nil }
     if isOutOfTouch { matches[m]?.retryAt = now.steady + configuration.beatEvery }

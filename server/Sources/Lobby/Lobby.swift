@@ -12,8 +12,11 @@ import TicTacToe
 /// A match does one thing at a time, and so does a connection. What comes meanwhile waits in order.
 package struct Lobby: Sendable {
   enum Timer: Sendable {
-    case match(MatchID)
+    /// A match, and when this timer of it rings: one of a match that was evicted and loaded again since then rings in vain.
+    case match(MatchID, due: Int64)
     case pairing
+    /// The keeper reads the queue, once for all who have come meanwhile.
+    case queue
     case housekeeping
     case beat
     case compare
@@ -23,8 +26,8 @@ package struct Lobby: Sendable {
     case load(MatchID)
     /// The store has not said what became of a unit, and is asked again.
     case readBack(UInt64)
-    /// What the store must do at last it may not have done.
-    case insist(StoreQuestion)
+    /// Asks the store again for a change that it must make, after so many tries.
+    case insist(StoreQuestion, tries: Int)
   }
 
   package let configuration: LobbyConfiguration
@@ -50,6 +53,10 @@ package struct Lobby: Sendable {
   var tickets = TicketQueue()
   /// Whether the store may have tickets that are not in this node's queue; and whether it is being read for that.
   var (mustReadQueue, isReadingQueue) = (false, false)
+  /// Whether a timer is set at which it is read.
+  var willReadQueue = false
+  /// When it was read last because somebody came at another node.
+  var queueReadAt = Int64.min / 2
   var timers = TimerQueue<Timer>()
   var effects: [LobbyEffect] = []
   /// When the last match ended, by the wall clock.
@@ -112,10 +119,14 @@ package struct Lobby: Sendable {
 
   private mutating func fire(_ timer: Timer) {
     switch timer {
-    case .match(let m): check(m)
+    case .match(let m, let due):
+      guard matches[m]?.timers.last == due else { return }
+      matches[m]?.timers.removeLast()
+      check(m)
     case .pairing:
       if isKeeper { if mustReadQueue { askForQueue() } else { pairAll() } }
       timers.set(.pairing, at: now.steady + 1000)
+    case .queue: readQueueNow()
     case .housekeeping:
       guard isKeeper else { return timers.set(.housekeeping, at: now.steady + 60_000) }
       let (guests, keys) = (configuration.maxGuests, configuration.keyLives)
@@ -137,7 +148,7 @@ package struct Lobby: Sendable {
     case .reread(let m): reread(m)
     case .load(let m): askFor(m)
     case .readBack(let number): readBack(number)
-    case .insist(let question): insist(question)
+    case .insist(let question, let tries): insist(question, tries: tries)
     }
   }
 
@@ -169,7 +180,9 @@ package struct Lobby: Sendable {
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { effects.append(.note(text, fields)) }
 
   /// Whether too much waits for the store to take on more.
-  package var isBusy: Bool { store.isBusy(configuration, now.steady) }
+  package var isBusy: Bool { isBusy(at: now.steady) }
+  /// The same at a later steady time.
+  package func isBusy(at time: Int64) -> Bool { store.isBusy(configuration, time) }
 
   // MARK: who it is
 

@@ -144,10 +144,6 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var maxWait = 2000
   /// Milliseconds for both sides to confirm a pairing.
   package var confirmWithin = 5000
-  /// Milliseconds for the first move of each side.
-  package var firstMoveWithin = 30_000
-  /// Milliseconds a move of an untimed match may take.
-  package var untimedMove = 600_000
   /// Milliseconds a side may be away after `bye`.
   package var graceAfterBye = 10_000
   /// Milliseconds a side may be away after a lost connection or a restart.

@@ -56,8 +56,10 @@ struct StoreWork: Sendable {
   var loading: [MatchID: [(id: ConnectionID?, work: Loading)]] = [:]
   /// How far matches have grown, as was heard, that are being loaded.
   var growing: [MatchID: Int] = [:]
-  /// Pages for everybody: when they were asked for last, with what answer, and who waits for the next.
-  var pages: [StoreQuestion: (at: Int64, answer: StoreAnswer)] = [:]
+  /// Finished matches that were loaded, in order.
+  var finished: [MatchID] = []
+  /// Pages for everybody: when they were asked for last, their rows as JSON, each with its game, and who waits for the next.
+  var pages: [StoreQuestion: (at: Int64, rows: [(rules: Variant, json: [UInt8])])] = [:]
   var readers: [StoreQuestion: [(ConnectionID, re: String?)]] = [:]
   /// Tickets whose match is being begun.
   var pairing: Set<String> = []

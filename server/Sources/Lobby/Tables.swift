@@ -35,6 +35,8 @@ struct Ticket: Sendable, Hashable {
   /// Since when it waits, by this node's steady clock.
   var since: Int64
   var offeredBots = false
+  /// The row that it was read from; `nil` for a ticket of this node that was not read yet.
+  var row: WaitingTicket?
 
   var account: Int64 { player.id }
   /// The strength in the game that is sought.
@@ -68,6 +70,7 @@ extension Ticket {
     self.init(
       id: record.id, session: record.session, node: record.node, player: waiting.account, seek: seek,
       isBot: marks.first == "b", confirms: marks.last == "c", since: record.since - ahead)
+    row = waiting
   }
 }
 

@@ -82,6 +82,8 @@ package enum StoreAnswer: Sendable, Hashable {
   case match(Followed?)
   case id(MatchID?)
   case matches([StoredMatch])
+  /// Instead of `matches`, for a lobby; `of` is how many matches were found, broken ones too.
+  case summaries([MatchSummary], of: Int)
   case entry(EntryResult)
   case change(ChangeResult)
   case profile(Profile?)

@@ -78,6 +78,7 @@ package final class GameListener: Sendable {
 
   private struct Open {
     var isListening = false
+    var hasWarned = false
     var (all, made) = (0, UInt64(0))
     var by = AddressCounts()
   }
@@ -154,6 +155,21 @@ package final class GameListener: Sendable {
     } else {
       try addRest()
     }
+  }
+
+  var tls: ServerTLS? { configuration.tls }
+
+  /// Warns, once: a proxy that names nobody makes all its clients one for the limits.
+  func warnOfUnnamedClients(behind proxy: SocketAddress) {
+    guard
+      open.withLock({ open in
+        defer { open.hasWarned = true }
+        return !open.hasWarned
+      })
+    else { return }
+    logger.warning(
+      "a proxy sends no X-Forwarded-For: all its clients count as one",
+      metadata: ["proxy": proxy.ipAddress ?? "?"])
   }
 
   func isProxy(_ address: SocketAddress) -> Bool { configuration.proxies.contains { $0.contains(address) } }

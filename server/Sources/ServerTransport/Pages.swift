@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import Lobby
 import MatchProtocol
 import MatchStore
@@ -124,11 +125,27 @@ package struct PeoplePage: Sendable {
   /// Whom trusted proxies say they speak for: in X-Forwarded-For each names, at the end, whom it was asked by.
   private func client(of request: HTTPRequest) -> SocketAddress? {
     var client = request.peer
-    for text in request.headers[canonicalForm: "x-forwarded-for"].reversed() {
-      guard let proxy = client, listener.isProxy(proxy) else { break }
-      client = try? SocketAddress(ipAddress: String(text), port: 0)
+    let named = request.headers[canonicalForm: "x-forwarded-for"]
+    if named.isEmpty, let proxy = client, listener.isProxy(proxy) { listener.warnOfUnnamedClients(behind: proxy) }
+    for text in named.reversed() {
+      // What cannot be read leaves the proxy as the one that is counted.
+      guard let proxy = client, listener.isProxy(proxy), let next = Self.address(text) else { break }
+      client = next
     }
     return client
+  }
+
+  /// Reads an address of X-Forwarded-For, to which some proxies add the port: `1.2.3.4:567`, `[::1]:567`, `[::1]`.
+  static func address(_ text: some StringProtocol) -> SocketAddress? {
+    var host = String(text).trimmingCharacters(in: .whitespaces)
+    if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
+      host = String(host[host.index(after: host.startIndex)..<end])
+    } else if host.contains("."), let colon = host.firstIndex(of: ":"), !host[..<colon].isEmpty,
+      host.count(where: { $0 == ":" }) == 1
+    {
+      host = String(host[..<colon])
+    }
+    return try? SocketAddress(ipAddress: host, port: 0)
   }
 
   @Sendable fileprivate static func boards(of lobby: Lobby) -> [String] {
@@ -276,6 +293,10 @@ package struct AdminPage: Sendable {
   }
 
   @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
+    // A page in an administrator's browser whose name leads here (DNS rebinding) says that name.
+    guard request.headers[canonicalForm: "host"].allSatisfy({ Self.isOwn(String($0)) }) else {
+      return .refusal(.misdirectedRequest, "ask for localhost or 127.0.0.1")
+    }
     let path = request.path
     switch (path.first, path.count) {
     case ("players", 3), ("matches", 3):
@@ -294,6 +315,13 @@ package struct AdminPage: Sendable {
     }
   }
 
+  /// Whether a `Host` is a name of this machine by itself: `localhost`, or an address that begins with 127 or is ::1.
+  private static func isOwn(_ host: String) -> Bool {
+    let name = host.lowercased()
+    return name == "localhost" || name.hasPrefix("localhost:")
+      || PeoplePage.address(name).map { PeerAddress.key($0) == nil } == true
+  }
+
   private func look(_ what: String) async throws -> HTTPReply {
     switch what {
     case "healthz": return HTTPReply(text: "alive\n")
@@ -310,6 +338,13 @@ package struct AdminPage: Sendable {
         out.gauge(
           "alina_page_connections", "Connections to the page for people.", try await page.server.connections())
         out.gauge("alina_watchers", "Pages that watch the live boards.", page.people.watchers)
+      }
+      if let tls = listener.tls {
+        out.gauge(
+          "alina_certificate_expires_seconds", "When the certificate in use ends, in seconds since 1970.", tls.expires)
+        out.gauge(
+          "alina_certificate_refused", "1 if the last reload was refused: the certificates cannot be used.",
+          tls.isRefused ? 1 : 0)
       }
       out.counter("alina_moves_total", "Moves accepted.", counts.moves)
       out.counter("alina_events_total", "Events logged.", counts.events)

@@ -8,7 +8,8 @@ import TLSChannel
 /// The server's certificates: read from files, or made once and kept; read again on request.
 package final class ServerTLS: Sendable {
   private let files: (certificate: String, key: String)
-  private let current: Mutex<(context: TLSContext, fingerprint: String)>
+  private let current: Mutex<(context: TLSContext, fingerprint: String, expires: Int)>
+  private let refused = Mutex(false)
 
   /// Reads a certificate chain and its key from PEM files.
   package init(certificate: String, key: String) throws {
@@ -22,18 +23,28 @@ package final class ServerTLS: Sendable {
   /// SHA-256 of the leaf certificate, as the client shows and pins it.
   package var fingerprint: String { current.withLock { $0.fingerprint } }
 
+  /// When the first of the chain's certificates ends, in seconds since 1970.
+  package var expires: Int { current.withLock { $0.expires } }
+  /// Whether the last `reload` was refused.
+  package var isRefused: Bool { refused.withLock { $0 } }
+
   /// Reads the files again, and says what came of it; keeps what it has if they cannot be used.
   package func reload(_ logger: Logger) {
     do {
       let fresh = try ServerTLS.load(files.certificate, files.key)
       current.withLock { $0 = fresh }
+      refused.withLock { $0 = false }
       logger.notice("certificates read again", metadata: ["fingerprint": fingerprint])
-    } catch { logger.error("the certificates cannot be used; the old ones stay", metadata: ["error": "\(error)"]) }
+    } catch {
+      refused.withLock { $0 = true }
+      logger.error("the certificates cannot be used; the old ones stay", metadata: ["error": "\(error)"])
+    }
   }
 
-  private static func load(_ certificate: String, _ key: String) throws -> (TLSContext, String) {
+  private static func load(_ certificate: String, _ key: String) throws -> (TLSContext, String, Int) {
     let chain = try TLSCertificate.chain(file: certificate)
-    return (try TLSContext(showing: chain, key: TLSKey(file: key)), SHA256.hash(chain[0].der).hex)
+    let expires = Int(Date().timeIntervalSince1970) + (chain.map(\.secondsLeft).min() ?? 0)
+    return (try TLSContext(showing: chain, key: TLSKey(file: key)), SHA256.hash(chain[0].der).hex, expires)
   }
 
   /// Whether a folder has the self-signed certificate.

@@ -50,7 +50,7 @@ package final class Site: Sendable {
   package func reload() throws(StoreError) {
     guard let folder = place() else { throw .unusable("there is no page to play on: scripts/web makes it") }
     var files: [String: File] = [:]
-    let root = URL(filePath: folder).standardizedFileURL.path
+    let root = URL(filePath: folder).resolvingSymlinksInPath().path
     for path in FileManager.default.subpaths(atPath: root) ?? [] {
       // The build alone writes into v/, so that all of it is the page's; beside it may lie what is not for all.
       let (ending, isLasting) = ((path as NSString).pathExtension, path.hasPrefix("v/"))

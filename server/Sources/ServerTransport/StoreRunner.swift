@@ -55,6 +55,9 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// When the store failed first and last, if it is in trouble.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
+  /// Logins that the store has not answered since it answered one, and when the last of them was. A damaged page may let everything else
+  /// through.
+  private let lostLogins = Mutex((count: 0, at: Int64.min / 2))
   private let heard = Mutex<[String?]>([])
 
   init(_ store: any MatchStore, loop: any EventLoop, metrics: HostMetrics, logger: Logger) {
@@ -156,17 +159,21 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     work(on: queue) {
       let now = DispatchTime.now().uptimeNanoseconds
       for question in batch { self.metrics.took(.question, nanoseconds: now - question.asked) }
-      return self.store.answer(batch.map(\.question))
+      return self.store.answer(batch.map(\.question)).map { $0.map(\.summarized) }
     } then: { results in
       first()
       self.report(
         zip(batch, results).map { asked, result in
           switch result {
           case .success(let answer):
+            if case .entry = answer { self.lostLogins.withLock { $0.count = 0 } }
             if case .differences(let found) = answer { self.metrics.found(found) }
             if case .beat = asked.question { self.seeWhetherTroubleIsOver() }
             return .answer(asked.number, answer)
           case .failure(let error):
+            if case .enter = asked.question {
+              self.lostLogins.withLock { $0 = ($0.count + 1, Moment.currentSteady) }
+            }
             self.complain("the store did not answer", "\(error)")
             return .answer(asked.number, nil)
           }
@@ -258,8 +265,10 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return String(parts[1])
   }
 
-  /// Whether the store can be reached: it answers within 800 ms. May be called from any thread.
+  /// Whether the store can be reached: it answers within 800 ms, and did not fail at the last three logins within a minute. May be called from any thread.
   func isReached() -> EventLoopFuture<Bool> {
+    let failsLogins = lostLogins.withLock { $0.count >= 3 && Moment.currentSteady - $0.at < 60_000 }
+    guard !failsLogins else { return loop.makeSucceededFuture(false) }
     let answered = loop.makePromise(of: Bool.self)
     loop.scheduleTask(in: .milliseconds(800)) { answered.succeed(false) }
     probes.async {

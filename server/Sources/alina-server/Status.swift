@@ -28,6 +28,12 @@ struct Status: ParsableCommand {
     for (name, title) in Status.shown {
       if let value = values["alina_\(name)"] { print("\(title): \(value)") }
     }
+    if let text = values["alina_certificate_expires_seconds"], let end = Double(text) {
+      print("days until the certificate ends: \(Int((end - Date().timeIntervalSince1970) / 86_400))")
+    }
+    if values["alina_certificate_refused"] == "1" {
+      print("the last reload was refused: the certificates cannot be used, and the old ones stay")
+    }
     if ready.status != 200 { throw ExitCode(1) }
   }
 }

@@ -53,6 +53,26 @@ import TicTacToe
     }
   }
 
+  @Test func `abandoned games: absences add up to a minute and no more`() throws {
+    var world = try SteppedLobby()
+    let (x, first, m) = world.pair(#""clock":"none","rated":false"#)
+    var o = first
+    world.move(x, m, 0, "b2")
+    world.move(o, m, 1, "a1")
+    for _ in 0..<2 {
+      let resume = try #require(world.field("resume", of: o, in: "welcome"))
+      world.drop(o)
+      world.wait(25_000)
+      o = world.login("", resume: resume)
+    }
+    world.said = []
+    world.drop(o)
+    #expect(world.heardAny(x, #""in_ms":10000"#))
+    world.wait(10_000)
+    world.type(x, #"{"t":"claim","m":"\#(m)","mid":"c"}"#)
+    #expect(try world.state(m).end?.reason == .gone)
+  }
+
   @Test func `who has come back from a node that has left in time was never away`() throws {
     var scene = try Scene(losing: 1)
     let resume = try #require(scene.world[1].field("resume", of: scene.lost.id, in: "welcome"))

@@ -108,23 +108,6 @@ import TicTacToe
     }
   }
 
-  @Test func `abandoned games: absences add up to a minute and no more`() throws {
-    var world = try SteppedLobby()
-    var (x, o, m) = world.pair(#""clock":"none","rated":false"#)
-    world.move(x, m, 0, "b2")
-    world.move(o, m, 1, "a1")
-    for _ in 0..<2 {
-      let resume = try #require(world.field("resume", of: o, in: "welcome"))
-      world.drop(o)
-      world.wait(25_000)
-      o = world.login("", resume: resume)
-    }
-    world.said = []
-    world.drop(o)
-    #expect(world.heardAny(x, #""in_ms":10000"#))
-    x += 0
-  }
-
   @Test func `games abandoned by both: untimed is aborted, clocked is decided by the clock`() throws {
     for clock in ["none", "10+0"] {
       var world = try SteppedLobby()

@@ -206,7 +206,8 @@ extension SteppedLobby {
       }
     }
     #expect(readings.count == 1)
-    let effects = world.lobby.reduce(.answer(readings[0], .tickets([])), now: Moment(steady: world.now, wall: 0))
+    _ = world.lobby.reduce(.answer(readings[0], .tickets([])), now: Moment(steady: world.now, wall: 0))
+    let effects = world.lobby.reduce(.tick, now: Moment(steady: world.now + 100, wall: 0))
     #expect(effects.count { if case .ask(_, .tickets) = $0 { true } else { false } } == 1, "some came meanwhile")
   }
 

@@ -125,7 +125,7 @@ struct SteppedLobby {
 
   private func answer(_ question: StoreQuestion) -> StoreAnswer? {
     guard !isSilent, mood != .full || !question.changes else { return nil }
-    let answer = try? store.answer(question)
+    let answer = try? store.answer(question).summarized
     return loses?(question) == true ? nil : answer
   }
 

@@ -42,6 +42,23 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `a store that answers everything but logins makes the server not ready, until one succeeds`() async throws
+  {
+    let store = TroubledStore()
+    let server = try await TestServer(store: store)
+    store.trouble.withLock { $0 = .full }
+    for _ in 0..<3 {
+      let peer = try RawPeer(server.port)
+      peer.type(#"{"t":"hello","v":[1]}"#)
+      #expect(try peer.wait(#""t":"bye""#).contains("restart"))
+    }
+    #expect(try await !server.host.reachesStore())
+    store.trouble.withLock { $0 = nil }
+    try RawPeer(server.port).hello()
+    #expect(try await server.host.reachesStore())
+    try await server.stop()
+  }
+
   @Test func `commits whose outcome is not known are read again: each command counts once, and nobody is ended`()
     async throws
   {

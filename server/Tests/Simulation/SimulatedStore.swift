@@ -78,7 +78,7 @@ struct SimulatedStore {
   }
 
   /// The answer to a question, if it has one.
-  func answer(_ question: StoreQuestion) -> StoreAnswer? { try? memory.answer(question) }
+  func answer(_ question: StoreQuestion) -> StoreAnswer? { try? memory.answer(question).summarized }
 
   /// How many events a log has.
   func length(_ m: MatchID) -> Int { logs[m]?.state.seq ?? 0 }

@@ -239,8 +239,8 @@ extension Simulation {
       switch log.state.phase {
       case .open: bound = Int64(limits.codeLives)
       case .confirming: bound = Int64(limits.confirmWithin) * 2
-      case .live where !log.state.bothMoved: bound = Int64(limits.firstMoveWithin) + grace
-      case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? limits.untimedMove) + grace
+      case .live where !log.state.bothMoved: bound = Int64(log.state.terms.firstMoveWithin) + grace
+      case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? Limits.untimedMove) + grace
       case .over: continue
       }
       // The round trip, the slack of a flag, another node's wait, and what the store takes.

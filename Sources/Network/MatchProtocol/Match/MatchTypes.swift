@@ -92,6 +92,9 @@ package struct MatchTerms: Sendable, Hashable {
     self.init(rules: rules, clock: rules.usualClock, rated: rated)
   }
 
+  /// Milliseconds that each side has for its first move, during which no clock runs.
+  package var firstMoveWithin: Int { clock == nil ? Limits.untimedMove : Limits.firstMove }
+
   /// `60+2`, or `none`.
   package var clockText: String { clock?.description ?? "none" }
 }

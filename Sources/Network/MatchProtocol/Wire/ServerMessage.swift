@@ -291,6 +291,17 @@ extension ServerMessage {
     }
   }
 
+  /// A page whose rows are JSON already.
+  package static func page(_ of: String, rows: [[UInt8]], more: Int64?, re: String?) -> [UInt8] {
+    FieldCoder.bytes(capacity: rows.reduce(160) { $0 + $1.count + 1 }, isLine: true) { coder throws(FieldError) in
+      coder.tell("t", "page")
+      _ = try coder.field("re", re)
+      coder.tell("of", of)
+      coder.tell("rows", json: Array("[".utf8) + rows.joined(separator: Array(",".utf8)) + Array("]".utf8))
+      _ = try coder.field("more", more)
+    }
+  }
+
   /// A refusal with the state that is true.
   package static func refusal(
     _ code: ErrorCode, _ text: String, state: MatchState, left: Int?, you: Player?, re: String?

@@ -58,8 +58,9 @@ package struct ServerSession: Sendable {
   package private(set) var isPerson = false
   /// Whether the peer said that it is a bot.
   package private(set) var isBot = false
-  /// Milliseconds between the last answered `ping` and its `pong`; 0 before the first.
-  package private(set) var roundTrip = 0
+  /// The shortest of the last six round trips in milliseconds, of `ping` and `pong`; 0 before the first. One late answer lengthens nothing.
+  package var roundTrip: Int { roundTrips.min() ?? 0 }
+  private var roundTrips: [Int] = []
 
   /// Starts a session at a time in milliseconds of any steady clock; `deliver` times are on the same clock.
   package init(_ configuration: Configuration, now: Int64) {
@@ -100,10 +101,12 @@ package struct ServerSession: Sendable {
       return act(.send(ServerMessage.err(.bad, error.message).bytes(re: ServerSession.id(of: line))))
     }
     switch (state, parsed.message) {
-    case (_, .pong(let ts)): if ts == pinged, now >= ts { roundTrip = Int(now - ts) }
+    case (_, .pong(let ts)): if ts == pinged, now >= ts { roundTrips = roundTrips.suffix(5) + [Int(now - ts)] }
     case (_, .ping(let ts)): act(.send(ServerMessage.pong(ts, now: now).bytes(re: parsed.id)))
     case (_, .help): act(.send(ServerMessage.help(ClientLine.help).bytes(re: parsed.id)))
-    case (_, .bye): close(.bye, "good bye", re: parsed.id, act)
+    case (_, .bye):
+      if state == .open { act(.deliver(parsed, at: now)) }
+      close(.bye, "good bye", re: parsed.id, act)
     case (.greeting, .hello(let hello)):
       guard hello.common(with: configuration.versions) != nil else {
         let text = "this server speaks version \(configuration.versions.map(String.init).joined(separator: ", ")) only"
