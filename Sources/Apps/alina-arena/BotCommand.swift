@@ -133,7 +133,9 @@ private final class BotSession {
           client.perform(.answerDraw(m, accept: false))
         }
       case .movePutRight(let m, _, _, _): answered[m] = -1
-      case .refused(let code, let text, nil) where isSeeking:
+      // Too many messages are refused without the message that was refused.
+      case .refused(let code, let text, .seek?) where isSeeking, .refused(let code, let text, .join?) where isSeeking,
+        .refused(let code, let text, nil) where isSeeking:
         guard [.busy, .rate, .occupied, .draining].contains(code) else { throw ArenaError("not paired: \(text)") }
         (isSeeking, retryAt) = (false, MatchClient.now + pause)
         pause = min(2 * pause, BotSession.longestPause)

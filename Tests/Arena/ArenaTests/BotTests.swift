@@ -1,0 +1,15 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Bot") struct BotTests {
+  @Test(arguments: [("seek", []), ("join", ["--room", "ABC234"])])
+  func `a bot tries again after a refusal that passes, and ends with one line after another`(
+    asked: String, room: [String]
+  ) throws {
+    let script = Support.folder.appending(path: "Fixtures/refuse.py").path
+    let result = try Support.run(["python3", script, Support.arena, "bot"] + room, program: "/usr/bin/env")
+    #expect(result.out == String(repeating: asked + "\n", count: 3), "\(result)")
+    #expect(result.code == 2 && result.err.contains("not paired: no such game"), "\(result)")
+  }
+}
