@@ -58,7 +58,7 @@ struct Launch {
     var services = Pages.withoutSettings(platform.services)
     // What a browser's page cannot do is left out, so that the two can be compared.
     services.isPage = options.asPage
-    if options.asPage { services.share = { _ in true } }
+    if options.asPage { services.share = { $1(.sent) } }
     if options.forFingers { services.leastTarget = 44 }
     let near = Neighbourhood()
     let pictures = Pictures(services)

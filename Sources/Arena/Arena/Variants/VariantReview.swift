@@ -44,7 +44,7 @@ extension AnswerText {
         + "\(percent(entry.after)), \(percent(entry.before)) with \(names.name(of: entry.best))"
     }
     return out + (worst ?? "no move lost much") + "\nexpected scores of the side that moved, as a search of "
-      + "\(simulations) simulations a move\(value == nil ? "" : " with the learnt value") believes; not exact\n"
+      + "\(simulations) simulations a move with the learnt value believes; not exact\n"
   }
 
   static func heading(_ record: Record) -> String {
