@@ -181,7 +181,7 @@ struct PagesTests {
     let damaged = Data([0x74, 0x68, 0xFF, 0x00, 0x0A, 0x3D])
     try damaged.write(to: config.appendingPathComponent("settings"))
     let desk = try WindowProgram([], folder: folder)
-    try desk.hear("settings: the file was damaged")
+    try desk.hear("\(config.path)/settings was damaged. A copy is in")
     #expect(try Data(contentsOf: config.appendingPathComponent("settings.broken")) == damaged)
     #expect(try desk.quit() == 0)
     #expect(desk.settings.hasPrefix("# Settings of Alina"))

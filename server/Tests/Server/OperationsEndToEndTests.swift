@@ -238,7 +238,8 @@ import TicTacToe
     let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
     let asked = rules.matches(of: /(?:alina|process)_\w+/).map(\.output)
     #expect(asked.count > 6)
-    for name in asked { #expect(metrics.contains("\n\(name)"), "\(name)") }
+    // This server has no certificates; those of a server that has some are asked for where it reloads them.
+    for name in asked where !name.hasPrefix("alina_certificate_") { #expect(metrics.contains("\n\(name)"), "\(name)") }
     if FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool") {
       let file = folder.path + "/rules.yaml"
       try String(rules).write(toFile: file, atomically: false, encoding: .utf8)
@@ -485,9 +486,13 @@ import TicTacToe
     #expect(
       try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).out.hasPrefix(
         "imported 1 accounts, 1 matches, "))
+    // An import counts as a use, which renews the account; so the archive's last line, its hash, is another one too.
+    func content(_ archive: String) -> [String] {
+      archive.replacing(/"token_expires":[0-9]+/, with: "").split(separator: "\n").dropLast().map(String.init)
+    }
     #expect(
-      try ServerChild.run(["export", "--data", other.path, "-"]).out
-        == String(contentsOfFile: folder.path + "/x", encoding: .utf8))
+      try content(ServerChild.run(["export", "--data", other.path, "-"]).out)
+        == content(String(contentsOfFile: folder.path + "/x", encoding: .utf8)))
     #expect(try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).errors.contains("not empty"))
     #expect(try ServerChild.run(["forget"] + data + ["ann"]).out == "forgot ann\n")
     #expect(try ServerChild.run(["forget"] + data + ["ann"]).errors.contains("no player ann"))
