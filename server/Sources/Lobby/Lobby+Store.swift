@@ -25,8 +25,8 @@ extension Lobby {
     }
   }
 
-  /// Milliseconds between two tries of a change at most.
-  private static let longestRetry: Int64 = 10_000
+  /// Milliseconds between two tries of a change at most: until it is done a ticket, say, may pair somebody who has left.
+  private static let longestRetry: Int64 = 2000
 
   /// Has a timer ring when the store may answer what it has not.
   mutating func askAgain(_ timer: Timer) { timers.set(timer, at: now.steady + configuration.askAgain) }
