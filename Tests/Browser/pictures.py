@@ -137,7 +137,7 @@ def show(player, server, scene, way, folder):
     page = player.page
     page.run("localStorage.clear()")
     player.open(server.url)
-    page.run("void copied.push(%s)" % json.dumps(GAME))
+    page.run("navigator.clipboard.writeText(%s)" % json.dumps(GAME))
     for word in way:
         if word in KEYS:
             page.run(f"void dispatchEvent(new KeyboardEvent('keydown', {{ key: '{word}' }}))")
