@@ -23,7 +23,14 @@ function withDuration(bytes, seconds) {
   let size = bytes[start] % 2 ** (8 - length);
   for (let i = 1; i < length; i++) size = size * 256 + bytes[start + i];
   const info = bytes.subarray(start + length, start + length + size);
-  if (info.some((byte, i) => byte === 0x44 && info[i + 1] === 0x89)) return bytes;
+  const at = info.findIndex((byte, i) => byte === 0x44 && info[i + 1] === 0x89 && (info[i + 2] === 0x84 || info[i + 2] === 0x88));
+  if (at >= 0) {
+    // Firefox writes a length of 0, as a number of 4 or 8 bytes.
+    const value = new DataView(bytes.buffer, info.byteOffset + at + 3);
+    const [get, set] = info[at + 2] === 0x84 ? ['getFloat32', 'setFloat32'] : ['getFloat64', 'setFloat64'];
+    if (!value[get](0)) value[set](0, seconds * 1000);
+    return bytes;
+  }
   const duration = new DataView(new ArrayBuffer(11));
   [0x44, 0x89, 0x88].forEach((byte, i) => duration.setUint8(i, byte));  // Duration, 8 bytes, in ms
   duration.setFloat64(3, seconds * 1000);

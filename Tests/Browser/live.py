@@ -35,8 +35,11 @@ NOTICES = """(() => {
     static permission = 'granted';
     constructor() { throw new TypeError('Illegal constructor'); }
   };
-  ServiceWorkerRegistration.prototype.showNotification = async title => void notices.push(title);
-  ServiceWorkerRegistration.prototype.getNotifications = async () => notices.map(title => ({ close() { notices.splice(notices.indexOf(title), 1); } }));
+  // Firefox has it in no page without an address yet, where this runs too.
+  Object.assign(globalThis.ServiceWorkerRegistration?.prototype ?? {}, {
+    showNotification: async title => void notices.push(title),
+    getNotifications: async () => notices.map(title => ({ close() { notices.splice(notices.indexOf(title), 1); } })),
+  });
 })()"""
 
 # Whether the player has heard that the first move is the other's.
