@@ -101,7 +101,7 @@ export const paste = () => navigator.clipboard?.readText().catch(() => '') ?? Pr
 /** Gives a link away: by the system's own share sheet, as phones have (`shared`), or by the clipboard as `copy` does. */
 export async function give(url) {
   if (typeof navigator.share !== 'function' || !matchMedia('(pointer: coarse)').matches) return copy(url);
-  // Who closes the sheet has decided; a sheet that cannot be opened is another thing.
+  // A player who closes the sheet has decided. Where the sheet cannot be opened the link goes to the clipboard.
   return navigator.share({ title: 'Alina', url }).then(() => 'shared', error => error.name === 'AbortError' ? 'shared' : copy(url));
 }
 

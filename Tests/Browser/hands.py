@@ -19,7 +19,7 @@ NOTE_KEYS = """addEventListener('DOMContentLoaded', () => {
   // After the page's own listeners.
   addEventListener('keydown', event => setTimeout(() => keys.push(`${event.key} ${event.defaultPrevented}`)));
 });"""
-# Devices that are noted, and a telephone call: the device is taken away, and nobody gets it back before the call has ended.
+# Records the audio devices, and imitates a telephone call: resume() is refused until the call has ended.
 NOTE_SOUND = """(() => {
   const state = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'state').get, resume = AudioContext.prototype.resume;
   globalThis.devices = [];

@@ -89,7 +89,7 @@ package final class UltimateSearch {
 
   package var hasValue: Bool { value != nil }
 
-  /// The nodes for which a search takes so many megabytes, with those to which it copies what it keeps of a tree.
+  /// The number of nodes that fit in `megabytes`, counting the second buffer into which a kept tree is copied.
   package static func capacity(megabytes: Int) -> Int { megabytes << 20 / (2 * MemoryLayout<Node>.stride) }
 
   /// Drops the tree: what comes next is another game.

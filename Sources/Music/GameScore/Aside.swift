@@ -60,7 +60,7 @@ extension Aside {
 }
 
 extension Record {
-  /// What was heard besides the moves (`Asides`), in order; those that fit a tag, up to the last take-back that is whole.
+  /// The annotations of the tag `Asides`, in order. A tag that would be too long is cut after the last complete take-back.
   package var asides: [Aside] {
     get { Aside.whole((self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Aside($0, game.variant) }) }
     set {

@@ -67,7 +67,7 @@ package enum MIDIFile {
       return max((last - first) / Int64(onsets.count - 1), 480)
     }
 
-    /// Adds a bar of so many beats as it has time for; half a beat or less is an eighth, a sixteenth or a 32nd.
+    /// Adds a bar with as many beats as fit until `end`. Half a beat or less is an eighth, a sixteenth or a 32nd.
     private mutating func add(until end: Int64, _ beat: Int64) {
       let frames = end - frame
       guard frames > 0 else { return }

@@ -58,7 +58,7 @@ package struct ScorePage: Sendable {
     height = y - 20
   }
 
-  /// The page cut between systems into pieces of at most so many points, from its top to its foot.
+  /// The page cut between systems into pieces no taller than the given points, from top to bottom.
   package func pieces(of limit: Double) -> [Range<Double>] {
     // Over a system stand the names of its bars, under the one before its ledger lines.
     let cuts = tops.dropFirst().map { $0 - 62 }

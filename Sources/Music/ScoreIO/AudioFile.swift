@@ -18,7 +18,7 @@ package final class AudioFile {
   /// Bytes that the header of a WAV file can count: 4 h 8 min. Longer files are RF64 (EBU Tech 3306), which counts in 64 bits.
   private static let longestWAV = Int(UInt32.max) - 4_096
 
-  /// Creates a file that will have so many frames; throws `ScoreFileError` if it cannot.
+  /// Creates a file for the given number of frames; throws `ScoreFileError` if that fails.
   package init(path: String, format: Format, frames: Int, sampleRate: Int = 48_000) throws(ScoreFileError) {
     self.path = path
     descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)

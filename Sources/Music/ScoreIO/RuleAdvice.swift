@@ -37,7 +37,7 @@ package enum RuleAdvice {
     return names.map { "\($0) sounds in another octave in \((tonics[$0] ?? []).joined(separator: " "))" }
   }
 
-  /// Whether T of a sign stays on the keys, whatever M is and whoever plays.
+  /// Whether T of a sign stays on the 88 keys for every M of the compass and for both hands.
   private static func staysOnKeys(_ sign: SignRule, _ rules: ScoreRules) -> Bool {
     [rules.first, rules.second].allSatisfy { hand in
       (rules.melody.compass.lowerBound.midi...rules.melody.compass.upperBound.midi).allSatisfy { midi in

@@ -149,7 +149,7 @@ extension Tonality {
 extension Settings {
   /// Keeps what the window state wants kept.
   func remember(_ memory: Memory, _ services: PlatformServices) {
-    // What another window has remembered is added to, not replaced.
+    // Reads the marks again: another window may have added to them since.
     refreshMarks()
     switch memory {
     case .server(let address): server = address

@@ -69,7 +69,7 @@ package struct Library {
 
   // MARK: - The folder
 
-  /// So many games are listed at first, and so many more whenever older ones are asked for.
+  /// The number of games listed at first, and added each time older ones are asked for.
   static let listStep = 500
   /// Begins the last part of the names of games that were saved from their review: they are listed, and were counted when they were played.
   static let copyMark = "copy"

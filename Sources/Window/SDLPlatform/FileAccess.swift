@@ -106,7 +106,7 @@ enum FileAccess {
 }
 
 extension WriteFault {
-  /// What an error number of the system means to a player.
+  /// The fault that an error number of the system is shown as.
   init(_ number: Int32) {
     switch number {
     case ENOSPC, EDQUOT, EFBIG: self = .noRoom

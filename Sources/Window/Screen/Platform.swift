@@ -46,7 +46,7 @@ package enum InputEvent: Sendable, Hashable {
   case closeRequested
 }
 
-/// What came of an address that was given away.
+/// The outcome of sharing an address.
 package enum ShareOutcome: Sendable, Hashable {
   /// It is in the clipboard.
   case copied

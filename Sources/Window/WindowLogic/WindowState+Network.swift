@@ -391,7 +391,7 @@ extension WindowState {
     // A rematch that is asked for is a new turn, with a time limit of its own.
     let askers = Player.allCases.count { view.state.wantsRematch[$0] }
     let turn = view.state.phase == .over ? -2 - askers : target.count
-    // What happened while the connection was lost may have happened as it was lost.
+    // A turn that began while the connection was lost counts from the loss: it may have begun as early as that.
     if turnSince.ply != turn { turnSince = (turn, lostAt ?? now) }
     if link == .online { lostAt = nil }
     if let mark = pending, mark.ply < target.count || view.state.phase == .over { pending = nil }

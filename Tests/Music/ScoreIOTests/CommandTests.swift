@@ -126,7 +126,7 @@ func `A game that cannot be read is one line`(record: String, says: String) thro
   try games[0].text.write(toFile: folder + "/one.pgn", atomically: true, encoding: .utf8)
   try (games[1].text + "\n" + games[2].text).write(toFile: folder + "/two.pgn", atomically: true, encoding: .utf8)
   try (games[3].jsonLine + "\n").write(toFile: folder + "/three.jsonl", atomically: true, encoding: .utf8)
-  // What others put beside the games is left out, with a line that says so.
+  // Other files beside the games are left out, with a line that says so.
   try "Games of the club.\n".write(toFile: folder + "/README.txt", atomically: true, encoding: .utf8)
   try #"{"moves": 3}"#.write(toFile: folder + "/package.json", atomically: true, encoding: .utf8)
   let measured = try run(["measure", folder])

@@ -188,7 +188,7 @@ func `Lines are played on the sound device as they come, and as MIDI on a pipe`(
   #expect(apart == nil, "apart at \(Double(apart ?? 0) / 48_000) s")
 }
 
-/// What a stream of MIDI leaves sounding: keys that are down, and pedals.
+/// The keys and pedals that are still down at the end of a MIDI stream.
 private func held(_ bytes: [UInt8]) -> (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) {
   var told: (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) = ([], [], 0)
   for at in stride(from: 0, to: bytes.count - 2, by: 3) {

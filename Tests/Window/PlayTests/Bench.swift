@@ -15,7 +15,7 @@ import Tintinnabuli
 @testable import WindowLogic
 @testable import Play
 
-/// A machine of functions: a folder in memory, a sound nobody hears, a server that says what the test says.
+/// A stand-in for the machine: files in memory, sound that is recorded, and a server whose events the test supplies.
 final class Bench: @unchecked Sendable {
   var now = 0.0
   var files: [String: [UInt8]] = [:]
@@ -36,7 +36,7 @@ final class Bench: @unchecked Sendable {
   var shared: [String] = []
   var clipboard = ""
   var refusesClipboard = false
-  /// What is told of the picture of today's board, and its size.
+  /// The result reported for writing the daily puzzle's picture; `nil` reports none.
   var cardIsWritten: Bool? = nil
   var cards: [(card: DayCard, png: [UInt8])] = []
 
@@ -130,7 +130,7 @@ final class Bench: @unchecked Sendable {
     }
   }
 
-  /// What the server logs of the match, in which we are X.
+  /// Appends an event to the log of the match in which this player is X.
   func log(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws {
     let m = try #require(MatchID(rawValue: "0123456789ab"))
     var next = view ?? MatchView(state: MatchState(id: m), you: .x)

@@ -19,7 +19,7 @@ struct KeyboardTests {
         screen.model = Samples.model([4, 0, 8])
         _ = screen.png(width: 800, height: 600, at: 0)
         screen.show(name)
-        // What a screen reader is offered to press; one of several answers is reached with the first.
+        // The elements that a screen reader can press. Of several answers in a row only the first is a stop.
         let wanted = screen.accessible(hidden: true).filter {
           !["gridcell", "paragraph"].contains($0.role) && $0.state != "disabled"
         }

@@ -11,7 +11,7 @@ import TicTacToe
 private struct WiredWindow {
   var window = TestWindow()
   var model = ClientModel(.init(guest: "Vera"), seed: 1)
-  /// What the client has sent since the connection was made.
+  /// The messages that the client has sent since it connected.
   private(set) var sent: [ClientLine] = []
   private(set) var isClosed = false
   /// The words for the player since they were last cleared.
@@ -83,7 +83,7 @@ private struct WiredWindow {
   }
 }
 
-/// What may be wanted of a server, and how the client goes on after a refusal.
+/// The commands of the client, and how it goes on after the server has refused one.
 @Suite("After a refusal") struct RefusalTests {
   private struct Row {
     var intent: Intent

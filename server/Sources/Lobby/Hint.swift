@@ -41,7 +41,7 @@ enum Hint: Hashable, Sendable {
     }
   }
 
-  /// Reads a hint; `nil` for what another build may say, or for numbers with which nobody could count on.
+  /// Reads a hint; `nil` for a kind that only another build knows, and for numbers out of range.
   init?(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let words = (lines.first ?? "").split(separator: " ").map(String.init)

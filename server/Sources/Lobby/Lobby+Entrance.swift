@@ -190,7 +190,7 @@ extension Lobby {
 
   // MARK: accounts
 
-  /// Knows accounts as the store has them, if a session or match here needs them; shuts out whoever is to be.
+  /// Caches accounts that a session or match here needs, and disconnects players who are banned or deleted.
   mutating func learn(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {

@@ -231,7 +231,7 @@ final class EngineClient: @unchecked Sendable {
         let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
         guard words.first == "bestmove" else {
-          // What was written in time and is read late still counts; nothing more is waited for.
+          // Lines that were read already still count after the deadline; no further line is waited for.
           guard monotonicMilliseconds() < deadline || process.hasLine else { return .failure(late()) }
           continue
         }

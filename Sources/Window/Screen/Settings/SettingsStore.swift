@@ -10,7 +10,7 @@ package final class SettingsStore {
   /// More bytes than this are not a settings file (64 KiB: a thousand times a full one).
   package static let sizeLimit = 65_536
 
-  /// What is wrong with the file.
+  /// A fault of the settings file.
   package enum Trouble: Hashable {
     case setAside(path: String, aside: String)
     /// The line, from 1, is not a setting, or its value is not allowed.
