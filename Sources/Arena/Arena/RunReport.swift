@@ -143,11 +143,9 @@ final class RunState: @unchecked Sendable {
       highlights?.merge(isDecided ? Highlights(batch, stage, report.configuration) : found)
     }
     for index in batch.notes.keys.sorted() where batch.indices.contains(index) {
-      noteLateMoves(batch.played(index), stage.game(index))
-    }
-    for index in batch.notes.keys.sorted()
-    where batch.indices.contains(index) && [.forfeit, .time].contains(batch[index].ending) {
       let game = stage.game(index)
+      noteLateMoves(batch.played(index), game)
+      guard [.forfeit, .time].contains(batch[index].ending) else { continue }
       report.results[pairingIndex[game.pairing]].statistics.forfeits += 1
       note(batch[index].result == 0 ? game.o : game.x, batch.notes[index]?.reason ?? "")
     }
