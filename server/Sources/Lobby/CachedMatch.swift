@@ -2,69 +2,68 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A match in memory: the fold of its log, and what is known of the moment and needs no log.
+/// A match in memory: the state folded from its log, plus data of the moment that is not logged.
 struct CachedMatch: Sendable {
   private(set) var state: MatchState
   var record: MatchRecord
-  /// The nodes that follow it, as the store said last.
+  /// The nodes that follow the match, from the store's last answer.
   var nodes: [NodeID] = []
-  /// Its strength among the live matches that everybody may watch, if it is one.
+  /// The sum of both ratings, which orders the public live matches; `nil` for other matches.
   var listed: Double?
-  /// The bodies of the log, for those who come later.
+  /// The encoded events of the log, for clients that join later.
   private(set) var bodies: [[UInt8]] = []
-  /// What each command did: its action and the `seq` that answers it.
+  /// For each `mid` that a side used: its action and the `seq` of the resulting event. A repeated command gets the same answer.
   private(set) var answers: [String: (action: MatchAction, seq: Int)] = [:]
-  /// The sessions of this node that follow each side.
+  /// The sessions of this node that play each side.
   var followers = Sides<[String]>(x: [], o: [])
   /// Connections of spectators.
   var watchers: [ConnectionID] = []
 
-  /// The unit that is out and will change it.
+  /// The number of the unit in flight that will change this match.
   var unit: UInt64?
-  /// Whether its log is being read again, and whether it should be as soon as no unit is out.
+  /// Whether the log is being read again, and whether to read it again once no unit is in flight.
   var isBeingRead = false
   var isBehind = false
-  /// How many events were known when it was asked for: the store has no fewer.
+  /// The number of events in memory when the log was last requested; a shorter log in the store means lost data.
   var known = 0
-  /// Whether no unit is out and its log is not being read again, so that the next thing can be decided.
+  /// Whether a new event can be decided: no unit is in flight and the log is not being read again.
   var isSettled: Bool { unit == nil && !isBeingRead }
-  /// Commands that wait until it is settled, in order.
+  /// Commands that wait until the match is settled, in order.
   var waiting: [(id: ConnectionID, request: Request)] = []
-  /// The store had no room for what time or presence wanted: not before this it is tried again.
+  /// The earliest time of the next try, after the store failed an event caused by a timer or by presence.
   var retryAt: Int64?
 
   /// When the clock of the side to move began to run; `nil` while it stands.
   private(set) var turnStarted: Int64?
-  /// After a restart: the clock stands until the side to move is back, at the latest until the end of this.
+  /// After a restart: the clock stands until the side to move is back, at most for this span.
   private var wait: Span?
   var waitsUntil: Int64? { wait?.end }
-  /// Which sides are away. The log says so too, up to `mostPresences` times a side.
+  /// The sides that are absent. Logged too, at most `mostPresences` times a side.
   private(set) var away = Sides(x: false, o: false)
-  /// Sides whose last connection has ended, here or at a node that is no more, which no log says yet; and whether with `bye`.
+  /// Sides whose last connection has ended, here or at a dead node, without a `gone` in the log yet; and whether they sent `bye`.
   var hasLeft = Sides(x: false, o: false)
   var leftCleanly = Sides(x: false, o: false)
-  /// Whether somebody is missing; only then can a side have come or gone.
+  /// Whether a side is absent or has left; without one no presence event can be due.
   var missesSomebody: Bool { away.x || away.o || hasLeft.x || hasLeft.o }
-  /// Events of a log that tell of one side's comings and goings; what comes after as many is not logged, so that nobody makes a log grow
-  /// by reconnecting.
+  /// The most presence events logged for one side. Later ones are not logged, so that reconnecting cannot grow a log without limit.
   static let mostPresences = 64
   private var presences = Sides(x: 0, o: 0)
   func logsPresence(of side: Player) -> Bool { presences[side] < CachedMatch.mostPresences }
   private(set) var awaySince = Sides<Int64?>(x: nil, o: nil)
-  /// Milliseconds each side may be away this time.
+  /// Milliseconds for which each side may be absent this time.
   private var graceNow = Sides(x: 0, o: 0)
-  /// Milliseconds each side has been away before.
+  /// Milliseconds of each side's earlier absences.
   private var awayBefore = Sides(x: 0, o: 0)
-  /// When an unconfirmed pairing falls apart.
+  /// The deadline by which both sides must confirm a pairing.
   private var confirming: Span?
   var confirmBy: Int64? { confirming?.end }
-  /// When the room's code dies, by the steady clock.
+  /// When the room's code expires, in steady milliseconds.
   private(set) var codeDies: Int64?
-  /// Until when a rematch may be asked, or agreed to.
+  /// The deadline for requesting or accepting a rematch, in steady milliseconds.
   private(set) var rematchUntil: Int64?
-  /// When memory lets go of it.
+  /// When the match is evicted from memory.
   var forgetAt: Int64?
-  /// When its timers ring that are set, the latest first: one is set only if it rings before all others.
+  /// The times of its pending timers, the latest first. A timer is set only if it fires before all others.
   var timers: [Int64] = []
 
   init(_ record: MatchRecord) {
@@ -72,8 +71,8 @@ struct CachedMatch: Sendable {
     state = MatchState(id: record.id)
   }
 
-  /// The match folded from its stored log, each event at the time that it had by the steady clock, `ahead` behind the store's;
-  /// throws if the log cannot be folded. O(events).
+  /// Folds a stored log. The store's times become steady times by subtracting `ahead`, the store's clock less the
+  /// steady clock. Throws if the log is inconsistent. O(events).
   init(
     _ stored: StoredMatch, now: Int64, ahead: Int64, _ configuration: LobbyConfiguration
   ) throws(ProtocolError) {
@@ -86,7 +85,7 @@ struct CachedMatch: Sendable {
 
   var id: MatchID { state.id }
   var isOver: Bool { state.phase == .over }
-  /// Whoever sits at it or has opened it.
+  /// The accounts that play the match or opened its room.
   var accounts: [Int64] { record.accounts }
 
   func side(of account: Int64) -> Player? {
@@ -97,14 +96,14 @@ struct CachedMatch: Sendable {
 
   static func key(_ side: Player, _ mid: String) -> String { side.text + mid }
 
-  /// A session follows a side from now on; `false` if it did.
+  /// Subscribes a session to a side; returns `false` if it was subscribed already.
   @discardableResult mutating func add(_ session: String, to side: Player) -> Bool {
     guard !followers[side].contains(session) else { return false }
     followers[side].append(session)
     return true
   }
 
-  /// Folds an event that happened at a steady time, with all that it means for clocks and absences.
+  /// Folds an event at a steady time and updates clocks, absences and deadlines.
   mutating func add(
     _ event: MatchEvent, body: [UInt8], at now: Int64, _ configuration: LobbyConfiguration
   ) throws(ProtocolError) {
@@ -137,7 +136,7 @@ struct CachedMatch: Sendable {
       (turnStarted, wait, confirming, codeDies) = (nil, nil, nil, nil)
       if record.ended == nil { record.ended = event.at }
       allowRematch(configuration, now)
-    // Whoever is asked has as long as whoever asks.
+    // The second player gets the full time to answer a rematch request.
     case .rematch: allowRematch(configuration, now)
     case .flag, .draw, .resign, .abort, .claim: break
     }
@@ -148,10 +147,10 @@ struct CachedMatch: Sendable {
     forgetAt = now + Int64(configuration.rematchWithin) + 30_000
   }
 
-  /// Whether it is over and a rematch may be asked for.
+  /// Whether the match is over and a rematch may still be requested.
   func mayHaveRematch(_ now: Int64) -> Bool { rematchUntil.map { now <= $0 } ?? false }
 
-  /// Takes note of a side that comes or goes.
+  /// Records that a side became absent or present.
   mutating func mark(_ side: Player, isHere: Bool, _ now: Int64, _ configuration: LobbyConfiguration) {
     away[side] = !isHere
     if isHere {
@@ -165,18 +164,18 @@ struct CachedMatch: Sendable {
     (hasLeft[side], leftCleanly[side]) = (false, false)
   }
 
-  /// A side that is away has said goodbye, at another node.
+  /// Shortens the allowed absence of a side that sent `bye` at another node.
   mutating func shortenGrace(of side: Player, _ configuration: LobbyConfiguration) {
     graceNow[side] = min(graceNow[side], configuration.graceAfterBye)
   }
 
-  /// The wait after a restart is over if its time has come: the clock runs.
+  /// Starts the clock if the wait after a restart has ended.
   mutating func startOverdueClock(_ now: Int64) {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// Time in which nobody could move or come back does not count: so many milliseconds until now, or what a turn, a wait or an absence
-  /// has had of them.
+  /// Shifts running turns, waits and absences later by an outage of the given milliseconds that ended now, at most to
+  /// now, so that nobody is charged for time in which no command could be stored.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)
@@ -185,7 +184,7 @@ struct CachedMatch: Sendable {
     for side in Player.allCases { awaySince[side] = awaySince[side].map(later) }
   }
 
-  /// So many milliseconds from a time on.
+  /// A start time and a length in milliseconds.
   private struct Span {
     var start: Int64
     let length: Int64
@@ -194,7 +193,7 @@ struct CachedMatch: Sendable {
     init(_ start: Int64, _ length: Int) { (self.start, self.length) = (start, Int64(length)) }
   }
 
-  /// When the side to move loses on time if it does not move, without allowance for lag.
+  /// When the side to move loses on time, before the allowance for lag.
   var deadline: Int64? {
     guard state.phase == .live, state.position.outcome == nil, let started = turnStarted else { return nil }
     if !state.bothMoved { return started + Int64(state.terms.firstMoveWithin) }
@@ -216,7 +215,7 @@ struct CachedMatch: Sendable {
 }
 
 extension MatchAction {
-  /// The command an event answers; a recorded move or answer, with everything that tells one command from another.
+  /// The command that produced an event, for comparison with a repeated command; `nil` for events without a command.
   init?(_ event: MatchEvent) {
     switch event.kind {
     case .move(let ply, let cell, _): self = .move(ply: ply, cell: cell)

@@ -2,32 +2,33 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// What a node tells others, as a text of one or more lines. Losing one costs time and nothing else.
+/// A message between nodes, encoded as one or more lines of text. A lost hint only causes delay: comparisons with the
+/// store find what it said.
 enum Hint: Hashable, Sendable {
-  /// A match has these events, beginning with this `seq`; none if they are too long to be told.
+  /// Events were appended to a match, the first with this `seq`; without bodies if they exceed the size limit.
   case grown(MatchID, seq: Int, [[UInt8]])
-  /// A side that is away has said goodbye.
+  /// An absent side has sent `bye`.
   case bye(MatchID, Player)
-  /// A ticket of this account has led to a match.
+  /// A ticket of this account was matched.
   case paired(ticket: String, account: Int64, MatchID)
-  /// So many bots would play with whoever waits with a ticket.
+  /// This many bots are available to the player who waits with this ticket.
   case bots(ticket: String, Int)
-  /// A ticket cannot wait any more.
+  /// A ticket left the queue; the node of its player must ask the store for the reason.
   case look(ticket: String)
-  /// Somebody waits to be paired.
+  /// A ticket was queued.
   case queued
-  /// A session was entered elsewhere with this generation, or is over (`.max`).
+  /// A session was resumed elsewhere with this generation, or revoked (`.max`).
   case session(String, generation: Int64)
-  /// An account has changed.
+  /// An account was changed in the store.
   case account(Int64)
-  /// An account says something in a match, to whoever sits opposite.
+  /// A chat line of an account, for the opponent in this match.
   case chat(MatchID, account: Int64, line: [UInt8])
 
   var text: String {
     switch self {
     case .grown(let m, let seq, let bodies):
       let text = (["grown \(m) \(seq)"] + bodies.map { String(decoding: $0, as: UTF8.self) }).joined(separator: "\n")
-      // The time at which it is told comes before it.
+      // 20 bytes are left for the time that the sender puts in front.
       return text.utf8.count <= MemoryStore.hintBytes - 20 ? text : "grown \(m) \(seq)"
     case .bye(let m, let side): return "bye \(m) \(side.text)"
     case .paired(let ticket, let account, let m): return "paired \(ticket) \(account) \(m)"
@@ -41,7 +42,7 @@ enum Hint: Hashable, Sendable {
     }
   }
 
-  /// Reads a hint; `nil` for a kind that only another build knows, and for numbers out of range.
+  /// Decodes a hint; `nil` for a kind of a newer build and for numbers out of range.
   init?(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let words = (lines.first ?? "").split(separator: " ").map(String.init)

@@ -2,16 +2,16 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// From a decision to what everybody is told: units, their verdicts, and folding what the store has applied.
+/// Submitting units to the store, handling their verdicts, folding applied events and notifying clients.
 extension Lobby {
   // MARK: drafts
 
-  /// Events that would follow in a match; nothing is changed yet.
+  /// Drafts a unit that appends events to a match. Changes nothing yet.
   func draft(_ match: CachedMatch, _ events: [MatchEvent], record: MatchRecord? = nil) -> Draft {
     Draft(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
   }
 
-  /// The end of a match: its last events, its record, results and ratings.
+  /// Drafts the end of a match: its last events, record, results and ratings.
   mutating func draftEnd(
     _ match: CachedMatch, _ outcome: Outcome?, _ reason: MatchEvent.Reason, first events: [MatchEvent] = [],
     aside: String? = nil
@@ -41,8 +41,8 @@ extension Lobby {
     return draft
   }
 
-  /// The moment at which a match ends: no two of a node have the same, so that a page of what is over can end after each of them. Of a
-  /// clock that was set back a minute or more the new time counts.
+  /// The wall time at which a match ends, different for each match of this node: a history page continues after a match
+  /// by its end time. Only if the clock was set back by a minute or more may the times decrease.
   mutating func endMoment() -> Int64 {
     lastEnd = now.wall > lastEnd || now.wall < lastEnd - 60_000 ? now.wall : lastEnd + 1
     return lastEnd
@@ -68,7 +68,7 @@ extension Lobby {
 
   // MARK: to the store and back
 
-  /// Hands a unit out. Its matches do nothing else until its verdict is there.
+  /// Submits a unit to the store. Its matches accept no other unit until the verdict arrives.
   mutating func decide(_ draft: Draft, _ then: Decided) {
     let number = store.add(.init(draft: draft, then: then), now.steady)
     for log in draft.unit.logs { matches[log.m]?.unit = number }
@@ -104,13 +104,13 @@ extension Lobby {
     }
   }
 
-  /// A unit is out no more.
+  /// Removes a unit from those in flight and ends its claims on accounts.
   private mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
     store.finish(number)
     accounts.settle(out.draft.unit.scores)
   }
 
-  /// Finds out what became of a unit, or what is there instead.
+  /// Reads the log to find out whether a unit with an unknown outcome was applied.
   mutating func readBack(_ number: UInt64) {
     guard let logs = store[unit: number]?.draft.unit.logs else { return }
     let m = (logs.first { $0.after > 0 } ?? logs[0]).m
@@ -130,7 +130,7 @@ extension Lobby {
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
       learn(followed.accounts)
-      // Of another match nobody knows who follows it; a comparison will tell those.
+      // Only the nodes of this log are known; nodes that follow the unit's other logs find the change by comparison.
       return applied(number, out, [log.m: followed.nodes])
     }
     finish(number, out)
@@ -138,10 +138,10 @@ extension Lobby {
     again(out)
   }
 
-  /// A unit is durable: memory takes it in, and everybody is told.
+  /// Folds a stored unit into memory and notifies clients and other nodes.
   private mutating func applied(_ number: UInt64, _ out: StoreWork.Unit, _ followers: [MatchID: [NodeID]]) {
     let draft = out.draft
-    // What was read while it was out is known only as long as it is.
+    // Must run before `finish`: lists accounts re-read while this unit was in flight, whose cached values are ambiguous.
     let unsure = accounts.add(draft.unit.scores)
     finish(number, out)
     if !unsure.isEmpty { read(accounts: unsure) }
@@ -159,12 +159,12 @@ extension Lobby {
         matches.index(log.m)
         readPlayers(of: log.m)
       }
-      // Whoever joined a room plays its match on the connection on which he did.
+      // Subscribes the joiner's session to the match before its events are sent.
       if case .command(let id, let line, _, _) = out.then, case .join = line.message, let session = session(of: id) {
         follow(log.m, session.account, session.id)
       }
       fold(Array(zip(events, log.bodies)), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
-      // Whom a match concerns that is over its row does not say.
+      // A finished match lists no nodes any more, so notify all other nodes.
       let hadEnded = log.record == nil && matches[log.m]?.isOver == true
       let others = hadEnded ? otherNodes.map(\.id) : (followers[log.m] ?? []).filter { $0 != node }
       tell(others, .grown(log.m, seq: log.after + 1, log.bodies))
@@ -185,12 +185,12 @@ extension Lobby {
     for log in draft.unit.logs where log.after == 0 { updatePresence(log.m) }
   }
 
-  /// A match that this node has begun comes into memory, if somebody here plays it.
+  /// Caches a match that this unit created, if a session of this node plays it.
   private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ then: Decided) {
     guard let record = log.record else { return }
     if case .paired(let pairing) = then { tellOthers(pairing) }
     guard log.nodes.contains(node) else { return }
-    // Somebody asked for it before this node heard that it had begun it.
+    // The match was loaded for somebody before the verdict of its unit arrived.
     guard matches[log.m] == nil else { return seat(then, at: log.m) }
     var match = CachedMatch(record)
     match.nodes = log.nodes
@@ -213,7 +213,7 @@ extension Lobby {
     arm(log.m)
   }
 
-  /// Whoever is to play a match that is in memory already sits down at it.
+  /// Subscribes the players of a created match that is in memory already.
   private mutating func seat(_ then: Decided, at m: MatchID) {
     guard case .paired(let pairing) = then else { return adopt(m) }
     for seat in pairing.both where seat.node == node { pairedElsewhere(seat.id, seat.account, m) }
@@ -223,7 +223,7 @@ extension Lobby {
     if case .start(_, _, _, let previous, _, _) = events.first?.kind { previous } else { nil }
   }
 
-  /// A unit was refused for something that reading its log does not change.
+  /// Handles a conflict that reading the log again would not resolve.
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
     switch (out.then, conflict) {
     case (.paired(let pairing), _): unpaired(pairing, conflict)
@@ -247,7 +247,7 @@ extension Lobby {
     }
   }
 
-  /// What was wanted is decided anew, upon what is true by now; refused as busy once it has waited for as long as it may.
+  /// Decides a command again with the current state; refuses it as busy after `maxWait`.
   private mutating func again(_ out: StoreWork.Unit) {
     if let at = out.then.since, now.steady - at > Int64(configuration.maxWait) { return giveUp(out) }
     for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
@@ -263,7 +263,7 @@ extension Lobby {
     for log in out.draft.unit.logs where matches[log.m]?.unit == nil { goOn(with: log.m) }
   }
 
-  /// The store could not do it, and will not.
+  /// Refuses a command whose unit the store has failed for good.
   private mutating func giveUp(_ out: StoreWork.Unit) {
     switch out.then {
     case .itself: break
@@ -275,7 +275,7 @@ extension Lobby {
     release(out)
   }
 
-  /// The matches of a unit, and who waited for it, go on.
+  /// Lets the matches and the connection of a unit continue.
   private mutating func release(_ out: StoreWork.Unit) {
     for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
     switch out.then {
@@ -285,7 +285,7 @@ extension Lobby {
     for log in out.draft.unit.logs { goOn(with: log.m) }
   }
 
-  /// A match can do the next thing: be read again, what was said meanwhile, what time and presence want.
+  /// Continues a settled match: reads it again if needed, serves waiting commands, then checks presence and timers.
   mutating func goOn(with m: MatchID) {
     guard matches[m]?.isSettled == true else { return }
     if matches[m]?.isBehind == true { return reread(m) }
@@ -299,8 +299,8 @@ extension Lobby {
 
   // MARK: folding
 
-  /// Folds what the store has of a match behind `after`, as far as it is not known yet, and tells whoever follows it here.
-  /// Another match that `begins` with it is not looked for.
+  /// Folds stored events after position `after` that memory lacks, and sends them to local followers. A rematch equal
+  /// to `begins` is created by the same unit and is not loaded.
   mutating func fold(
     _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil
   ) {
@@ -319,7 +319,7 @@ extension Lobby {
       switch event.kind {
       case .gone: if let side = event.side { tellGone(side, m) }
       case .recovered: nodes.settle(m)
-      // Who aborts, or is aborted, waits no more; who has confirmed a pairing that falls apart does.
+      // An aborted match ends its players' search; those who confirmed a pairing that then failed were queued again by `hasEnded`.
       case .abort: forgetSeeks(ledTo: m)
       case .end, .aside: hasEnded(m)
       case .rematch(let next?) where next != begins && hasFollowers(m):
@@ -348,19 +348,19 @@ extension Lobby {
     }
   }
 
-  /// Tells whoever sits opposite that a side is away, and when that can be claimed.
+  /// Tells the opponent that a side is absent and when the win can be claimed.
   mutating func tellGone(_ side: Player, _ m: MatchID) {
     guard let match = matches[m], match.state.phase == .live else { return }
     let wait = Int((match.claimableAt(over: side, configuration) ?? now.steady) - now.steady)
     for id in connections(of: side.opponent, in: match) { send(.gone(m, side, claimIn: max(0, wait)), to: id) }
   }
 
-  /// Shows a match that begins to whoever plays it here, from its first event.
+  /// Sends a match that begins, with all its events, to its local players.
   mutating func introduce(_ m: MatchID) {
     guard let match = matches[m], match.state.phase != .open else { return }
     let within = match.state.phase == .confirming ? configuration.confirmWithin : nil
     let lines = ServerMessage.events(of: m, match.bodies)
-    // Who joins a room has not seen it open.
+    // A player who joined a room has not received its `open` event.
     let opening = match.record.opener == nil || match.state.openedBy == nil ? 0 : 1
     for side in Player.allCases {
       for id in connections(of: side, in: match) {
@@ -371,12 +371,12 @@ extension Lobby {
     let players = connectionsFollowing(match)
     for line in lines.dropFirst(opening) {
       for id in players { send(line, to: id) }
-      // Whoever has watched the room sees its match begin.
+      // Spectators of the room see its match begin.
       for id in match.watchers where !players.contains(id) { effects.append(.send(id, line.bytes(), .spectator(m))) }
     }
   }
 
-  /// Shows a match that has begun elsewhere to somebody who plays it here.
+  /// Sends a match that began at another node to one of its players here.
   mutating func introduce(_ m: MatchID, to id: ConnectionID, _ side: Player) {
     guard let match = matches[m] else { return }
     let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
@@ -384,8 +384,8 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
-  /// Whoever opened a room here sits down at its match, with each of his sessions that knows the game. He may have gone meanwhile, and
-  /// so may have whoever joined.
+  /// Subscribes the opener's sessions that know the game to the room's match, and schedules a presence check for
+  /// players who have left meanwhile.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
@@ -405,8 +405,8 @@ extension Lobby {
     forgetSeeks(ledTo: m)
   }
 
-  /// Whether a connection's version has an event's kind; to one that has not, the state stands for it. Whoever follows a
-  /// match knows its game, whatever version brought that.
+  /// Whether the protocol version of a connection includes the kind of an event; if not, the state is sent instead.
+  /// `open` and `start` always pass: a follower knows the game, whichever version introduced it.
   func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
     let version = connections[id]?.version ?? 1
     switch event.kind {
@@ -420,12 +420,12 @@ extension Lobby {
     return ServerMessage.state(match.state, left: match.left(at: now.steady), you: you).bytes(re: re)
   }
 
-  /// Sends a match as it stands.
+  /// Sends the current state of a match.
   mutating func sendState(of match: CachedMatch, to id: ConnectionID, re: String?, kind: LineKind) {
     effects.append(.send(id, stateLine(of: match, to: id, re: re), kind))
   }
 
-  /// Refuses with the state that is true.
+  /// Refuses a command and includes the current state.
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: CachedMatch) {
     counts.refused[code, default: 0] += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }
@@ -449,17 +449,17 @@ extension Lobby {
     match.followers[side].compactMap { sessions[$0]?.connection }
   }
 
-  /// Boards that pages for people show.
+  /// The number of boards on the public web page.
   package static let boards = 24
 
-  /// Gives a public match its place among those that are live, and tells pages of it if they show it.
+  /// Updates the rank of a public match among the live ones, and publishes it if the web page shows it.
   mutating func list(_ m: MatchID) {
     guard let match = matches[m], match.record.opener == nil, let players = match.state.players else { return }
     let strength = Double(players.x.rating + players.o.rating)
     let isShown = matches.listed.isAmong(first: Lobby.boards, m, strength)
     if isShown { effects.append(.publish(m)) }
     matches.list(m, match.state.phase == .live ? strength : nil)
-    // Another one takes the place of one that has ended.
+    // A match that ended frees a place on the page: publish the match that moves up.
     let places = matches.listed.places
     if match.isOver, match.listed != nil, isShown, places.count >= Lobby.boards {
       effects.append(.publish(places[Lobby.boards - 1].id))
@@ -468,7 +468,7 @@ extension Lobby {
 
   // MARK: matches that are broken
 
-  /// Ends the record of a match and not its log, which stays as it is for whoever looks into it.
+  /// Ends the record of a match whose log is inconsistent. The log stays unchanged for inspection.
   mutating func abandon(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     drop(m, "match \(m) is broken; come back")
@@ -483,13 +483,13 @@ extension Lobby {
     note("a match is broken and nobody plays it any more", ["m": record.id.rawValue, "why": why])
   }
 
-  /// A match is not in the store any more, though it was.
+  /// Handles a match that has disappeared from the store.
   mutating func vanished(_ m: MatchID) {
     note("the store has lost a match", ["m": m.rawValue])
     drop(m, "match \(m) is lost; come back")
   }
 
-  /// Lets go of a match that nobody can play on; whoever follows it comes back and is told what became of it when he asks.
+  /// Evicts an unplayable match and closes its followers' connections; on their return they are told the outcome.
   private mutating func drop(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     for id in Set(connectionsFollowing(match) + match.watchers).sorted() { close(id, .restart, why, retry: 100) }

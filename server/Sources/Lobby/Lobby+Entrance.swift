@@ -3,7 +3,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Coming in and going; accounts and their tokens.
+/// Connecting, logging in and disconnecting; accounts and their tokens.
 extension Lobby {
   mutating func connected(_ id: ConnectionID, _ address: String?) {
     connections[id] = Connection(address: address)
@@ -13,7 +13,7 @@ extension Lobby {
 
   // MARK: hello
 
-  /// Whether somebody may say hello now; refuses if not.
+  /// Whether a login is allowed now; refuses if not.
   private mutating func mayLogIn(_ id: ConnectionID, _ re: String?) -> Bool {
     guard !isDraining else {
       refuse(id, re, .draining, "the server is stopping; connect again in a moment")
@@ -47,7 +47,7 @@ extension Lobby {
     } else if let known = hello.token {
       entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     } else {
-      // The name a guest likes, if nobody has it, or one by chance; all are marked as a guest's.
+      // The guest name that the client prefers, if free, else a random one; both get the prefix `guest-`.
       let liked = hello.guest.flatMap { isToken($0, 3...13) ? $0 : nil }
       let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }
       entry = .guest(
@@ -89,7 +89,7 @@ extension Lobby {
     let record = entered.session
     let account = entered.profile.account
     if let known = sessions[record.id] {
-      // It has been entered again since, here too: that connection is the one the player looks at.
+      // This node has resumed the session again since; the connection with the higher generation stays.
       guard known.generation < entered.generation else {
         return close(id, .replaced, "this session connected again", retry: nil)
       }
@@ -106,7 +106,7 @@ extension Lobby {
     session.unsettledSince = record.previous == nil ? nil : now.steady
     sessions.put(session)
     connections[id]?.session = record.id
-    // 0 knows no event at all; the session lets nobody in who has no version in common, but simulated clients.
+    // 0 if no version is in common: only simulated clients get here then, the transport refuses others.
     let version = hello.common(with: protocolVersions) ?? 0
     connections[id]?.version = version
     let mine = live(entered.profile, in: session.games)
@@ -117,12 +117,12 @@ extension Lobby {
     welcome.version = version
     welcome.nodes = addressesOfOthers
     send(.welcome(welcome), to: id, re: re)
-    // How each match stands comes before the answers to what the client has said meanwhile.
+    // The states of live matches go before the answers to requests that arrived during login.
     let follows = mine.map { Request.follow($0, re: nil, isNew: false) }
     connections[id]?.queue.insert(contentsOf: follows, at: 0)
   }
 
-  /// What a player plays, of the games that the client knows.
+  /// The live matches of a player, of the games that the client knows.
   func live(_ profile: Profile, in games: [Variant]) -> [MatchID] {
     profile.live.filter { m in
       if let match = matches[m] { return games.contains(match.state.terms.rules) }
@@ -145,7 +145,7 @@ extension Lobby {
     connections[id] = nil
   }
 
-  /// A session is connected here no more, and perhaps elsewhere by now.
+  /// Ends a session's connection to this node; the session may have been resumed at another.
   mutating func leave(_ session: String, clean: Bool, isElsewhere: Bool = false) {
     guard let known = sessions[session] else { return }
     insist(.detach(session: session, generation: known.generation))
@@ -162,27 +162,27 @@ extension Lobby {
         matches[m]?.leftCleanly[side] = clean
         updatePresence(m)
       } else if !match.isOver, !match.away[side] {
-        // It may be connected elsewhere. Or it did not play, and was taken for the one that did.
+        // The account may be connected elsewhere, or this session did not play and another one does.
         nodes.desert(m, now.steady)
       }
     }
     release(account: known.account)
   }
 
-  /// Ends the connection of a session that is used elsewhere, or over.
+  /// Closes the connection of a session that was resumed elsewhere or revoked.
   mutating func end(_ session: Session, _ code: ByeCode, _ why: String) {
     leave(session.id, clean: false, isElsewhere: code == .replaced)
     close(session.connection, code, why, retry: nil)
   }
 
-  /// A session was entered elsewhere, or is over.
+  /// Ends a session that was resumed elsewhere with a higher generation, or revoked.
   mutating func evict(_ id: String, before generation: Int64) {
     guard let session = sessions[id], session.generation < generation else { return }
     let isOver = generation == .max
     end(session, isOver ? .revoked : .replaced, isOver ? "this session is over" : "this session connected again")
   }
 
-  /// A session was forgotten; wherever it is connected, that ends.
+  /// Ends a revoked session at every node.
   mutating func revoke(_ session: String, _ why: String) {
     if let known = sessions[session] { end(known, .revoked, why) }
     tell(otherNodes.map(\.id), .session(session, generation: .max))
@@ -203,14 +203,14 @@ extension Lobby {
     }
   }
 
-  /// Reads accounts, which are known better elsewhere.
+  /// Reads accounts again whose cached values may be outdated.
   mutating func read(accounts ids: [Int64]) {
     ask(.accounts(ids)) { lobby, answer in
       if case .accounts(let found) = answer { lobby.learn(found) }
     }
   }
 
-  /// Reads those who play a match here and were forgotten while its unit was out.
+  /// Reads the players of a match whose accounts were evicted while its unit was in flight.
   mutating func readPlayers(of m: MatchID) {
     let missing = (matches[m]?.accounts ?? []).filter { accounts[$0] == nil }
     if !missing.isEmpty { read(accounts: missing) }
@@ -218,13 +218,13 @@ extension Lobby {
 
   mutating func change(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID) {
     var token: String?
-    /// The address whose count of names goes up.
+    /// The address whose number of registrations increases.
     var address: String?
     let what: AccountChange
     guard !isBusy else { return refuseBusy(id, line.id) }
     switch line.message {
     case .register(let name):
-      // Who has the name and asks for it again has lost the answer, and the token with it.
+      // A player who registers his own name again has lost the answer and with it the token: he gets a new one.
       guard account.guest || account.name.lowercased() == name.lowercased() else {
         return refuse(id, line.id, .forbidden, "you are \(account.name) already")
       }
@@ -278,13 +278,13 @@ extension Lobby {
     "support", "system", "undefined", "you",
   ]
 
-  /// Why nobody can have a name, or `nil` if somebody can.
+  /// Returns why a name cannot be registered; `nil` if it can.
   func fault(in name: String) -> String? {
     guard isToken(name, Limits.name) else {
       return "a name has \(Limits.name.lowerBound)–\(Limits.name.upperBound) characters A–Z, a–z, 0–9, _ or -"
     }
     let lower = name.lowercased()
-    // What who is forgotten is called nobody else may be.
+    // `deleted-` is reserved for forgotten accounts.
     if Lobby.reserved.contains(lower) || ["guest-", "deleted-"].contains(where: lower.hasPrefix) {
       return "the name \(name) is reserved"
     }

@@ -3,7 +3,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Looking at matches: sync, watch, export, lists; and the matches that memory has let go of.
+/// Reading matches: sync, watch, export and lists; evicting finished matches.
 extension Lobby {
   mutating func look(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID) {
     guard let match = matches[m] else { return }
@@ -59,7 +59,7 @@ extension Lobby {
     return false
   }
 
-  /// Brings somebody up to date: the events he lacks, or the state if that is less.
+  /// Sends the events that a client lacks, or the state if that is shorter.
   private mutating func sync(_ match: CachedMatch, from seq: Int, _ id: ConnectionID, _ re: String?) {
     guard seq > 0, seq <= match.state.seq, match.state.seq - seq <= 16,
       match.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false })
@@ -74,15 +74,15 @@ extension Lobby {
     }
   }
 
-  /// Finished matches that were loaded and stay in memory, for whoever asks for the same one again.
+  /// The most finished matches that are kept in memory after loading, so that repeated requests need no store.
   static let mostFinished = 256
 
-  /// Evicts the finished match that was loaded first, once there are more than may stay.
+  /// Evicts the finished match that was loaded first once there are more than `mostFinished`.
   mutating func keepFew(_ m: MatchID) {
     store.finished.append(m)
     guard store.finished.count > Lobby.mostFinished else { return }
     let first = store.finished.removeFirst()
-    // One that is busy, or has just ended, goes by its timer.
+    // Matches in use or just ended are evicted by their own timers.
     guard let match = matches[first], match.isOver, match.isSettled, match.waiting.isEmpty,
       !match.mayHaveRematch(now.steady)
     else { return }
@@ -108,7 +108,7 @@ extension Lobby {
     [("won", standing.won), ("drawn", standing.drawn), ("lost", standing.lost)].map { .init(name: $0, value: .int($1)) }
   }
 
-  /// The player; and, a row each, how the player stands in the other games that he has played and the client knows.
+  /// Sends the player's row, then one row for each other game he has played that the client knows.
   mutating func sendMe(_ profile: Profile, to id: ConnectionID, _ re: String?) {
     let (account, games) = (profile.account, session(of: id)?.games ?? [])
     let live = live(profile, in: games)
@@ -126,7 +126,7 @@ extension Lobby {
     send(.page("me", rows: [row] + others, more: nil), to: id, re: re)
   }
 
-  /// Most connections for which finished matches are read at once.
+  /// The most connections that may read history at the same time.
   private static let mostHistoryReaders = 64
 
   private static let historyPage = 20
@@ -162,10 +162,10 @@ extension Lobby {
     send(.page("history", rows: rows, more: isLast ? nil : found.last?.record.ended), to: id, re: re)
   }
 
-  /// Milliseconds for which a page of the store serves everybody.
+  /// Milliseconds for which a page from the store is reused.
   private static let pageLives: Int64 = 1000
 
-  /// Answers with a page that is asked of the store, and rendered, once for all who want it.
+  /// Answers with a page that is read and rendered once for all connections that request it.
   mutating func showPage(_ page: StoreQuestion, to id: ConnectionID, _ re: String?) {
     if let known = store.pages[page], now.steady - known.at < Lobby.pageLives { return show(page, to: id, re) }
     let isAsked = store.readers[page] != nil
@@ -208,17 +208,17 @@ extension Lobby {
     }
   }
 
-  /// Live matches everybody may watch, the strongest pairs first; O(limit).
+  /// Public live matches, the strongest pairs first; O(limit).
   package func publicMatches(limit: Int) -> [MatchState] {
     matches.listed.places.prefix(limit).compactMap { matches[$0.id]?.state }
   }
 
-  /// A match in memory that everybody may watch.
+  /// A public match in memory.
   package func publicMatch(_ m: MatchID) -> MatchState? {
     matches[m].flatMap { $0.record.opener == nil ? $0.state : nil }
   }
 
-  /// Sizes for the metrics, each with what it means; O(n) in matches and tickets.
+  /// Sizes for the metrics, each with its help text; O(n) in matches and tickets.
   package var gauges: [(name: String, help: String, value: Int)] {
     [
       ("connections", "Connections of clients.", connections.count),
@@ -249,7 +249,7 @@ extension JSONObject {
     return bytes
   }
 
-  /// Names the game of a match where it is not the classic one.
+  /// Adds the game of a match unless it is the classic one.
   fileprivate mutating func name(_ rules: Variant) {
     if rules != .classic { add("rules", .string(rules.rawValue)) }
   }

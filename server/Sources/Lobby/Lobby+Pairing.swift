@@ -2,8 +2,8 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// The queue. Tickets are kept in the store. The oldest living node, which is called the keeper, reads them and pairs them; two keepers at
-/// once do no harm, since a ticket leads to one match.
+/// The queue of tickets, kept in the store. The oldest living node (the keeper) reads and pairs them. Two simultaneous
+/// keepers do no harm: the store lets a ticket lead to one match only.
 extension Lobby {
   // MARK: at the node of the player
 
@@ -13,7 +13,7 @@ extension Lobby {
     guard mayPlay(seek.terms.rules, session, id, re) else { return }
     guard !seek.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, re) }
     if let open = seeks[id]?.ticket {
-      // Asked again, it waits as before; a bot may do by now.
+      // A repeated seek keeps its place; only its consent to bots may change.
       guard let key = seek.key, open.seek.key == key else {
         return refuse(id, re, .occupied, "one seek a session; unseek first")
       }
@@ -45,7 +45,7 @@ extension Lobby {
   private static let keyReused = "this key was used for another seek"
   static let isPlaying = "you are in a rated match; finish it before the next"
 
-  /// The store's clock less the steady one.
+  /// The store's clock less the steady clock.
   private var ahead: Int64 { nodes.clockOffset ?? now.wall - now.steady }
 
   private mutating func queue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?, hasLostPlace: Bool = false) {
@@ -55,10 +55,10 @@ extension Lobby {
   }
 
   private mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
-    // It may still be put there.
+    // The store may still execute the unanswered command, so remove the ticket later.
     if answer == nil { timers.set(.insist(.unqueue(asked.id), tries: 0), at: now.steady + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
-      // It was given up meanwhile, or its connection is gone.
+      // The player withdrew the seek or disconnected meanwhile.
       return insist(.unqueue(asked.id))
     }
     guard case .queued(let result) = answer else {
@@ -89,7 +89,7 @@ extension Lobby {
     }
   }
 
-  /// The seek of a connection is over.
+  /// Ends the seek of a connection and removes its ticket.
   mutating func endSeek(_ id: ConnectionID) {
     guard let open = seeks[id] else { return }
     seeks[id] = nil
@@ -97,7 +97,7 @@ extension Lobby {
     insist(.unqueue(open.ticket.id))
   }
 
-  /// A ticket has taken the place of another session's with the same key.
+  /// Ends seeks of other sessions of the account that this ticket replaced: it has the same key.
   private mutating func endSeeks(replacedBy ticket: Ticket) {
     guard let key = ticket.seek.key else { return }
     for id in sessions.of(ticket.account).map(\.connection) {
@@ -110,29 +110,29 @@ extension Lobby {
     }
   }
 
-  /// A ticket is not in the queue, though its connection waits: asks for a place anew, or to be told what is wrong.
+  /// Queues the ticket of a waiting connection again that is missing in the store; the answer may be a refusal.
   mutating func askForPlace(_ id: ConnectionID) {
     guard let open = seeks[id], open.isStored else { return }
     seeks[id]?.isStored = false
     queue(open.ticket, id, nil, hasLostPlace: true)
   }
 
-  /// What a connection sought has led to a match.
+  /// Records that the ticket of a connection was matched.
   private mutating func led(_ id: ConnectionID, to m: MatchID) {
     if let ticket = seeks.lead(id, to: m) { tickets.remove(id: ticket.id) }
   }
 
-  /// A match came to nothing: what was sought goes on being sought, unless something else is by now.
+  /// Resumes a player's search after his match failed before it began, unless he seeks something else by now.
   mutating func goOn(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
     guard var ticket = seeks.last(id, ledTo: m), seeks[id] == nil, !isDraining else { return }
     seeks.forgetLast(id)
-    // The old number has led to a match, once and for all.
+    // A ticket id that was matched cannot be used again.
     ticket.id = makeTicketID()
     seeks[id] = OpenSeek(ticket: ticket)
     queue(ticket, id, re)
   }
 
-  /// Another node has paired somebody who waits here.
+  /// Handles a pairing by another node of a player who waits here.
   mutating func pairedElsewhere(_ ticket: String, _ account: Int64, _ m: MatchID) {
     if let id = seeks.seeker(ticket) { led(id, to: m) }
     if matches[m] == nil {
@@ -142,7 +142,7 @@ extension Lobby {
     }
   }
 
-  /// A match that another node has begun is here: whoever waited sits down at it, or has gone meanwhile.
+  /// Subscribes the session whose ticket was matched at another node, or records that it has left.
   mutating func sit(_ ticket: String, _ account: Int64, at m: MatchID) {
     guard let side = matches[m]?.side(of: account) else { return }
     if let id = seeks.seeker(ticket, ledTo: m), let session = connections[id]?.session {
@@ -155,7 +155,7 @@ extension Lobby {
     updatePresence(m)
   }
 
-  /// Who has taken back a seek too late sits down at a match that has just begun.
+  /// Subscribes sessions that withdrew their seek too late to a match that has just begun.
   mutating func sitDown(_ account: Int64, at m: MatchID) {
     guard let match = matches[m], let side = match.side(of: account), !match.isOver, match.state.moves.isEmpty,
       match.followers[side].isEmpty
@@ -166,7 +166,7 @@ extension Lobby {
     }
   }
 
-  /// Tells somebody who has waited for long that bots would play.
+  /// Tells a player who has waited for long that bots are available.
   mutating func offered(_ ticket: String, _ bots: Int) {
     guard let id = seeks.seeker(ticket), let open = seeks[id] else { return }
     send(.queued(ticket: ticket, waited: Int(now.steady - open.ticket.since), bots: bots), to: id)
@@ -174,7 +174,7 @@ extension Lobby {
 
   // MARK: at the keeper
 
-  /// Milliseconds in which the queue is read once, however many come at other nodes: reading takes as long as the queue is.
+  /// Milliseconds between two reads of the queue caused by other nodes' tickets: a read is O(queue).
   private static let readQueueEvery: Int64 = 100
 
   mutating func readQueueSoon() {
@@ -190,7 +190,7 @@ extension Lobby {
     if isKeeper { askForQueue() }
   }
 
-  /// Reads the queue, or does so once it has been read: meanwhile others may have come.
+  /// Reads the queue; if a read is in progress, reads again after it, since it may miss newer tickets.
   mutating func askForQueue() {
     mustReadQueue = isReadingQueue
     guard !isReadingQueue else { return }
@@ -202,9 +202,9 @@ extension Lobby {
     }
   }
 
-  /// The queue as the store has it; what came here by itself since then stays.
+  /// Replaces the queue by the store's, but keeps tickets that were queued here since the read began.
   private mutating func readQueue(_ found: [WaitingTicket], _ known: Set<String>) {
-    // Nobody waits any more at a node that is no more.
+    // Drop tickets of dead nodes.
     let waiting = found.filter { one in nodes.living.contains { $0.id == one.ticket.node } }
     let present = Set(waiting.map(\.ticket.id))
     for id in known.subtracting(present) {
@@ -216,27 +216,27 @@ extension Lobby {
       if known?.row == one { continue }
       guard var ticket = Ticket(one, ahead) else { continue }
       ticket.offeredBots = known?.offeredBots ?? false
-      // The store's clock may have been set back since then.
+      // Keep the earlier time: the store's clock may have been set back.
       ticket.since = min(ticket.since, known?.since ?? now.steady)
       enqueue(ticket)
     }
     if mustReadQueue { askForQueue() }
   }
 
-  /// Puts a ticket where its waiting time says, and looks for a partner at once.
+  /// Adds a ticket to the queue and pairs it at once if a partner fits.
   private mutating func enqueue(_ ticket: Ticket) {
     guard !store.pairing.contains(ticket.id) else { return }
     tickets.insert(ticket)
     if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
   }
 
-  /// Forgets the tickets that led to a match.
+  /// Drops the remembered tickets that were matched in this match.
   mutating func forgetSeeks(ledTo m: MatchID) {
     guard let match = matches[m] else { return }
     for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
   }
 
-  /// How far apart two ratings may be for a ticket: ±100, ten more a second, anything after twenty seconds.
+  /// The largest rating difference a ticket accepts: 100, plus 10 a second, unlimited after 20 s; or the range of the seek.
   private func window(_ ticket: Ticket) -> Double {
     if let range = ticket.seek.range { return Double(range) }
     let seconds = Double(now.steady - ticket.since) / 1000
@@ -246,21 +246,21 @@ extension Lobby {
   private func fits(_ a: Ticket, _ b: Ticket) -> Bool {
     guard a.account != b.account, a.seek.terms == b.seek.terms else { return false }
     guard !(b.isBot && !a.seek.bots), !(a.isBot && !b.seek.bots) else { return false }
-    // Whom somebody has blocked since he waits his ticket does not say.
+    // The blocks of a ticket may be outdated; use the cached account if there is one.
     let (one, other) = (accounts[a.account] ?? a.player, accounts[b.account] ?? b.player)
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
-    // The one who waited longer decides how wide to look; what a player asked for himself always holds.
+    // The wider of both windows applies, but never beyond a range that a player asked for.
     let most = max(window(a), window(b))
     return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }
 
-  /// The nearest in strength, of those the longest waiting.
+  /// The partner closest in strength; among equals the one who waited longest.
   private func bestPartner(of ticket: Ticket) -> Ticket? {
     func rank(_ other: Ticket) -> (Double, Int64) { (abs(other.rating - ticket.rating), other.since) }
     return tickets.around(ticket).filter { $0.id != ticket.id && fits(ticket, $0) }.min { rank($0) < rank($1) }
   }
 
-  /// Looks for a partner for everybody, the longest waiting first, and offers bots; O(n log n).
+  /// Pairs all tickets, the longest waiting first, and offers bots to those left over; O(n log n).
   mutating func pairAll() {
     guard !isDraining else { return }
     for ticket in tickets.oldestFirst {
@@ -269,7 +269,7 @@ extension Lobby {
     }
   }
 
-  /// Offers bots to somebody who has waited for long, once.
+  /// Offers bots once to a player who has waited for `botAfter`.
   private mutating func offerBots(_ ticket: Ticket) {
     let bots = tickets.bots(ticket.seek.terms)
     guard bots > 0, !ticket.offeredBots, !ticket.isBot, !ticket.seek.terms.rated,
@@ -279,7 +279,7 @@ extension Lobby {
     if ticket.node == node { offered(ticket.id, bots) } else { tell([ticket.node], .bots(ticket: ticket.id, bots)) }
   }
 
-  /// Two tickets become a match.
+  /// Submits a match of two tickets.
   private mutating func pair(_ a: Ticket, _ b: Ticket) {
     guard !isBusy, !isDraining else { return }
     let (one, other) = (a.player, b.player)
@@ -294,7 +294,7 @@ extension Lobby {
     var draft = begin(
       CachedMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, confirm: isConfirmed,
       keys: pairing.keys,
-      // Of two of whom one confirms by himself, the other, who does not.
+      // If one side's client confirms and the other's cannot, the other's side is confirmed here.
       autoConfirmed: isConfirmed ? Player.allCases.filter { !confirms[$0] } : [])
     draft.unit.logs[0].nodes = a.node == b.node ? [a.node] : [a.node, b.node].sorted()
     draft.unit.tickets = [a.id, b.id].sorted()
@@ -305,7 +305,7 @@ extension Lobby {
     decide(draft, .paired(pairing))
   }
 
-  /// Tells the nodes of two who were paired, as far as they are others.
+  /// Informs the nodes of both players, except this one, of the match.
   mutating func tellOthers(_ pairing: Pairing) {
     store.pairing.subtract(pairing.both.map(\.id))
     for seat in pairing.both where seat.node != node {
@@ -313,11 +313,11 @@ extension Lobby {
     }
   }
 
-  /// Somebody here sits down at the match that his ticket has led to.
+  /// Subscribes the session of a matched ticket to its match, or records that it has left.
   mutating func seated(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection {
-      // Who has taken his seek back meanwhile came too late, and is told of the match as well.
+      // Also subscribes a player who withdrew his seek too late.
       if seeks[id]?.ticket.id == seat.id { led(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {
@@ -325,20 +325,20 @@ extension Lobby {
     }
   }
 
-  /// Two could not begin: whoever can waits on, and the store is asked what has become of them.
+  /// Handles a pairing that the store refused: removes a ticket that cannot be paired and reads the queue again.
   mutating func unpaired(_ pairing: Pairing, _ conflict: Conflict?) {
     store.pairing.subtract(pairing.both.map(\.id))
     switch conflict {
     case .playing(let account), .key(let account, _, _), .purpose(let account, _):
-      // He cannot be paired with this ticket, and his node finds out why.
+      // This account's ticket cannot be paired; its node asks the store why.
       for seat in pairing.both where seat.account == account {
         insist(.unqueue(seat.id))
         if seat.node != node { tell([seat.node], .look(ticket: seat.id)) }
         if let id = seeks.seeker(seat.id) { askForPlace(id) }
       }
-    // The store did not do it: it is not asked again at once.
+    // The store failed; the next pairing timer reads the queue.
     case nil: return mustReadQueue = true
-    // Whoever waits here may have been led to a match of which this node has not heard.
+    // A local ticket may have been matched without this node hearing of it.
     case .ticket: nodes.mustCompare = true
     default: break
     }
@@ -347,7 +347,7 @@ extension Lobby {
 }
 
 extension ClientMessage.Seek {
-  /// Whether two say the same; a wish may come back saying that a bot will do.
+  /// Whether two seeks are equal except for consent to bots, which a client may change.
   fileprivate func isSame(as other: ClientMessage.Seek) -> Bool {
     var same = self
     same.bots = other.bots

@@ -3,7 +3,7 @@ import MatchStore
 import TicTacToe
 
 extension Lobby {
-  /// Milliseconds a fallen flag waits for a move that was decoded before it and is still on its way to the lobby.
+  /// Milliseconds by which a time forfeit is delayed, for moves decoded before it and not yet processed.
   static let flagSlack: Int64 = 25
 
   mutating func act(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64) {
@@ -21,7 +21,7 @@ extension Lobby {
     guard !isBusy else { return refuseBusy(id, line.id) }
     guard match.isSettled else { return wait(.line(line, at: at), m, id) }
     if let session = connections[id]?.session { follow(m, account.id, session) }
-    // Being here again was logged first, and what is said comes after it.
+    // The `back` event was submitted first; this command comes after it.
     guard matches[m]?.unit == nil else { return wait(.line(line, at: at), m, id) }
     let command = Command(side: side, mid: mid, id: id, re: line.id, at: at)
     let draft =
@@ -38,7 +38,7 @@ extension Lobby {
     decide(draft, .command(id, line, at: at, seq: match.state.seq + 1))
   }
 
-  /// Who commands what, to be answered where.
+  /// A player's command and the address of its answer.
   struct Command {
     let side: Player
     let mid: String?
@@ -57,7 +57,7 @@ extension Lobby {
     return false
   }
 
-  /// Refuses a command with the state that is true.
+  /// Refuses a command with the current state.
   private mutating func turnDown(_ command: Command, _ code: ErrorCode, _ why: String, _ match: CachedMatch) -> Draft? {
     refuse(command.id, command.re, code, why, match)
     return nil
@@ -83,7 +83,7 @@ extension Lobby {
     }
     let lag = Int64(min(connections[command.id]?.roundTrip ?? 0, Limits.lag))
     if let deadline = match.deadline, command.at > deadline + lag, !isOutOfTouch {
-      // The flag comes first, and what this is then told is that the match is over.
+      // Submit the forfeit first; the waiting move is then refused because the match is over.
       wait(
         .line(
           ClientLine(id: command.re, .act(match.id, .move(ply: ply, cell: name), mid: command.mid)), at: command.at),
@@ -194,13 +194,13 @@ extension Lobby {
     return begun
   }
 
-  /// Whether a side was a bot at a match that began: its opening says so, whatever node it is at.
+  /// Whether a side was a bot in a match: its `start` event marks a named account as a guest. Holds at every node.
   private func isBot(_ side: Player, in match: CachedMatch) -> Bool {
     match.account(at: side).flatMap { accounts[$0] }.map { !$0.guest } == true
       && match.state.players?[side].guest == true
   }
 
-  /// The flag of the side to move falls, or its first move never came.
+  /// Drafts the loss on time of the side to move, or an abort if a first move is missing.
   mutating func outOfTime(_ match: CachedMatch) -> Draft {
     guard match.state.bothMoved else { return draftEnd(match, nil, .aborted) }
     var clocks = match.state.clocks
@@ -212,7 +212,7 @@ extension Lobby {
 
   // MARK: making matches
 
-  /// The first events of a match of two; `match` is new, or a room.
+  /// Drafts the first events of a match between two players; `match` is new or a room.
   func begin(
     _ match: CachedMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms,
     confirm: Bool = false, previous: MatchState? = nil, keys: [String] = [], autoConfirmed: [Player] = []
@@ -234,7 +234,7 @@ extension Lobby {
     return draft
   }
 
-  /// Whoever played a match here sits down at its rematch, which somebody else has had loaded.
+  /// Subscribes the players of a match here to its rematch, which is in memory already.
   mutating func goOver(from old: MatchID, to m: MatchID) {
     for (session, side) in swapSeats(from: old, to: m) {
       if let id = sessions[session]?.connection { introduce(m, to: id, side) }
@@ -242,7 +242,7 @@ extension Lobby {
     updatePresence(m)
   }
 
-  /// The sessions that played a match play its rematch on the other side; returns those that did not yet.
+  /// Subscribes the sessions that played a match to its rematch, with sides swapped; returns those that were not subscribed yet.
   @discardableResult mutating func swapSeats(from old: MatchID, to m: MatchID) -> [(session: String, side: Player)] {
     guard let before = matches[old], matches[m] != nil else { return [] }
     var new: [(session: String, side: Player)] = []
@@ -251,7 +251,7 @@ extension Lobby {
         new.append((session, side))
       }
       guard matches[m]?.followers[side].isEmpty == true else { continue }
-      // Who has left the old match is not at the new one either, and this node is who knows.
+      // A player who left the old match at this node is absent in the rematch, too.
       let hasLeft = before.away[side.opponent] || before.hasLeft[side.opponent]
       if before.nodes.contains(node), hasLeft { matches[m]?.hasLeft[side] = true } else { miss(side, of: m) }
     }

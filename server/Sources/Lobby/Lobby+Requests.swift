@@ -2,9 +2,9 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// What a connection wants, and where it is done.
+/// Requests of connections, and where each is handled.
 extension Lobby {
-  /// Does what can be done at once, and asks for what else is needed.
+  /// Handles a request at once, or asks the store for the data it needs.
   mutating func perform(_ request: Request, for id: ConnectionID) {
     switch request {
     case .follow(let m, _, _), .room(let m, _): route(request, m, for: id)
@@ -57,13 +57,13 @@ extension Lobby {
         lobby.sendMe(profile, to: id, line.id)
       }
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
-    // The connection may last a moment longer.
+    // The connection may stay open for a moment.
     case .bye: endSeek(id)
     case .hello, .ping, .pong, .help: break  // the session answers these
     }
   }
 
-  /// Does what a command says that names no match: it means the only live one, or for a rematch the one that ended last.
+  /// Handles a command that names no match: it means the only live match, or for a rematch the one that ended last.
   private mutating func perform(bare line: ClientLine, _ at: Int64, _ account: AccountRecord, _ id: ConnectionID) {
     ask(.profile(account.id), for: id) { lobby, answer in
       guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }
@@ -80,17 +80,17 @@ extension Lobby {
     }
   }
 
-  /// Does something with a match, once it is in memory.
+  /// Handles a request about a match, loading the match first if necessary.
   mutating func route(_ request: Request, _ m: MatchID, for id: ConnectionID) {
     if matches[m] != nil { serve(request, m, id) } else { load(m, .request(request), for: id) }
   }
 
-  /// Does something with a match in memory.
+  /// Handles a request about a match in memory.
   mutating func serve(_ request: Request, _ m: MatchID, _ id: ConnectionID, isRead: Bool = false) {
     if case .afterReading(let request) = request { return serve(request, m, id, isRead: true) }
     guard let session = session(of: id), let account = accounts[session.account], let match = matches[m] else { return }
     if !isRead, request.isLook, match.state.phase == .open, match.record.opener != account.id {
-      // He may have joined at another node, of which this one has not heard.
+      // The account may have joined the room at another node; read the match again first.
       reread(m)
       return wait(.afterReading(request), m, id)
     }
@@ -107,7 +107,7 @@ extension Lobby {
       default: break
       }
     case .follow(_, let re, let isNew):
-      // It has ended: a seek that led to it begins anew.
+      // The match has ended before it began: the search resumes.
       if isNew, match.isOver { return goOn(after: m, id, re) }
       guard session.games.contains(match.state.terms.rules) else { return }
       if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
@@ -145,10 +145,10 @@ extension Lobby {
     effects.append(.obeyed(number, true))
   }
 
-  /// Sets a match aside that cannot be played on.
+  /// Annuls a match that cannot be continued.
   mutating func setAside(_ m: MatchID, _ number: UInt64) {
     guard let match = matches[m], !match.isOver else { return effects.append(.obeyed(number, false)) }
-    // Whoever orders it asks again.
+    // The administrator's program retries.
     guard match.isSettled else { return effects.append(.obeyed(number, nil)) }
     let why = "by an administrator"
     note("a match is set aside", ["m": m.rawValue, "why": why])

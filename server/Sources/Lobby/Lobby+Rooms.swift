@@ -41,7 +41,7 @@ extension Lobby {
     return false
   }
 
-  /// Counts a try of a code; refuses beyond the limit.
+  /// Counts an attempt with a room code; refuses beyond the limit.
   mutating func allowCode(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     let most = configuration.codeTriesPerMinute
     let byAccount = tries.allow("code \(account.id)", atMost: most, now.steady)
@@ -55,7 +55,7 @@ extension Lobby {
     refuse(id, re, .code, "no room has this code now")
   }
 
-  /// Says what the code of a room is.
+  /// Sends the code of a room.
   mutating func tellRoom(_ m: MatchID, _ id: ConnectionID, _ re: String?) {
     guard let match = matches[m], let code = match.record.code else {
       return refuse(id, re, .code, "this room is no more")
@@ -68,7 +68,7 @@ extension Lobby {
     _ line: ClientLine, _ m: MatchID, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64
   ) {
     guard case .join(let typed) = line.message, let match = matches[m] else { return }
-    // Who has joined already and asks again gets in again.
+    // A repeated `join` of a player who has joined succeeds.
     if let side = match.side(of: account.id), !match.isOver {
       return send(.paired(m, side, confirmIn: nil), to: id, re: line.id)
     }

@@ -2,11 +2,11 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Questions and answers; matches that are loaded, read again, and compared; what other nodes tell.
+/// Questions to the store, loading and re-reading matches, messages between nodes, heartbeats and comparisons.
 extension Lobby {
   // MARK: asking
 
-  /// Asks the store, and goes on with its answer; with a connection, what that says meanwhile waits.
+  /// Asks the store and calls `then` with the answer. With a connection, its later requests wait until then.
   mutating func ask(
     _ question: StoreQuestion, for id: ConnectionID? = nil, _ then: @escaping StoreWork.Then = { _, _ in }
   ) {
@@ -15,20 +15,20 @@ extension Lobby {
     effects.append(.ask(number, question))
   }
 
-  /// Asks the store for something that it must do, again and again until it has.
+  /// Retries a store command until it has succeeded.
   mutating func insist(_ question: StoreQuestion, tries: Int = 0) {
     ask(question) { lobby, answer in
       guard answer != .done else { return }
-      // Twice the pause each time: after an outage logins must not wait behind thousands of these.
+      // The pause doubles: after an outage logins must not wait behind thousands of retries.
       let pause = min(Lobby.longestRetry, lobby.configuration.askAgain << min(tries, 8))
       lobby.timers.set(.insist(question, tries: tries + 1), at: lobby.now.steady + pause)
     }
   }
 
-  /// Milliseconds between two tries of a change at most: until it is done a ticket, say, may pair somebody who has left.
+  /// The longest pause between two tries, in milliseconds: an undeleted ticket may pair a player who has left.
   private static let longestRetry: Int64 = 2000
 
-  /// Has a timer ring when the store may answer what it has not.
+  /// Sets a timer to repeat an unanswered question.
   mutating func askAgain(_ timer: Timer) { timers.set(timer, at: now.steady + configuration.askAgain) }
 
   mutating func answered(_ number: UInt64, _ answer: StoreAnswer?) {
@@ -39,7 +39,7 @@ extension Lobby {
 
   // MARK: one thing at a time
 
-  /// Takes what a connection wants, after what waits before it.
+  /// Handles a request after all earlier ones of its connection.
   mutating func take(_ request: Request, for id: ConnectionID) {
     guard let connection = connections[id] else { return }
     guard connection.outstanding > 0 || !connection.queue.isEmpty else { return perform(request, for: id) }
@@ -47,7 +47,7 @@ extension Lobby {
     connections[id]?.queue.append(request)
   }
 
-  /// A connection got what it waited for; goes on with what it said meanwhile.
+  /// Ends one wait of a connection and handles its queued requests.
   mutating func proceed(_ id: ConnectionID) {
     guard connections[id] != nil else { return }
     connections[id]?.outstanding -= 1
@@ -57,13 +57,13 @@ extension Lobby {
     }
   }
 
-  /// Takes up again what a connection has waited for, which may wait for the next thing.
+  /// Runs `work` for a connection that waited; `work` may start the next wait.
   mutating func takeUp(_ id: ConnectionID, _ work: (inout Lobby) -> Void) {
     if connections[id] != nil { work(&self) }
     proceed(id)
   }
 
-  /// Has a connection wait until a match can do the next thing.
+  /// Makes a connection wait until a match is settled.
   mutating func wait(_ request: Request, _ m: MatchID, _ id: ConnectionID) {
     connections[id]?.outstanding += 1
     matches[m]?.waiting.append((id, request))
@@ -71,10 +71,10 @@ extension Lobby {
 
   // MARK: loading
 
-  /// Reads a match from the store, for a connection or for this node.
+  /// Loads a match from the store, for a connection or for this node itself.
   mutating func load(_ m: MatchID, _ work: StoreWork.Loading, for id: ConnectionID?) {
     if case .request(let request) = work, let id {
-      // Who plays it has asked for nothing that could be refused.
+      // A player's own matches are always loaded: he requested nothing that could be refused.
       let plays = if case .follow = request { true } else { false }
       guard plays || store.loading.count < 256 && store.loading[m, default: []].count < 64 else {
         return refuseBusy(id, request.re)
@@ -102,7 +102,7 @@ extension Lobby {
       let isThere = matches[m] != nil
       switch (work, id) {
       case (.request(let request), let id?):
-        // Who was to play it here is gone again.
+        // The player has disconnected meanwhile.
         if isThere, request.isLook, connections[id] == nil { nodes.desert(m, now.steady) }
         takeUp(id) { lobby in
           if isThere {
@@ -125,11 +125,11 @@ extension Lobby {
       case (.named, _): isNamed = isThere
       }
     }
-    // After those who know more.
+    // Only now: the other requests know more precisely which session plays.
     if isNamed { adopt(m) }
-    // Word of what came later was quicker than this answer.
+    // A notification of later events has arrived before this answer.
     if let seq = store.growing.removeValue(forKey: m), let known = matches[m]?.state.seq, known < seq { reread(m) }
-    // Nobody else may know that a node has ended which others had left the match to.
+    // The node responsible for an absent player may have died unnoticed; schedule a presence check.
     if let found, let match = matches[m],
       unknown(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
     {
@@ -137,7 +137,7 @@ extension Lobby {
     }
   }
 
-  /// A match names this node, which had not heard of it: whoever played the one before it here, or is to play it, sits down at it.
+  /// Subscribes local players to a match that lists this node without a notification: players of the match before a rematch, or seekers.
   mutating func adopt(_ m: MatchID) {
     guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
       return
@@ -155,7 +155,7 @@ extension Lobby {
     nodes.mustCompare = true
     let waiting = store.loading.removeValue(forKey: m) ?? []
     store.growing[m] = nil
-    // Nobody waits for an answer to these, and the match does not wait for anybody.
+    // Retry the loads without a connection: their players do not know of the match.
     let lasting = waiting.filter { _, work in
       switch work {
       case .rematch, .paired: true
@@ -170,7 +170,7 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?):
         if request.isLook {
-          // A client asks once on a connection how a match stands.
+          // A client requests the state of its matches only once a connection, so it must reconnect.
           close(id, .restart, "the database cannot be reached; come back", retry: 500)
         } else {
           refuseBusy(id, request.re)
@@ -182,7 +182,7 @@ extension Lobby {
     }
   }
 
-  /// Takes a match into memory as the store has it; `false` if its log cannot be read.
+  /// Caches a match from the store; `false` if its log is inconsistent.
   private mutating func install(_ found: Followed) -> Bool {
     let ahead = nodes.clockOffset ?? found.now - now.steady
     do throws(ProtocolError) {
@@ -202,7 +202,7 @@ extension Lobby {
 
   // MARK: reading again
 
-  /// Reads a match again, as soon as no unit is out.
+  /// Reads a match again once no unit is in flight.
   mutating func reread(_ m: MatchID) {
     guard let match = matches[m], !match.isBeingRead else { return }
     matches[m]?.isBehind = match.unit != nil
@@ -221,13 +221,13 @@ extension Lobby {
     }
   }
 
-  /// Goes on from what the store has of a match, if that is in memory.
+  /// Updates a match in memory from the store, if it is still in memory.
   mutating func catchUp(_ m: MatchID, _ found: Followed?) {
     guard let match = matches[m] else { return }
     if let found { catchUp(found, from: match.known) } else { vanished(m) }
   }
 
-  /// Goes on from what the store has of a match in memory, which was asked for when it had `known` events at least.
+  /// Updates a match from a log that was requested when memory had `known` events.
   mutating func catchUp(_ found: Followed, from known: Int) {
     let m = found.match.record.id
     guard let match = matches[m] else { return }
@@ -245,7 +245,7 @@ extension Lobby {
         }
       }
       guard isSame, seq >= known else { throw .inconsistent("its log is not what it was") }
-      // Word of what came later was quicker than this answer.
+      // A notification has already delivered later events than this answer.
       guard seq >= match.state.seq else { return }
       matches[m]?.record = record
       matches.index(m)
@@ -277,13 +277,13 @@ extension Lobby {
     }
   }
 
-  /// A match has grown at another node.
+  /// Handles events that another node appended to a match.
   private mutating func grown(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
     let last = seq + max(bodies.count, 1) - 1
     if store.loading[m] != nil { store.growing[m] = max(store.growing[m] ?? 0, last) }
     guard let match = matches[m], match.state.seq < last || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }
-    // Whoever sits down, and how ratings change, the store knows.
+    // Players, ratings and records are only in the store: read the match again.
     let needsMore = events.contains { event in
       switch event.kind {
       case .start, .end, .aside: true
@@ -309,7 +309,7 @@ extension Lobby {
     }
   }
 
-  /// A node that has lost the store while others may have it sends its players to them, as soon as those take it for dead.
+  /// Closes all connections once this node has lost the store and the others consider it dead, so that clients reconnect to those.
   mutating func sendAway() {
     guard isOutOfTouch, nodes.haveCompany(nodes.beatAt) else { return }
     for id in connections.keys.sorted() {
@@ -317,17 +317,17 @@ extension Lobby {
     }
   }
 
-  /// Whether this node has not heard of the store for so long that nobody's time may run out: moves could not be made.
+  /// Whether the last heartbeat is so old that no player may lose by time: moves could not be stored.
   var isOutOfTouch: Bool { nodes.hasStarted && now.steady - nodes.beatAt > Beat.lives }
 
-  /// Whether this node keeps the queue and looks for matches that nobody follows.
+  /// Whether this node keeps the queue and adopts matches without a living follower.
   var isKeeper: Bool { nodes.living.first?.id == node }
 
   private mutating func beaten(_ sentAt: Int64, _ beat: Beat) {
     let wasKeeper = isKeeper
     let gone = nodes.living.contains { old in !beat.nodes.contains { $0.id == old.id } }
     let roundTrip = now.steady - sentAt
-    // An answer that was long on its way says little of the time.
+    // A slow answer does not tell the time precisely.
     if roundTrip <= 500 || nodes.clockOffset == nil {
       setClock(to: beat.now + roundTrip / 2, within: 50 + roundTrip / 2)
     }
@@ -335,7 +335,7 @@ extension Lobby {
     let known = addressesOfOthers
     (nodes.living, nodes.beatAt) = (beat.nodes, sentAt)
     let addresses = addressesOfOthers
-    // A client that came before the new node did would otherwise have nowhere to go when this node dies.
+    // Clients need the new node's address before this node dies.
     if !addresses.allSatisfy(known.contains) {
       for (id, connection) in connections.sorted(by: { $0.key < $1.key }) where connection.session != nil {
         send(.nodes(addresses), to: id)
@@ -343,7 +343,7 @@ extension Lobby {
     }
     if beat.nodes.contains(where: { $0.id != node }) { nodes.companyAt = now.steady }
     if gone { doubtWhoIsElsewhere() }
-    // A node that dies may leave thousands.
+    // At most 256 at a time: a dead node may leave thousands.
     if trustsBeats { for m in nodes.deserted.keys.sorted().prefix(256) { reread(m) } }
     guard isKeeper else { return nodes.hasStarted = true }
     if !wasKeeper { askForQueue() }
@@ -351,17 +351,17 @@ extension Lobby {
     if gone || !wasKeeper || now.steady - nodes.sweptAt >= 5000 { sweep() }
   }
 
-  /// Whether a node whose beat is old may be taken for dead.
+  /// Whether old heartbeats may be taken as a sign of death.
   private var trustsBeats: Bool { now.steady >= nodes.trustsBeatsFrom }
 
-  /// Has the store again: meanwhile nobody could move, and perhaps no other node could beat.
+  /// Recovers from an outage of the store: no player could move, and other nodes may have been unable to send heartbeats.
   private mutating func comeBack(by time: Int64) {
     for match in matches.values { matches[match.id]?.postpone(by: time - nodes.beatAt, now.steady) }
     nodes.trustsBeatsFrom = now.steady + Beat.lives + configuration.beatEvery
     if nodes.haveCompany(nodes.beatAt) { nodes.companyAt = now.steady }
   }
 
-  /// Goes by the store's clock, which is known up to an error, where this machine's wall clock differs by more.
+  /// Adopts the store's clock where it differs from the local wall clock by more than the measuring error.
   private mutating func setClock(to time: Int64, within error: Int64) {
     let offset = time - now.steady
     if let before = nodes.clockOffset, abs(offset - before) > 1000 {
@@ -383,7 +383,7 @@ extension Lobby {
     }
   }
 
-  /// Matches that nobody followed, or a dead node did, are this node's to follow from now on.
+  /// Caches matches without a living follower, which now list this node.
   private mutating func swept(_ found: [Followed]) {
     for one in found {
       let m = one.match.record.id
@@ -397,18 +397,18 @@ extension Lobby {
     if found.count >= configuration.sweptAtOnce { sweep() } else { nodes.hasStarted = true }
   }
 
-  /// A node has ended: whoever plays a match and is not here may have been there.
+  /// After the death of a node, schedules a presence check for each match with players who may have been connected there.
   private mutating func doubtWhoIsElsewhere() {
     for match in matches.values where !unknown(in: match).isEmpty { nodes.desert(match.id, now.steady) }
   }
 
-  /// Logs who is nowhere, of a match of which that is in doubt: both are away since a restart, or one. What cannot be done or known now
-  /// is looked at again after the next beat.
+  /// Logs the absence of players of a match whose presence is unknown: both at once after a restart, or one. Repeated
+  /// after the next heartbeat if it cannot be decided yet.
   private mutating func takeCare(of m: MatchID, _ found: Followed) {
     guard let doubt = nodes.deserted[m], trustsBeats, !isOutOfTouch else { return }
     guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else { return nodes.settle(m) }
     guard match.isSettled else { return }
-    // Whoever has just come anywhere follows the match in a moment. Who does not has come for something else.
+    // For 5 s any session counts as presence: a player who has just reconnected follows his match in a moment.
     let isEarly = now.steady - doubt.since < 5000
     let absent = Player.allCases.filter { side in
       guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }
@@ -416,18 +416,18 @@ extension Lobby {
       return !mayPlayElsewhere(account, found)
     }
     if absent.count == 2, doubt.byAll || !match.away.x && !match.away.o {
-      // It is settled once this is in the log.
+      // Folding this event ends the check.
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
       return decide(draft(match, [recovered]), .itself)
     }
-    // Before a match is live only both can be logged.
+    // Before a match is live, only `recovered` may be logged.
     guard match.state.phase == .live else { return }
     for side in absent where !match.away[side] { matches[m]?.hasLeft[side] = true }
     if unknown(in: match).allSatisfy(absent.contains) || !isEarly { nodes.settle(m) }
     updatePresence(m)
   }
 
-  /// Whether a player may be at another node, which then knows better: he has a session at one that follows the match.
+  /// Whether a player may be connected to another node that follows the match and so decides about his presence.
   private func mayPlayElsewhere(_ account: Int64?, _ found: Followed) -> Bool {
     let places = account.flatMap { found.here[$0] } ?? []
     return otherNodes.contains { places.contains($0.id) && found.nodes.contains($0.id) }
@@ -435,7 +435,7 @@ extension Lobby {
 
   // MARK: comparing
 
-  /// Looks at what differs from the store: hints may have been lost.
+  /// Asks the store for all that differs from memory, in case hints were lost.
   mutating func compare() {
     var memory = Memory()
     for match in matches.values where !match.isOver || match.mayHaveRematch(now.steady) {
@@ -444,7 +444,7 @@ extension Lobby {
     memory.accounts = accounts.all.mapValues(\.version)
     for session in sessions.all { memory.sessions[session.id] = session.generation }
     memory.tickets = seeks.stored
-    // What names this node and is not here is no matter of a moment.
+    // Every third time also matches that list this node and are not in memory: they are not urgent.
     nodes.comparisons += 1
     memory.wantsOthers = nodes.mustCompare || nodes.comparisons % 3 == 0
     if memory.wantsOthers { nodes.mustCompare = false }
@@ -458,7 +458,7 @@ extension Lobby {
   }
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
-    // What the store says is true, should it have lost something.
+    // The store wins, even if it has lost recent changes.
     accounts.doubt(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
     learn(differences.accounts)
     for id in differences.gone {

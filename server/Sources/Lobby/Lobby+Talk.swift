@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Chat and emotes, and being spared them. Nothing of this is stored but who is spared whom, and what is reported.
+/// Chat, emotes and reports. Only blocks and reports are stored, chat is not.
 extension Lobby {
   mutating func talk(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID) {
     guard let match = matches[m], let side = match.side(of: account.id) else {
@@ -34,7 +34,7 @@ extension Lobby {
     }
   }
 
-  /// What the reports of an account are counted by.
+  /// The rate-limit key of an account's reports.
   private static func reports(by account: Int64) -> String { "report \(account)" }
 
   private mutating func chat(
@@ -45,11 +45,11 @@ extension Lobby {
     let line = ServerMessage.chat(match.id, from: account.name, text: text, emote: emote).bytes()
     deliver(line, match.id, from: account.id)
     tell(match.nodes.filter { $0 != node }, .chat(match.id, account: account.id, line: line))
-    // The answer is the same whether anybody listens: being muted is nobody else's business.
+    // The answer is the same if the opponent mutes chat, so as not to reveal it.
     send(.ok(match.id, seq: nil), to: id, re: re)
   }
 
-  /// Gives a line to whoever sits opposite an account and wants to hear it.
+  /// Sends a chat line to the opponent of an account, unless he has muted chat or blocked the account.
   mutating func deliver(_ line: [UInt8], _ m: MatchID, from account: Int64) {
     guard let match = matches[m], let side = match.side(of: account)?.opponent,
       let other = match.account(at: side).flatMap({ accounts[$0] }), !other.quiet, !other.blocked.contains(account)
@@ -57,11 +57,11 @@ extension Lobby {
     for id in connections(of: side, in: match) { effects.append(.send(id, line, .droppable)) }
   }
 
-  /// Combining marks of one letter: as many as any living script puts on one. More would be drawn over the lines around.
+  /// The most combining marks a letter, as many as any living script uses. More would overlap adjacent lines.
   private static let mostMarks = 4
 
-  /// A text without control characters, bidirectional overrides, marks beyond `mostMarks` a letter and invisible format characters, but for
-  /// what joins two pictures into one: a family is several people and three joiners.
+  /// Removes control characters, bidirectional overrides, invisible format characters and marks beyond `mostMarks` a
+  /// letter. Keeps joiners inside emoji sequences: a family is several people and three joiners.
   static func cleaned(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     let scalars = text.unicodeScalars
@@ -86,7 +86,7 @@ extension Lobby {
     return clean
   }
 
-  /// Whether a joiner between two scalars makes one picture of them.
+  /// Whether a joiner between two scalars joins two emoji.
   private static func joins(_ before: Unicode.Scalar?, _ after: Unicode.Scalar?) -> Bool {
     func isPicture(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && scalar.value > 0xFF }
     guard let before, let after else { return false }

@@ -2,15 +2,15 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// What time does to matches: clocks, absences, confirmations, expiry.
+/// Timed events of matches: clocks, absences, confirmations and expiry.
 extension Lobby {
-  /// What a side's flag is forgiven for the network.
+  /// The network delay that a side's clock is forgiven, in milliseconds.
   private func lag(of side: Player, in match: CachedMatch) -> Int64 {
     let trips = connections(of: side, in: match).compactMap { connections[$0]?.roundTrip }
     return Int64(min(Limits.lag, trips.max() ?? 0))
   }
 
-  /// Sets the timer of a match to the next instant at which something may be due.
+  /// Sets the timer of a match to the next time at which something may be due.
   mutating func arm(_ m: MatchID) {
     guard let match = matches[m], let due = nextDue(match) else { return }
     let at = max(due, now.steady + 1)
@@ -19,7 +19,7 @@ extension Lobby {
     timers.set(.match(m, due: at), at: at)
   }
 
-  /// How much later the timers of a side ring here than at the node where it is, which acts first.
+  /// Milliseconds by which this node's timers for a side are delayed if another node has its connection: that node acts first.
   private func otherNodesWait(_ side: Player, in match: CachedMatch) -> Int64 {
     match.nodes.contains { $0 != node } && connections(of: side, in: match).isEmpty ? configuration.otherNodesWait : 0
   }
@@ -39,7 +39,7 @@ extension Lobby {
     if let fall = flagFalls(match) { due = min(due, fall) }
     guard match.state.bothMoved else { return due == .max ? nil : due }
     switch (match.claimableAt(over: .x, configuration), match.claimableAt(over: .o, configuration)) {
-    // Once both are away for good the clock decides, if there is one.
+    // If both are absent for good the clock decides, if there is one.
     case (let x?, let o?): if match.state.terms.clock == nil { due = min(due, max(x, o)) }
     case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
     case (nil, nil): break
@@ -47,7 +47,7 @@ extension Lobby {
     return due == .max ? nil : due
   }
 
-  /// When this node lets the flag of the side to move fall.
+  /// When this node declares the side to move lost on time.
   private func flagFalls(_ match: CachedMatch) -> Int64? {
     let side = match.state.turn
     return match.deadline.map {
@@ -55,19 +55,19 @@ extension Lobby {
     }
   }
 
-  /// Looks at a match whose timer rang.
+  /// Handles a timer of a match.
   mutating func check(_ m: MatchID) {
     guard matches[m] != nil else { return }
     matches[m]?.startOverdueClock(now.steady)
     if let retry = matches[m]?.retryAt, retry <= now.steady { matches[m]?.retryAt = nil }
     if isOutOfTouch { matches[m]?.retryAt = now.steady + configuration.beatEvery }
     updatePresence(m)
-    // What is out tells in its time what is due then.
+    // The unit in flight arms the timer again when it is done.
     guard let match = matches[m], match.isSettled else { return }
     guard match.retryAt == nil else { return arm(m) }
     switch match.state.phase {
     case .over: if let at = match.forgetAt, at <= now.steady { return forget(m) }
-    // The code has died, or not both confirmed: the match is nothing, and whoever did confirm returns to the queue.
+    // The code expired or a confirmation is missing: abort the match. A side that confirmed is queued again.
     case .open, .confirming:
       if let due = nextDue(match), due <= now.steady { return decide(draftEnd(match, nil, .aborted), .itself) }
     case .live: if let draft = draftDue(match) { return decide(draft, .itself) }
@@ -75,7 +75,7 @@ extension Lobby {
     arm(m)
   }
 
-  /// What time has done to a live match.
+  /// The end of a live match that is due now, if any.
   private mutating func draftDue(_ match: CachedMatch) -> Draft? {
     if let fall = flagFalls(match), fall <= now.steady { return outOfTime(match) }
     guard match.state.bothMoved else { return nil }
@@ -83,7 +83,7 @@ extension Lobby {
       match.claimableAt(over: side, configuration).map { $0 <= now.steady } ?? false
     }
     if overdue.count == 2 {
-      // Nobody is left to claim: a clock decides in its time; without one there is nothing to decide.
+      // Neither side can claim: the clock decides in time, and without one the match is aborted.
       return match.state.terms.clock == nil ? draftEnd(match, nil, .aborted) : nil
     }
     guard let absent = overdue.first, match.awaySince[absent.opponent] == nil,
@@ -93,7 +93,7 @@ extension Lobby {
     return draftEnd(match, .win(absent.opponent), .gone)
   }
 
-  /// Memory lets go of a match.
+  /// Evicts a match from memory.
   mutating func forget(_ m: MatchID) {
     guard let match = matches[m] else { return }
     matches.remove(m)
@@ -103,7 +103,7 @@ extension Lobby {
     for account in match.accounts { release(account: account) }
   }
 
-  /// Makes a session follow the side its account sits at.
+  /// Subscribes a session to the side of its account.
   mutating func follow(_ m: MatchID, _ account: Int64, _ session: String) {
     guard let match = matches[m], let side = match.side(of: account),
       sessions[session]?.games.contains(match.state.terms.rules) == true
@@ -114,20 +114,20 @@ extension Lobby {
     if match.away[side] { updatePresence(m) }
   }
 
-  /// Logs who came and went, if that changed.
+  /// Logs that a side left or came back, if that changed.
   mutating func updatePresence(_ m: MatchID) {
-    // Each move comes here, mostly for nothing: a copy of the whole match is made after that is known.
+    // Called for each move, mostly without effect: test before copying the match.
     guard matches[m]?.missesSomebody == true, let match = matches[m], match.state.phase == .live, match.isSettled,
       match.retryAt.map({ $0 <= now.steady }) ?? true
     else { return }
     for side in Player.allCases {
       let isHere = !connections(of: side, in: match).isEmpty
       guard isHere && match.away[side] || !isHere && match.hasLeft[side] && !match.away[side] else { continue }
-      // However many are logged, nobody stays away in a log who is here.
+      // A `back` is logged even beyond the limit, so that the log never shows a present player as absent.
       if isHere ? match.state.away[side] : match.logsPresence(of: side) {
         return decide(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
-      // Another node, where he comes back, could not tell this one.
+      // With other nodes an absence must be logged: the node to which the player returns could not report it here otherwise.
       guard isHere || otherNodes.isEmpty else {
         matches[m]?.hasLeft[side] = false
         continue
@@ -138,28 +138,28 @@ extension Lobby {
     }
   }
 
-  /// The sides of a match that goes on that are not away, as far as is known, and are not connected here.
+  /// The sides of a match in progress that are neither recorded as absent nor connected here.
   func unknown(in match: CachedMatch) -> [Player] {
     guard [.confirming, .live].contains(match.state.phase) else { return [] }
     return Player.allCases.filter { !match.away[$0] && connections(of: $0, in: match).isEmpty }
   }
 
-  /// Somebody is to play a match and is not here: he is gone, or at another node if one lives.
+  /// Handles a player who is not connected here: absent, or possibly at another node, to be checked.
   mutating func miss(_ side: Player, of m: MatchID) {
     if otherNodes.isEmpty { matches[m]?.hasLeft[side] = true } else { nodes.desert(m, now.steady) }
   }
 
-  /// Those whose absence is in events that are about to be folded, and who have said goodbye here.
+  /// The sides that events about to be folded report as gone and that sent `bye` here.
   func byes(in events: [MatchEvent], of m: MatchID) -> [Player] {
     events.compactMap { if case .gone = $0.kind { $0.side } else { nil } }
       .filter { matches[m]?.leftCleanly[$0] == true }
   }
 
-  /// A side that is away has said goodbye at another node.
+  /// Shortens the grace period of a side that sent `bye` at another node.
   mutating func saidBye(_ side: Player, _ m: MatchID) {
     guard let match = matches[m] else { return }
     guard match.away[side] else {
-      // Its absence is still to be read.
+      // Its `gone` event is not folded yet.
       if match.isBehind || match.isBeingRead { matches[m]?.leftCleanly[side] = true }
       return
     }

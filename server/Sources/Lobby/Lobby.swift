@@ -3,35 +3,35 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Everything one node knows and decides, as a value: `reduce` takes what happened and says what to do.
+/// All state and decisions of one node, as a value: `reduce` takes an input and returns the effects to execute.
 ///
-/// Nothing here blocks, waits or reads a clock. Memory holds only what is durable. A decision goes to the store as a unit; what it changes
-/// is folded into memory, and told, once the store has applied it. So nobody ever sees what a power cut could take back, and a unit
-/// that is refused leaves nothing to undo.
+/// Nothing here blocks, waits or reads a clock. Memory holds only durable data: a decision goes to the store as a unit,
+/// and its events are folded and sent only after the store has applied it. So no client sees an event that a power cut
+/// could undo, and a refused unit leaves nothing to roll back.
 ///
-/// A match does one thing at a time, and so does a connection. What comes meanwhile waits in order.
+/// A match handles one unit at a time, a connection one request. Others wait in order.
 package struct Lobby: Sendable {
   enum Timer: Sendable {
-    /// A match, and when this timer of it rings: one of a match that was evicted and loaded again since then rings in vain.
+    /// A match and the due time of this timer; after an eviction and reload the due time no longer matches and the timer is ignored.
     case match(MatchID, due: Int64)
     case pairing
-    /// The keeper reads the queue, once for all who have come meanwhile.
+    /// The keeper reads the queue, once for all tickets queued at other nodes meanwhile.
     case queue
     case housekeeping
     case beat
     case compare
-    /// The store has not said how a match stands and is asked again.
+    /// Reads a match again, after the store has not answered.
     case reread(MatchID)
-    /// The store has not said what is in a match that somebody here is to sit down at, and is asked again.
+    /// Loads a match again for players of this node, after the store has not answered.
     case load(MatchID)
-    /// The store has not said what became of a unit, and is asked again.
+    /// Reads the outcome of a unit again, after the store has not answered.
     case readBack(UInt64)
-    /// Asks the store again for a change that it must make, after so many tries.
+    /// Repeats a store command that must succeed, after this many tries.
     case insist(StoreQuestion, tries: Int)
   }
 
   package let configuration: LobbyConfiguration
-  /// This process, among those that use the store.
+  /// This process, among the nodes that use the store.
   package let node: NodeID
   var random: Entropy
   var now = Moment(steady: 0, wall: 0)
@@ -44,28 +44,28 @@ package struct Lobby: Sendable {
   var matches = MatchCache()
   var store = StoreWork()
   var tries = Tries(window: 60_000)
-  /// Names registered, by address.
+  /// Registrations of names, by address.
   var registrations = Tries(window: 86_400_000)
   var nodes = Nodes()
-  /// What the connections of this node seek.
+  /// The seeks of this node's connections.
   var seeks = Seeks()
-  /// Who waits, if the queue is here.
+  /// The waiting tickets, if this node keeps the queue.
   var tickets = TicketQueue()
-  /// Whether the store may have tickets that are not in this node's queue; and whether it is being read for that.
+  /// Whether the store may have tickets that are missing in `tickets`, and whether the queue is being read.
   var (mustReadQueue, isReadingQueue) = (false, false)
-  /// Whether a timer is set at which it is read.
+  /// Whether a timer for the next read of the queue is set.
   var willReadQueue = false
-  /// When it was read last because somebody came at another node.
+  /// When the queue was last read because of another node's ticket.
   var queueReadAt = Int64.min / 2
   var timers = TimerQueue<Timer>()
   var effects: [LobbyEffect] = []
   /// When the last match ended, by the wall clock.
   var lastEnd: Int64 = 0
 
-  /// Counts for the metrics, since the start.
+  /// Counters for the metrics, since the start.
   package internal(set) var counts = LobbyCounts()
 
-  /// Starts with nothing in memory; the effects of the first `reduce` begin with a beat.
+  /// Starts with empty memory; the first `reduce` sends a heartbeat.
   package init(_ configuration: LobbyConfiguration, node: NodeID, random: Entropy, now: Moment) {
     (self.configuration, self.node, self.random, self.now) = (configuration, node, random, now)
     timers.set(.beat, at: now.steady)
@@ -74,7 +74,7 @@ package struct Lobby: Sendable {
     timers.set(.housekeeping, at: now.steady + 60_000)
   }
 
-  /// Takes what happened and returns what to do, in order.
+  /// Handles an input and returns the effects to execute, in order.
   package mutating func reduce(_ input: LobbyInput, now local: Moment) -> [LobbyEffect] {
     guard !hasLeft else { return [] }
     now = Moment(steady: local.steady, wall: local.wall + nodes.clockAhead)
@@ -106,15 +106,15 @@ package struct Lobby: Sendable {
   /// When `tick` is next needed, in steady milliseconds.
   package var nextDue: Int64? { hasLeft ? nil : timers.next }
 
-  /// Whether no unit is out, and no question of a connection.
+  /// Whether no unit and no connection's question is in flight.
   package var isSettled: Bool { store.isSettled && connections.values.allSatisfy { $0.outstanding == 0 } }
 
-  /// Whether this node has heard of the store lately and has taken up what nobody follows.
+  /// Whether the store has answered lately and matches without a living follower were adopted.
   package var isReady: Bool { nodes.hasStarted && !isOutOfTouch }
 
-  /// The living nodes but this one, as of the last beat.
+  /// The living nodes except this one, as of the last heartbeat.
   package var otherNodes: [NodeRecord] { nodes.living.filter { $0.id != node } }
-  /// Where clients reach them.
+  /// Their addresses for clients.
   var addressesOfOthers: [String] { otherNodes.map(\.address).filter { !$0.isEmpty } }
 
   private mutating func fire(_ timer: Timer) {
@@ -131,7 +131,7 @@ package struct Lobby: Sendable {
       guard isKeeper else { return timers.set(.housekeeping, at: now.steady + 60_000) }
       let (guests, keys) = (configuration.maxGuests, configuration.keyLives)
       ask(.clean(guests: guests, keys: keys, lives: configuration.lives)) { lobby, answer in
-        // A backlog goes in slices, so that moves and logins have their turn in between.
+        // Clean in slices, so that moves and logins are served in between.
         let isMore = answer == .cleaned(isMore: true)
         lobby.timers.set(.housekeeping, at: lobby.now.steady + (isMore ? 100 : 60_000))
       }
@@ -179,7 +179,7 @@ package struct Lobby: Sendable {
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { effects.append(.note(text, fields)) }
 
-  /// Whether too much waits for the store to take on more.
+  /// Whether too much work waits for the store to accept more.
   package var isBusy: Bool { isBusy(at: now.steady) }
   /// The same at a later steady time.
   package func isBusy(at time: Int64) -> Bool { store.isBusy(configuration, time) }
@@ -190,19 +190,19 @@ package struct Lobby: Sendable {
 
   func account(of id: ConnectionID) -> AccountRecord? { session(of: id).flatMap { accounts[$0.account] } }
 
-  /// A player as others see him at the board of a game.
+  /// A player as shown to others in a match of a game.
   func info(_ account: AccountRecord, bot: Bool = false, _ rules: Variant = .classic) -> PlayerInfo {
     PlayerInfo(name: account.name, rating: Int(account[rules].rating.value.rounded()), guest: account.guest || bot)
   }
 
-  /// The matches here that an account plays, and its open rooms.
+  /// The live matches and open rooms of an account in memory.
   func live(of account: Int64) -> [MatchID] { matches.of(account).filter { matches[$0]?.isOver == false } }
 
-  /// Live matches and open rooms of an account that a node knows.
+  /// The most live matches and open rooms of an account at one node.
   static let matchesPerAccount = 64
   static let isFull = "\(matchesPerAccount) matches at once are enough"
 
-  /// Whether an account has as many matches and open rooms here as it may.
+  /// Whether an account has reached that limit here.
   func isFull(_ account: Int64) -> Bool {
     let most = Lobby.matchesPerAccount
     return matches.of(account).count >= most && live(of: account).count >= most
@@ -223,12 +223,12 @@ package struct Lobby: Sendable {
     return false
   }
 
-  /// Lets go of an account that neither a session nor a match needs.
+  /// Evicts an account that neither a session nor a match needs.
   mutating func release(account id: Int64) {
     if sessions.of(id).isEmpty, matches.of(id).isEmpty { accounts.forget(id) }
   }
 
-  /// What is wrong with what is in memory, for tests; O(everything).
+  /// Returns the inconsistencies of the state in memory, for tests; O(everything).
   package func checkInvariants() -> [String] {
     var faults = sessions.faults + matches.faults + store.faults
     for session in sessions.all {
@@ -255,15 +255,15 @@ package struct Lobby: Sendable {
   }
 }
 
-/// What the lobby has counted since the start.
+/// Counters since the start.
 package struct LobbyCounts: Sendable, Hashable {
   package var moves = 0
   package var events = 0
   package var started = 0
   package var ended = 0
   package var refused: [ErrorCode: Int] = [:]
-  /// Commands answered again because their `mid` was known.
+  /// Repeated commands, answered from their `mid`.
   package var repeated = 0
-  /// Matches whose log was found broken.
+  /// Matches whose log was inconsistent.
   package var abandoned = 0
 }

@@ -2,14 +2,14 @@ import Base
 import MatchProtocol
 import MatchStore
 
-/// A connection, numbered by the transport; never used again.
+/// The number of a connection, given by the transport and never reused.
 package typealias ConnectionID = UInt64
 
-/// Where the lobby's random bits come from: the system's generator, or a seed in simulations.
+/// The source of the lobby's random bits: the system's generator, or a seed in simulations.
 package enum Entropy: RandomNumberGenerator, Sendable {
-  /// The operating system's, fit for tokens.
+  /// The operating system's, secure enough for tokens.
   case system
-  /// Reproducible, fit for nothing but tests.
+  /// Reproducible; for tests only.
   case seeded(SplitMix64)
 
   package mutating func next() -> UInt64 {
@@ -25,9 +25,9 @@ package enum Entropy: RandomNumberGenerator, Sendable {
   }
 }
 
-/// Everything that can happen to the lobby.
+/// An input of the lobby.
 package enum LobbyInput: Sendable {
-  /// A connection was accepted; `address` is what limits are counted by, `nil` for this machine itself.
+  /// A connection was accepted; limits are counted by `address`, which is `nil` for this machine.
   case connected(ConnectionID, address: String?)
   /// A message, decoded at a steady time, from a connection with a measured round trip.
   case line(ConnectionID, ClientLine, at: Int64, roundTrip: Int)
@@ -35,22 +35,22 @@ package enum LobbyInput: Sendable {
   case disconnected(ConnectionID, clean: Bool)
   /// A spectator's connection can take lines again and missed some of these matches.
   case caughtUp(ConnectionID, [MatchID])
-  /// What became of a unit that was handed out.
+  /// The verdict on a submitted unit.
   case verdict(UInt64, Verdict)
-  /// The answer to a question; `nil` if there is none.
+  /// The answer to a question; `nil` if the store gave none.
   case answer(UInt64, StoreAnswer?)
-  /// What another node told this one; `nil` says that something may have been missed.
+  /// A message of another node; `nil` if some may have been lost.
   case hint(String?)
   case tick
-  /// The server is about to stop. Everybody is told when to come back.
+  /// The server is about to stop. Clients are told when to reconnect.
   case drain(retry: Int)
-  /// Everything is given away: nothing is said or done any more.
+  /// The server has ended all connections: further inputs are ignored.
   case leave
   /// An administrator's order, answered with `LobbyEffect.obeyed` and the same number.
   case administer(UInt64, Order)
 }
 
-/// What an administrator can do to a player.
+/// An administrator's action on a player.
 package enum Administration: String, Sendable, Hashable, CaseIterable {
   case mute, unmute, ban, unban, forget
 
@@ -63,7 +63,7 @@ package enum Administration: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A new token that an administrator gives a named player who has lost the old one.
+/// A replacement token that an administrator issues to a named player.
 package struct IssuedToken {
   package let text: String
   private let name: String
@@ -78,7 +78,7 @@ package struct IssuedToken {
     .change(.name(name), .token(Lobby.digest(text), lives: Lifetimes.usual.account))
   }
 
-  /// Why the store did not replace it, if it did not.
+  /// Returns why the store refused to replace it; `nil` if it did not.
   package func refusal(of result: ChangeResult) -> String? {
     switch result {
     case .changed: nil
@@ -89,58 +89,59 @@ package struct IssuedToken {
 }
 
 package enum Order: Sendable, Hashable {
-  /// Something about a player, by name.
+  /// An action on a player, by name.
   case player(String, Administration)
-  /// Sets a live match aside: it ends without a result.
+  /// Annuls a live match: it ends without a result.
   case setAside(MatchID)
 }
 
-/// What kind of line is sent, which decides what becomes of it when the receiver is slow.
+/// How a line may be treated if the receiver is slow.
 package enum LineKind: Sendable, Hashable {
   /// Must arrive, or the connection ends.
   case essential
   /// May be dropped: chat.
   case droppable
-  /// May be dropped if the newest state follows later: what a spectator sees of a match.
+  /// May be dropped if the newest state follows later: a spectator's match events.
   case spectator(MatchID)
 }
 
-/// Everything the lobby wants done.
+/// An effect for the caller to execute.
 package enum LobbyEffect: Sendable {
   case send(ConnectionID, [UInt8], LineKind)
   /// Say `bye` and end a connection.
   case close(ConnectionID, ByeCode, String, retry: Int?)
-  /// Store a unit and report its verdict under this number. No two units that are out at once touch the same match.
+  /// Store a unit and report its verdict under this number. Two units in flight never touch the same match.
   case store(UInt64, StoreUnit)
   /// Ask the store and report the answer under this number.
   case ask(UInt64, StoreQuestion)
-  /// Tell other nodes something, after the effects before this one.
+  /// Send a message to other nodes, after the effects before this one.
   case tell([NodeID], String)
-  /// An event of a public match became durable, for pages.
+  /// An event of a public match became durable; update the web page.
   case publish(MatchID)
-  /// An order was carried out and holds, `false` if there is no such player or live match, `nil` if the store cannot be reached.
+  /// An administrator's order was carried out durably; `false` if there is no such player or live match, `nil` if the
+  /// store does not answer.
   case obeyed(UInt64, Bool?)
-  /// Something for the log: a sentence and its fields.
+  /// An entry for the log: a sentence and its fields.
   case note(String, [String: String])
 }
 
-/// What a server's flags may change of the lobby.
+/// The settings of the lobby, most of them flags of the server.
 package struct LobbyConfiguration: Sendable, Hashable {
-  /// The greeting's and log's name of this program.
+  /// The name of this program in the greeting and the log.
   package var server = "alina-server"
-  /// Messages a second and burst, told in `welcome`.
+  /// Messages a second, and burst; sent in `welcome`.
   package var rate = [20, 40]
   /// The same for bots.
   package var botRate = [200, 200]
-  /// New guests and logins a minute from one address.
+  /// Logins and new guests a minute from one address.
   package var loginsPerMinute = 30
-  /// Names registered within a day from one address.
+  /// Registrations a day from one address.
   package var namesPerDay = 20
-  /// Tries of room codes a minute, from one address and by one account.
+  /// Attempts with room codes a minute, per address and per account.
   package var codeTriesPerMinute = 5
-  /// Writes waiting to become durable beyond which commands are refused as busy.
+  /// The most units waiting to become durable before commands are refused as busy.
   package var maxPending = 4096
-  /// Milliseconds a commit may take before commands are refused as busy.
+  /// Milliseconds that a commit may take before commands are refused as busy.
   package var maxWait = 2000
   /// Milliseconds for both sides to confirm a pairing.
   package var confirmWithin = 5000
@@ -150,32 +151,32 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var grace = 40_000
   /// Milliseconds a side may be away in all.
   package var graceInAll = 60_000
-  /// Milliseconds after which the win that may be claimed is given.
+  /// Milliseconds from a claimable win to its award without a claim.
   package var claimByItself = 60_000
   /// Milliseconds after the end in which a rematch can be asked.
   package var rematchWithin = 30_000
   package var codeLives = 600_000
-  /// Milliseconds after which a bot is offered.
+  /// Milliseconds of waiting after which bots are offered.
   package var botAfter = 20_000
-  /// Milliseconds a `key` is remembered at least; it is kept while its match goes on.
+  /// Milliseconds for which a `key` is kept at least; it is kept longer while its match is live.
   package var keyLives: Int64 = 600_000
-  /// Guests that are kept: beyond that, those who were here longest ago and play nothing are forgotten.
+  /// The most guest accounts; beyond that the least recently active ones without a live match are deleted.
   package var maxGuests = 20_000
   package var lives = Lifetimes.usual
-  /// `HOST:PORT` by which clients reach this node, told to those of other nodes; empty if none is to be told.
+  /// `HOST:PORT` by which clients reach this node, sent to clients of other nodes; empty if unknown.
   package var address = ""
-  /// Milliseconds between two beats of a node.
+  /// Milliseconds between two heartbeats of a node.
   package var beatEvery: Int64 = 1000
-  /// Milliseconds between two looks at what differs from the store.
+  /// Milliseconds between two comparisons with the store.
   package var compareEvery: Int64 = 2000
-  /// Milliseconds that the timers of a match ring later at a node where the side concerned is not: by then its own node has heard of what
-  /// it waits for, be it by comparison.
+  /// Milliseconds by which timers for a side are delayed at nodes without its connection: longer than `compareEvery`,
+  /// so that its events have arrived even if hints were lost.
   package var otherNodesWait: Int64 = 2500
-  /// Matches that nobody follows taken at once.
+  /// The most matches without a living follower adopted at once.
   package var sweptAtOnce = 64
-  /// Milliseconds after a lost answer in which the lobby compares: the store may still do what was asked.
+  /// Milliseconds after a lost answer in which the lobby compares: the store may still execute the request.
   package var doubts: Int64 = 30_000
-  /// Milliseconds after which the store is asked again what it has not answered.
+  /// Milliseconds after which an unanswered question is repeated.
   package var askAgain: Int64 = 200
 
   package init() {}

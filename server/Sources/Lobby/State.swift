@@ -3,20 +3,20 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Something a connection wants.
+/// A request of a connection.
 enum Request: Sendable {
   /// A line of the client, decoded at a steady time.
   case line(ClientLine, at: Int64)
-  /// Follow a match from now on and be told how it stands; if it is new to the player, that he was paired, in answer to `re`.
+  /// Subscribe to a match and send its state. If the match is new to the player, `paired` is sent in answer to `re`.
   case follow(MatchID, re: String?, isNew: Bool)
-  /// Be told the code of a room, as the answer to `re`.
+  /// Send the code of a room, in answer to `re`.
   case room(MatchID, re: String?)
-  /// See how a match stands after having been too slow.
+  /// Send the state of a match to a spectator whose connection was too slow for its events.
   case caughtUp(MatchID)
-  /// The same, once the match has been read again.
+  /// The same request, after the match has been read again.
   indirect case afterReading(Request)
 
-  /// Whether it asks how a match stands.
+  /// Whether the request asks for the state of a match.
   var isLook: Bool {
     switch self {
     case .line(let line, _): if case .sync = line.message { true } else { false }
@@ -39,13 +39,13 @@ enum Request: Sendable {
 struct Connection: Sendable {
   let address: String?
   var session: String?
-  /// The version of the protocol that is spoken on it.
+  /// The protocol version of the connection.
   var version = 1
   var watching: [MatchID] = []
   var roundTrip = 0
-  /// What it waits for; nothing that it says is begun meanwhile.
+  /// The number of answers it waits for; meanwhile no further request is begun.
   var outstanding = 0
-  /// What it has said since, in order.
+  /// Requests received meanwhile, in order.
   var queue: [Request] = []
   static let mostQueued = 64
 }
@@ -55,17 +55,17 @@ struct Session: Sendable {
   let id: String
   let account: Int64
   let connection: ConnectionID
-  /// How often it has been entered, so that of two connections the later one counts.
+  /// How often the session has been resumed; of two connections the one with the higher number wins.
   let generation: Int64
   var isBot = false
   var confirms = false
-  /// The games that the client knows. Of the others it is told nothing.
+  /// The games that the client knows. It is sent no match of other games.
   var games = [Variant.classic]
-  /// When the client was told its new resume token, in steady milliseconds; `nil` once it has said something since, and so has it.
+  /// When the new resume token was sent, in steady milliseconds; `nil` once a later line has shown that it arrived.
   var unsettledSince: Int64?
 }
 
-/// The sessions of this node, by number and by account.
+/// The sessions of this node, by id and by account.
 struct Sessions: Sendable {
   private var byID: [String: Session] = [:]
   private var byAccount: [Int64: [String]] = [:]
@@ -98,30 +98,30 @@ struct Sessions: Sendable {
   }
 }
 
-/// The accounts that a session or a match of this node needs.
+/// The accounts that a session or match of this node needs.
 struct Accounts: Sendable {
   private(set) var all: [Int64: AccountRecord] = [:]
-  /// For each account how many units are out that add to it, and whether it was read meanwhile: nobody knows then whether what was read
-  /// has theirs.
+  /// For each account the number of units in flight that change it, and whether it was read meanwhile. If so, the
+  /// values read may or may not include these changes.
   private var adding: [Int64: (units: Int, isRead: Bool)] = [:]
 
   var count: Int { all.count }
 
   subscript(id: Int64) -> AccountRecord? { all[id] }
 
-  /// Knows an account as the store has it, unless a later state of it is known.
+  /// Caches an account, unless a later version is cached.
   mutating func learn(_ account: AccountRecord) {
     guard all[account.id].map({ $0.version <= account.version }) ?? true else { return }
     all[account.id] = account
     adding[account.id]?.isRead = true
   }
 
-  /// What the store says of these next is taken for true, whatever is known.
+  /// Makes the next `learn` of these accounts overwrite the cached version, whatever its number.
   mutating func doubt(_ ids: [Int64]) { for id in ids { all[id]?.version = -1 } }
 
   mutating func forget(_ id: Int64) { all[id] = nil }
 
-  /// A unit is out, or is no more, that adds to accounts.
+  /// Records that a unit in flight adds to these accounts.
   mutating func expect(_ scores: [AccountScore]) {
     for score in scores { adding[score.account, default: (0, false)].units += 1 }
   }
@@ -133,7 +133,7 @@ struct Accounts: Sendable {
     }
   }
 
-  /// Knows what a unit has added to accounts; returns those that must be read instead.
+  /// Adds a unit's scores to cached accounts; returns the ambiguous accounts, which must be read again.
   mutating func add(_ scores: [AccountScore]) -> [Int64] {
     var unsure: [Int64] = []
     for score in scores where all[score.account] != nil {
@@ -151,18 +151,18 @@ struct Accounts: Sendable {
 
 /// The matches in memory, by account and by strength.
 struct MatchCache: Sendable {
-  /// Each at a place of its own, so that one of its fields is read without a copy of all; the first place stays free.
+  /// The matches, each in a fixed slot, so that reading one field does not copy the whole match. Slot 0 stays empty.
   private var slots: [CachedMatch?] = [nil]
   private var places: [MatchID: Int] = [:]
   private var free: [Int] = []
   private var byAccount: [Int64: [MatchID]] = [:]
-  /// Live matches that everybody may watch.
+  /// Public live matches, by strength.
   private(set) var listed = Ranking<MatchID>()
 
   var count: Int { places.count }
   var values: some Sequence<CachedMatch> { slots.lazy.compactMap(\.self) }
 
-  /// A match, to be changed in place; `put` and `remove` add and take away.
+  /// A match, to be changed in place; only `put` and `remove` add and delete.
   subscript(m: MatchID) -> CachedMatch? {
     _read { yield slots[places[m] ?? 0] }
     _modify {
@@ -172,7 +172,7 @@ struct MatchCache: Sendable {
     }
   }
 
-  /// In the order in which they came here.
+  /// The matches of an account, in the order of their loading.
   func of(_ account: Int64) -> [MatchID] { byAccount[account] ?? [] }
 
   mutating func put(_ match: CachedMatch) {
@@ -182,7 +182,7 @@ struct MatchCache: Sendable {
     index(match.id)
   }
 
-  /// Finds a match by whoever sits at it.
+  /// Makes a match findable by its accounts.
   mutating func index(_ m: MatchID) {
     for account in self[m]?.accounts ?? [] where byAccount[account]?.contains(m) != true {
       byAccount[account, default: []].append(m)
@@ -200,7 +200,7 @@ struct MatchCache: Sendable {
     }
   }
 
-  /// Gives a match its place among those that everybody may watch, or takes it off.
+  /// Ranks a match among the public ones, or removes it.
   mutating func list(_ m: MatchID, _ strength: Double?) {
     let old = self[m]?.listed
     guard places[m] != nil, old != strength else { return }
@@ -225,58 +225,58 @@ struct MatchCache: Sendable {
   }
 }
 
-/// Tries in this minute.
+/// Counts attempts within a fixed window of time.
 struct Tries: Sendable {
-  /// Milliseconds after which the counts begin anew.
+  /// The length of the window in milliseconds; the counts are reset after it.
   let window: Int64
   private var began: Int64 = 0
   private var counts: [String: Int] = [:]
 
   init(window: Int64) { self.window = window }
 
-  /// Counts a try; `false` once there were more than `limit` within the window.
+  /// Counts an attempt; `false` if there were more than `limit` within the window.
   mutating func allow(_ what: String, atMost limit: Int, _ now: Int64) -> Bool {
     if began != now / window { (began, counts) = (now / window, [:]) }
     counts[what, default: 0] += 1
     return counts[what, default: 0] <= limit
   }
 
-  /// A try counts no more: it failed, and not by the fault of who tried.
+  /// Uncounts an attempt that failed through no fault of the client.
   mutating func takeBack(_ what: String) { counts[what]? -= 1 }
 }
 
-/// The nodes that live, as the store said last.
+/// The living nodes, from the store's last answer.
 struct Nodes: Sendable {
   var living: [NodeRecord] = []
-  /// When a beat was sent that was answered, by the steady clock.
+  /// When the last answered heartbeat was sent, in steady milliseconds.
   var beatAt = Int64.min / 2
-  /// By how many milliseconds the store's clock is ahead of this machine's wall clock.
+  /// Milliseconds by which the store's clock is ahead of the local wall clock.
   var clockAhead: Int64 = 0
-  /// The store's clock less the steady one, at the last beat.
+  /// The store's clock less the steady clock, at the last heartbeat.
   var clockOffset: Int64?
-  /// Until when nobody is taken for dead: the store's clock has jumped, or was out of reach.
+  /// Until then no node is considered dead: the store's clock has jumped or the store was unreachable.
   var trustsBeatsFrom: Int64 = 0
-  /// When there was another node last.
+  /// When another node was last alive.
   var companyAt = Int64.min / 2
   var hasStarted = false
-  /// Whether a beat, or a look for what nobody follows, has not been answered.
+  /// Whether a heartbeat, or a search for matches without a living follower, is unanswered.
   var isBeating = false
   var isSweeping = false
-  /// Until when something may still be stored that the store did not answer for.
+  /// Until then the store may still execute a request that it has not answered.
   var doubtsUntil = Int64.min / 2
-  /// Comparisons so far; every third one is also for matches that name this node and are not here.
+  /// The number of comparisons; every third one also looks for matches that list this node and are not in memory.
   var comparisons = 0
-  /// Whether an answer was lost that may have told of such a match.
+  /// Whether an answer that may have named such a match was lost.
   var mustCompare = false
-  /// Matches here of which somebody may be nowhere, which no log says: a node has ended, their opener is not here, or a session is
-  /// said to be elsewhere.
+  /// Matches with a player whose presence is unknown and not logged: a node has died, a room's opener is not here, or a
+  /// session is said to be elsewhere.
   private(set) var deserted: [MatchID: Desertion] = [:]
-  /// When this node looked last for what nobody follows.
+  /// When this node last searched for matches without a living follower.
   var sweptAt = Int64.min / 2
 
   struct Desertion: Sendable {
     let since: Int64
-    /// Whether nobody followed the match, so that nobody looked at its clock either.
+    /// Whether no node followed the match, so that its clock was not enforced.
     let byAll: Bool
   }
 
@@ -284,9 +284,9 @@ struct Nodes: Sendable {
     deserted[m] = Desertion(since: now, byAll: byAll || deserted[m]?.byAll == true)
   }
 
-  /// It is known who plays a match and is nowhere, or nobody plays it any more.
+  /// Ends the presence check of a match.
   mutating func settle(_ m: MatchID) { deserted[m] = nil }
 
-  /// Whether there is another node, or was a moment ago: what it did last may not have been heard of.
+  /// Whether another node is alive or was within 10 s, whose last changes may not have arrived here.
   func haveCompany(_ now: Int64) -> Bool { now - companyAt < 10_000 }
 }

@@ -2,24 +2,24 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A unit in the making: what is to be stored, and the events in it as values.
+/// A unit to be stored, with its events as values.
 struct Draft: Sendable {
   var unit: StoreUnit
-  /// For each log of the unit.
+  /// The events of each log of the unit.
   var events: [[MatchEvent]]
 
   init(_ log: StoreUnit.Log, _ events: [MatchEvent]) { (unit, self.events) = (StoreUnit(logs: [log]), [events]) }
 
-  /// Adds another log, behind what is there.
+  /// Adds another log after the others.
   mutating func add(_ log: StoreUnit.Log, _ events: [MatchEvent]) {
     unit.logs.append(log)
     self.events.append(events)
   }
 }
 
-/// Who wanted a unit, and what follows from its verdict.
+/// The origin of a unit, which decides who is answered after the verdict.
 enum Decided: Sendable {
-  /// Time or presence; they are looked at again anyway.
+  /// A timer or a presence change; checked again in any case.
   case itself
   /// A command, answered with the `seq` of its event.
   case command(ConnectionID, ClientLine, at: Int64, seq: Int)
@@ -27,7 +27,7 @@ enum Decided: Sendable {
   case paired(Pairing)
   case ordered(UInt64)
 
-  /// When somebody who waits for an answer asked.
+  /// When the client sent the command; `nil` without a client.
   var since: Int64? {
     switch self {
     case .command(_, _, let at, _), .opened(_, _, let at): at
@@ -36,9 +36,9 @@ enum Decided: Sendable {
   }
 }
 
-/// What is out at the store: units and questions, by the numbers they were handed out with.
+/// Units and questions in flight at the store, by number.
 struct StoreWork: Sendable {
-  /// What to do with an answer; `nil` if there is none.
+  /// Called with the answer; `nil` if the store gave none.
   typealias Then = @Sendable (inout Lobby, StoreAnswer?) -> Void
 
   struct Unit: Sendable {
@@ -47,34 +47,35 @@ struct StoreWork: Sendable {
   }
 
   private var units: [UInt64: Unit] = [:]
-  /// When each was handed out, oldest first; some may be done.
+  /// The submission times, oldest first; some units may be done.
   private var order: [(number: UInt64, at: Int64)] = []
   private var first = 0
   private var questions: [UInt64: (then: Then, id: ConnectionID?)] = [:]
   private var next: UInt64 = 1
-  /// Who waits for a match that is being loaded, in order.
+  /// The requests that wait for a match to be loaded, in order.
   var loading: [MatchID: [(id: ConnectionID?, work: Loading)]] = [:]
-  /// How far matches have grown, as was heard, that are being loaded.
+  /// The highest `seq` that hints announced for matches being loaded.
   var growing: [MatchID: Int] = [:]
-  /// Finished matches that were loaded, in order.
+  /// Finished matches that were loaded, oldest first.
   var finished: [MatchID] = []
-  /// Pages for everybody: when they were asked for last, their rows as JSON, each with its game, and who waits for the next.
+  /// Shared pages: when each was last read, and its rows as JSON with their games. `readers` are the connections
+  /// waiting for the next read.
   var pages: [StoreQuestion: (at: Int64, rows: [(rules: Variant, json: [UInt8])])] = [:]
   var readers: [StoreQuestion: [(ConnectionID, re: String?)]] = [:]
-  /// Tickets whose match is being begun.
+  /// Tickets whose match is in flight.
   var pairing: Set<String> = []
-  /// How many connections finished matches are being read for.
+  /// The number of connections whose history is being read.
   var historyReaders = 0
 
-  /// What to do with a match once it is loaded.
+  /// What to do with a match after it is loaded.
   enum Loading: Sendable {
     case request(Request)
-    /// It is the rematch of this one.
+    /// Subscribe the players of this match, whose rematch it is.
     case rematch(of: MatchID)
-    /// A ticket of this account has led to it.
+    /// Subscribe the account whose ticket was matched.
     case paired(ticket: String, account: Int64)
     case setAside(UInt64)
-    /// It names this node.
+    /// Adopt it: it lists this node.
     case named
   }
 
@@ -110,7 +111,7 @@ struct StoreWork: Sendable {
     questions.removeValue(forKey: number)
   }
 
-  /// Whether too much waits, or something has waited for too long.
+  /// Whether too many units are in flight or the oldest has waited too long.
   func isBusy(_ configuration: LobbyConfiguration, _ now: Int64) -> Bool {
     units.count > configuration.maxPending
       || first < order.count && now - order[first].at > Int64(configuration.maxWait)

@@ -2,16 +2,16 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Things by their strength, the strongest first, of equals the one with the smaller id. A change costs a search.
+/// Items ordered by descending strength, then by id. A change costs a binary search.
 struct Ranking<ID: Comparable & Sendable>: Sendable {
   private(set) var places: [(strength: Double, id: ID)] = []
 
-  /// The first place that is not before a thing's.
+  /// The first position that is not before the item.
   private func place(_ strength: Double, _ id: ID) -> Int {
     places.place { $0.strength > strength || $0.strength == strength && $0.id < id }
   }
 
-  /// Moves a thing from one strength to another; without one it has no place.
+  /// Moves an item from one strength to another; `nil` means that it is not in the list.
   mutating func move(_ id: ID, from old: Double?, to new: Double?) {
     guard old != new else { return }
     if let old, case let i = place(old, id), i < places.count, places[i].id == id { places.remove(at: i) }
@@ -21,37 +21,37 @@ struct Ranking<ID: Comparable & Sendable>: Sendable {
   func isAmong(first count: Int, _ id: ID, _ strength: Double) -> Bool { place(strength, id) < count }
 }
 
-/// A wish to be paired.
+/// A player's request to be paired.
 struct Ticket: Sendable, Hashable {
   var id: String
   var session: String
   /// The node of its connection.
   var node: NodeID
-  /// The player as the store knew him last.
+  /// The player's account as last read from the store.
   var player: AccountRecord
   var seek: ClientMessage.Seek
   var isBot: Bool
   var confirms: Bool
-  /// Since when it waits, by this node's steady clock.
+  /// When it began to wait, in this node's steady milliseconds.
   var since: Int64
   var offeredBots = false
-  /// The row that it was read from; `nil` for a ticket of this node that was not read yet.
+  /// The row that it was read from; `nil` for a local ticket that was not read yet.
   var row: WaitingTicket?
 
   var account: Int64 { player.id }
-  /// The strength in the game that is sought.
+  /// The player's rating in the requested game.
   var rating: Double { player[seek.terms.rules].rating.value }
 }
 
 extension Ticket {
-  /// What its key means: the seek, but whether a bot will do, which a client may think over.
+  /// The meaning of its key: the seek without consent to bots, which a client may change.
   var purpose: String {
     var plain = seek
     (plain.bots, plain.key) = (false, nil)
     return String(decoding: ClientLine(.seek(plain)).bytes.dropLast(), as: UTF8.self)
   }
 
-  /// As a store keeps it; `ahead` is the store's clock less the steady one.
+  /// The row for the store; `ahead` is the store's clock less the steady clock.
   func record(_ ahead: Int64) -> TicketRecord {
     let marks = (isBot ? "b" : "-") + (confirms ? "c" : "-")
     let line = String(decoding: ClientLine(.seek(seek)).bytes.dropLast(), as: UTF8.self)
@@ -60,7 +60,7 @@ extension Ticket {
       wish: marks + line, since: since + ahead)
   }
 
-  /// Reads what a store kept.
+  /// Decodes a row of the store.
   init?(_ waiting: WaitingTicket, _ ahead: Int64) {
     let (record, marks) = (waiting.ticket, waiting.ticket.wish.prefix(2))
     let line = Array(record.wish.utf8.dropFirst(2))
@@ -74,25 +74,25 @@ extension Ticket {
   }
 }
 
-/// What a connection of this node seeks.
+/// The seek of a connection of this node.
 struct OpenSeek: Sendable {
   var ticket: Ticket
-  /// Whether the store has it.
+  /// Whether the store has the ticket.
   var isStored = false
 }
 
-/// What the connections of this node seek, and what they sought last; found by connection and by ticket.
+/// The current and the last seek of each connection of this node, by connection and by ticket.
 struct Seeks: Sendable {
   private(set) var open: [ConnectionID: OpenSeek] = [:]
-  /// What was sought last, and the match that it has led to.
+  /// The last ticket of a connection and the match it led to.
   private var led: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
   private var connections: [String: ConnectionID] = [:]
-  /// Connections that took back what they sought last. It may have led to a match all the same.
+  /// Connections that withdrew their last seek, which may have been matched all the same.
   private var takenBack: Set<ConnectionID> = []
 
   var count: Int { open.count }
   var isEmpty: Bool { open.isEmpty }
-  /// The tickets that the store has, in order.
+  /// The tickets in the store, sorted.
   var stored: [String] { open.values.filter(\.isStored).map(\.ticket.id).sorted() }
 
   subscript(id: ConnectionID) -> OpenSeek? {
@@ -109,7 +109,7 @@ struct Seeks: Sendable {
     connections[ticket].flatMap { open[$0]?.ticket.id == ticket ? $0 : nil }
   }
 
-  /// What a connection seeks has led to a match; returns the ticket.
+  /// Records that a connection's ticket was matched; returns the ticket.
   mutating func lead(_ id: ConnectionID, to m: MatchID) -> Ticket? {
     guard let ticket = open[id]?.ticket else { return nil }
     self[id] = nil
@@ -119,15 +119,15 @@ struct Seeks: Sendable {
     return ticket
   }
 
-  /// The connection whose ticket has led to a match.
+  /// The connection whose ticket led to a match.
   func seeker(_ ticket: String, ledTo m: MatchID) -> ConnectionID? {
     connections[ticket].flatMap { led[$0]?.ticket.id == ticket && led[$0]?.m == m ? $0 : nil }
   }
 
-  /// What a connection sought last, if it has led to this match.
+  /// The last ticket of a connection, if it led to this match.
   func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { led[id].flatMap { $0.m == m ? $0.ticket : nil } }
 
-  /// A connection takes back what it seeks.
+  /// Records that a connection withdraws its seek.
   mutating func takeBack(_ id: ConnectionID) {
     if open[id] != nil { takenBack.insert(id) }
   }
@@ -149,14 +149,14 @@ struct Pairing: Sendable {
   var keys: [String] { both.map { $0.seek.key ?? "" } }
 }
 
-/// Who waits to be paired, found by session, by number and by strength.
+/// The waiting tickets, by session, by id and by strength.
 struct TicketQueue: Sendable {
-  /// Those who may meet: on the same terms, people apart from bots.
+  /// Tickets that may be paired with each other: equal terms, people separate from bots.
   private struct Line: Hashable, Sendable {
     let terms: MatchTerms
     let isBot: Bool
   }
-  /// How many on each side of a strength are looked at: the others wait for somebody nearer.
+  /// The number of tickets examined on each side of a rating; those farther away wait for a closer partner.
   private static let near = 64
   static let most = 10_000
 
@@ -166,16 +166,16 @@ struct TicketQueue: Sendable {
 
   var count: Int { bySession.count }
   var isEmpty: Bool { bySession.isEmpty }
-  /// Since when the one who waits longest has waited; O(n).
+  /// When the longest waiting ticket was queued; O(n).
   var oldest: Int64? { bySession.values.map(\.since).min() }
-  /// All, the longest waiting first; O(n log n).
+  /// All tickets, the longest waiting first; O(n log n).
   var oldestFirst: [Ticket] { bySession.values.sorted { ($0.since, $0.id) < ($1.since, $1.id) } }
 
   var ids: Set<String> { Set(sessions.keys) }
 
   subscript(id id: String) -> Ticket? { sessions[id].flatMap { bySession[$0] } }
 
-  /// Adds a ticket, in place of the one its session may have.
+  /// Adds a ticket and replaces any of the same session.
   mutating func insert(_ ticket: Ticket) {
     remove(id: ticket.id)
     remove(session: ticket.session)
@@ -197,13 +197,13 @@ struct TicketQueue: Sendable {
 
   mutating func remove(id: String) { if let session = sessions[id] { remove(session: session) } }
 
-  /// Remembers that a player knows of the bots.
+  /// Records that bots were offered to a player.
   mutating func offeredBots(to session: String) { bySession[session]?.offeredBots = true }
 
-  /// How many bots wait for a match on these terms.
+  /// The number of bots that wait with these terms.
   func bots(_ terms: MatchTerms) -> Int { lines[Line(terms: terms, isBot: true)]?.count ?? 0 }
 
-  /// Those nearest in strength to a ticket who may suit it.
+  /// The tickets closest in strength to a ticket that may suit it.
   func around(_ ticket: Ticket) -> [Ticket] {
     (ticket.seek.bots ? [false, true] : [false]).flatMap { isBot -> ArraySlice<Ticket> in
       guard let line = lines[Line(terms: ticket.seek.terms, isBot: isBot)] else { return [] }
@@ -212,14 +212,14 @@ struct TicketQueue: Sendable {
     }
   }
 
-  /// The first place in a line that is not before a strength and a time.
+  /// The first position that is not before a rating and a time.
   private static func place(_ rating: Double, _ since: Int64, in line: [Ticket]) -> Int {
     line.place { ($0.rating, $0.since) < (rating, since) }
   }
 }
 
 extension Array {
-  /// The first place of an ordered list that is not before something; O(log n).
+  /// The first index of a sorted array for which `isBefore` is false; O(log n).
   fileprivate func place(_ isBefore: (Element) -> Bool) -> Int {
     var range = indices
     while !range.isEmpty {

@@ -1,6 +1,6 @@
-/// What is due when, earliest first; equal times in the order they were set. A binary heap.
+/// Items by their due time, earliest first, equal times in insertion order. A binary heap.
 ///
-/// Inlinable, since the simulated world keeps its actions in one: half of its time went into a generic queue.
+/// Inlinable because the simulated world keeps its actions in one and half of its time was spent in a generic queue.
 package struct TimerQueue<Item: Sendable>: Sendable {
   @usableFromInline var heap: [(due: Int64, order: UInt64, item: Item)] = []
   @usableFromInline var made: UInt64 = 0
