@@ -1,11 +1,11 @@
 import Glibc
 
-/// Glicko-2 ratings: Glickman, "Example of the Glicko-2 system", 2013; one game a rating period, and a deviation that
-/// grows with the days away.
+/// Glicko-2 ratings: Glickman, "Example of the Glicko-2 system", 2013. Each game is a rating period of its own, and the
+/// deviation grows with each day without a game.
 package enum Glicko2 {
-  /// Strength, how sure it is, and how fast it changes.
+  /// Strength, uncertainty and volatility of a player.
   package struct Rating: Sendable, Hashable {
-    /// Strength; 1500 for the new.
+    /// Strength; 1500 for a new player.
     package var value: Double
     /// Deviation, 30…350.
     package var deviation: Double
@@ -15,7 +15,7 @@ package enum Glicko2 {
       (self.value, self.deviation, self.volatility) = (value, deviation, volatility)
     }
 
-    /// The rating after days without a game: surer of nothing, equally strong.
+    /// The rating after days without a game: only the deviation grows.
     package func aged(days: Double) -> Rating {
       let phi = deviation / scale
       var result = self
@@ -25,7 +25,7 @@ package enum Glicko2 {
   }
 
   private static let scale = 173.7178
-  /// How far volatility may move; 0.3–1.2, smaller for games of little luck.
+  /// The constraint on changes of volatility. The paper recommends 0.3–1.2, smaller for games with little luck.
   private static let tau = 0.5
 
   /// One opponent and the score against him: 1, 0.5 or 0.

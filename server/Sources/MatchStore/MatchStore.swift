@@ -1,52 +1,52 @@
 import MatchProtocol
 
-/// Where accounts, sessions, tickets and match logs are kept; one contract for memory, SQLite and PostgreSQL.
+/// Durable storage of accounts, sessions, tickets and match logs; one contract for memory, SQLite and PostgreSQL.
 ///
-/// Units go in, and a verdict for each comes out. Questions have answers. Nothing else changes a store. Calls block; `apply` comes from one
-/// thread at a time, everything else from any. `StoreConformance` in the tests holds every store to these rules.
+/// Only units and questions change a store; a unit gets a verdict, a question an answer. All calls block. `apply` is called by one thread
+/// at a time, everything else by any. `StoreConformance` in the tests checks each store against these rules.
 package protocol MatchStore: AnyObject, Sendable {
-  /// Stores units, each all or nothing, as if one after the other. What is `applied` survives a power cut. A store that
-  /// has lost its file or connection opens it again by itself at the next call.
+  /// Stores units one after the other, each all or nothing. An `applied` unit survives a power cut. A store that has
+  /// lost its file or connection reopens it at the next call.
   func apply(_ units: [StoreUnit]) -> [Verdict]
 
-  /// Answers questions, as if one after the other. What a question changes is all or nothing, and durable when it is answered. After
-  /// `.failed` nothing was done; after another error it was done, or not, or will be later.
+  /// Answers questions one after the other. The changes of one question are all or nothing, and durable before the
+  /// answer. `.failed` means that nothing was done; after another error it was done, or not, or will be later.
   func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>]
 
-  /// Whether several nodes can use it at once. If not, whoever has it open is alone: every other node is dead.
+  /// Whether several nodes can use the store at once. If not, the node that has it open is the only living one.
   var isShared: Bool { get }
 
-  // Hints: texts from node to node, which may be lost, doubled or late.
+  // Hints: texts sent from node to node, which may be lost, repeated or late.
 
-  /// Hears what other nodes tell this one from now on, on any thread; `nil` says that something may have been missed.
+  /// Receives the hints for a node from now on, on any thread; `nil` means that some may have been lost.
   func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void)
-  /// Tells other nodes something; at most `hintBytes` bytes each. Does not wait until it is said.
+  /// Sends hints of at most `hintBytes` bytes to other nodes. Does not wait for their delivery.
   func tell(_ hints: [(node: NodeID, text: String)])
 
-  /// Has every node compare what it has in memory with the store: something else than a node has changed it.
+  /// Makes every node compare its memory with the store, after a program other than a node has changed the store.
   func requestComparison() throws(StoreError)
 
   // Tools.
 
   /// Every account, by id.
   func accounts() throws(StoreError) -> [AccountRecord]
-  /// Adds accounts under the numbers they have, all or none; throws `.failed` if a number or name is taken.
+  /// Adds accounts with their ids, all or none; throws `.failed` if an id or name is taken.
   func add(_ accounts: [AccountRecord]) throws(StoreError)
-  /// Every match id, in order.
+  /// The ids of all matches, in order.
   func matchIDs() throws(StoreError) -> [MatchID]
-  /// Drops logs of matches that ended before a time, some at a time; returns how many.
+  /// Deletes the logs of matches that ended before a time, in slices; returns their number.
   func prune(before: Int64) throws(StoreError) -> Int
-  /// Throws unless the store can be reached now.
+  /// Throws unless the store is reachable now.
   func ping() throws(StoreError)
-  /// Closes the file or the connections; further calls fail. A store in memory has nothing to close.
+  /// Closes the file or the connections; further calls fail. Without effect on a store in memory.
   func close()
 }
 
 extension MatchStore {
-  /// The longest hint, in bytes of UTF-8: what PostgreSQL's NOTIFY takes.
+  /// The longest hint in bytes of UTF-8: PostgreSQL's NOTIFY takes less than 8,000.
   package static var hintBytes: Int { 7_900 }
 
-  // A store that only this process uses has nobody to tell, and is always there.
+  // Defaults for a store of one process: it has no other nodes and is always reachable.
   package var isShared: Bool { false }
   package func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void) {}
   package func tell(_ hints: [(node: NodeID, text: String)]) {}
@@ -59,17 +59,17 @@ extension MatchStore {
     return try result.get()
   }
 
-  /// One match with its log, over or not.
+  /// A match with its log, live or finished.
   package func match(_ m: MatchID) throws(StoreError) -> StoredMatch? {
     if case .match(let found) = try answer(.match(m)) { found?.match } else { nil }
   }
 }
 
 extension StoreQuestion {
-  /// Rows of a kind that one `clean` deletes: units and logins wait for it, 20 ms in a file (November 2026).
+  /// The most rows of a kind that one `clean` deletes: units and logins wait for it, 20 ms with SQLite (November 2026).
   package static let cleanedAtOnce = 1000
 
-  /// Whether it may change something.
+  /// Whether the question may change the store.
   package var changes: Bool {
     switch self {
     case .match, .code, .live, .history, .profile, .accounts, .top, .players, .reports, .tickets: false
@@ -80,14 +80,14 @@ extension StoreQuestion {
   }
 }
 
-/// Questions that a store which several nodes use answers together: many of them cost it little more than one.
+/// Questions that a shared store answers in one batch, at little more than the cost of one.
 package enum StoreLane: Sendable, Hashable {
   case follow(NodeID)
   case queue
 }
 
 extension StoreQuestion {
-  /// Those of one lane may be asked at once, in any order.
+  /// The lane of the question; questions in one lane may be asked at once and in any order.
   package var lane: StoreLane? {
     switch self {
     case .follow(_, let node): .follow(node)
@@ -98,11 +98,11 @@ extension StoreQuestion {
 }
 
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Nothing was done, nor will be: the store cannot be reached, has no room, or met others too often.
+  /// Nothing was done, nor will be: the store is unreachable, full, or gave up after repeated conflicts.
   case failed(String)
-  /// It was done, or not, or will be later.
+  /// The outcome is unknown: it was done, or not, or will be later.
   case unknown(String)
-  /// The store was written by a newer program that this build cannot read.
+  /// A newer program wrote the store, and this build cannot read it.
   case tooNew(String)
   /// The store cannot be opened or is damaged.
   case unusable(String)
@@ -114,12 +114,12 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What it says of a unit.
+  /// The verdict on a unit that met the error.
   package var verdict: Verdict {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
-  /// What it means to somebody who only opens or reads a store.
+  /// The error for a program that only opens or reads a store.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }

@@ -1,16 +1,16 @@
 import MatchProtocol
 
-/// What lists show of a match, folded from its log.
+/// The fields of a match that lists show, folded from its log.
 package struct MatchSummary: Sendable, Hashable {
   package let record: MatchRecord
   package let terms: MatchTerms
   package let players: Sides<PlayerInfo>
   package let plies: Int
   package let isLive: Bool
-  /// How it ended; `nil` while it goes on.
+  /// The end; `nil` for a live match.
   package let end: MatchState.End?
 
-  /// Folds a log; `nil` if it cannot be folded or has no two players. O(events).
+  /// Folds a log; `nil` if it is inconsistent or the match has no two players. O(events).
   package init?(_ stored: StoredMatch) {
     guard let state = try? stored.folded(), let players = state.players else { return nil }
     (record, terms, self.players) = (stored.record, state.terms, players)
@@ -19,7 +19,7 @@ package struct MatchSummary: Sendable, Hashable {
 }
 
 extension StoreAnswer {
-  /// The answer as a lobby takes it: whole logs of lists become summaries. Call it where the store is asked, on no lobby's thread:
+  /// The answer for a lobby, with logs of lists replaced by summaries. Call it on the store's thread, not the lobby's:
   /// 50 matches of Ultimate take 11 ms.
   package var summarized: StoreAnswer {
     if case .matches(let found) = self {

@@ -2,11 +2,11 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// What a memory store holds, and what finds it without looking through all of it.
+/// The content of a memory store and its indexes.
 struct MemoryContent {
   struct Node {
     var record: NodeRecord
-    /// Its place in the order of joining.
+    /// The node's position in the order of joining.
     var number: Int
     var beat: Int64
   }
@@ -19,7 +19,7 @@ struct MemoryContent {
 
   struct Match {
     var stored: StoredMatch
-    /// The nodes that follow it, in order.
+    /// The nodes that follow the match, sorted.
     var nodes: [NodeID]
 
     var isLive: Bool { stored.record.ended == nil }
@@ -32,15 +32,15 @@ struct MemoryContent {
 
   let isShared: Bool
   let clock: @Sendable () -> Int64
-  /// The node that asks, which lives. If nobody else can, it is the one that asked last.
+  /// The node that asks or asked last; it counts as living. Always `nil` between the questions of a shared store.
   var asker: NodeID?
 
   var accounts: [Int64: AccountRecord] = [:]
   var names: [String: Int64] = [:]
-  /// Accounts by token, and sessions by both of theirs.
+  /// Accounts by token digest; sessions by current and by previous resume digest.
   var tokens: [SHA256.Digest: Int64] = [:]
   var resumes: [SHA256.Digest: String] = [:]
-  /// The highest number that an account has or had.
+  /// The highest id that any account has or had.
   var lastAccount: Int64 = 0
   var sessions: [String: Session] = [:]
   var sessionsOf = MemoryIndex<Int64, String>()
@@ -50,22 +50,22 @@ struct MemoryContent {
   /// Live matches by seats and opener, finished ones by seats.
   var liveOf = MemoryIndex<Int64, MatchID>()
   var endedOf = MemoryIndex<Int64, MatchID>()
-  /// At whose board an account sat that ended last.
+  /// The match that ended last of each account.
   var lastOf: [Int64: MatchID] = [:]
-  /// Live matches by the code of their room.
+  /// Live matches by room code.
   var coded = MemoryIndex<String, MatchID>()
-  /// Live matches by the nodes that follow them, and those that no node follows.
+  /// Live matches by following node, and live matches that no node follows.
   var followed = MemoryIndex<NodeID, MatchID>()
   var unfollowed: Set<MatchID> = []
-  /// The last rated match of an account, which holds its slot while it goes on.
+  /// The last rated match of each account; it occupies the account's rated slot while it is live.
   var slots: [Int64: MatchID] = [:]
   var keys: [KeyID: (purpose: String, m: MatchID, at: Int64)] = [:]
 
-  /// With the match that a ticket has led to.
+  /// The waiting tickets and those that led to a match, with that match.
   var tickets: [String: (record: TicketRecord, led: MatchID?)] = [:]
   var ticketsOf = MemoryIndex<Int64, String>()
 
-  /// By number.
+  /// Sorted by id.
   var reports: [ReportRecord] = []
 
   var nodes: [NodeID: Node] = [:]
@@ -79,7 +79,7 @@ struct MemoryContent {
 
   // MARK: matches
 
-  /// Files a match, or takes it out before it changes.
+  /// Adds a match to the indexes, or removes it before it changes.
   private mutating func file(_ match: Match, _ isNow: Bool) {
     let record = match.stored.record
     func set<Key, Value>(_ index: inout MemoryIndex<Key, Value>, _ value: Value, _ key: Key?) {
@@ -155,7 +155,7 @@ struct MemoryContent {
       guard let record = log.record else { return }
       return put(Match(stored: StoredMatch(record: record, bodies: log.bodies), nodes: Set(log.nodes).sorted()))
     }
-    // In place: a copy of the log at each move would make a match cost the square of its length.
+    // Append in place: a copy of the log for each move would cost O(n²) a match.
     matches[log.m]?.stored.bodies += log.bodies
     matches[log.m]?.stored.length += log.bodies.count
     guard let record = log.record, var match = matches[log.m] else { return }
@@ -171,7 +171,7 @@ struct MemoryContent {
     accounts[account.id] = account
     names[account.name.lowercased()] = account.id
     if let token = account.token { tokens[token] = account.id }
-    // Whom others block may be forgotten, and his number stays his.
+    // An id stays used while another account blocks it, even after its account was deleted.
     lastAccount = max(lastAccount, account.id, account.blocked.max() ?? 0)
   }
 
@@ -204,7 +204,7 @@ struct MemoryContent {
     for case let digest? in [old.resume, old.previous] where resumes[digest] == id { resumes[digest] = nil }
   }
 
-  /// The living nodes at which an account has a session.
+  /// The living nodes to which an account has a connected session.
   private func whereabouts(_ account: Int64) -> Set<NodeID> {
     Set(sessionsOf[account].compactMap { sessions[$0]?.node }.filter(lives))
   }
@@ -260,7 +260,7 @@ struct MemoryContent {
     let number = nodes[node]?.number ?? joined
     if number == joined { joined += 1 }
     nodes[node] = Node(record: NodeRecord(id: node, address: address), number: number, beat: clock())
-    // Once the clock was set back, a node that is dead would seem to live until it has caught up.
+    // If the clock was set back, old heartbeats lie in the future and a dead node would seem alive until then: cap them.
     for (id, other) in nodes where other.beat > clock() + 1000 { nodes[id]?.beat = clock() }
     let living = nodes.values.filter { lives($0.record.id) }.sorted { $0.number < $1.number }
     return Beat(now: clock(), nodes: living.map(\.record))
@@ -474,7 +474,7 @@ extension MemoryContent: QueueRows {
 }
 
 extension StoreQuestion {
-  /// The node that asks.
+  /// The node that asks the question.
   var node: NodeID? {
     switch self {
     case .beat(let node, _), .leave(let node), .sweep(let node, _), .compare(let node, _), .follow(_, let node),

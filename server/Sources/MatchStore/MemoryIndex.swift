@@ -1,4 +1,4 @@
-/// For each key a set, without those that are empty.
+/// A set of values for each key; empty sets are removed.
 struct MemoryIndex<Key: Hashable, Value: Hashable> {
   private(set) var sets: [Key: Set<Value>] = [:]
 

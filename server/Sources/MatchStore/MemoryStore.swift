@@ -1,7 +1,7 @@
 import MatchProtocol
 import Synchronization
 
-/// A store that forgets everything when the process ends: for tests, simulation and as the yardstick of the load table.
+/// A store without durability, for tests, simulation and as the reference in the load table.
 ///
 /// May be called from any thread.
 package final class MemoryStore: MatchStore {
@@ -9,7 +9,7 @@ package final class MemoryStore: MatchStore {
   let content: Mutex<MemoryContent>
   private let listeners = Mutex<[NodeID: @Sendable (String?) -> Void]>([:])
 
-  /// `shared` for several nodes in one process; `clock` is in milliseconds since 1970.
+  /// `shared` allows several nodes in one process; `clock` returns milliseconds since 1970.
   package init(shared: Bool = false, clock: @escaping @Sendable () -> Int64 = { Moment.current.wall }) {
     isShared = shared
     content = Mutex(MemoryContent(isShared: shared, clock: clock))
@@ -68,6 +68,6 @@ package final class MemoryStore: MatchStore {
   /// O(matches).
   package func prune(before: Int64) throws(StoreError) -> Int { content.withLock { $0.prune(before: before) } }
 
-  /// Does nothing: there is no file or connection, and another server may go on with what is in it.
+  /// Has no effect: there is no file or connection, and another server in the process may continue with the content.
   package func close() {}
 }

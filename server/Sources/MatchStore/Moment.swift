@@ -1,10 +1,10 @@
 import Glibc
 
-/// An instant on both clocks, in milliseconds: the steady one decides, the wall clock is written down.
+/// An instant on two clocks, in milliseconds: decisions use the steady clock, records the wall clock.
 package struct Moment: Sendable, Hashable {
-  /// A clock that never jumps; any origin.
+  /// A clock that never jumps; its origin is arbitrary.
   package var steady: Int64
-  /// Since 1970; may jump, so that only expiry dates and time stamps come from it.
+  /// Milliseconds since 1970. The wall clock may jump, so only expiry dates and time stamps use it.
   package var wall: Int64
 
   package init(steady: Int64, wall: Int64) {
@@ -13,7 +13,7 @@ package struct Moment: Sendable, Hashable {
 }
 
 extension Moment {
-  /// Now, by the clock that counts on while the machine sleeps, and by the wall clock.
+  /// Now, by CLOCK_BOOTTIME, which continues while the machine sleeps, and by the wall clock.
   package static var current: Moment {
     Moment(steady: milliseconds(CLOCK_BOOTTIME), wall: milliseconds(CLOCK_REALTIME))
   }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A file that is there whole or not at all.
+/// Creates files atomically: a file exists completely or not at all.
 package enum NewFile {
-  /// Has a file written beside `path` and moves it there; throws if there is one already, and leaves nothing of what failed.
+  /// Calls `write` with a temporary path and renames the result to `path`; throws if `path` exists. Removes the
+  /// temporary file on failure.
   package static func make<T>(_ path: String, write: (String) throws -> T) throws -> T {
     let exists = "\(path) exists; name a file that does not"
     guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.unusable(exists) }
@@ -22,7 +23,7 @@ package enum NewFile {
     }
   }
 
-  /// Waits until the disk has the content of a file, or the names in a folder (empty: the working one).
+  /// Syncs a file's content, or a folder's entries (empty: the working folder), to the disk.
   static func sync(_ path: String) throws {
     let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }

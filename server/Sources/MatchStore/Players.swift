@@ -2,32 +2,31 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// How somebody comes in. Digests are SHA-256 of tokens. An entry is a use of the account: account and session are kept for `lives`
-/// from now on.
+/// The ways to log in. Digests are SHA-256 of tokens. A login is a use of the account: account and session then expire after `lives`.
 package enum Entry: Sendable, Hashable {
-  /// With the resume token whose digest is `presented`: the session that has it as `resume` or `previous` gets `resume` =
-  /// `fresh`, `previous` = `presented`, a new expiry, the next generation, and is connected to this node.
+  /// By the resume token with digest `presented`. The session with it as `resume` or `previous` gets `resume` =
+  /// `fresh`, `previous` = `presented`, a new expiry and the next generation, and is connected to this node.
   case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
-  /// With an account's token that has not expired: a new session with this id and resume digest.
+  /// By an account's unexpired token: creates a session with this id and resume digest.
   case token(SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
-  /// As a new guest with the first of `names` that nobody has, this token and a new session.
+  /// As a new guest: creates an account with the first free name of `names` and this token, and a session.
   case guest(names: [String], token: SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
 }
 
-/// How long accounts and their sessions are kept after they were used last, in milliseconds.
+/// Milliseconds for which accounts and their sessions are kept after their last use.
 package struct Lifetimes: Sendable, Hashable {
   package var guest: Int64
-  /// Of an account with a name.
+  /// For accounts with a registered name.
   package var account: Int64
 
   package init(guest: Int64, account: Int64) {
     (self.guest, self.account) = (guest, account)
   }
 
-  /// 30 days for guests. 366 days for named accounts: a player who comes once a year is let in, also across a leap day.
+  /// 30 days for guests. 366 days for named accounts: a player who comes once a year can log in, also across a leap day.
   package static let usual = Lifetimes(guest: 30 * 86_400_000, account: 366 * 86_400_000)
 
-  /// Times left from which on an expiry is not written anew: 29 of 30 parts, so that a guest's row is written once a day at most.
+  /// The remaining times above which an expiry is not renewed: 29/30, so that a guest's row is written at most once a day.
   package var fresh: Lifetimes { Lifetimes(guest: guest / 30 * 29, account: account / 30 * 29) }
 
   package func life(ofGuest isGuest: Bool) -> Int64 { isGuest ? guest : account }
@@ -35,34 +34,34 @@ package struct Lifetimes: Sendable, Hashable {
 
 package enum EntryResult: Sendable, Hashable {
   case entered(Entered)
-  /// The token or session is unknown or has expired, or none of the names was free.
+  /// The token or session is unknown or expired, or no name was free.
   case unknown
-  /// The account is banned; nothing was changed.
+  /// The account is banned; nothing changed.
   case banned
 }
 
-/// Somebody who has come in.
+/// The result of a login.
 package struct Entered: Sendable, Hashable {
   /// The session, as it is stored now.
   package var session: SessionRecord
-  /// How often it has been entered: each time one more than the last.
+  /// The number of times the session was entered, this time included.
   package var generation: Int64
-  /// The node it was connected to before, unless that has detached it; it may be dead.
+  /// The node to which the session was connected until now, possibly dead; `nil` if that connection has ended.
   package var before: NodeID?
   package var profile: Profile
-  /// Sessions of his that are forgotten, since he has so many.
+  /// Sessions of the account that were deleted because it had too many.
   package var forgotten: [String] = []
 }
 
-/// An account and what it plays.
+/// An account and its current matches.
 package struct Profile: Sendable, Hashable {
   package var account: AccountRecord
-  /// The match at whose board it sat that ended last, if it ended within the last minute.
+  /// The account's match that ended last, if within the last minute.
   package var last: MatchID?
-  /// The names of the first fifty accounts it blocks, in its order; those that are gone are left out.
+  /// The names of the first fifty accounts it blocks, in its order, without deleted ones.
   package var blockedNames: [String]
-  /// Its live matches and open rooms (as x, o or opener), oldest first by `created`, then id; with their first event each,
-  /// which names the game.
+  /// Its live matches and open rooms (as x, o or opener), oldest first by `created`, then id; each with only the first
+  /// event, which names the game.
   package var openings: [StoredMatch]
 
   package var live: [MatchID] { openings.map(\.record.id) }
@@ -72,7 +71,7 @@ package struct Profile: Sendable, Hashable {
   }
 }
 
-/// Whom an administrator asks for.
+/// A list of players for administrators.
 package enum PlayerList: String, Sendable, Hashable, CaseIterable {
   case named, banned, muted, guests
 
@@ -87,21 +86,21 @@ package enum PlayerList: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What a player has told the administrators about a match.
+/// A player's report to the administrators about a match.
 package struct ReportRecord: Sendable, Hashable {
-  /// How long it is kept, in milliseconds: 90 days.
+  /// Milliseconds for which a report is kept: 90 days.
   package static let lives: Int64 = 7_776_000_000
 
-  /// Its number, by which later ones are greater; 0 until it is stored.
+  /// The id; later reports have greater ones. 0 until it is stored.
   package var id: Int64
-  /// When it was made, on the store's clock; 0 for now.
+  /// The time of the report on the store's clock; 0 means now.
   package var at: Int64
-  /// Whose it is.
+  /// The account that reported.
   package var account: Int64
-  /// The name of that account now, empty once the account is gone: a player who is forgotten is named nowhere.
+  /// The current name of that account; empty if the account was deleted, so that a forgotten player is named nowhere.
   package var name: String
   package var m: MatchID
-  /// The name of who sat opposite, empty once that account or the match is gone.
+  /// The opponent's name; empty if that account or the match was deleted.
   package var opponent: String
   package var text: String
 
@@ -113,36 +112,36 @@ package struct ReportRecord: Sendable, Hashable {
   }
 }
 
-/// Whose account: its number, or its name without regard to case.
+/// An account by id, or by name regardless of case.
 package enum AccountReference: Sendable, Hashable {
   case id(Int64)
   case name(String)
 }
 
 package enum AccountChange: Sendable, Hashable {
-  /// Gives a guest a name and a token that lives `lives` ms: it is a guest no more. Refused as `.nameTaken` if another
-  /// account has the name, without regard to case, as `.forbidden` if the account is no guest.
+  /// Turns a guest into a named account with a token that expires after `lives` ms. `.nameTaken` if another account has
+  /// the name, regardless of case; `.forbidden` for a named account, except under its own name.
   case register(name: String, token: SHA256.Digest, lives: Int64)
-  /// A new token that lives `lives` ms; `.forbidden` for guests.
+  /// Replaces the token by one that expires after `lives` ms; `.forbidden` for guests.
   case token(SHA256.Digest, lives: Int64)
-  /// Takes the token away and forgets all sessions but `keep`; `.forbidden` for guests.
+  /// Removes the token and all sessions except `keep`; `.forbidden` for guests.
   case revoke(keep: String)
-  /// Whether the player wants no chat.
+  /// Whether the player receives no chat.
   case quiet(Bool)
-  /// Puts an account, by name, on the list of the blocked or takes it off. `.notFound` if there is none or it is the
-  /// player's own; `.full` if a thousand are blocked.
+  /// Blocks or unblocks an account by name. `.notFound` if the name is unknown or the player's own; `.full` beyond
+  /// 1,000 blocked accounts.
   case block(name: String, on: Bool)
-  /// Whether an administrator has taken the player's chat away.
+  /// Whether an administrator has muted the player.
   case muted(Bool)
-  /// Whether an administrator has shut the player out.
+  /// Whether an administrator has banned the player.
   case banned(Bool)
-  /// Takes away what identifies the player: the name becomes `deleted-ID`, the token goes and has expired, it is a guest, and
-  /// all sessions are forgotten.
+  /// Erases the player's identity: the name becomes `deleted-ID`, the token is removed and expires, the account becomes
+  /// a guest's, and all sessions are deleted.
   case forget
 }
 
 extension AccountChange {
-  /// Where it has the account's sessions forgotten: the one that stays, or none.
+  /// The session that survives a change which deletes the account's sessions, empty for none; `nil` if the change deletes none.
   package var keeps: String? {
     switch self {
     case .revoke(let keep): keep
@@ -153,13 +152,13 @@ extension AccountChange {
 }
 
 extension AccountRecord {
-  /// Changes it, or says why not; `holder` knows whose a name is.
+  /// Applies a change or returns the refusal; `holder` returns the account that has a name.
   package mutating func apply<E>(
     _ change: AccountChange, now: Int64, holder: (String) throws(E) -> Int64?
   ) throws(E) -> ChangeResult? {
     switch change {
     case .register(let name, let token, let lives):
-      // Asked again by the name that he has by now: the answer was lost, and the token with it.
+      // Repeated under the name it has by now: the answer with the token was lost.
       guard guest || name.lowercased() == self.name.lowercased() else { return .forbidden }
       let other = try holder(name)
       guard other == nil || other == id else { return .nameTaken }
@@ -185,7 +184,7 @@ extension AccountRecord {
 }
 
 package enum ChangeResult: Sendable, Hashable {
-  /// The account as it is now; and the sessions that were forgotten.
+  /// The changed account, and the sessions that were deleted.
   case changed(AccountRecord, forgotten: [String])
   /// There is no such account.
   case unknown

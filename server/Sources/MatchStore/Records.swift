@@ -2,10 +2,10 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// How a player stands in one game.
+/// A player's rating and results in one game.
 package struct Standing: Sendable, Hashable {
   package var rating = Glicko2.Rating()
-  /// When the last rated match ended, milliseconds since 1970, 0 before the first.
+  /// The end of the last rated match in milliseconds since 1970; 0 before the first.
   package var ratedAt: Int64 = 0
   package var won = 0
   package var drawn = 0
@@ -14,32 +14,32 @@ package struct Standing: Sendable, Hashable {
   package init() {}
 }
 
-/// What is kept of a player.
+/// The stored data of a player.
 @dynamicMemberLookup package struct AccountRecord: Sendable, Hashable {
-  /// The number that never changes.
+  /// The id, which never changes.
   package var id: Int64
-  /// The name, unique without regard to case.
+  /// The name, unique regardless of case.
   package var name: String
   /// Whether the account is a guest's.
   package var guest: Bool
-  /// SHA-256 of the token, `nil` once revoked.
+  /// SHA-256 of the token; `nil` once revoked.
   package var token: SHA256.Digest?
-  /// When the account and its token expire if it is not used before, milliseconds since 1970. Nodes do not read it, so that
-  /// `version` does not count its renewals.
+  /// The expiry of the account and its token unless it is used before, in milliseconds since 1970. A renewal does not
+  /// change `version`, because nodes do not read this field.
   package var tokenExpires: Int64
-  /// How the player stands in each game that he has played.
+  /// The standing in each game that the player has played.
   private var standings: [Variant: Standing] = [:]
-  /// Matches of all games as X less matches as O, by which sides are drawn fairly.
+  /// Matches as X less matches as O in all games; the player with the lower balance gets X.
   package var xBalance = 0
-  /// Whether the player wants no chat.
+  /// Whether the player receives no chat.
   package var quiet = false
-  /// Whether an administrator has taken the player's chat away.
+  /// Whether an administrator has muted the player.
   package var muted = false
-  /// Whether an administrator has shut the player out.
+  /// Whether an administrator has banned the player.
   package var banned = false
-  /// Accounts this player will not meet or hear.
+  /// Accounts whose chat is suppressed and with which the player is not paired.
   package var blocked: [Int64] = []
-  /// How often its row was changed: once for each result that is added, not for rated slots. Each store counts by itself.
+  /// The number of changes of the row: one for each added result, none for rated slots. Each store counts on its own.
   package var version: Int64 = 0
 
   package init(id: Int64, name: String, guest: Bool, token: SHA256.Digest?, tokenExpires: Int64) {
@@ -48,23 +48,23 @@ package struct Standing: Sendable, Hashable {
 }
 
 extension AccountRecord {
-  /// How the player stands in a game.
+  /// The player's standing in a game.
   package subscript(rules: Variant) -> Standing {
     get { standings[rules] ?? Standing() }
     set { standings[rules] = newValue == Standing() ? nil : newValue }
   }
 
-  /// How the player stands in the classic game, whose results the row of the account has.
+  /// The player's standing in the classic game, which is stored in the account's row.
   package subscript<Value>(dynamicMember part: WritableKeyPath<Standing, Value>) -> Value {
     get { self[.classic][keyPath: part] }
     set { self[.classic][keyPath: part] = newValue }
   }
 
-  /// Beyond this, and not a number, a rating is a mistake of whoever wrote it.
+  /// The greatest plausible rating; a value beyond it, or NaN, is refused as damaged.
   static let mostRating = 1e6
 
-  /// The results in the other games, each as a text: the game, rating, deviation, volatility, the time of the last rated
-  /// match, won, drawn and lost. Archives, nodes and queries hand them on so.
+  /// The results in the other games as texts: game, rating, deviation, volatility, time of the last rated match, won,
+  /// drawn, lost. Archives, nodes and queries pass them on in this form.
   package var otherGames: [String] {
     get {
       Variant.allCases.filter { $0 != .classic }.compactMap { rules in
@@ -92,25 +92,25 @@ extension AccountRecord {
   }
 }
 
-/// A change of an account's results, as increments, so that writers do not overwrite one another.
+/// An increment of an account's results, so that concurrent writers do not overwrite each other.
 package struct AccountScore: Sendable, Hashable {
   package var account: Int64
-  /// Of which game the results and the rating are.
+  /// The game of the results and the rating.
   package var rules = Variant.classic
   package var won = 0
   package var drawn = 0
   package var lost = 0
-  /// Matches as X more, less matches as O more.
+  /// The change of matches as X less matches as O.
   package var xBalance = 0
   package var rating: Glicko2.Rating?
-  /// When it changed, milliseconds since 1970; with `rating` only.
+  /// The time of the rating change in milliseconds since 1970; with `rating` only.
   package var ratedAt: Int64?
-  /// The rating that this one replaces; with `rating` only, and not stored.
+  /// The expected rating before the change; with `rating` only, and not stored.
   package var replacedRating: Glicko2.Rating?
 
   package init(account: Int64, _ rules: Variant = .classic) { (self.account, self.rules) = (account, rules) }
 
-  /// What of it belongs to the row of the account: all that is not of another game.
+  /// The part of the score that the account's row stores: everything except results in other games.
   package var onAccount: AccountScore {
     guard rules != .classic else { return self }
     var score = AccountScore(account: account)
@@ -130,19 +130,19 @@ extension AccountRecord {
   }
 }
 
-/// What is kept of a session, so that it survives a restart.
+/// The stored data of a session, which survives a restart.
 package struct SessionRecord: Sendable, Hashable {
-  /// Sessions of one account; for one more the oldest is forgotten.
+  /// The most sessions of one account; a further one deletes the oldest.
   package static let mostPerAccount = 16
 
-  /// The public number.
+  /// The public id.
   package var id: String
   package var account: Int64
   /// SHA-256 of the resume token.
   package var resume: SHA256.Digest
-  /// SHA-256 of the one before, valid until the first message on the new connection.
+  /// SHA-256 of the previous resume token, valid until the first message on the new connection.
   package var previous: SHA256.Digest?
-  /// When it is forgotten, milliseconds since 1970.
+  /// The expiry in milliseconds since 1970.
   package var expires: Int64
 
   package init(id: String, account: Int64, resume: SHA256.Digest, previous: SHA256.Digest? = nil, expires: Int64) {
@@ -150,19 +150,19 @@ package struct SessionRecord: Sendable, Hashable {
   }
 }
 
-/// What is kept of a match beside its log: whose it is and whether it is over, for finding it.
+/// The stored data of a match beside its log, for finding it: players, room and times.
 package struct MatchRecord: Sendable, Hashable {
   package var id: MatchID
-  /// The account at X, once two sit.
+  /// The account that plays X; `nil` in an open room.
   package var x: Int64?
   package var o: Int64?
-  /// The account that opened the room, if it is one.
+  /// The account that opened the room; `nil` for other matches.
   package var opener: Int64?
-  /// The code of a room: to join it until it starts, to watch it afterwards.
+  /// The room code: for joining until the start, afterwards for watching.
   package var code: String?
-  /// When it was made, milliseconds since 1970.
+  /// The time of creation in milliseconds since 1970.
   package var created: Int64
-  /// When it ended, milliseconds since 1970.
+  /// The end in milliseconds since 1970.
   package var ended: Int64?
 
   package init(
@@ -176,23 +176,23 @@ package struct MatchRecord: Sendable, Hashable {
 }
 
 extension MatchRecord {
-  /// Whoever sits at it or has opened it.
+  /// The accounts that play the match or opened its room.
   package var accounts: [Int64] { [x, o, opener].compactMap(\.self) }
 }
 
 /// A match with its whole log.
 package struct StoredMatch: Sendable, Hashable {
   package var record: MatchRecord
-  /// The bodies of the events, which are the bytes that were hashed and sent: the first has the `seq` 1.
+  /// The encoded events, exactly the bytes that were hashed and sent; the first has `seq` 1.
   package var bodies: [[UInt8]]
-  /// How many events the log has by the store's own count, which says whether it is whole.
+  /// The number of events by the store's own count; differs from `bodies.count` if the log is incomplete.
   package var length: Int
 
   package init(record: MatchRecord, bodies: [[UInt8]], length: Int? = nil) {
     (self.record, self.bodies, self.length) = (record, bodies, length ?? bodies.count)
   }
 
-  /// Reads the log event by event; throws if it is not whole or an event cannot be read.
+  /// Decodes the log event by event; throws if it is incomplete or an event is invalid.
   package func read(_ each: (MatchEvent, [UInt8]) throws(ProtocolError) -> Void) throws(ProtocolError) {
     guard length == bodies.count else {
       throw .inconsistent("match \(record.id) has \(bodies.count) events and should have \(length)")
@@ -200,7 +200,7 @@ package struct StoredMatch: Sendable, Hashable {
     for body in bodies { try each(try MatchEvent(body: body), body) }
   }
 
-  /// What the log folds to; throws if it does not. O(events).
+  /// Folds the log; throws if it is inconsistent. O(events).
   package func folded() throws(ProtocolError) -> MatchState {
     var state = MatchState(id: record.id)
     try read { event, body throws(ProtocolError) in try state.append(event, body: body) }

@@ -13,17 +13,17 @@ struct SQLiteError: Error, CustomStringConvertible {
   }
 }
 
-/// A connection to a SQLite file, and its statements, which are prepared once. Whoever has it is alone with it.
+/// A connection to a SQLite file with its cached prepared statements. Used by one thread at a time.
 final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand it from one thread to the next
-  /// `nil` once it is closed.
+  /// `nil` after closing.
   private var handle: OpaquePointer?
-  /// By where the text of a statement is: it is part of the program.
+  /// Prepared statements by the address of their text, which is constant.
   private var statements: [UnsafeRawPointer: OpaquePointer] = [:]
 
-  /// Opens a file, which must be there unless it is to be made. Waits up to a second for other programs: logins wait as long.
+  /// Opens an existing file, or creates it with `creates`. Waits up to a second for locks of other programs; logins wait as long.
   init(_ path: String, creates: Bool = false) throws(SQLiteError) {
     var opened: OpaquePointer?
-    // Nobody else reads what players wrote; the log and index beside it follow the file.
+    // Only the owner may read the file; SQLite gives its log and index the same permissions.
     if creates { close(open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) }
     let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let opened else {
@@ -35,7 +35,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
     sqlite3_busy_timeout(handle, 1000)
   }
 
-  /// The last connection to a file in WAL mode also brings what is in the log into the file, and removes the log.
+  /// Closes the connection. The last connection in WAL mode also checkpoints the log into the file and deletes it.
   func end() {
     for statement in statements.values { sqlite3_finalize(statement) }
     statements = [:]
@@ -48,7 +48,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   var changes: Int { Int(sqlite3_changes(handle)) }
   var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// `sql` is made only where it is told.
+  /// `sql` is evaluated only for the error.
   private func check(_ code: Int32, _ sql: @autoclosure () -> String) throws(SQLiteError) {
     guard code != SQLITE_OK, code != SQLITE_DONE, code != SQLITE_ROW else { return }
     throw SQLiteError(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)), sql: sql())
@@ -57,7 +57,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   /// Runs statements without values or rows.
   func execute(_ sql: String) throws(SQLiteError) { try check(sqlite3_exec(handle, sql, nil, nil, nil), sql) }
 
-  /// Runs a statement and gives its rows, each made something of.
+  /// Runs a statement and maps its rows.
   @discardableResult func run<T>(
     _ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) -> T = { _ in }
   ) throws(SQLiteError) -> [T] { try run(sql, values, row) }
@@ -83,14 +83,14 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
     }
   }
 
-  /// Undoes what was not committed; returns whether it is certain that nothing of it can be durable.
+  /// Rolls back; returns whether the connection is surely outside the transaction.
   func rollBack() -> Bool {
-    // SQLite does it by itself after some errors.
+    // SQLite has rolled back by itself after some errors.
     if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
     return sqlite3_get_autocommit(handle) != 0
   }
 
-  /// Copies everything to another file, page by page.
+  /// Copies the whole database into another file, page by page.
   func copy(to target: SQLiteConnection) throws(SQLiteError) {
     let copying = sqlite3_backup_init(target.handle, "main", handle, "main")
     sqlite3_backup_step(copying, -1)
@@ -98,7 +98,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   }
 }
 
-/// A value of a statement; SQLite copies what it points to.
+/// A value bound to a statement; SQLite copies its bytes.
 enum SQLiteValue {
   case null, int(Int64), real(Double), text(String), blob([UInt8])
 
@@ -123,7 +123,7 @@ enum SQLiteValue {
   }
 }
 
-/// A row, as long as it is the current one; columns count from 0.
+/// A result row, valid until the statement's next step; columns count from 0.
 struct SQLiteRow {
   private let statement: OpaquePointer
 

@@ -1,7 +1,7 @@
-/// The schema and its history. A migration expands first; what it makes needless is removed in a later version, once
-/// no build that needs it is left. `min_reader` says which builds may still open the file.
+/// The schema and its migrations. A migration only adds; what it makes obsolete is removed in a later version, once no
+/// supported build needs it. `min_reader` is the oldest build that may open the file.
 enum SQLiteMigrations {
-  /// The statements that lead from each version to the next; the index is the version they start from.
+  /// The statements from each version to the next; the index is the version before.
   static let steps: [String] = [
     """
     CREATE TABLE account (
@@ -21,11 +21,11 @@ enum SQLiteMigrations {
       PRIMARY KEY (match_id, seq), UNIQUE (match_id, side, mid)) WITHOUT ROWID;
     CREATE INDEX match_live ON match (id) WHERE ended IS NULL;
     """,
-    // Indexes, which the next step makes anew.
+    // Once created indexes, which the next step creates anew.
     "",
-    // Events in the order in which they are written, and matches by a number: the pages that a batch of moves touches are
-    // the last few, where it was three for each move. That a command is done once is the lobby's business. Histories are read by
-    // seat and end; without indexes of those a long-lived server reads its whole table for each.
+    // Store events in writing order and matches by number: a batch of moves then touches only the last few pages, not
+    // three for each move. The lobby, not the schema, detects repeated commands. Histories are read by seat and end;
+    // without those indexes each would read the whole table.
     """
     ALTER TABLE match RENAME TO former_match;
     CREATE TABLE match (
@@ -42,15 +42,15 @@ enum SQLiteMigrations {
     CREATE INDEX match_x ON match (x, ended);
     CREATE INDEX match_o ON match (o, ended);
     """,
-    // How an account stands in the other games; the account's own row has the classic one.
+    // Standings in games other than the classic one, whose standing is in the account's row.
     """
     CREATE TABLE standing (
       account INTEGER NOT NULL, rules TEXT NOT NULL, rating REAL NOT NULL, deviation REAL NOT NULL,
       volatility REAL NOT NULL, rated_at INTEGER NOT NULL, won INTEGER NOT NULL, drawn INTEGER NOT NULL,
       lost INTEGER NOT NULL, PRIMARY KEY (account, rules)) WITHOUT ROWID;
     """,
-    // What lobbies had in memory only, and what finds it. Nodes are names with spaces between them, in order. A rated
-    // slot is held by the last rated match of an account, while it goes on. An event's side and command are in its body.
+    // State that lobbies used to keep in memory only, and its indexes. `nodes` are names separated by spaces, sorted. `rated_match`
+    // occupies the account's rated slot while that match is live. Side and command of an event are in its body.
     """
     ALTER TABLE event DROP COLUMN side;
     ALTER TABLE event DROP COLUMN mid;
@@ -87,7 +87,7 @@ enum SQLiteMigrations {
       text TEXT NOT NULL);
     CREATE INDEX report_at ON report (at);
     """,
-    // Accounts expire 366 days after their last use. Before, a token had 90 days from when it was made, used or not.
+    // Accounts now expire 366 days after their last use; before, 90 days after their token was issued.
     """
     UPDATE account SET token_expires = token_expires + 276 * 86400000 WHERE guest = 0;
     CREATE INDEX account_expires ON account (token_expires);
@@ -96,7 +96,7 @@ enum SQLiteMigrations {
     """,
   ]
 
-  /// Brings a database up to this build's version, in one transaction.
+  /// Migrates a database to this build's version in one transaction.
   static func run(_ db: SQLiteConnection, path: String) throws {
     try db.execute("BEGIN IMMEDIATE")
     do {

@@ -3,7 +3,7 @@ import MatchProtocol
 import TicTacToe
 
 extension SQLiteRows {
-  /// The account in a row whose columns begin like those below, without its other games.
+  /// Reads the account, without other games, from a row with the columns below.
   private static func account(_ row: SQLiteRow) -> AccountRecord {
     var account = AccountRecord(
       id: row.int(0), name: row.text(1), guest: row.bool(2), token: row.digest(3), tokenExpires: row.int(4))
@@ -16,7 +16,7 @@ extension SQLiteRows {
     return account
   }
 
-  /// The standing in a row of `rules, rating, …`.
+  /// Reads a standing from a row of `rules, rating, …`.
   private static func standing(_ row: SQLiteRow) -> (rules: Variant?, standing: Standing) {
     var standing = Standing()
     standing.rating = Glicko2.Rating(value: row.real(1), deviation: row.real(2), volatility: row.real(3))
@@ -25,7 +25,7 @@ extension SQLiteRows {
     return (Variant(rawValue: row.text(0)), standing)
   }
 
-  /// Accounts in the order of their numbers in `ids`; those that are no more are left out.
+  /// The existing accounts of `ids`, in their order.
   func accounts(_ ids: [Int64]) throws(StoreError) -> [AccountRecord] {
     var found: [AccountRecord] = []
     for id in ids { if let account = try account(.id(id)) { found.append(account) } }
@@ -97,7 +97,7 @@ extension SQLiteRows {
     lastAccount = lastAccount.map { max($0, a.id) }
   }
 
-  /// Runs a statement that takes the fields of an account, its id first, and writes what it has of other games.
+  /// Runs a statement with the fields of an account, its id first, and writes its standings in other games.
   private func put(_ sql: StaticString, _ a: AccountRecord) throws(StoreError) {
     try run(
       sql, .int(a.id), .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token),
@@ -126,9 +126,9 @@ extension SQLiteRows {
     return highest ?? 0
   }
 
-  // MARK: keeping house
+  // MARK: cleaning
 
-  /// Whether there may be more to clean.
+  /// Returns whether there may be more to clean.
   func clean(guests most: Int, keys age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
     let (time, some, fresh) = (now(), StoreQuestion.cleanedAtOnce, lives.fresh)
     generations = [:]
@@ -149,7 +149,7 @@ extension SQLiteRows {
         SELECT id FROM session WHERE expires <= ? AND (node IS NULL OR node IS NOT ?) LIMIT ?)
       """, .int(time), .text(asker), .int(some))
     var counts = [here.count, db.changes]
-    // One who has just played may be asked for another game.
+    // A player of a match that ended recently may be asked for a rematch.
     let expired = try run(
       """
       SELECT id FROM account a INDEXED BY account_expires
@@ -212,14 +212,14 @@ extension SQLiteRows {
     try keepNumber(account)
   }
 
-  /// Nobody gets the number of an account that is no more.
+  /// Reserves the id of a deleted account, so that it is never used again.
   func keepNumber(_ account: Int64) throws(StoreError) {
     try run("UPDATE forgotten_account SET highest = max(highest, ?)", .int(account))
     lastAccount = lastAccount.map { max($0, account) }
   }
 }
 
-// MARK: what entering and changing stand on
+// MARK: rows for logins and account changes
 
 extension SQLiteRows: StoreRows {
   func now() -> Int64 { clock() }
@@ -359,14 +359,14 @@ extension SQLiteRows: StoreRows {
   }
 }
 
-// MARK: what waiting stands on
+// MARK: rows for the queue
 
 extension SQLiteRows: QueueRows {
   func hasAccount(_ id: Int64) throws(StoreError) -> Bool {
     try !run("SELECT 1 FROM account WHERE id = ?", .int(id)) { _ in }.isEmpty
   }
 
-  /// The ticket in a row whose columns begin like those below.
+  /// Reads a ticket from a row with the columns below.
   private static func ticket(_ row: SQLiteRow) -> TicketRecord {
     TicketRecord(
       id: row.text(0), session: row.text(1), account: row.int(2), node: row.text(3), key: row.text(4),
@@ -381,7 +381,7 @@ extension SQLiteRows: QueueRows {
       """, .int(account), .text(session), .text(key), row: SQLiteRows.ticket)
   }
 
-  /// All that wait, oldest first.
+  /// All waiting tickets, oldest first.
   func tickets() throws(StoreError) -> [WaitingTicket] {
     let all = try run(
       """
@@ -394,7 +394,7 @@ extension SQLiteRows: QueueRows {
     return waiting
   }
 
-  /// What has become of a ticket that does not wait any more.
+  /// The outcome of a ticket that does not wait any more; `nil` if it waits.
   func outcome(of ticket: String) throws(StoreError) -> Differences.LedTicket? {
     let found = try run("SELECT led FROM ticket WHERE id = ?", .text(ticket)) { $0.optionalText(0) }.first
     guard let led = found else { return .init(id: ticket, m: nil) }

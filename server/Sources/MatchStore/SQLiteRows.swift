@@ -3,36 +3,35 @@ import CSQLite
 import MatchProtocol
 import TicTacToe
 
-/// The rows of a SQLite file as one connection reads and, within a transaction, writes them. Whoever has it is alone
-/// with it.
+/// The rows of a SQLite file, read and written through one connection. Used by one thread at a time.
 ///
-/// `.failed` says that a call has done nothing and others may go on; after any other error nothing may.
+/// A call that throws `.failed` has changed nothing, and the transaction may continue; after any other error it must end.
 final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from one thread to the next
-  /// A live match as its row says. Nobody else writes the file, so that what was read or written stays so.
+  /// A cached row of a live match. Valid because no other connection writes the file.
   struct Match {
     var n: Int64
     var record: MatchRecord
     var length: Int
-    /// The nodes that follow it, in order.
+    /// The nodes that follow the match, sorted.
     var nodes: [NodeID]
   }
 
   let db: SQLiteConnection
-  /// Milliseconds since 1970.
+  /// Returns milliseconds since 1970.
   let clock: @Sendable () -> Int64
-  /// The node that asked last: the only one that lives.
+  /// The node that asked last, which is the only living one.
   var asker: NodeID?
-  /// Live matches; forgotten when something is rolled back.
+  /// Live matches; cleared after a rollback.
   private var matches: [MatchID: Match] = [:]
-  /// Versions of accounts and generations of sessions that comparisons have asked for, which ask again and again.
+  /// Versions of accounts and generations of sessions, cached because every comparison asks for them.
   var versions: [Int64: Int64] = [:]
   var generations: [String: Int64] = [:]
-  /// The highest number that an account has or had, once it is known.
+  /// The highest id that any account has or had; `nil` until it was read.
   var lastAccount: Int64?
 
   init(_ db: SQLiteConnection, _ clock: @escaping @Sendable () -> Int64) { (self.db, self.clock) = (db, clock) }
 
-  /// What was written has been rolled back.
+  /// Clears the caches after a rollback.
   func forget() { (matches, versions, generations, lastAccount) = ([:], [:], [:], nil) }
 
   @discardableResult func run<T>(
@@ -41,7 +40,7 @@ final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from
     do throws(SQLiteError) { return try db.run(sql, values, row) } catch { throw StoreError(error) }
   }
 
-  /// Does something in a transaction, all or nothing; what fails leaves the rest of the transaction as it is.
+  /// Runs `body` in a savepoint, all or nothing; if it throws `.failed`, the outer transaction continues.
   func attempt<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> Result<T, StoreError> {
     try run("SAVEPOINT one")
     do throws(StoreError) {
@@ -59,10 +58,10 @@ final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from
 }
 
 extension StoreError {
-  /// What an error within a transaction says of the call that met it.
+  /// Classifies an SQLite error within a transaction.
   init(_ error: SQLiteError) {
     switch error.code {
-    // The statement has done nothing, and the transaction goes on.
+    // The statement changed nothing and the transaction may continue.
     case SQLITE_CONSTRAINT, SQLITE_BUSY: self = .failed(error.description)
     case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN: self = .unusable(error.message)
     default: self = .unknown(error.description)
@@ -73,7 +72,7 @@ extension StoreError {
 // MARK: matches
 
 extension SQLiteRows {
-  /// A match, from memory if it is live.
+  /// A match, from the cache if it is live.
   private func found(_ m: MatchID) throws(StoreError) -> Match? {
     if let known = matches[m] { return known }
     let read = try run(
@@ -91,7 +90,7 @@ extension SQLiteRows {
     return match
   }
 
-  /// The record in a row of `n, id, x, o, opener, code, created, ended`, and its number.
+  /// Reads number and record from a row of `n, id, x, o, opener, code, created, ended`.
   static func record(_ row: SQLiteRow) -> (n: Int64, record: MatchRecord)? {
     guard let id = MatchID(rawValue: row.text(1)) else { return nil }
     return (
@@ -104,7 +103,7 @@ extension SQLiteRows {
 
   private static func nodes(_ text: String) -> [NodeID] { text.split(separator: " ").map(String.init) }
 
-  /// The matches of records, with their logs. A log's length is the number of its last event, so that a gap shows.
+  /// Adds the logs to records. The length is the number of the last event, so that a gap is detected.
   private func stored(_ records: [(n: Int64, record: MatchRecord)?]) throws(StoreError) -> [StoredMatch] {
     var found: [StoredMatch] = []
     for case let (n, record)? in records {
@@ -171,7 +170,7 @@ extension SQLiteRows {
     try run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) }.compactMap { $0 }
   }
 
-  /// Drops up to two hundred matches that ended before a time; returns how many.
+  /// Deletes up to 200 matches that ended before a time; returns their number.
   func prune(before: Int64) throws(StoreError) -> Int {
     try run(
       "DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",
@@ -181,7 +180,7 @@ extension SQLiteRows {
     return db.changes
   }
 
-  /// Names the nodes that follow a live match.
+  /// Sets the nodes that follow a live match.
   private func follow(_ match: Match, by nodes: [NodeID]) throws(StoreError) {
     let nodes = Set(nodes).sorted()
     guard nodes != match.nodes else { return }
@@ -260,12 +259,12 @@ extension SQLiteRows: StoreConditions {
     return open.first ?? nil
   }
 
-  /// Stores a unit, within a transaction.
+  /// Applies a unit within a transaction.
   func apply(_ unit: StoreUnit) throws(StoreError) -> Verdict {
     if let mistake = unit.mistake { return .failed(mistake) }
     var conditions = self
     if let conflict = try conditions.conflict(unit) { return .conflict(conflict) }
-    // An ordinary move is one statement, which does all or nothing by itself.
+    // A plain move is one statement, which is atomic without a savepoint.
     if unit.isMove {
       do throws(StoreError) { return .applied(try write(unit)) } catch {
         guard case .failed(let what) = error else { throw error }
@@ -279,7 +278,7 @@ extension SQLiteRows: StoreConditions {
     }
   }
 
-  /// Writes a unit, whose conditions hold; returns who follows what was there before.
+  /// Writes a unit whose conditions hold; returns the following nodes of matches that existed before.
   private func write(_ unit: StoreUnit) throws(StoreError) -> [MatchID: [NodeID]] {
     var followers: [MatchID: [NodeID]] = [:]
     for log in unit.logs {
@@ -321,7 +320,7 @@ extension SQLiteRows: StoreConditions {
     var ended = match.record
     ended.ended = record.ended
     if record == ended {
-      // What finds rooms is left alone.
+      // Writing only `ended` leaves the indexes of rooms and seats alone.
       try run("UPDATE match SET ended = ? WHERE n = ?", .int(record.ended), .int(match.n))
     } else {
       try run(
@@ -449,6 +448,6 @@ extension SQLiteRows {
     return read
   }
 
-  /// More than a node compares; those of players who are long gone must not pile up.
+  /// More entries than a node compares; limits the memory for players who have left.
   private static var mostRemembered: Int { 100_000 }
 }

@@ -4,47 +4,47 @@ import MatchProtocol
 import Synchronization
 import TicTacToe
 
-/// The store of one server process: a SQLite file in WAL mode whose commits are synced to the disk before they return.
+/// The store of a single server process: an SQLite file in WAL mode whose commits are synced to the disk before they return.
 ///
-/// Moves and changes take turns on one connection, in the transactions of whole batches; what only reads has others. A
-/// lock file beside the database keeps a second server out.
+/// One connection writes, a whole batch a transaction; reads use further connections. A lock file beside the database
+/// keeps a second server out.
 package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
   static let version = 6
-  /// The oldest build that can read what this one writes; raised when a migration takes something away, or when an
-  /// older build would misread what is written: it would not know of tickets, keys and slots.
+  /// The oldest build that can read this one's files. Raised if a migration removes data or an older build would
+  /// misread it: builds before 5 ignore tickets, keys and slots.
   static let minReader = 5
 
   private struct Connections {
     var writer: SQLiteRows
-    /// Those that nobody is reading with now.
+    /// The connections that are not reading now.
     var readers: [SQLiteRows] = []
   }
 
   private struct Opening {
-    /// `nil` while it must be opened anew.
+    /// `nil` while the file must be reopened.
     var connections: Connections?
-    /// How many are reading.
+    /// The number of reads in progress.
     var reading = 0
     var isClosed = false
-    /// Whether a write has failed since a beat last found that writing works.
+    /// Whether a write has failed and no heartbeat's probe write has succeeded since.
     var hasFailed = false
     /// The node that asked last.
     var asker: NodeID?
   }
 
   private let path: String
-  /// Milliseconds since 1970.
+  /// Returns milliseconds since 1970.
   private let clock: @Sendable () -> Int64
   private let lock: FileLock
   private let state = Mutex(Opening())
-  /// Held by who opens the file.
+  /// Held while the file is being opened.
   private let opens = NSLock()
-  /// Held by who writes: SQLite itself would only have the second try again for a while.
+  /// Held while writing: SQLite alone would let a second writer poll for a while.
   private let writes = NSLock()
 
-  /// Opens or creates the file, brings its schema up to date and takes the lock; throws if another process has it, if
-  /// the file is damaged, or if only newer builds may read it.
+  /// Opens or creates the file, migrates its schema and takes the lock. Throws if another process holds the lock, the
+  /// file is damaged, or only newer builds may read it.
   package init(
     path: String, clock: @escaping @Sendable () -> Int64 = { Moment.current.wall }
   ) throws(StoreError) {
@@ -55,7 +55,7 @@ package final class SQLiteStore: MatchStore {
     state.withLock { $0.connections = Connections(writer: rows) }
   }
 
-  /// Makes the folder of a file, for its owner only, if it is not there.
+  /// Creates the folder of a file, accessible to its owner only.
   private static func makeFolder(of path: String) throws(StoreError) {
     let folder = (path as NSString).deletingLastPathComponent
     do {
@@ -68,20 +68,20 @@ package final class SQLiteStore: MatchStore {
     try translating(path) {
       let db = try SQLiteConnection(path, creates: true)
       let mode = try db.run("PRAGMA journal_mode = WAL") { $0.text(0) }
-      // Outside a transaction, where it would have no effect.
+      // Must run outside a transaction to take effect.
       try db.execute("PRAGMA synchronous = FULL")
       guard mode == ["wal"], try db.run("PRAGMA synchronous", row: { $0.int(0) }) == [2] else {
         throw StoreError.unusable("\(path): SQLite refuses WAL with synchronous=FULL")
       }
-      // The pages of all live matches are written again and again: they stay in memory (64 MiB), and go from the log to
-      // the database once in 8,192 pages (32 MiB) instead of once in 1,000, which is every few commits under load.
+      // Pages of live matches are written repeatedly: cache them (64 MiB), and checkpoint every 8,192 pages (32 MiB)
+      // instead of 1,000, which under load is every few commits.
       try db.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192")
       try SQLiteMigrations.run(db, path: path)
       return db
     }
   }
 
-  /// Runs SQL and turns what it throws into our errors.
+  /// Runs SQL and converts its errors into `StoreError`.
   private static func translating<T>(_ path: String, _ body: () throws -> T) throws(StoreError) -> T {
     do {
       return try body()
@@ -94,14 +94,14 @@ package final class SQLiteStore: MatchStore {
 
   // MARK: connections
 
-  /// The connection that writes, of a file that may have to be opened anew.
+  /// The writing connection; reopens the file if necessary.
   private func writer() throws(StoreError) -> SQLiteRows {
     opens.lock()
     defer { opens.unlock() }
     let (known, isClosed) = state.withLock { ($0.connections?.writer, $0.isClosed) }
     guard !isClosed else { throw .failed("\(path) is closed") }
     if let known { return known }
-    // As long as one connection is open, SQLite takes what it last knew of the log for what is in the log.
+    // Wait until all connections are closed: SQLite rebuilds its WAL index only then.
     while state.withLock({ $0.reading > 0 }) { usleep(1000) }
     let rows: SQLiteRows
     do throws(StoreError) { rows = SQLiteRows(try SQLiteStore.opened(path), clock) } catch { throw .failed("\(error)") }
@@ -113,8 +113,8 @@ package final class SQLiteStore: MatchStore {
     return rows
   }
 
-  /// Closes every connection, so that the next call opens the file anew and what is in memory is what is on the disk:
-  /// after a failed sync the old ones cannot be trusted.
+  /// Closes every connection, so that the next call reopens the file and reads the state on the disk: after a failed
+  /// sync the cached pages cannot be trusted.
   private func abandon(_ rows: SQLiteRows) {
     let idle = state.withLock { state in
       defer { state.connections = nil }
@@ -124,13 +124,13 @@ package final class SQLiteStore: MatchStore {
     rows.db.end()
   }
 
-  /// Does something in one transaction on the connection that writes. Throws `.failed` if it is certain that nothing
-  /// of it is durable or will be, else `.unknown`.
+  /// Runs `body` in a transaction of the writing connection. Throws `.failed` if surely nothing of it is or will be
+  /// durable, else `.unknown`.
   func writing<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
     writes.lock()
     defer { writes.unlock() }
     var isDone = false
-    // Only a beat's probe ends the trouble: on a full disk small writes still succeed now and then.
+    // Only a heartbeat's probe resets `hasFailed`: on a full disk small writes still succeed now and then.
     defer { if !isDone { state.withLock { $0.hasFailed = true } } }
     let rows = try writer()
     rows.asker = state.withLock { $0.asker }
@@ -146,7 +146,7 @@ package final class SQLiteStore: MatchStore {
       throw isUndone ? .failed("\(path): \(error)") : .unknown("\(path): \(error)")
     }
     do throws(StoreError) { try rows.run("COMMIT") } catch {
-      // It may be in the log, and may have been synced.
+      // The commit may be in the log, and may have been synced.
       abandon(rows)
       throw .unknown("\(path): \(error)")
     }
@@ -154,7 +154,7 @@ package final class SQLiteStore: MatchStore {
     return done
   }
 
-  /// Gives a connection to look with, which sees one state of everything.
+  /// Runs `body` on a reading connection, which sees one snapshot.
   private func reading<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
     var (writer, free): (SQLiteRows?, SQLiteRows?)
     while writer == nil {
@@ -184,7 +184,7 @@ package final class SQLiteStore: MatchStore {
       if let rows = free, state.connections?.writer === writer {
         state.connections?.readers.append(rows)
       } else {
-        // Whoever opens the file anew waits for this.
+        // `writer()` waits for this before it reopens the file.
         free?.db.end()
       }
       state.reading -= 1
@@ -196,7 +196,7 @@ package final class SQLiteStore: MatchStore {
     do throws(SQLiteError) { return SQLiteRows(try SQLiteConnection(path), clock) } catch { throw StoreError(error) }
   }
 
-  /// Closes the file, into which everything has gone by then; the lock goes with the object.
+  /// Closes the file, after SQLite has checkpointed into it; the lock ends with the object.
   package func close() {
     state.withLock { state in
       state.isClosed = true
@@ -206,7 +206,7 @@ package final class SQLiteStore: MatchStore {
 
   // MARK: units and questions
 
-  /// Stores a batch in one SQLite transaction: one sync for all of it.
+  /// Stores a batch in one SQLite transaction, so with one sync.
   package func apply(_ units: [StoreUnit]) -> [Verdict] {
     do throws(StoreError) {
       return try writing { (rows) throws(StoreError) in
@@ -218,9 +218,9 @@ package final class SQLiteStore: MatchStore {
     } catch { return units.map { _ in error.verdict } }
   }
 
-  /// Answers all of them in one transaction of the connection that writes if one changes the file, else on one that only reads.
+  /// Answers all questions in one transaction: of the writing connection if one changes the file, else of a reading one.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
-    // A node on a disk that has been full lives again once something can be written: so long nobody's time runs out.
+    // After a failed write a heartbeat succeeds only if a probe can be written; without heartbeats the lobby lets nobody lose by time.
     if let beat = questions.firstIndex(where: \.isBeat), state.withLock({ $0.hasFailed }) {
       do throws(StoreError) {
         try requireRoom()
@@ -255,14 +255,15 @@ package final class SQLiteStore: MatchStore {
     } catch { return questions.map { _ in .failure(error) } }
   }
 
-  /// Throws unless the disk has room for more than a probe: 1 MiB, some thousand moves.
+  /// Throws unless the disk has 1 MiB free, enough for some thousand moves and not only for the probe.
   private func requireRoom() throws(StoreError) {
     var disk = statvfs()
     guard statvfs(path, &disk) == 0, UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < 1 << 20 else { return }
     throw .failed("\(path): the disk is full")
   }
 
-  /// Throws if the last write failed, or one takes longer than a readiness probe waits (800 ms): another program has locked the file.
+  /// Throws if the last write failed, or if a write lasts nearly as long as a readiness probe waits (800 ms): another
+  /// program has locked the file.
   package func ping() throws(StoreError) {
     guard writes.lock(before: Date(timeIntervalSinceNow: 0.7)) else { throw .failed("\(path): a write takes long") }
     writes.unlock()
@@ -278,7 +279,7 @@ package final class SQLiteStore: MatchStore {
   package func add(_ accounts: [AccountRecord]) throws(StoreError) {
     try writing { (rows) throws(StoreError) in
       for account in accounts { try rows.insert(account) }
-      // Whom others block may be forgotten, and his number stays his.
+      // An id stays used while another account blocks it, even after its account was deleted.
       if let blocked = accounts.flatMap(\.blocked).max() { try rows.keepNumber(blocked) }
     }
   }
@@ -287,7 +288,7 @@ package final class SQLiteStore: MatchStore {
     try reading { (rows) throws(StoreError) in try rows.matchIDs() }
   }
 
-  /// Drops old logs, some at a time: commits go on between them, and wait for a few matches at most.
+  /// Deletes old logs in slices, so that commits wait for a few matches at most.
   package func prune(before: Int64) throws(StoreError) -> Int {
     var all = 0
     while true {
@@ -298,7 +299,7 @@ package final class SQLiteStore: MatchStore {
     }
   }
 
-  /// Copies a database, page by page, also while a server uses it; throws if `target` exists.
+  /// Copies a database page by page, even while a server uses it; throws if `target` exists.
   package static func backup(of source: String, to target: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: source) else { throw .unusable("there is no database \(source)") }
     do {
@@ -308,15 +309,15 @@ package final class SQLiteStore: MatchStore {
     } catch let error as StoreError { throw error } catch { throw .unusable("cannot copy to \(target): \(error)") }
   }
 
-  /// What a database file may have beside it.
+  /// The suffixes of files that may accompany a database.
   private static let beside = ["-wal", "-shm", ".lock"]
 
   private static func tidy(_ file: String, _ suffixes: [String]) {
     for suffix in suffixes { try? FileManager.default.removeItem(atPath: file + suffix) }
   }
 
-  /// Makes the database at `path` of what `fill` puts into it, all of it or nothing; throws if one is there that is not empty, or if a
-  /// server is running. An empty one is kept aside.
+  /// Creates the database at `path` with what `fill` writes, all or nothing; throws if a non-empty one exists or a
+  /// server is running. Keeps an existing empty one as a backup.
   package static func make<T>(_ path: String, by fill: (SQLiteStore) throws -> T) throws -> T {
     if FileManager.default.fileExists(atPath: path) {
       let store = try SQLiteStore(path: path)
@@ -335,8 +336,8 @@ package final class SQLiteStore: MatchStore {
     return result
   }
 
-  /// Checks a backup (integrity, version, and that every log folds) and puts it in the place of the database; returns
-  /// where the old one was put aside, if there was one. Throws, with nothing changed, if a server is running.
+  /// Checks a backup (integrity, version, every log) and moves it to the place of the database; returns the new path of
+  /// the old database, if there was one. Throws, with nothing changed, if a server is running.
   package static func restore(_ backup: String, to target: String) throws(StoreError) -> String? {
     guard FileManager.default.fileExists(atPath: backup) else { throw .unusable("there is no file \(backup)") }
     try makeFolder(of: target)
@@ -346,14 +347,14 @@ package final class SQLiteStore: MatchStore {
     tidy(fresh, [""] + beside)
     defer { tidy(fresh, [""] + beside) }
     try translating(target) {
-      // Of a folder that was copied with its server running, much is in the file beside.
+      // A folder copied from a running server has most data in the `-wal` file.
       for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: backup + suffix) {
         try FileManager.default.copyItem(atPath: backup + suffix, toPath: fresh + suffix)
         chmod(fresh + suffix, 0o600)
       }
     }
     try check(fresh, named: backup)
-    // The checked file is closed and complete in itself: what is left beside it is empty.
+    // The checked file is closed and complete; the files beside it are empty.
     tidy(fresh, beside)
     return try translating(target) {
       let folder = (target as NSString).deletingLastPathComponent
@@ -361,13 +362,12 @@ package final class SQLiteStore: MatchStore {
       try NewFile.sync(fresh)
       if FileManager.default.fileExists(atPath: target) {
         let old = target + ".before-restore-\(Int(Date().timeIntervalSince1970))"
-        // Closing the last connection brings the log into the file, so that a crash in between cannot part them. A damaged file
-        // keeps its log.
+        // A checkpoint moves the log into the file, so that a crash in between cannot separate them. A damaged file keeps its log.
         _ = try? SQLiteConnection(target).run("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: target + suffix) {
           try FileManager.default.moveItem(atPath: target + suffix, toPath: old + suffix)
         }
-        // A second name for the old file: there is a database under the first one at each instant.
+        // A hard link, so that a database exists under the first name at each instant.
         if link(target, old) != 0 { try FileManager.default.moveItem(atPath: target, toPath: old) }
         aside = old
       }
@@ -380,7 +380,7 @@ package final class SQLiteStore: MatchStore {
   }
 
   private static func check(_ file: String, named name: String) throws(StoreError) {
-    // Opened as a store, whatever it is would be made one.
+    // Test before opening it as a store, which would create the tables in any SQLite file.
     let isOurs = try translating(name) {
       try SQLiteConnection(file).run("SELECT 1 FROM sqlite_master WHERE name = 'match'") { $0.int(0) } == [1]
     }
@@ -399,7 +399,7 @@ package final class SQLiteStore: MatchStore {
     }
   }
 
-  /// Lets the power-cut test prove that it would notice: NORMAL is what FULL is there to prevent.
+  /// Sets `synchronous` to NORMAL, so that the power-cut test can prove that it detects the loss of FULL.
   package func weaken() throws(StoreError) {
     writes.lock()
     defer { writes.unlock() }
@@ -409,6 +409,6 @@ package final class SQLiteStore: MatchStore {
 
 extension StoreQuestion {
   fileprivate var isBeat: Bool { if case .beat = self { true } else { false } }
-  /// Whether it changes the file: that a node lives is not in it.
+  /// Whether the question changes the file, which does not contain heartbeats.
   fileprivate var writes: Bool { changes && !isBeat }
 }

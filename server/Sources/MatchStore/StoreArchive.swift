@@ -2,20 +2,20 @@ import Base
 import Foundation
 import MatchProtocol
 
-/// Moving a store's content as text: one JSON object a line, every log with its hash, so that whoever reads it can
-/// check it, and another kind of store can take it in.
+/// Exports and imports a store's content as text: one JSON object a line, every log with its hash, so that readers can
+/// verify it and any kind of store can import it.
 package enum StoreArchive {
-  /// What was moved.
+  /// The numbers of exported or imported items.
   package struct Summary: Sendable, Hashable {
-    /// Accounts, but guests'.
+    /// Accounts, without guests.
     package var accounts = 0
     package var matches = 0
     package var events = 0
-    /// Matches that stay behind, and what is wrong with their logs.
+    /// Matches that were not exported, with the inconsistency of their logs.
     package var broken: [MatchID: String] = [:]
   }
 
-  /// Writes named accounts and all matches, a line at a time. Sessions and guests stay behind: they end with the move.
+  /// Writes named accounts and all matches, a line at a time. Sessions and guest accounts are not exported.
   package static func export(_ store: any MatchStore, to write: (Data) throws -> Void) throws -> Summary {
     var (summary, end) = (Summary(), ArchiveEnd())
     func put(_ line: [UInt8]) throws {
@@ -42,8 +42,8 @@ package enum StoreArchive {
     return summary
   }
 
-  /// Takes an archive into an empty store; every log must fold and have its hash, and the last line must fit the others, or nothing
-  /// is taken. Archives of version 1 have no such line. An import counts as a use of each account.
+  /// Imports an archive into an empty store, all or nothing: every log must fold to its hash, and the last line must
+  /// match the others. Archives of version 1 lack that line. The import counts as a use of each account.
   package static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
     guard try store.isEmpty else { throw StoreError.isNotEmpty }
     var summary = Summary()
@@ -103,7 +103,7 @@ extension StoreError {
 }
 
 extension MatchStore {
-  /// Whether it has neither accounts nor matches.
+  /// Whether the store has neither accounts nor matches.
   var isEmpty: Bool {
     get throws(StoreError) {
       guard try accounts().isEmpty else { return false }
@@ -124,9 +124,9 @@ private struct Archive: FieldObject {
   }
 }
 
-/// The last line of an archive, by which one that was cut at the end of a line is told from a whole one.
+/// The last line of an archive, which reveals a truncation.
 private struct ArchiveEnd: FieldObject, Equatable {
-  /// Lines before it, and the hash of their bytes.
+  /// The number of lines before it, and the hash of their bytes.
   private var lines = 0
   private var hash = SHA256.hash([])
   private var hasher = SHA256()
@@ -147,7 +147,7 @@ private struct ArchiveEnd: FieldObject, Equatable {
   static func == (a: ArchiveEnd, b: ArchiveEnd) -> Bool { a.lines == b.lines && a.hash == b.hash }
 }
 
-/// An account as an archive has it, where only named ones are.
+/// An account in an archive, which contains only named ones.
 extension AccountRecord: FieldObject {
   package init() { self.init(id: 0, name: "", guest: false, token: nil, tokenExpires: 0) }
 
@@ -175,11 +175,11 @@ extension AccountRecord: FieldObject {
   }
 }
 
-/// A match as an archive has it.
+/// A match in an archive.
 private struct ArchivedMatch: FieldObject {
   private var record = MatchRecord(id: .blank, x: nil, o: nil, created: 0)
   private var hash = SHA256.hash([])
-  /// The bodies as strings, so that their bytes come back exactly.
+  /// The encoded events as strings, whose bytes are preserved exactly.
   private var events: [String] = []
 
   init() {}
@@ -201,7 +201,7 @@ private struct ArchivedMatch: FieldObject {
     try c.code("events", &events)
   }
 
-  /// The match; throws if its log does not fold, or to another hash.
+  /// Returns the match; throws if its log is inconsistent or has another hash.
   func checked() throws(ProtocolError) -> StoredMatch {
     var state = MatchState(id: record.id)
     let bodies = events.map { Array($0.utf8) }

@@ -1,25 +1,25 @@
 import MatchProtocol
 import TicTacToe
 
-/// What a store looks up before it stores a unit. What must hold is written once, on top of it.
+/// The lookups of a store that `conflict(_:)`, common to all stores, needs before a unit is stored.
 package protocol StoreConditions {
-  /// How many events a log has; `nil` without such a match.
+  /// The number of events of a log; `nil` without such a match.
   mutating func length(of m: MatchID) throws(StoreError) -> Int?
   mutating func waits(ticket: String) throws(StoreError) -> Bool
-  /// What a key of an account was used for, and the match it led to if that goes on.
+  /// The purpose for which an account used a key, and the match it led to if that is live.
   mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
   /// The live match in an account's rated slot.
   mutating func slot(of account: Int64) throws(StoreError) -> MatchID?
-  /// `nil` without such an account.
+  /// The account's rating in a game; `nil` without such an account.
   mutating func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating?
   mutating func openRoom(_ code: String) throws(StoreError) -> MatchID?
 }
 
 extension StoreConditions {
-  /// What of the conditions of a unit does not hold; of several things the first in the order of `Conflict`.
+  /// The first unmet condition of a unit, in the order of `Conflict`; `nil` if it can be stored.
   package mutating func conflict(_ unit: StoreUnit) throws(StoreError) -> Conflict? {
     for log in unit.logs {
-      // An empty log is one that is not there yet.
+      // A new match must not exist yet.
       guard try length(of: log.m) == (log.after == 0 ? nil : log.after) else { return .log(log.m) }
     }
     for ticket in unit.tickets { guard try waits(ticket: ticket) else { return .ticket(ticket) } }
@@ -28,7 +28,7 @@ extension StoreConditions {
       if let other = try self.slot(of: slot.account), other != unit.logs.first?.m { return .playing(slot.account) }
     }
     for score in unit.scores {
-      // The result of an account that is gone is dropped.
+      // The result of a deleted account is dropped.
       guard score.rating != nil, let rating = try rating(of: score.account, score.rules) else { continue }
       if rating != score.replacedRating { return .rating(score.account) }
     }
@@ -55,7 +55,7 @@ extension StoreConditions {
 }
 
 extension StoreUnit {
-  /// Why no store could store it: a mistake of whoever made it.
+  /// Returns why no store could store the unit, a bug of its creator; `nil` if it is well formed.
   package var mistake: String? {
     for log in logs where log.after == 0 && log.record == nil {
       return "match \(log.m) would begin without a record"
@@ -63,7 +63,7 @@ extension StoreUnit {
     return logs.isEmpty ? "a unit without a match" : nil
   }
 
-  /// Whether it is one event of one match and nothing else.
+  /// Whether the unit is one event of one match and nothing else.
   package var isMove: Bool {
     logs.count == 1 && logs[0].bodies.count == 1 && logs[0].record == nil && scores.isEmpty && slots.isEmpty
       && keys.isEmpty && tickets.isEmpty

@@ -2,73 +2,72 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// What a lobby asks of its store. A question that changes something is durable when it is answered.
+/// A question or command of a lobby to its store. Changes are durable before the answer. Each line below ends with the kind of answer.
 package enum StoreQuestion: Sendable, Hashable {
   // Nodes.
-  /// This node lives. It is reached by clients at an address. `.beat`
+  /// The heartbeat of a node and its address for clients. `.beat`
   case beat(NodeID, address: String)
-  /// This node ends: it follows nothing any more, and holds no session. `.done`
+  /// A node stops: removes it from its matches and sessions. `.done`
   case leave(NodeID)
-  /// Up to `limit` live matches that no living node follows, or a dead one does: dead nodes are taken off them, and this node follows
-  /// them from now on. Tickets and rows of dead nodes go once no match names them. `.swept`
+  /// Makes this node follow up to `limit` live matches that no living node follows or that list a dead node, and
+  /// removes dead nodes from them. Deletes tickets of dead nodes, and dead nodes that no match lists. `.swept`
   case sweep(NodeID, limit: Int)
-  /// What differs from what a node has in memory. Live matches among them that do not name the node name it from now on. `.differences`
+  /// Compares a node's memory with the store; adds the node to the live matches of its memory. `.differences`
   case compare(NodeID, Memory)
-  /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Deletes what has expired, up to `cleanedAtOnce`
-  /// rows of each kind. `.cleaned`
-  /// - sessions that have expired and are at no living node;
-  /// - accounts that have expired and have no session, no live match and none that ended in the last ten minutes. Named accounts
-  ///   that are banned stay;
-  /// - of more than `guests` guests those that were used longest ago, if they are at no living node and play nothing;
-  /// - keys older than `keys` ms, and tickets that have led somewhere, if their match is over;
+  /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Deletes up to `cleanedAtOnce`
+  /// rows of each of these kinds: `.cleaned`
+  /// - expired sessions that are not connected to a living node;
+  /// - expired accounts without a session, a live match or a match that ended within ten minutes, except named accounts that are banned;
+  /// - of more than `guests` guests the least recently used ones that are neither connected nor in a live match;
+  /// - keys older than `keys` ms and matched tickets whose match is over;
   /// - reports older than `ReportRecord.lives`.
   case clean(guests: Int, keys: Int64, lives: Lifetimes)
 
   // Matches.
-  /// A match with its log; while it goes on, the node follows it from now on. `.match`
+  /// Reads a match with its log; a live one is followed by the node from now on. `.match`
   case follow(MatchID, NodeID)
-  /// A match with its log. `.match`
+  /// Reads a match with its log. `.match`
   case match(MatchID)
-  /// The open room that has a code, else the live match that began with it. `.id`
+  /// The open room with a code, else the latest live match of a room with it. `.id`
   case code(String)
   /// The latest live public matches (without an opener), latest first. `.matches`
   case live(limit: Int)
-  /// Finished matches of an account that ended before a time, latest first: `limit` of them, and whatever ended in the same
-  /// millisecond as the last one. `.matches`
+  /// Matches of an account that ended before a time, latest first: `limit` matches, plus those that ended in the same
+  /// millisecond as the last of them. `.matches`
   case history(Int64, before: Int64, limit: Int)
 
   // Players.
-  /// Lets somebody in, at this node: see `Entry`. Of the account's sessions the oldest beyond `SessionRecord.mostPerAccount` are forgotten,
-  /// first those at no living node. `.entry`
+  /// Logs in at this node: see `Entry`. Deletes the account's oldest sessions beyond `SessionRecord.mostPerAccount`,
+  /// disconnected ones first. `.entry`
   case enter(Entry, NodeID)
-  /// The first message of a connection has come: the resume token before the current one is spent. Nothing if the session has
-  /// another generation by now. `.done`
+  /// Invalidates the previous resume token after the first message of a connection. Without effect if the session has
+  /// another generation. `.done`
   case settle(session: String, generation: Int64)
-  /// The connection of a session ended. Nothing if it has another generation by now. `.done`
+  /// Disconnects a session from its node. Without effect if it has another generation. `.done`
   case detach(session: String, generation: Int64)
   /// Changes an account. `.change`
   case change(AccountReference, AccountChange)
-  /// An account and what it plays. `.profile`
+  /// Reads an account and its current matches. `.profile`
   case profile(Int64)
-  /// These accounts, as far as they are there, by id. `.accounts`
+  /// Reads the existing ones of these accounts, by id. `.accounts`
   case accounts([Int64])
-  /// The strongest named players who have played a rated match of a game and are not banned, by rating, then id. `.accounts`
+  /// The strongest named players with a rated match of a game who are not banned, by rating, then id. `.accounts`
   case top(Variant, limit: Int)
-  /// Players of a list whose number is greater than one, by number. `.accounts`
+  /// Players of a list with ids greater than `after`, by id. `.accounts`
   case players(PlayerList, after: Int64, limit: Int)
 
   // Reports.
-  /// Keeps what a player has reported, under the next number; its number and names are the store's to say. `.done`
+  /// Stores a player's report under the next id; ignores its id and names. `.done`
   case report(ReportRecord)
-  /// Reports whose number is less than one, latest first. `.reports`
+  /// Reports with ids less than `before`, latest first. `.reports`
   case reports(before: Int64, limit: Int)
 
   // The queue.
-  /// Somebody waits to be paired. `.queued`
+  /// Adds a ticket to the queue. `.queued`
   case queue(TicketRecord, rated: Bool)
-  /// Takes a ticket away, unless it has led to a match. `.done`
+  /// Deletes a ticket unless it has led to a match. `.done`
   case unqueue(String)
-  /// All tickets that wait, oldest first, with their accounts. `.tickets`
+  /// All waiting tickets, oldest first, with their accounts. `.tickets`
   case tickets
 }
 
@@ -82,7 +81,7 @@ package enum StoreAnswer: Sendable, Hashable {
   case match(Followed?)
   case id(MatchID?)
   case matches([StoredMatch])
-  /// Instead of `matches`, for a lobby; `of` is how many matches were found, broken ones too.
+  /// Replaces `matches` for a lobby; `of` is the number of matches found, inconsistent ones included.
   case summaries([MatchSummary], of: Int)
   case entry(EntryResult)
   case change(ChangeResult)
@@ -95,34 +94,34 @@ package enum StoreAnswer: Sendable, Hashable {
 
 package struct NodeRecord: Sendable, Hashable {
   package var id: NodeID
-  /// `HOST:PORT` for clients.
+  /// `HOST:PORT` for clients; empty if unknown.
   package var address: String
 
   package init(id: NodeID, address: String) { (self.id, self.address) = (id, address) }
 }
 
 package struct Beat: Sendable, Hashable {
-  /// Milliseconds since 1970, on the store's clock.
+  /// The store's clock in milliseconds since 1970.
   package var now: Int64
-  /// The nodes that live, the oldest first: that one keeps the queue and looks for matches nobody follows. A node lives for
-  /// `lives` ms after a beat.
+  /// The living nodes, oldest first; the first one keeps the queue and adopts matches without a living follower. A node
+  /// lives for `lives` ms after a heartbeat.
   package var nodes: [NodeRecord]
-  /// Milliseconds.
+  /// Milliseconds from a heartbeat until the node counts as dead.
   package static let lives: Int64 = 3000
 
   package init(now: Int64, nodes: [NodeRecord]) { (self.now, self.nodes) = (now, nodes) }
 }
 
-/// A match as somebody who follows it needs it.
+/// A match with the data that a node needs to follow it.
 package struct Followed: Sendable, Hashable {
   package var match: StoredMatch
-  /// The accounts of its seats and opener, by id, as far as they are there.
+  /// The existing accounts of its players and opener, by id.
   package var accounts: [AccountRecord]
-  /// The nodes that follow it, this one included.
+  /// The nodes that follow the match, this one included.
   package var nodes: [NodeID]
-  /// The living nodes at which each of its accounts has a session; nothing for who has none.
+  /// The living nodes at which each of its accounts has a session; no entry without one.
   package var here: [Int64: Set<NodeID>]
-  /// The store's clock.
+  /// The store's clock in milliseconds since 1970.
   package var now: Int64
 
   package init(match: StoredMatch, accounts: [AccountRecord], nodes: [NodeID], here: [Int64: Set<NodeID>], now: Int64) {
@@ -130,32 +129,32 @@ package struct Followed: Sendable, Hashable {
   }
 }
 
-/// What a node has in memory, to be compared with the store.
+/// A node's memory, to be compared with the store.
 package struct Memory: Sendable, Hashable {
-  /// The live matches it follows, and how many events it knows.
+  /// The live matches that the node follows, with their numbers of events.
   package var matches: [MatchID: Int] = [:]
-  /// The accounts it knows, and their versions.
+  /// The cached accounts, with their versions.
   package var accounts: [Int64: Int64] = [:]
-  /// Its connected sessions, and their generations.
+  /// The connected sessions, with their generations.
   package var sessions: [String: Int64] = [:]
   /// The tickets of its connections.
   package var tickets: [String] = []
-  /// Whether the node also wants the live matches that name it and are not among these: it may have missed the answer that told of them.
+  /// Whether to report live matches that list the node and are not among these: the answer that named them may have been lost.
   package var wantsOthers = false
 
   package init() {}
 }
 
 package struct Differences: Sendable, Hashable {
-  /// Matches that have more events, or other ones, than the node knows, and those that it also wants; in order.
+  /// Matches whose number of events differs from the node's, and those it also asked for; sorted.
   package var matches: [MatchID] = []
-  /// Accounts that have changed, by id.
+  /// Changed accounts, by id.
   package var accounts: [AccountRecord] = []
-  /// Accounts that are no more, in order.
+  /// Deleted accounts, sorted.
   package var gone: [Int64] = []
-  /// Sessions that are no more, or have another generation, in order.
+  /// Sessions that were deleted or have another generation, sorted.
   package var sessions: [String] = []
-  /// Tickets that do not wait any more, and the match they have led to, if they have. By id.
+  /// Tickets that do not wait any more, with the match they led to, if any. By id.
   package var tickets: [LedTicket] = []
 
   package init() {}
@@ -168,22 +167,23 @@ package struct Differences: Sendable, Hashable {
   }
 }
 
-/// A wish to be paired, as a store keeps it.
+/// A request to be paired, as the store keeps it.
 package struct TicketRecord: Sendable, Hashable {
   package var id: String
   package var session: String
   package var account: Int64
   /// The node of its connection.
   package var node: NodeID
-  /// The key of the seek, empty if it has none.
+  /// The key of the seek; empty without one.
   package var key: String
-  /// What is wished, as a text: what the key means.
+  /// The meaning of the key, as a text: a key is bound to one purpose.
   package var purpose: String
-  /// Everything else that whoever pairs needs to know, as a text that only lobbies read.
+  /// The data that a lobby needs for pairing, as a text that only lobbies decode.
   package var wish: String
-  /// Since when it waits, on the store's clock; 0 for now.
+  /// When it began to wait, on the store's clock; 0 means now.
   package var since: Int64
-  /// Whether it had a place and has lost it: a ticket of another session that has come with its key keeps that. Not stored.
+  /// Whether the ticket was in the queue before and is missing now: if another session waits with its key, that session
+  /// keeps the place. Not stored.
   package var hasLostPlace = false
 
   package init(
@@ -201,17 +201,16 @@ package struct WaitingTicket: Sendable, Hashable {
   package init(_ ticket: TicketRecord, _ account: AccountRecord) { (self.ticket, self.account) = (ticket, account) }
 }
 
-/// What became of a ticket; all but `waits` leave the queue as it is.
+/// The result of queueing a ticket; only `waits` changes the queue.
 package enum QueueResult: Sendable, Hashable {
-  /// It waits since then. A ticket of this session, or with the same key of the same account, waits no more; one with the same
-  /// key has given its age to it.
+  /// Waits since this time. Replaces the tickets of this session and those with the same key of the same account, and
+  /// inherits the age of the latter.
   case waits(since: Int64)
-  /// Its key has led to this match, which goes on.
+  /// Its key has led to this live match.
   case led(MatchID)
-  /// Its key was used for something else, or waits for something else; or it has lost its place, and another session waits with its
-  /// key.
+  /// Its key is used for another purpose; or the ticket had lost its place and another session waits with the key.
   case purpose
-  /// The account is in a rated match, and this would be another one.
+  /// The account is in a rated match and this seek is rated.
   case playing
   /// There is no such account.
   case unknown

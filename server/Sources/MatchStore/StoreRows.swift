@@ -2,9 +2,9 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// What a store can do within a transaction. Entering and changing an account are written once, on top of it.
+/// The row operations of a store within a transaction. `enter` and `change`, common to all stores, are built on them.
 ///
-/// What was read stays as it was read until the transaction ends: a store that several nodes use locks it.
+/// Rows that were read cannot change until the transaction ends: a shared store locks them.
 package protocol StoreRows {
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64
@@ -12,26 +12,26 @@ package protocol StoreRows {
   mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord?
   /// The account whose token has this digest.
   mutating func account(token: SHA256.Digest) throws(StoreError) -> AccountRecord?
-  /// Whose a name is, without regard to case; nothing is locked.
+  /// The account that has a name, regardless of case; without a lock.
   mutating func holder(of name: String) throws(StoreError) -> Int64?
-  /// Replaces an account; its version is one more.
+  /// Replaces an account and increments its version.
   mutating func replace(_ account: AccountRecord) throws(StoreError)
-  /// Sets when an account expires; its version stays.
+  /// Sets the expiry of an account; its version stays.
   mutating func renew(account: Int64, until expires: Int64) throws(StoreError)
-  /// Adds an account under a number that nobody has had; returns the account as it is stored.
+  /// Adds an account with a never used id; returns it as stored.
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord
-  /// An account and what it plays.
+  /// An account and its current matches.
   mutating func profile(_ account: Int64) throws(StoreError) -> Profile?
 
   /// The session with this digest as `resume` or `previous`.
   mutating func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord?
-  /// Adds or replaces a session, connected to a node; returns its generation, one more than before, and the node it was at.
+  /// Adds or replaces a session, connected to a node; returns its incremented generation and its previous node.
   mutating func enter(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (
     generation: Int64, before: NodeID?
   )
-  /// Forgets the sessions of an account but one; returns which, in order.
+  /// Deletes the sessions of an account except one; returns their ids, sorted.
   mutating func forgetSessions(of account: Int64, but kept: String) throws(StoreError) -> [String]
-  /// Forgets the oldest sessions of an account beyond so many, first those at no living node, never `kept`; returns which, in order.
+  /// Deletes the oldest sessions of an account beyond `most`, disconnected ones first, never `kept`; returns their ids, sorted.
   mutating func trimSessions(of account: Int64, to most: Int, but kept: String) throws(StoreError) -> [String]
 }
 
@@ -87,16 +87,16 @@ extension StoreRows {
   }
 }
 
-/// What a store looks up before it lets somebody wait, and what it does then. Waiting is written once, on top of it.
+/// The row operations of a store for its queue. `queue`, common to all stores, is built on them.
 ///
-/// What was read stays as it was read until the transaction ends.
+/// Rows that were read cannot change until the transaction ends.
 package protocol QueueRows: StoreConditions {
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64
   mutating func hasAccount(_ id: Int64) throws(StoreError) -> Bool
-  /// The tickets that wait of a session of an account, or with a key of it, by number; without a key only the session's.
+  /// The waiting tickets of an account with this session or this key, by id; an empty key matches none.
   mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord]
-  /// Adds a ticket, unless one of this number has led to a match: that is what was asked before, and its answer was lost.
+  /// Adds a ticket, unless one with its id has led to a match: then this is a repetition after a lost answer.
   mutating func put(_ ticket: TicketRecord) throws(StoreError)
   mutating func drop(ticket: String) throws(StoreError)
 }
