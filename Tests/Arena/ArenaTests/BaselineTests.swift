@@ -7,11 +7,6 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Baseline") struct BaselineTests {
-  @Test func `what is computed is golden`() {
-    #expect(Solver().signature == "317358605706845116")
-    #expect("\(Perft().totalNodes)" == "549946")
-  }
-
   @Test(.needs("cc")) func `the C program of the arena's benchmark computes what we compute`() throws {
     try Support.withFolder { folder in
       let source = repository.appending(path: "Benchmarks/arena-bench/baseline.c").path

@@ -381,7 +381,8 @@ import TicTacToe
   func `our engine hears isready and stop while it searches, and keeps to its time`(variant: Variant) throws {
     let (input, output) = (Pipe(), Pipe())
     let server = Thread {
-      var server = try? UCIServer(.mcts(.simulations(100_000_000)), seed: 1)
+      // Weeks of thinking: each answer below comes from an order or from the time of `go`.
+      var server = try? UCIServer(.mcts(.simulations(1_000_000_000_000)), seed: 1)
       server?.serve(
         input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
       try? output.fileHandleForWriting.close()
@@ -391,13 +392,15 @@ import TicTacToe
     var text = ""
     func hear(_ line: String) {
       while !text.contains(line) {
+        var item = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&item, 1, 60_000) > 0 else { break }
         let data = output.fileHandleForReading.availableData
         guard !data.isEmpty else { break }
         text += String(decoding: data, as: UTF8.self)
       }
       #expect(text.contains(line), "\(text)")
     }
-    // Minutes of thinking: the answer to isready comes first.
+    // The answer to isready comes first.
     try say("setoption name UCI_Variant value \(variant.uciName)\nposition startpos\ngo\nisready\n")
     hear("readyok\n")
     #expect(!text.contains("bestmove"))

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Opponents
 import Oracle
@@ -265,7 +266,7 @@ import Testing
 
 @Suite("Exact numbers") struct ExactTests {
   @Test func `big numbers add, subtract, multiply and divide as small ones do`() {
-    var generator = SystemRandomNumberGenerator()
+    var generator = SplitMix64(seed: 44)
     for _ in 0..<2000 {
       let a = UInt64(UInt32.random(in: 0...(.max), using: &generator))
       let b = UInt64(UInt32.random(in: 1...(.max), using: &generator))
