@@ -78,9 +78,7 @@ targets += layer(
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Locks",
       ]),
-    .target(
-      name: "Interface", dependencies: ["TicTacToe", "ScoreModel"],
-      resources: ["en", "de", "fr"].map { .embedInCode("Words/\($0).txt") }),
+    .target(name: "Interface", dependencies: ["TicTacToe", "ScoreModel"]),
     .target(
       name: "WindowLogic",
       dependencies: ["Base", "TicTacToe", "Oracle", "MatchProtocol", "ClientModel", "Interface"]),

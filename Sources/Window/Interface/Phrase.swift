@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// A text of the game, by what it is for; the words stand in the files of `Assets/words`.
+/// A text of the game, by what it is for; the words stand in the files of the folder `Words`.
 package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case languageName, decimalSign, controlKey
   case title, subtitle

@@ -1,11 +1,11 @@
-/// The words of one language: a file of `Assets/words`, a `key = text` a line, comments after `#` at the start of a line.
+/// The words of one language: a file of the folder `Words`, a `key = text` a line, comments after `#` at the start of a line.
 package struct Words: Sendable {
   package private(set) var texts: [Phrase: String] = [:]
   /// What is wrong with the file, a line each.
   package private(set) var faults: [String] = []
 
-  package init(file: [UInt8]) {
-    for (index, line) in file.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+  package init(_ text: String) {
+    for (index, line) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
       if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
       let end = line.firstIndex(of: UInt8(ascii: " ")) ?? line.endIndex
       let name = String(decoding: line[..<end], as: UTF8.self)
@@ -21,10 +21,6 @@ package struct Words: Sendable {
     }
     for phrase in Phrase.allCases where texts[phrase] == nil { faults.append("\(phrase.rawValue) is missing") }
   }
-
-  fileprivate static let english = Words(file: PackageResources.en_txt)
-  fileprivate static let german = Words(file: PackageResources.de_txt)
-  fileprivate static let french = Words(file: PackageResources.fr_txt)
 }
 
 /// The languages of the game.

@@ -1,5 +1,10 @@
-# The words of the window in English: a `key = text` a line. The keys are those of `Phrase`.
+// Indented, each line of the text would have four spaces more.
+// swift-format-ignore-file
 
+extension Words {
+  /// The words of the window in English: a `key = text` a line. The keys are those of `Phrase`.
+  static let english = Words(
+"""
 languageName = English
 decimalSign = .
 controlKey = Ctrl
@@ -461,3 +466,5 @@ lostMost = Biggest mistakes
 lostLittle = no significant mistakes
 reviewing = Analysing: % of %
 expected = estimates, not exact
+""")
+}

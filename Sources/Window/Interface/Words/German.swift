@@ -1,5 +1,10 @@
-# The words of the window in German: a `key = text` a line. The keys are those of `Phrase`.
+// Indented, each line of the text would have four spaces more.
+// swift-format-ignore-file
 
+extension Words {
+  /// The words of the window in German: a `key = text` a line. The keys are those of `Phrase`.
+  static let german = Words(
+"""
 languageName = Deutsch
 decimalSign = ,
 controlKey = Strg
@@ -461,3 +466,5 @@ lostMost = Größte Fehler
 lostLittle = keine bedeutenden Fehler
 reviewing = Analyse: % von %
 expected = Schätzungen, nicht exakt
+""")
+}

@@ -1,5 +1,10 @@
-# The words of the window in French: a `key = text` a line. The keys are those of `Phrase`.
+// Indented, each line of the text would have four spaces more.
+// swift-format-ignore-file
 
+extension Words {
+  /// The words of the window in French: a `key = text` a line. The keys are those of `Phrase`.
+  static let french = Words(
+"""
 languageName = Français
 decimalSign = ,
 controlKey = Ctrl
@@ -461,3 +466,5 @@ lostMost = Plus grosses erreurs
 lostLittle = pas de grosse erreur
 reviewing = Analyse : % sur %
 expected = estimations, pas exactes
+""")
+}
