@@ -2,49 +2,48 @@ import CLibPQ
 import Foundation
 import MatchStore
 
-/// Where a PostgreSQL database is, as libpq understands it: `postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full…`.
+/// The address of a PostgreSQL database, a URL of libpq: `postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full…`.
 ///
-/// What the URL leaves open comes from PGHOST, PGUSER, PGPASSFILE, PGSERVICE and the other variables of libpq, then from
-/// our defaults below. The password never leaves this value but to libpq.
+/// Parts missing in the URL come from PGHOST, PGUSER, PGPASSFILE, PGSERVICE and libpq's other variables, then from the
+/// defaults below. The password is passed only to libpq.
 package struct PGAddress: Sendable {
-  /// What libpq connects by.
+  /// The connection string for libpq.
   let parameters: String
-  /// Where it is, without user and password, for logs and messages.
+  /// The address without user and password, for logs and messages.
   package let description: String
-  /// Whether the URL holds a password, which on a command line everybody on the machine could read.
+  /// Whether the URL contains a password, which every user of the machine could read on a command line.
   package let hasPassword: Bool
-  /// Whether it names several hosts, of which another may take over.
+  /// Whether the URL names several hosts, so that a standby may take over.
   let hasSeveralHosts: Bool
-  /// Whether a host may take over that may lack what was acknowledged.
+  /// Whether the user accepts a standby that may lack acknowledged data.
   package var allowsLossyFailover = false
 
-  /// A dead machine is noticed in 2 s, an endless connection attempt ends after 3 s, and of several hosts the one that can
-  /// be written is taken.
+  /// Detects a dead machine after 2 s, gives up connecting after 3 s, and chooses the writable one of several hosts.
   private static let defaults = [
     "application_name": "alina-server", "connect_timeout": "3", "tcp_user_timeout": "2000", "keepalives_idle": "5",
     "keepalives_interval": "1", "keepalives_count": "3", "target_session_attrs": "read-write",
   ]
 
-  /// Whether a text is meant as such a URL.
+  /// Whether a text is meant as a PostgreSQL URL.
   package static func matches(_ text: String) -> Bool {
     text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
   }
 
-  /// Reads a URL; throws what libpq says is wrong with it.
+  /// Parses a URL; throws libpq's error message.
   package init(_ url: String) throws(StoreError) {
     guard PGAddress.matches(url) else {
       throw .unusable("the store is postgres://USER@HOST:PORT/DATABASE, which this is not")
     }
     var problem: UnsafeMutablePointer<CChar>?
     guard let options = PQconninfoParse(url, &problem) else {
-      // libpq quotes the URL in some of its messages, and with it a password.
+      // Some messages of libpq quote the URL, including its password; keep only the part before the colon.
       let text = problem.map { PGAddress.line(String(cString: $0)) } ?? "out of memory"
       PQfreemem(problem)
       throw .unusable("the URL of the store cannot be read: \(text.split(separator: ":").first ?? "")")
     }
     defer { PQconninfoFree(options) }
     var option = options
-    // What is asked of libpq, and what it will find by itself besides.
+    // The parameters passed to libpq, and those it will find by itself.
     var (asked, found) = (["client_encoding": "UTF8"], [String: String]())
     while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
       let given = option.pointee.val.map { String(cString: $0) }
@@ -61,7 +60,7 @@ package struct PGAddress: Sendable {
     }.joined(separator: " ")
   }
 
-  /// A message of libpq as one line.
+  /// Joins the lines of a libpq message.
   static func line(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "; ")
   }

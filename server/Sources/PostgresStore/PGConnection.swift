@@ -2,19 +2,19 @@ import CLibPQ
 import Foundation
 import MatchStore
 
-/// One connection to PostgreSQL by libpq's pipeline mode, used by one thread at a time.
+/// A connection to PostgreSQL in libpq's pipeline mode, used by one thread at a time.
 ///
-/// Once it is lost it stays lost: what was meant for the middle of a transaction is never done outside of it.
+/// A lost connection is not reopened, so that a statement meant for a transaction can never run outside of it.
 package final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
   private var connection: OpaquePointer?
   private var prepared: Set<String> = []
 
-  /// Connects and makes the calls of `setup`; blocks up to `connect_timeout` for each address.
+  /// Connects and runs `setup`; blocks up to `connect_timeout` for each address.
   package init(_ address: PGAddress, setup: [PGCall] = []) throws(PGError) {
     connection = PQconnectdb(address.parameters)
     do throws(PGError) {
       try must(PQstatus(connection) == CONNECTION_OK)
-      // Notices (a table exists already…) are nobody's business.
+      // Suppress notices, such as "relation already exists".
       PQsetNoticeProcessor(connection, { _, _ in }, nil)
       let version = PQserverVersion(connection) / 10_000
       guard version >= 15 else { throw .refused("PostgreSQL 15 or newer is needed, this is \(version)") }
@@ -22,32 +22,31 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       if !setup.isEmpty { _ = try run(setup, within: 5000) }
     } catch {
       close()
-      // Whether nobody answers or what answers refuses is in the words of libpq.
+      // The message of libpq says whether the server did not answer or refused.
       throw .unreachable("\(error)")
     }
   }
 
   deinit { close() }
 
-  /// Ends the connection, whatever was on its way.
+  /// Closes the connection; the outcome of calls in flight is unknown.
   func close() {
     PQfinish(connection)
     connection = nil
   }
 
-  /// Whether the connection is there, as far as can be seen without asking the server.
+  /// Whether the connection is open, as far as the client can tell without a round trip.
   var isOpen: Bool {
     while let connection {
       var ready = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
       guard poll(&ready, 1, 0) > 0 else { return true }
-      // A last word of the server's, then its end.
+      // The server may have sent a message before it closed the connection.
       if PQconsumeInput(connection) != 1 { close() }
     }
     return false
   }
 
-  /// Makes the calls in one flight and waits for their rows. They are one transaction, which nothing can interrupt but
-  /// the end of the connection, unless they begin or end one themselves.
+  /// Sends the calls in one pipeline and waits for their rows. Unless the calls themselves begin or end one, they form one transaction.
   package func run(_ calls: [PGCall], within milliseconds: Int64) throws(PGError) -> [PGRows] {
     guard isOpen else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
     do throws(PGError) {
@@ -55,18 +54,17 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       for call in calls { steps += try send(call) }
       return try receive(steps, Moment.currentSteady + milliseconds)
     } catch {
-      // What a server refuses leaves the connection whole.
+      // A refused statement leaves the connection usable.
       if case .lost = error { close() }
       throw error
     }
   }
 
-  /// Waits until something is told on the channels that were LISTENed to, something can be read from `descriptor`, or
-  /// the time is over; returns what was told.
+  /// Waits for a notification on the LISTEN channels, for `descriptor` to become readable, or for the time limit; returns the payloads.
   func hear(for milliseconds: Int32, orUntil descriptor: Int32) throws(PGError) -> [String] {
     guard connection != nil else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
     do throws(PGError) {
-      // What came along with an answer is here already.
+      // Notifications that arrived with an earlier answer.
       let before = told()
       if !before.isEmpty { return before }
       var ready = [
@@ -91,7 +89,8 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     return texts
   }
 
-  /// Sends a call, behind what prepares its statement; returns whose answers come: a statement's that is prepared, or the rows of one.
+  /// Sends a call, preceded by the preparation of its statement if it is new. Returns an entry for each expected
+  /// result: the name of a statement being prepared, or `nil` for rows.
   private func send(_ call: PGCall) throws(PGError) -> [String?] {
     let (statement, n) = (call.statement, Int32(call.values.count))
     var isNew = false
@@ -104,7 +103,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       let start = buffer.count
       return value.encode(into: &buffer) ? start..<buffer.count : nil
     }
-    // An empty value needs an address too: libpq takes a null pointer for NULL.
+    // An empty value needs an address, too: libpq reads a null pointer as NULL.
     buffer.append(0)
     let isSent = buffer.withUnsafeBytes { raw in
       let base = raw.assumingMemoryBound(to: CChar.self).baseAddress
@@ -126,7 +125,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       try wait(until: deadline)
       while PQisBusy(connection) == 0 {
         try must(PQstatus(connection) == CONNECTION_OK)
-        // A null pointer ends the results of one statement.
+        // `nil` marks the end of a statement's results.
         guard let result = PQgetResult(connection) else {
           at += 1
           continue
@@ -139,7 +138,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
         case _ where at >= steps.count: throw .lost("PostgreSQL: an answer to nothing")
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: if steps[at] == nil { rows.append(PGRows(result)) }
         case let status:
-          // What could not be prepared is prepared again the next time.
+          // Remove the failed preparation, so that the next call repeats it.
           if let name = steps[at] { prepared.remove(name) }
           guard status != PGRES_PIPELINE_ABORTED, failure == nil else { continue }
           let refusal = PGError(result, of: String(cString: PQuser(connection)))
@@ -150,7 +149,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     }
   }
 
-  /// Writes what the socket takes, then waits for something to read.
+  /// Writes pending output, then waits for input.
   private func wait(until deadline: Int64) throws(PGError) {
     while true {
       let unsent = PQflush(connection)
@@ -165,7 +164,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     }
   }
 
-  /// Throws what libpq says of the connection, unless all is well.
+  /// Throws libpq's error message if a call failed.
   private func must(_ isWell: Bool) throws(PGError) {
     if isWell { return }
     let text = PGAddress.line(String(cString: PQerrorMessage(connection)))
@@ -187,15 +186,15 @@ extension PGRows {
   }
 }
 
-/// What can go wrong on the way to a database and in it.
+/// An error of a connection or of the database.
 package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Nothing was sent.
   case unreachable(String)
-  /// The server has refused it, and undone all of it.
+  /// The server refused the transaction and rolled it back.
   case refused(String)
-  /// Refused because of other transactions; a retry will probably succeed.
+  /// Rolled back because of concurrent transactions; a retry will probably succeed.
   case contended(String)
-  /// No answer came: it was done, or not, or will be later.
+  /// No answer arrived: it was done, or not, or will be later.
   case lost(String)
 
   package var description: String {
@@ -204,15 +203,15 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What a server refused; or, where it ended the connection as well, that what it was doing is in doubt.
+  /// Classifies a server error: a refusal, or an unknown outcome if the server also closed the connection.
   fileprivate init(_ result: OpaquePointer, of role: String) {
     func field(_ code: UnicodeScalar) -> String {
       PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) } ?? ""
     }
     let text = PGAddress.line([field("M"), field("D")].filter { !$0.isEmpty }.joined(separator: "; "))
-    // V is the severity in English. After FATAL and PANIC the connection is gone.
+    // V is the severity, not localised. FATAL and PANIC end the connection.
     switch (field("V"), field("C")) {
-    // serialization_failure, deadlock_detected, lock_not_available, unique_violation: all of it is done again, and sees more.
+    // serialization_failure, deadlock_detected, lock_not_available, unique_violation: retry the transaction with a new snapshot.
     case ("ERROR", "40001"), ("ERROR", "40P01"), ("ERROR", "55P03"), ("ERROR", "23505"): self = .contended(text)
     // insufficient_privilege
     case ("ERROR", "42501"): self = .refused("PostgreSQL: \(text); the role \(role) must own the database")
@@ -224,7 +223,7 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StoreError {
-  /// What it means to whoever asks a store.
+  /// The error of a store's call that met this one.
   init(_ error: PGError) {
     if case .lost(let what) = error { self = .unknown(what) } else { self = .failed(error.description) }
   }

@@ -1,16 +1,16 @@
 import Base
 
-/// A statement: prepared once on each connection if it has a name.
+/// An SQL statement; with a name it is prepared once on each connection.
 package struct PGStatement: Sendable, Hashable {
-  /// What it is prepared as, or `nil` for one that is sent whole each time.
+  /// The name for preparing; `nil` if the text is sent each time.
   let name: String?
   /// The text, with parameters `$1`, `$2`, ….
   let sql: String
 
-  /// A statement of the hot path. Its name follows from its text, so that no two have the same.
+  /// A frequent statement, prepared under a hash of its text.
   init(_ sql: String) { (name, self.sql) = (String(fnv1a(sql.utf8), radix: 16), sql) }
 
-  /// A statement that is run rarely.
+  /// A rare statement, sent unprepared.
   package init(once sql: String) { (name, self.sql) = (nil, sql) }
 
   package func callAsFunction(_ values: PGValue...) -> PGCall { PGCall(statement: self, values: values) }
@@ -28,6 +28,6 @@ package struct PGCall: Sendable, Hashable {
 
 package struct PGRows: Sendable {
   package var rows: [[PGValue]] = []
-  /// How many rows it changed or read.
+  /// The number of rows changed or read.
   var count = 0
 }

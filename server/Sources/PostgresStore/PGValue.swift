@@ -1,6 +1,6 @@
 import MatchProtocol
 
-/// A value on its way to or from PostgreSQL, in the binary format of its type.
+/// A parameter or column value in PostgreSQL's binary format.
 package enum PGValue: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -11,7 +11,7 @@ package enum PGValue: Sendable, Hashable {
   case bytes([UInt8])
   case array([PGValue], of: Kind)
 
-  /// The types we use, by their numbers in `pg_type`.
+  /// The supported types by their OIDs in `pg_type`.
   package enum Kind: UInt32, Sendable {
     case bool = 16, bytea = 17, int8 = 20, int4 = 23, text = 25, float8 = 701, textArray = 1009, int8Array = 1016
   }
@@ -25,7 +25,7 @@ package enum PGValue: Sendable, Hashable {
   static func texts(_ values: [String?]) -> PGValue { .array(values.map { .optional($0) }, of: .text) }
   static func blobs(_ values: [[UInt8]]) -> PGValue { .array(values.map(bytes), of: .bytea) }
 
-  /// The value, if it is of that type and not NULL.
+  /// The value if it has the type and is not NULL.
   package var int: Int64? { if case .int(let value) = self { value } else { nil } }
   var text: String? { if case .text(let value) = self { value } else { nil } }
   var bytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
@@ -44,7 +44,7 @@ package enum PGValue: Sendable, Hashable {
     case .text(let value): out += value.utf8
     case .bytes(let value): out += value
     case .array(let values, let kind):
-      // Dimensions, whether there are NULLs, the type; length and first index; each element behind its length.
+      // Header: dimensions, has-nulls flag, element type, then length and lower bound; each element follows its length.
       for word in [values.isEmpty ? 0 : 1, values.contains(.null) ? 1 : 0, kind.rawValue] { out.appendBig(word) }
       if values.isEmpty { break }
       for word in [UInt32(values.count), 1] { out.appendBig(word) }
@@ -59,7 +59,7 @@ package enum PGValue: Sendable, Hashable {
     return true
   }
 
-  /// Reads the binary format of a column; types that no statement of ours asks for come as bytes.
+  /// Decodes a column; unsupported types become bytes.
   init(_ bytes: Slice<UnsafeRawBufferPointer>, type: UInt32) {
     let number = { (part: Slice<UnsafeRawBufferPointer>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
     switch Kind(rawValue: type) {

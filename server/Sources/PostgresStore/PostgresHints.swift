@@ -3,26 +3,26 @@ import Foundation
 import MatchStore
 import Synchronization
 
-/// The name of a node's channel: of the whole database, so the schema is part of it. $1 is the node.
+/// The prefix of a node's channel; channels are global to a database, so it includes the schema. $1 is the node.
 private let channelOfNode = "'alina_' || to_hex(hashtext(current_schema())) || '_' || "
 
 extension PostgresStore {
   private static let notifyAll = PGStatement(once: "SELECT count(pg_notify(\(channelOfNode) id, '')) FROM node")
 
-  /// An empty notification stands for a missed one.
+  /// Sends every node an empty notification, which stands for a lost one.
   package func requestComparison() throws(StoreError) { try pool.run([PostgresStore.notifyAll()]) }
 }
 
-/// A thread that hears what is told to a node, and connects again for ever.
+/// A thread that receives the hints for a node and reconnects after each failure.
 final class PostgresListener: Sendable {
   private let address: PGAddress
   private let node: NodeID
   private let heard: @Sendable (String?) -> Void
   private let isOver = Mutex(false)
-  /// Whose end ends the wait for hints.
+  /// Closing its writing end wakes the thread.
   private let bell = Pipe()
 
-  /// Milliseconds without a word after which the database is asked whether it is there, and until which it must answer.
+  /// Milliseconds without a hint after which the connection is tested, and within which the database must answer.
   private static let silence: Int32 = 1500
 
   init(_ address: PGAddress, node: NodeID, heard: @escaping @Sendable (String?) -> Void) {
@@ -35,7 +35,7 @@ final class PostgresListener: Sendable {
     thread.start()
   }
 
-  /// Ends it soon, without waiting; nothing is heard any more after the word that is being heard.
+  /// Stops the thread soon, without waiting; at most the hint being delivered is still delivered.
   func end() {
     let wasOver = isOver.withLock { isOver in
       defer { isOver = true }
@@ -50,7 +50,7 @@ final class PostgresListener: Sendable {
     var failures = 0
     while !isEnded {
       do throws(PGError) { try hear { failures = 0 } } catch {
-        // 50 ms doubling to 400 ms, as for every other connection.
+        // Wait 50 ms doubling to 400 ms, as `PostgresPool.take` does.
         var ready = pollfd(fd: bell.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&ready, 1, min(400, 50 << Int32(failures)))
         failures = min(failures + 1, 3)
@@ -78,10 +78,9 @@ final class PostgresListener: Sendable {
   private func tell(_ text: String?) { if !isEnded { heard(text) } }
 }
 
-/// A thread that tells hints, all that have gathered at once. Those that cannot be told are dropped.
+/// A thread that sends hints, all queued ones in one transaction. Hints that cannot be sent are dropped.
 ///
-/// Never in the transaction of a move: one that has notified takes a lock over the whole database until its log is
-/// flushed.
+/// Separate from the transactions of moves: a transaction with NOTIFY holds a lock over the whole database until its commit is flushed.
 final class PostgresTeller: Sendable {
   private struct State {
     var hints: [(node: NodeID, text: String)] = []
@@ -90,7 +89,7 @@ final class PostgresTeller: Sendable {
     var isOver = false
   }
 
-  /// Bytes that may wait; what is beyond is dropped.
+  /// The most queued bytes; hints beyond are dropped.
   private static let room = 8 << 20
 
   private let state = Mutex(State())
@@ -122,7 +121,7 @@ final class PostgresTeller: Sendable {
     thread.start()
   }
 
-  /// Ends it soon, without waiting.
+  /// Stops the thread soon, without waiting.
   func end() {
     state.withLock { $0.isOver = true }
     wake.signal()

@@ -2,14 +2,14 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// What a batch of units, or of wishes to be paired, looks at.
+/// The rows that a batch of units or of tickets reads and locks.
 struct PostgresNeeds {
   var accounts: Set<Int64> = []
-  /// Whether it matters what rated matches they play, and how they stand in other games than the classic one.
+  /// Whether the accounts' rated slots, and their standings in other games than the classic one, are read.
   var (readsSlots, readsStandings) = (false, false)
   var matches: Set<MatchID> = []
   var tickets: Set<String> = []
-  /// Whose tickets may give their places to these.
+  /// The tickets to be queued; waiting tickets of the same session or key may give them their place.
   var wishes: [TicketRecord] = []
   var keys: Set<PostgresJudge.Key> = []
   var codes: Set<String> = []
@@ -50,7 +50,7 @@ struct PostgresNeeds {
     """)
   private static let lockMatches = PGStatement(
     "SELECT id, seq, nodes FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE")
-  // Other rows than those locked are read in later statements, which see what was done while the lock was waited for.
+  // READ COMMITTED takes a new snapshot per statement: read unlocked tables after the locks are held.
   private static let slots = PGStatement(
     "SELECT id, \(PostgresRows.liveMatch("rated_match")) FROM account WHERE id = ANY($1::bigint[])")
   private static let standings = PGStatement(
@@ -75,7 +75,7 @@ struct PostgresNeeds {
   private static let rooms = PGStatement(
     "SELECT code, id FROM match WHERE code = ANY($1::text[]) AND x IS NULL AND ended IS NULL")
 
-  /// The questions, of which those about nothing are left out: see `PostgresJudge.init`.
+  /// The locking and reading calls without the empty ones, in the order in which `PostgresJudge.init` reads their rows.
   var calls: [PGCall] {
     let numbers = PGValue.ints(accounts.sorted())
     var calls = accounts.isEmpty ? [] : [PostgresNeeds.lockAccounts(numbers)]
@@ -95,11 +95,11 @@ struct PostgresNeeds {
 }
 
 extension MatchRecord {
-  /// The code of an open room.
+  /// The code of an open room; `nil` for other matches.
   fileprivate var openCode: String? { x == nil && ended == nil ? code : nil }
 }
 
-/// Judges units, or wishes to be paired, one after the other by what was read under locks, and gathers what is to be written.
+/// Validates units or tickets one after the other against locked rows, and collects the changes to write.
 struct PostgresJudge: QueueRows {
   struct Key: Hashable {
     var account: Int64
@@ -118,18 +118,18 @@ struct PostgresJudge: QueueRows {
   }
 
   private struct Account {
-    /// Milliseconds since 1970 when it was locked, on the database's clock.
+    /// The time at which the account was locked, in milliseconds since 1970 on the database's clock.
     var now: Int64
     var ratings: [Variant: Glicko2.Rating]
     var slot: MatchID?
     var isSlotMoved = false
-    /// What is added to its row, and to those of other games, by how many results.
+    /// The results to add to the account's row and to its standings in other games, and their number.
     var score: AccountScore?
     var results: Int64 = 0
     var others: [Variant: AccountScore] = [:]
   }
 
-  // As it is after the units that were judged.
+  // The state after the units validated so far.
   private var matches: [MatchID: Match] = [:]
   private var accounts: [Int64: Account] = [:]
   private var tickets: Set<String> = []
@@ -137,7 +137,7 @@ struct PostgresJudge: QueueRows {
   private var uses: [Key: (purpose: String, m: MatchID)] = [:]
   private var rooms: [String: MatchID] = [:]
 
-  // What is written besides.
+  // Further rows to write.
   private var events: [EventRow] = []
   private var ledTickets: [(id: String, m: MatchID)] = []
   private var newUses: [Key: (purpose: String, m: MatchID)] = [:]
@@ -189,7 +189,7 @@ struct PostgresJudge: QueueRows {
     return numbers.count == 3 ? Glicko2.Rating(value: numbers[0], deviation: numbers[1], volatility: numbers[2]) : nil
   }
 
-  // MARK: judging
+  // MARK: validating
 
   mutating func judge(_ unit: StoreUnit) throws(StoreError) -> Verdict {
     if let conflict = try conflict(unit) { return .conflict(conflict) }
@@ -222,12 +222,12 @@ struct PostgresJudge: QueueRows {
     uses[Key(account: account, key: key)].map { ($0.purpose, $0.m) }
   }
 
-  /// Whoever has not played a game has the rating of a new player in it.
+  /// The account's rating in a game, that of a new player if it has not played it.
   func rating(of account: Int64, _ rules: Variant) -> Glicko2.Rating? {
     accounts[account].map { $0.ratings[rules] ?? Standing().rating }
   }
 
-  // MARK: places in the queue
+  // MARK: the queue
 
   func now() throws(StoreError) -> Int64 {
     guard let now = accounts.values.first?.now else { throw .failed("the database has no clock") }
@@ -250,7 +250,7 @@ struct PostgresJudge: QueueRows {
     if newTickets.removeValue(forKey: ticket) == nil { droppedTickets.append(ticket) }
   }
 
-  // MARK: what grows
+  // MARK: appending
 
   private mutating func grow(_ log: StoreUnit.Log) {
     events += log.numbered
@@ -307,7 +307,7 @@ struct PostgresJudge: QueueRows {
     """
     INSERT INTO match_event (match_id, seq, body) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
     """)
-  /// A slot that does not move is NULL, one that is freed is empty.
+  /// `slot` NULL keeps the account's slot, an empty text frees it.
   private static let changeAccounts = PGStatement(
     """
     UPDATE account SET won = account.won + d.won, drawn = account.drawn + d.drawn, lost = account.lost + d.lost,
@@ -353,7 +353,7 @@ struct PostgresJudge: QueueRows {
     ON CONFLICT (account, key) DO UPDATE SET match_id = excluded.match_id, purpose = excluded.purpose, at = excluded.at
     """)
 
-  /// What has become of it all; nothing if nothing holds.
+  /// The statements that write the collected changes; empty if no unit was applicable.
   var writes: [PGCall] {
     var calls: [PGCall] = []
     let changed = matches.filter { $0.value.grown > 0 || $0.value.record != nil }.sorted { $0.key < $1.key }
@@ -439,7 +439,7 @@ struct PostgresJudge: QueueRows {
 }
 
 extension AccountScore {
-  /// Both of them, where a later rating takes the place of an earlier one.
+  /// The sum of both; a later rating replaces the earlier one.
   fileprivate func adding(_ later: AccountScore) -> AccountScore {
     var sum = self
     (sum.won, sum.drawn, sum.lost) = (won + later.won, drawn + later.drawn, lost + later.lost)

@@ -1,15 +1,15 @@
 import MatchStore
 
-/// The schema in PostgreSQL and its history. A migration expands first; what it makes needless is removed in a later
-/// version, once no build that needs it is left. `min_reader` says which builds may still use the database.
+/// The PostgreSQL schema and its migrations. A migration only adds; what it makes obsolete is removed in a later
+/// version, once no supported build needs it. `min_reader` is the oldest build that may use the database.
 enum PostgresMigrations {
   /// The schema this build writes.
   static let version = steps.count
-  /// The oldest build that can use what this one writes; raised only when a migration takes something away. Before
-  /// version 7 matches had owners.
+  /// The oldest build that can use this one's database; raised only if a migration removes something. Before version 7
+  /// matches had owners.
   static let minReader = 7
 
-  /// The statements that lead from each version to the next; the index is the version they start from.
+  /// The statements from each version to the next; the index is the version before.
   static let steps: [[String]] = [
     [
       """
@@ -28,7 +28,7 @@ enum PostgresMigrations {
         expires BIGINT NOT NULL)
       """,
       "CREATE INDEX session_account ON session (account)",
-      // Half of a page is left free, so that each move's update of `seq` stays on its page and touches no index.
+      // Half of each page stays free, so that a move's update of `seq` is a HOT update: on the same page and without index changes.
       """
       CREATE TABLE match (
         id TEXT COLLATE "C" PRIMARY KEY, x BIGINT, o BIGINT, opener BIGINT, code TEXT, created BIGINT NOT NULL,
@@ -44,7 +44,7 @@ enum PostgresMigrations {
       """,
       "CREATE UNIQUE INDEX match_event_mid ON match_event (match_id, side, mid) WHERE mid IS NOT NULL",
     ],
-    // What several nodes share. Times are milliseconds since 1970 on the database's clock.
+    // Tables shared by several nodes. Times are milliseconds since 1970 on the database's clock.
     [
       "CREATE SEQUENCE node_epoch", "CREATE SEQUENCE account_id",
       """
@@ -78,15 +78,16 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX used_key_at ON used_key (at)",
     ],
-    // The version of the log's language in force, and what each incarnation reads: 1 for builds that do not say.
+    // The event version in force, and the version each node reads: 1 for builds that do not say.
     [
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
     ],
-    // A lobby knows the ids of its commands; the index was paid at each move. Two functions that came here are gone again.
+    // The lobby detects repeated commands; this index had cost time at each move. Two functions that this step created
+    // were removed again.
     ["DROP INDEX match_event_mid"],
     [],
-    // How an account stands in the other games; the account's own row has the classic one, which older builds read and write.
+    // Standings in games other than the classic one, whose standing is in the account's row, where older builds read and write it.
     [
       """
       CREATE TABLE standing (
@@ -97,17 +98,18 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX standing_top ON standing (rules, rating DESC, account) WHERE rated_at > 0",
     ],
-    // Nodes own nothing: a match names those that follow it. Live matches go on, and are found by the sweep.
+    // Matches lose their owners and list the nodes that follow them. Live matches continue: the next search for matches
+    // without a living follower finds them.
     [
       "DROP FUNCTION IF EXISTS append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
       "DROP FUNCTION IF EXISTS must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",
       "DROP SEQUENCE node_epoch",
-      // An event's side and command are in its body.
+      // Side and command of an event are in its body.
       "ALTER TABLE match_event DROP COLUMN epoch, DROP COLUMN side, DROP COLUMN mid",
       "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
-      // There are few sets of nodes: whoever looks for matches of dead ones goes from set to set.
+      // There are few different sets of nodes: a search for dead nodes skips from set to set.
       "DROP INDEX match_live", "CREATE INDEX match_nodes ON match (nodes) WHERE ended IS NULL",
-      // Of open rooms with one code the latest could be joined by it, and still can.
+      // Of several open rooms with one code only the latest could be joined; it keeps the code.
       """
       UPDATE match m SET code = NULL WHERE x IS NULL AND ended IS NULL AND EXISTS (
         SELECT 1 FROM match later WHERE later.code = m.code AND later.x IS NULL AND later.ended IS NULL
@@ -145,33 +147,33 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX report_at ON report (at)",
     ],
-    // Most matches have no opener. As long as those stood in this index too, PostgreSQL might read all of them to list a few.
+    // Most matches have no opener. With them in the index, PostgreSQL might read all of them to list a few rooms.
     [
       "DROP INDEX match_opener",
       "CREATE INDEX match_opener ON match (opener) WHERE ended IS NULL AND opener IS NOT NULL",
     ],
-    // Accounts expire 366 days after their last use. Before, a token had 90 days from when it was made, used or not.
+    // Accounts now expire 366 days after their last use; before, 90 days after their token was issued.
     [
       "UPDATE account SET token_expires = token_expires + 276 * 86400000::bigint WHERE NOT guest",
       "CREATE INDEX account_expires ON account (token_expires)", "CREATE INDEX ticket_node ON ticket (node)",
     ],
   ]
 
-  /// First of the two numbers of our advisory locks ("Alin"); the second is made of the schema's name, so that several
-  /// stores can share a database.
+  /// The first key of our advisory locks ("Alin"); the second is a hash of the schema's name, so that several stores
+  /// can share a database.
   static let lockClass = 0x416C_696E
-  /// What is read after the wait for the lock is what the others have left.
+  /// READ COMMITTED, so that the statements after the lock see the migrations of other nodes.
   private static let begin = PGStatement(once: "BEGIN ISOLATION LEVEL READ COMMITTED")
   private static let lock = PGStatement(
     once: "SELECT pg_advisory_xact_lock(\(lockClass), hashtext('migrate ' || current_schema()))")
 
-  /// Brings a database up to this build's version in one transaction, while others who try the same wait.
+  /// Migrates a database to this build's version in one transaction; other nodes doing the same wait.
   static func run(_ connection: PGConnection, place: String) throws(StoreError) {
     var minReader = 0
     do throws(PGError) {
       minReader = try migrate(connection)
     } catch {
-      // Ends the transaction, and with it the lock; what went wrong is already known.
+      // Roll back to release the lock; the first error is reported.
       _ = try? connection.run([PGStatement.rollback()], within: 5000)
       throw StoreError(error).reading(place)
     }
@@ -180,7 +182,7 @@ enum PostgresMigrations {
     }
   }
 
-  /// Returns what the database asks of its readers.
+  /// Migrates if needed; returns the `min_reader` of the database.
   private static func migrate(_ connection: PGConnection) throws(PGError) -> Int {
     let exists = try connection.run(
       [begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: 120_000)

@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Questions about players and those who wait.
+/// Questions about players and the queue.
 extension PostgresStore {
   static let settle = PGStatement(
     "UPDATE session SET previous = NULL WHERE id = $1 AND generation = $2::bigint")
@@ -15,7 +15,7 @@ extension PostgresStore {
 
   static let account = PGStatement(
     "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
-  /// The keys of a match are in its first event, be it sought or opened; LIMIT keeps that a look-up for each match.
+  /// Includes the first event, which contains the match's keys; LIMIT makes that one index look-up for each match.
   private static let liveOf = PGStatement(
     """
     SELECT \(PostgresRows.openingColumns) FROM match m
@@ -114,7 +114,7 @@ extension PostgresStore {
     }
   }
 
-  // MARK: those who wait
+  // MARK: the queue
 
   static let unqueue = PGStatement("DELETE FROM ticket WHERE id = $1 AND match_id IS NULL")
   private static let waiting = PGStatement(

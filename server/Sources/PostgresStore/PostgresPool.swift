@@ -3,12 +3,12 @@ import Glibc
 import MatchStore
 import Synchronization
 
-/// Connections that are lent to one caller at a time, who waits for one; a lost one is made again when it is wanted.
+/// A pool of connections, each lent to one caller at a time; callers wait for a free one. A lost connection is replaced on demand.
 final class PostgresPool: Sendable {
   private struct State {
     var idle: [PGConnection] = []
     var isClosed = false
-    /// When connecting failed last, and how often in a row.
+    /// The time of the last failed connection attempt, and the number of failures in a row.
     var failed: (at: Int64, times: Int) = (0, 0)
   }
 
@@ -16,23 +16,22 @@ final class PostgresPool: Sendable {
   private let tokens: DispatchSemaphore
   private let address: PGAddress
   private let setup: [PGCall]
-  /// Milliseconds after which an unanswered flight of statements counts as lost, and for which what meets others is
-  /// tried again.
+  /// Milliseconds after which an unanswered pipeline counts as lost, and during which contended transactions are retried.
   static let deadline: Int64 = 5000
 
-  /// Makes a pool that connects when somebody comes, and sends `setup` first on each new connection.
+  /// Creates an empty pool, which connects on demand and runs `setup` on each new connection.
   init(_ address: PGAddress, setup: [PGCall], count: Int) {
     (self.address, self.setup) = (address, setup)
     tokens = DispatchSemaphore(value: count)
   }
 
-  /// Ends the connections; those that are lent, when they are given back.
+  /// Closes the idle connections now and the lent ones on their return.
   func close() { state.withLock { ($0.isClosed, $0.idle) = (true, []) } }
 
   private func take() throws(PGError) -> PGConnection {
     while let idle = state.withLock({ $0.idle.popLast() }) { if idle.isOpen { return idle } }
-    // 50 ms doubling to 400 ms, less up to half of it by chance, so that many nodes do not come back in step. Longer ones
-    // would be what the players wait for when the database is back.
+    // Wait 50 ms doubling to 400 ms, less a random half, so that nodes do not reconnect in step. Players wait as long
+    // after the database has recovered, so not longer.
     let (isClosed, failed) = state.withLock { ($0.isClosed, $0.failed) }
     guard !isClosed else { throw .unreachable("the store is closed") }
     if failed.times > 0 {
@@ -50,35 +49,35 @@ final class PostgresPool: Sendable {
     }
   }
 
-  /// A transaction in progress, on one connection and no other: flights of statements, each of which is waited for.
+  /// A transaction in progress on one connection. Each `run` is one round trip.
   struct Transaction {
     fileprivate let connection: PGConnection
     fileprivate var isBegun = false
     fileprivate var isDone = false
     fileprivate var hasMetOthers = false
-    /// Rows of calls that were made ahead.
+    /// Prefetched rows by call.
     private var foreseen: [PGCall: PGRows] = [:]
-    /// Calls whose rows nobody needs; they go with the next flight.
+    /// Calls without needed rows, sent with the next round trip.
     private var held: [PGCall] = []
 
     fileprivate init(_ connection: PGConnection) { self.connection = connection }
 
-    /// Makes the calls and returns their rows; without an answer nothing of the transaction is done.
+    /// Sends the calls and returns their rows; without an answer the transaction does not commit.
     mutating func run(_ calls: [PGCall]) throws(StoreError) -> [PGRows] {
       let known = calls.compactMap { foreseen.removeValue(forKey: $0) }
       if known.count == calls.count { return known }
       do throws(PGError) { return try fly(calls) } catch { throw .failed(error.description) }
     }
 
-    /// Makes calls ahead, in one flight: `run` will give their rows, as they are now.
+    /// Prefetches the rows of calls in one round trip, for later calls of `run`.
     mutating func foresee(_ calls: [PGCall]) throws(StoreError) {
       for (call, rows) in zip(calls, try run(calls)) { foreseen[call] = rows }
     }
 
-    /// Makes the calls before whatever comes next.
+    /// Queues calls for the next round trip.
     mutating func hold(_ calls: [PGCall]) { held += calls }
 
-    /// Makes the last calls and commits.
+    /// Sends the last calls and commits.
     @discardableResult mutating func finish(_ calls: [PGCall] = []) throws(StoreError) -> [PGRows] {
       do throws(PGError) {
         let found = try fly(calls + [PGStatement.commit()])
@@ -87,7 +86,7 @@ final class PostgresPool: Sendable {
       } catch { throw StoreError(error) }
     }
 
-    /// Ends it without effect, unless it is done.
+    /// Rolls back unless committed.
     fileprivate func rollBack() {
       guard isBegun, !isDone else { return }
       _ = try? connection.run([PGStatement.rollback()], within: PostgresPool.deadline)
@@ -105,14 +104,14 @@ final class PostgresPool: Sendable {
     }
   }
 
-  /// Runs a transaction: whatever `body` has not finished is rolled back. It is tried again if it met another's.
+  /// Runs `body` in a transaction and retries it after contention. Rolls back unless `body` calls `finish`.
   func transact<T>(_ body: (inout Transaction) throws(StoreError) -> T) throws(StoreError) -> T {
     try lend { (connection) throws(StoreError) in
       let end = Moment.currentSteady + PostgresPool.deadline
       while true {
         var transaction = Transaction(connection)
         do throws(StoreError) {
-          // What the body itself refuses must not leave its locks behind.
+          // If `body` itself throws, release its locks.
           defer { transaction.rollBack() }
           return try body(&transaction)
         } catch {
@@ -123,7 +122,7 @@ final class PostgresPool: Sendable {
     }
   }
 
-  /// Makes calls as one transaction, in one flight; again if it met others.
+  /// Runs calls as one transaction in one round trip; retries after contention.
   @discardableResult
   func run(_ calls: [PGCall], within milliseconds: Int64 = deadline) throws(StoreError) -> [PGRows] {
     try lend { (connection) throws(StoreError) in

@@ -20,7 +20,7 @@ extension PostgresStore {
     return answers
   }
 
-  /// Answers several questions of one lane together.
+  /// Answers several questions of one lane in one batch.
   private func answer(_ questions: ArraySlice<StoreQuestion>, of lane: StoreLane) throws(StoreError) -> [StoreAnswer] {
     switch lane {
     case .follow(let node):
@@ -96,7 +96,7 @@ extension PostgresStore {
     WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
     INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
     """)
-  /// Once the clock was set back, a node that is dead would seem to live until it has caught up.
+  /// If the clock was set back, old heartbeats lie in the future and a dead node would seem alive until then: cap them.
   private static let calm = PGStatement(
     """
     UPDATE node SET beat_at = \(PostgresRows.now)
@@ -118,7 +118,7 @@ extension PostgresStore {
       })
   }
 
-  /// The sets of nodes that live matches name, each found in the index behind the one before.
+  /// The different sets of nodes of live matches; each is found by one index look-up behind the one before.
   private static let sets = """
     sets AS (
       (SELECT nodes FROM match WHERE ended IS NULL ORDER BY nodes LIMIT 1)
@@ -143,7 +143,7 @@ extension PostgresStore {
     try pool.run(PostgresStore.leaving.map { $0(.text(node)) }, within: 10_000)
   }
 
-  /// What is locked by others at the moment is found the next time, unless a living node follows it by then.
+  /// Skips rows locked by others: the next search finds them, unless a living node follows them by then.
   private static let takeLost = PGStatement(
     """
     WITH RECURSIVE \(sets), living AS MATERIALIZED (SELECT id FROM node WHERE \(PostgresRows.lives) OR id = $1),
@@ -157,7 +157,7 @@ extension PostgresStore {
       ARRAY(SELECT n FROM unnest(match.nodes) AS n WHERE n <> $1 AND n IN (SELECT id FROM living)), $1)
     FROM found WHERE match.id = found.id RETURNING match.id
     """)
-  /// The nodes that tickets name are found each in the index behind the one before.
+  /// The different nodes of tickets; each is found by one index look-up behind the one before.
   private static let dropLostTickets = PGStatement(
     """
     WITH RECURSIVE places AS (
@@ -235,7 +235,7 @@ extension PostgresStore {
     var rows = found[0]
     let unnamed = rows.filter { $0[2].bool == true }.compactMap { $0[0].text }
     if !unnamed.isEmpty {
-      // Looked at again once the name is there: whoever adds an event from then on tells this node.
+      // Read again after the node was added: from then on events of other nodes are notified to this one.
       try pool.run([PostgresStore.name(.texts(unnamed), .text(node))])
       rows = try read([lengths])[0].rows
     }
@@ -271,7 +271,8 @@ extension PostgresStore {
     "EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL\(since)) AND m.\(seat) = a.id)"
   }
   private static let recently = " OR m.ended > \(PostgresRows.now) - 600000"
-  /// Renews what is at living nodes; $1…$4: the life of guests and of others, and what need not be left of it.
+  /// Renews sessions and accounts at living nodes. $1, $2: lifetimes of guests and of others; $3, $4: the remaining
+  /// times above which nothing is renewed.
   private static let renew = PGStatement(
     once: """
       WITH here AS (
@@ -291,7 +292,7 @@ extension PostgresStore {
         SELECT id FROM session s WHERE expires <= \(PostgresRows.now) AND NOT \(isHere("s"))
         LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
       """)
-  /// A guest who has just played may be asked for another game.
+  /// A player of a match that ended recently may be asked for a rematch.
   private static let isForgotten = """
     token_expires <= \(PostgresRows.now) AND (guest OR NOT banned) AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id)
       AND NOT \(plays("x", recently)) AND NOT \(plays("o", recently)) AND NOT \(plays("opener"))
@@ -306,7 +307,7 @@ extension PostgresStore {
     once: "SELECT count(*) FROM (SELECT 1 FROM account WHERE guest LIMIT $1::bigint) AS guests")
   private static let lockIdle = PGStatement(
     once: "SELECT id FROM account a WHERE \(isIdle) ORDER BY token_expires, id LIMIT $1::bigint FOR UPDATE SKIP LOCKED")
-  /// Whoever came back until the lock was got has his session by now.
+  /// Tests the condition again after locking: a player may have logged in meanwhile.
   private static func dropGuests(_ condition: String) -> PGStatement {
     PGStatement(
       once: """
@@ -337,11 +338,11 @@ extension PostgresStore {
         SELECT id FROM report WHERE at < \(PostgresRows.now) - $1::bigint LIMIT $2::bigint)
       """)
 
-  /// Whether there may be more to clean.
+  /// Returns whether there may be more to clean.
   private func clean(_ most: Int, _ age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
     let (some, fresh) = (PGValue.int(Int64(StoreQuestion.cleanedAtOnce)), lives.fresh)
     return try pool.transact { (transaction) throws(StoreError) in
-      // One node at a time does; the others need not.
+      // Only one node cleans at a time.
       guard try transaction.run([PostgresStore.cleaning()])[0].rows.first?.first?.bool == true else { return false }
       var found = try transaction.run([
         PostgresStore.renew(
@@ -372,7 +373,7 @@ extension PostgresStore {
     "SELECT \(PostgresRows.matchColumns), nodes, \(PostgresRows.now) FROM match WHERE id = ANY($1::text[]) ORDER BY id")
   private static let followedLogs = PGStatement(
     "SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id = ANY($1::text[]) ORDER BY match_id, seq")
-  /// The accounts of matches.
+  /// The accounts of matches, as a condition.
   private static let seats = """
     ANY(ARRAY(SELECT unnest(ARRAY[m.x, m.o, m.opener]) FROM match m WHERE m.id = ANY($1::text[])))
     """
@@ -385,13 +386,13 @@ extension PostgresStore {
     """)
 
   private func follow(_ ids: [MatchID], _ node: NodeID) throws(StoreError) -> [Followed?] {
-    // Read only then: whatever is added from now on is told to this node.
+    // Read after the node was added: from then on events of other nodes are notified to this one.
     try pool.run([PostgresStore.name(.texts(ids.map(\.rawValue)), .text(node))])
     let found = Dictionary(uniqueKeysWithValues: try followed(ids, asker: node).map { ($0.match.record.id, $0) })
     return ids.map { found[$0] }
   }
 
-  /// Matches that are there, by id; `asker` lives.
+  /// The existing ones of these matches, by id; `asker` counts as living.
   private func followed(_ ids: [MatchID], asker: NodeID?) throws(StoreError) -> [Followed] {
     let values = PGValue.texts(ids.map(\.rawValue))
     let found = try read([
@@ -428,13 +429,13 @@ extension PostgresStore {
     ORDER BY match_id, seq
     """)
 
-  /// The latest matches of an account `$1` that ended at some time: of each seat by its index, then of both.
+  /// Query of an account's (`$1`) latest matches that ended at some time: by the index of each seat, then merged.
   static func latest(_ columns: String, ended: String = "< $2::bigint", most: String = "$3::bigint") -> String {
     let seats = ["x", "o"].map { seat in
       "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended \(ended)"
         + " ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES)"
     }
-    // Whatever ended in the same millisecond is on the same page.
+    // Matches that ended in the same millisecond are on the same page.
     return "SELECT * FROM (SELECT \(columns) FROM (" + seats.joined(separator: " UNION ")
       + ") AS seats ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
   }

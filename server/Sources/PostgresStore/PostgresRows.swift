@@ -3,24 +3,24 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Accounts, sessions, tickets and matches in SQL. Columns are named throughout: a later build may have added some.
+/// Accounts, sessions, tickets and matches in SQL. Queries name all columns, since a later build may have added some.
 enum PostgresRows {
-  /// Milliseconds since 1970 on the database's clock; read anew wherever it stands.
+  /// Milliseconds since 1970 on the database's clock, evaluated at each occurrence.
   static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-  /// What holds for the row of a node that lives.
+  /// The condition for a living node's row.
   static let lives = "beat_at > \(now) - \(Beat.lives)"
 
-  // Plans are made once, while tables may be empty: then an index of all live matches, or of all tickets that wait, looks as good
-  // as one that finds a row. So whoever looks for rows by something else says in these words that they are live.
+  // Plans are made once, possibly while tables are empty: an index of all live matches or waiting tickets then looks as cheap as one by
+  // key. `isLive` and `waits` are written so that they match no partial index, and PostgreSQL cannot choose those.
 
-  /// The match with an id, while it goes on, as a value.
+  /// The id of a match if it is live, as a subquery.
   static func liveMatch(_ id: String) -> String { "(SELECT m.id FROM match m WHERE m.id = \(id) AND m.ended IS NULL)" }
-  /// What holds for the row of a match that goes on.
+  /// The condition for a live match's row.
   static func isLive(_ match: String) -> String { "coalesce(\(match).ended, 0) = 0" }
-  /// What holds for the row of a ticket that waits.
+  /// The condition for a waiting ticket's row.
   static let waits = "coalesce(ticket.match_id, '') = ''"
 
-  /// A column with a name, as columns of `alias`.
+  /// Qualifies column names with an alias.
   private static func columns(_ names: String, of alias: String) -> String {
     names.split(separator: ", ").map { "\(alias).\($0)" }.joined(separator: ", ")
   }
@@ -31,7 +31,7 @@ enum PostgresRows {
     id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance, quiet, \
     muted, banned, blocked
     """
-  /// Of `account`; the last one are the other games that were played, as `AccountRecord.otherGames` has them.
+  /// The columns of `account`; the last one contains the other games in the form of `AccountRecord.otherGames`.
   static let accountColumns = """
     \(columns(ownColumns, of: "account")), account.version, \
     (SELECT string_agg(concat_ws(' ', s.rules, s.rating, s.deviation, s.volatility, s.rated_at, s.won, s.drawn, s.lost), ',') FROM standing s WHERE s.account = account.id)
@@ -59,7 +59,7 @@ enum PostgresRows {
       lost = excluded.lost
     """)
 
-  /// Adds or replaces an account, by either of the statements above.
+  /// Adds or replaces an account with one of the statements above.
   static func put(_ account: AccountRecord, by statement: PGStatement) -> [PGCall] {
     let own: [PGValue] = [
       .int(account.id), .text(account.name), .bool(account.guest), .optional(account.token?.bytes),
@@ -115,7 +115,7 @@ enum PostgresRows {
   static let matchWidth = 8
   static let matchColumns = "id, x, o, opener, code, created, ended, seq"
   static let eventColumns = "e.match_id, e.seq, e.body"
-  /// The columns of a match, and its first event's.
+  /// The columns of a match and of its first event.
   static let openingColumns = "\(columns(matchColumns, of: "m")), \(eventColumns)"
 
   static func id(_ value: PGValue?) -> MatchID? { value?.text.flatMap(MatchID.init(rawValue:)) }
@@ -125,8 +125,8 @@ enum PostgresRows {
     return nodes.count > 1 ? Set(nodes).sorted() : nodes
   }
 
-  /// Matches in the order of their rows, each with its log, whose rows go by `seq`. A log ends at a gap, which its length shows;
-  /// O(rows).
+  /// Matches in the order of their rows, with their logs, whose rows are sorted by `seq`. A log stops at a gap, so that
+  /// its length differs; O(rows).
   static func matches(_ records: [[PGValue]], _ events: [[PGValue]]) -> [StoredMatch] {
     var logs: [String: [[UInt8]]] = [:]
     for row in events {

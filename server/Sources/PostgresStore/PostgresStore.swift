@@ -2,33 +2,31 @@ import MatchProtocol
 import MatchStore
 import Synchronization
 
-/// A store in PostgreSQL 15 or newer, which several nodes may use; what is applied is on the database's disk.
+/// A store in PostgreSQL 15 or newer, which several nodes may share; applied units are on the database's disk.
 ///
-/// Nothing hangs on a session of the database but the transaction it is in, so each connection may be lost and made
-/// again: one for units, six for questions that look before they write, three for reading, one to see whether the
-/// database is there, and one each to hear hints and to give them.
+/// No state is bound to a database session except its transaction, so that every connection can be replaced: one for
+/// units, six for writing questions, three for reading, one for `ping`, and one each to receive and send hints.
 package final class PostgresStore: MatchStore {
   package let isShared = true
-  /// Where it is, without user and password.
+  /// The address without user and password.
   package let place: String
   private let address: PGAddress
-  /// Units.
+  /// For units.
   let writer: PostgresPool
-  /// Questions that change something.
+  /// For questions that change something.
   let pool: PostgresPool
-  /// Questions that do not: the calls of a flight see one state of the database.
+  /// For reading questions; the calls of one pipeline share a snapshot.
   private let reader: PostgresPool
   private let probe: PostgresPool
   private let teller: PostgresTeller
   private let listener = Mutex<PostgresListener?>(nil)
 
-  /// Milliseconds for what reads all there is.
+  /// The time limit in milliseconds for reading everything.
   private static let longDeadline: Int64 = 600_000
 
-  /// What each connection is set to, whatever the role's defaults are. A client that stops in the middle of a
-  /// transaction would keep its locks; the server ends it instead. Plans are made once: parameters tell them nothing. Nothing
-  /// is compiled: a forbidden scan has a price for which PostgreSQL would, a second on each new connection. The sessions of a
-  /// node that is cut off end after eight seconds, whether it is the database's turn to speak or the node's.
+  /// Settings of each connection, whatever the role's defaults. The server ends a transaction that idles for 2 s, so that a stopped
+  /// client cannot keep its locks. Generic plans, because parameters do not change them. No JIT: the high cost of the disabled scans
+  /// would trigger it, a second on each new connection. Sessions of an unreachable node end after eight seconds.
   static let everywhere = [
     "SET synchronous_commit = on", "SET default_transaction_isolation = 'read committed'",
     "SET idle_in_transaction_session_timeout = 2000",
@@ -37,8 +35,8 @@ package final class PostgresStore: MatchStore {
     "SET tcp_user_timeout = 8000",
   ].map { PGStatement(once: $0)() }
 
-  /// What those that serve are set to besides. Whoever waits too long for a row tries again. Statements look up rows by
-  /// key, and a plan made while the tables were small must not scan them when they have grown.
+  /// Additional settings of connections that serve questions. A caller that waits 3 s for a row lock retries.
+  /// Statements find rows by key, and a plan made for small tables must not scan large ones.
   private static let serving =
     everywhere
     + [
@@ -47,7 +45,7 @@ package final class PostgresStore: MatchStore {
 
   private static let snapshot = PGStatement(once: "SET default_transaction_isolation = 'repeatable read'")()
 
-  /// Connects and brings the schema up to date; throws if the database cannot be reached, is not fit to keep promises,
+  /// Connects and migrates the schema; throws if the database is unreachable, its settings do not guarantee durability,
   /// or only newer builds may use it.
   package init(_ address: PGAddress) throws(StoreError) {
     self.address = address
@@ -67,7 +65,7 @@ package final class PostgresStore: MatchStore {
 
   // MARK: opening
 
-  /// Throws if the database is not fit to keep promises; brings its schema up to date.
+  /// Throws if the database's settings do not guarantee durability; migrates the schema.
   private func prepare() throws(StoreError) {
     let settings = ["fsync", "full_page_writes", "server_encoding"]
     let names = settings + ["synchronous_standby_names"]
@@ -94,7 +92,7 @@ package final class PostgresStore: MatchStore {
     }
   }
 
-  /// Numbers that were not drawn from the sequence (by older builds, by an import) are skipped.
+  /// Advances the sequence past ids that older builds or imports have used.
   private static let raiseAccounts = PGStatement(
     once: """
       SELECT setval('account_id', m) FROM (SELECT greatest((SELECT max(id) FROM account), (SELECT max(x) FROM match),
@@ -107,7 +105,7 @@ package final class PostgresStore: MatchStore {
 
   // MARK: reading
 
-  /// Reads in one snapshot; a connection that is lost is tried once more.
+  /// Reads in one snapshot; retries once after a lost connection.
   func read(_ calls: [PGCall], within milliseconds: Int64 = 10_000) throws(StoreError) -> [PGRows] {
     do throws(StoreError) { return try reader.run(calls, within: milliseconds) } catch {
       guard case .unknown = error else { throw error }
@@ -141,20 +139,20 @@ package final class PostgresStore: MatchStore {
       throw .failed("two of the accounts have one number or name")
     }
     try pool.transact { (transaction) throws(StoreError) in
-      // Whoever takes one of them from now on makes all of it be tried again.
+      // If another transaction takes one of these names, the unique index refuses, and the transaction is retried.
       let found = try transaction.run([PostgresStore.taken(.ints(accounts.map(\.id)), .texts(names))])
       if let name = found[0].rows.first?.first?.text { throw .failed("the number or name of \(name) is taken") }
       for start in stride(from: 0, to: accounts.count, by: 500) {
         let some = accounts[start..<min(start + 500, accounts.count)]
         _ = try transaction.run(some.flatMap { PostgresRows.put($0, by: PostgresRows.addAccount) })
       }
-      // Whom others block may be forgotten, and his number stays his.
+      // An id stays used while another account blocks it, even after its account was deleted.
       let blocked = accounts.flatMap(\.blocked).max() ?? 0
       try transaction.finish([PostgresStore.raiseAccounts(), PostgresStore.skipTo(.int(blocked))])
     }
   }
 
-  /// Drops some matches that ended before a time, and their logs.
+  /// Deletes up to 500 matches that ended before a time, with their logs.
   private static let drop = PGStatement(
     once: """
       WITH old AS (SELECT id FROM match WHERE ended < $1 ORDER BY ended LIMIT 500 FOR UPDATE SKIP LOCKED),

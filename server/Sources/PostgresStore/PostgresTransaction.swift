@@ -3,7 +3,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Players as questions read and change them. Accounts are locked before their sessions.
+/// Rows of players within a transaction. Accounts are locked before their sessions.
 extension PostgresPool.Transaction: StoreRows {
   private static let now = PGStatement("SELECT \(PostgresRows.now)")
 
@@ -12,8 +12,8 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
-  /// Asks in one flight for what `StoreRows` will look at, as far as that is known. A call that is made there as well is written
-  /// once, so that both are the same.
+  /// Prefetches in one round trip the rows that the login will read, as far as they are known. The functions below
+  /// build these calls for both uses, so that prefetched calls are equal to later ones.
   mutating func foresee(_ entry: Entry) throws(StoreError) {
     switch entry {
     case .resume(let presented, _, _): try foresee([Self.now()] + Self.presenting(presented))
@@ -39,7 +39,7 @@ extension PostgresPool.Transaction: StoreRows {
 
   mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord? {
     switch who {
-    // Read once it is locked: results in other games are rows of their own.
+    // Read after locking: results in other games are separate rows.
     case .id(let id):
       return try run(Self.reading(id))[1].rows.first.flatMap(PostgresRows.account)
     case .name(let name):
@@ -61,7 +61,7 @@ extension PostgresPool.Transaction: StoreRows {
   private static func holder(of name: String) -> PGCall { holder(.text(name.lowercased())) }
 
   mutating func holder(of name: String) throws(StoreError) -> Int64? {
-    // PostgreSQL has no texts with NUL, so nobody has such a name.
+    // PostgreSQL texts cannot contain NUL, so no account has such a name.
     guard !name.utf8.contains(0) else { return nil }
     return try run([Self.holder(of: name)])[0].rows.first?.first?.int
   }
@@ -82,7 +82,7 @@ extension PostgresPool.Transaction: StoreRows {
     }
     var account = account
     account.id = number
-    // Another guest may take the name meanwhile; then all of it is tried again with the next name.
+    // Another guest may take the name at the same time; the transaction is then retried with the next name.
     hold(PostgresRows.put(account, by: PostgresRows.addAccount))
     return account
   }
@@ -145,7 +145,7 @@ extension PostgresPool.Transaction: StoreRows {
       .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
       .int(session.expires), .text(node))
     let enter = [Self.lockSession(.text(session.id)), put]
-    // Whoever enters has his oldest sessions forgotten then, and is told how he stands.
+    // Prefetch the next steps of a login: deleting the oldest sessions and reading the profile.
     let most = SessionRecord.mostPerAccount
     try foresee(
       enter + [Self.trimming(session.account, to: most, but: session.id)]

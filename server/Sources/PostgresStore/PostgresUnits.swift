@@ -2,11 +2,10 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Units, and places in the queue. Moves, which are most units, go out in one flight of one statement. Where one needs more than
-/// the length of a log, all of the batch is two flights of one transaction: what it looks at is locked and read, one is judged
-/// after the other, and what has become of it all is written.
+/// Units and tickets. A batch of plain moves is one statement in one round trip. Otherwise the batch is one transaction
+/// of two round trips: lock and read the rows, validate the units in order, then write all changes.
 ///
-/// Rows are locked accounts first, then matches, tickets and keys, each by id: nobody waits for another in a circle.
+/// Locks are taken on accounts, then matches, tickets and keys, each by id, so that no deadlock is possible.
 extension PostgresStore {
   package func apply(_ units: [StoreUnit]) -> [Verdict] {
     let mistakes = units.map(\.mistake)
@@ -26,8 +25,8 @@ extension PostgresStore {
     } catch { return units.map { _ in error.verdict } }
   }
 
-  /// Counting takes all locks before the first log grows. `IS TRUE` keeps what has grown from being joined row by row: it is
-  /// looked up in a hash.
+  /// The count forces all locks before the first update. `IS TRUE` makes the planner use a hash instead of joining the
+  /// updated rows one by one.
   private static let append = PGStatement(
     """
     WITH locked AS MATERIALIZED (SELECT FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE),
@@ -55,7 +54,7 @@ extension PostgresStore {
     }
   }
 
-  /// Places in the queue, as if one were asked for after the other.
+  /// Queues tickets, as if one after the other.
   func queue(_ wanted: [(ticket: TicketRecord, rated: Bool)]) throws(StoreError) -> [QueueResult] {
     try judge(PostgresNeeds(wanted), on: pool) { (judge) throws(StoreError) in
       var results: [QueueResult] = []
@@ -78,14 +77,14 @@ extension PostgresStore {
 }
 
 extension [StoreUnit] {
-  /// Whether each is a move, in a match of its own.
+  /// Whether each unit is a plain move in a different match.
   fileprivate var areMoves: Bool {
     allSatisfy(\.isMove) && Set(map { $0.logs[0].m }).count == count
   }
 }
 
 extension StoreUnit.Log {
-  /// Its events as rows of `match_event`.
+  /// The events as rows of `match_event`.
   var numbered: [EventRow] { bodies.enumerated().map { (m, after + 1 + $0, $1) } }
 }
 
@@ -93,7 +92,7 @@ extension StoreUnit.Log {
 typealias EventRow = (m: MatchID, seq: Int, body: [UInt8])
 
 extension PGStatement {
-  /// With the events of matches as the last three parameters.
+  /// A call with the columns of events as its last three parameters.
   func callAsFunction(_ values: PGValue..., events: [EventRow]) -> PGCall {
     PGCall(
       statement: self,

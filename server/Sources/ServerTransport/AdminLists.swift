@@ -4,8 +4,8 @@ import MatchStore
 import NIOHTTP1
 import TicTacToe
 
-/// Players and reports for administrators, in pages: a line of titles, a line each with tabs between its fields, and a
-/// last line that says where the next page is, if there is one.
+/// Pages of players and reports for administrators: a line of titles, then a line each with tab-separated fields, and a
+/// last line with the address of the next page, if there is one.
 extension AdminPage {
   static let rowsOfPage = 100
 
@@ -47,13 +47,13 @@ extension AdminPage {
 
   private static var noAnswer: HTTPReply { .refusal(.serviceUnavailable, "the store does not answer") }
 
-  /// A number of 0 or more: `none` without a text, `nil` if the text is no such number.
+  /// Parses a number of at least 0: `none` without a text, `nil` if invalid.
   private static func number(_ text: String?, else none: Int64) -> Int64? {
     guard let text else { return none }
     return Int64(text).flatMap { $0 >= 0 ? $0 : nil }
   }
 
-  /// A page of what was found, of which one more was asked for than is shown.
+  /// A page of results; `found` has one row more than the page if there is a next one.
   private static func page<Row>(
     _ titles: [String], _ found: [Row], next: String, fields: (Row) -> [String]
   ) -> HTTPReply {
@@ -65,7 +65,7 @@ extension AdminPage {
 }
 
 extension HTTPRequest {
-  /// The parameters behind the question mark, or `nil` if one is not allowed, is given twice or has no value.
+  /// The parameters behind the question mark; `nil` if one is not allowed, repeated or without a value.
   fileprivate func parameters(_ allowed: [String]) -> [String: String]? {
     var found: [String: String] = [:]
     for part in query.split(separator: "&") {

@@ -6,21 +6,21 @@ import NIOPosix
 import Synchronization
 
 package struct ListenerConfiguration: Sendable {
-  /// The address, a name or number.
+  /// The address to listen on, a name or an IP address.
   package var host = "127.0.0.1"
   /// The port; 0 picks a free one.
   package var port = 4664
   package var tls: ServerTLS?
   package var session = ServerSession.Configuration()
-  /// Connections in all; keep it below `ulimit -n`, where accepting would spin.
+  /// The most connections. Keep it below `ulimit -n`: without free descriptors accepting would spin.
   package var maxConnections = 10_000
-  /// Connections of one address, but this machine's own.
+  /// The most connections from one address, except this machine's.
   package var maxPerAddress = 64
-  /// Networks whose connections begin with a PROXY header, as `10.0.0.0/8`.
+  /// Networks of trusted proxies, such as `10.0.0.0/8`, whose connections begin with a PROXY header.
   package var proxies: [AddressRange] = []
-  /// Bytes the kernel may keep for a reader that falls behind; `nil` leaves that to the kernel.
+  /// The kernel's send buffer of a connection in bytes; `nil` is the kernel's default.
   var sendBuffer: Int?
-  /// Seconds a stopping server may take.
+  /// The most seconds for a shutdown.
   package var drainSeconds = 5
 
   package init() {}
@@ -31,7 +31,7 @@ package struct AddressRange: Sendable, Hashable {
   private let bytes: [UInt8]
   private let bits: Int
 
-  /// Reads `ADDRESS/BITS`; `nil` if it is none.
+  /// Parses `ADDRESS/BITS` or an address; `nil` if invalid.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
     guard let first = parts.first, let address = try? SocketAddress(ipAddress: first, port: 0) else { return nil }
@@ -57,7 +57,7 @@ extension SocketAddress {
     }
   }
 
-  /// The bytes of an IPv4 address, also of one as a socket has it that takes both families.
+  /// The bytes of an IPv4 address, also of one mapped to IPv6 by a dual-stack socket.
   var bytesOf4: [UInt8]? {
     let bytes = addressBytes
     if bytes.count == 4 { return bytes }
@@ -66,7 +66,7 @@ extension SocketAddress {
   }
 }
 
-/// Accepts game connections until it is stopped, then drains: no new ones, `drain`, commits, `bye`.
+/// Accepts game connections until it is stopped, then drains: no new ones, `drain`, pending commits, `bye`.
 package final class GameListener: Sendable {
   private let configuration: ListenerConfiguration
   private let host: LobbyHost
@@ -91,19 +91,19 @@ package final class GameListener: Sendable {
 
   package var connections: Int { open.withLock { $0.all } }
   var mostPerAddress: Int { configuration.maxPerAddress }
-  /// Whether sessions are taken.
+  /// Whether new connections are accepted.
   var isListening: Bool { open.withLock { $0.isListening } }
 
-  /// Listens, and returns `HOST:PORT` once players are let in.
+  /// Listens; returns `HOST:PORT` once players can log in.
   package func start() async throws -> String {
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      // The default of 4 starves new connections for seconds while others are busy.
+      // The default of 4 delays new connections by seconds while others are busy.
       .serverChannelOption(.maxMessagesPerRead, value: 1024)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))
-      // Each connection keeps what it reads into: longer lines come in pieces.
+      // Each connection keeps a buffer for reading; longer lines arrive in pieces.
       .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try self.prepare(channel) }
@@ -121,7 +121,7 @@ package final class GameListener: Sendable {
     return "\(address):\(port)"
   }
 
-  /// Drains, and returns when everybody is gone or the time for it is over.
+  /// Drains; returns when all connections are closed or the time is up.
   package func stop() async {
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
     open.withLock { $0.isListening = false }
@@ -159,7 +159,7 @@ package final class GameListener: Sendable {
 
   var tls: ServerTLS? { configuration.tls }
 
-  /// Warns, once: a proxy that names nobody makes all its clients one for the limits.
+  /// Warns once of a proxy that does not name its clients: all of them then share the limits of one address.
   func warnOfUnnamedClients(behind proxy: SocketAddress) {
     guard
       open.withLock({ open in
@@ -174,8 +174,7 @@ package final class GameListener: Sendable {
 
   func isProxy(_ address: SocketAddress) -> Bool { configuration.proxies.contains { $0.contains(address) } }
 
-  /// Makes a connection of the page's port, which is a WebSocket now, a session; of the client at another address than
-  /// its own if a proxy named one.
+  /// Makes a session of a WebSocket connection on the page's port; `proxied` is the client's address if a trusted proxy named it.
   func takeIn(_ channel: any Channel, from proxied: SocketAddress?) throws {
     if let size = configuration.sendBuffer {
       try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: .init(size))
@@ -189,7 +188,7 @@ package final class GameListener: Sendable {
     try pipeline.addHandler(handler)
   }
 
-  /// Counts a connection, by its address if it has a key, and makes its session; `nil` if there are as many as may be.
+  /// Counts a connection, also by its address if it has a key, and makes its session; `nil` beyond the limits.
   private func admit(_ channel: any Channel, by key: String?) -> SessionHandler? {
     let id = open.withLock { open -> UInt64? in
       guard open.all < configuration.maxConnections else { return nil }
@@ -216,7 +215,7 @@ package final class GameListener: Sendable {
     channel.closeFuture.whenComplete { _ in self.open.withLock { $0.by.discount(key) } }
   }
 
-  /// Counts it, and says why where that is possible: over TLS closing is all that costs us nothing.
+  /// Counts a refused connection and closes it. The reason is sent only without TLS: a handshake would cost us time.
   private func turnAway(_ channel: any Channel) {
     guard configuration.tls == nil else {
       host.metrics.ended(.full)
@@ -235,8 +234,8 @@ package final class GameListener: Sendable {
 private final class ResultBox<Value: Sendable>: Sendable { let result = Mutex<Result<Value, any Error>?>(nil) }
 
 extension EventLoopFuture where Value: Sendable {
-  /// Waits for what comes, as `get` does. It goes through a lock: that a continuation which is resumed before it is awaited
-  /// orders what was done before and after ThreadSanitizer does not see, and takes its value for a race.
+  /// Waits for the value like `get`, but passes it through a lock: ThreadSanitizer does not see the ordering of a
+  /// continuation that is resumed before it is awaited, and would report a race.
   func value() async throws -> Value {
     let box = ResultBox<Value>()
     await withUnsafeContinuation { (waiting: UnsafeContinuation<Void, Never>) in
@@ -250,7 +249,7 @@ extension EventLoopFuture where Value: Sendable {
 }
 
 extension ServerBootstrap {
-  /// Listens; throws one line that names the address and what is wrong. May be called from any thread but an event loop's.
+  /// Listens; throws a one-line error with the address and the reason. May be called from any thread except an event loop's.
   func listen(host: String, port: Int) throws -> any Channel {
     do { return try bind(host: host, port: port).wait() } catch let error as IOError {
       throw StoreError.unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")

@@ -6,12 +6,12 @@ import NIOPosix
 import NIOWebSocket
 import Synchronization
 
-/// A request, without the body: nothing here takes one.
+/// A request without its body, which no reply needs.
 struct HTTPRequest: Sendable {
   let method: HTTPMethod
-  /// The words between the slashes, without what follows a question mark.
+  /// The decoded path components, without the query.
   let path: [String]
-  /// What follows the question mark, as it was sent.
+  /// The query, undecoded.
   let query: String
   let headers: HTTPHeaders
   /// The other end of the connection.
@@ -22,12 +22,12 @@ struct HTTPReply: Sendable {
   var status = HTTPResponseStatus.ok
   var type = "text/plain; charset=utf-8"
   var text = ""
-  /// Sent instead of the text.
+  /// The body, if not `text`.
   var bytes: ByteBuffer?
   var headers: HTTPHeaders = [:]
-  /// Takes over a reply that goes on without end; it is called once the head is written.
+  /// Takes over an endless reply; called once the head is written.
   var stream: (@Sendable (EventStream) -> Void)?
-  /// Takes over the connection, which has become a WebSocket, by adding what handles its frames.
+  /// Takes over a connection upgraded to a WebSocket by adding handlers for its frames.
   var socket: (@Sendable (any Channel) throws -> Void)?
 
   static func refusal(_ status: HTTPResponseStatus, _ why: String) -> HTTPReply {
@@ -35,7 +35,7 @@ struct HTTPReply: Sendable {
   }
 }
 
-/// An endless reply. Whoever falls behind is ended rather than waited for.
+/// An endless reply. A client that reads too slowly is disconnected.
 final class EventStream: Sendable {
   private let channel: any Channel
 
@@ -43,7 +43,7 @@ final class EventStream: Sendable {
 
   var loop: any EventLoop { channel.eventLoop }
 
-  /// Writes, on the stream's loop.
+  /// Writes bytes; on the stream's loop only.
   func send(_ bytes: ByteBuffer) {
     loop.preconditionInEventLoop()
     guard channel.isWritable else { return channel.close(promise: nil) }
@@ -53,14 +53,14 @@ final class EventStream: Sendable {
   func whenClosed(_ body: @escaping @Sendable () -> Void) { channel.closeFuture.whenComplete { _ in body() } }
 }
 
-/// How much of an HTTP port others may take.
+/// Limits of an HTTP port.
 struct HTTPLimits: Sendable {
   var most: Int
-  /// Connections of one address: whoever has more is turned away before he has asked for anything.
+  /// The most connections of one address; further ones are closed before their request.
   var mostPerAddress = Int.max
-  /// What connections are counted by; those without a key (this machine's, a proxy's) are counted in `most` alone.
+  /// The key by which connections are counted; those without one (this machine's, proxies') count only towards `most`.
   var key: @Sendable (SocketAddress) -> String? = PeerAddress.key
-  /// How long a request may take to arrive, and the next one after each reply.
+  /// The time for a request to arrive, after connecting and after each reply.
   var patience = TimeAmount.seconds(20)
 }
 
@@ -73,7 +73,7 @@ package final class HTTPServer: Sendable {
   private let channel: any Channel
   private let open: Connections
 
-  /// Every connection there is; on `loop` alone.
+  /// All open connections; accessed on `loop` only.
   fileprivate final class Connections: @unchecked Sendable {
     let limits: HTTPLimits
     var all: [ObjectIdentifier: HTTPConnection] = [:]
@@ -83,7 +83,7 @@ package final class HTTPServer: Sendable {
     init(_ limits: HTTPLimits) { self.limits = limits }
   }
 
-  /// How many connections are open. May be called from any thread but the loop's.
+  /// The number of open connections. May be called from any thread except the loop's.
   func connections() async throws -> Int { try await loop.submit { self.open.all.count }.value() }
 
   package var port: Int { channel.localAddress?.port ?? 0 }
@@ -92,7 +92,7 @@ package final class HTTPServer: Sendable {
     (self.loop, self.channel, self.open) = (loop, channel, open)
   }
 
-  /// Listens; throws one line that names the address and what is wrong. `answer` is for what is not answered at once.
+  /// Listens; throws a one-line error with the address and the reason. `atOnce` answers on the loop, `answer` all other requests.
   static func start(
     _ address: (host: String, port: Int), loop: any EventLoop, limits: HTTPLimits, tls: ServerTLS? = nil,
     atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply? = { _ in nil },
@@ -116,7 +116,7 @@ package final class HTTPServer: Sendable {
     return HTTPServer(loop, channel, open)
   }
 
-  /// Takes no more connections, ends the endless replies, and returns once what was asked is answered.
+  /// Accepts no more connections, ends endless replies, and returns once pending requests are answered.
   package func stop() async {
     try? await (channel.close(mode: .all) as EventLoopFuture).value()
     let open = open
@@ -128,13 +128,13 @@ package final class HTTPServer: Sendable {
   }
 }
 
-/// One connection and the request that is being answered on it; NIO's handlers before it hold the next one back.
+/// A connection and the request being answered; NIO's pipelining handler holds the next request back.
 private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   private enum State {
-    /// No request, or not all of one.
+    /// No request, or an incomplete one.
     case waiting(HTTPRequestHead?)
     case answering
     case streaming
@@ -146,7 +146,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   private var state = State.waiting(nil)
   private var context: ChannelHandlerContext?
   private var timeout: Scheduled<Void>?
-  /// What it is counted by.
+  /// The key by which it is counted.
   private var key: String?
 
   init(
@@ -179,8 +179,8 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     timeout?.cancel()
   }
 
-  /// Ends a connection on which no whole request comes in time, no answer to it, or on which nothing was read of the last reply: of that
-  /// so many bytes are left, as far as is known.
+  /// Closes the connection unless in time a whole request arrives or is answered, or the client reads some of the last
+  /// reply, of which `unread` bytes were pending.
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -192,7 +192,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     }
   }
 
-  /// Bytes that are to be sent and that the system has not taken.
+  /// Bytes written that the kernel has not accepted.
   private func unread(_ context: ChannelHandlerContext) -> Int {
     (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
@@ -203,7 +203,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     case .body: break
     case .end:
       guard case .waiting(let head?) = state else { return }
-      // Who does not read the replies may not go on asking.
+      // A client that does not read replies may send no more requests.
       guard context.channel.isWritable else { return context.close(promise: nil) }
       state = .answering
       wait(context)
@@ -213,7 +213,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
         peer: context.remoteAddress)
       let reply = context.eventLoop.makePromise(of: HTTPReply.self)
       if let ready = atOnce(request) {
-        // Not before the decoder is done with what it has.
+        // Deferred until the decoder has processed its input.
         context.eventLoop.execute { reply.succeed(ready) }
       } else {
         reply.completeWithTask { [answer] in try await answer(request) }
@@ -228,7 +228,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   private func write(_ reply: HTTPReply, to request: HTTPRequestHead) {
     guard let context else { return }
     if let socket = reply.socket { return upgrade(context, request, socket) }
-    // After a wish for another protocol the decoder takes nothing more.
+    // After a request for an upgrade NIO's decoder reads no further request.
     let isLast = !request.isKeepAlive || open.isStopping || request.headers.contains(name: "upgrade")
     var head = HTTPResponseHead(version: request.version, status: reply.status, headers: reply.headers)
     head.headers.add(name: "server", value: "alina-server")
@@ -261,8 +261,8 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     }
   }
 
-  /// Makes the connection a WebSocket's. Not by NIO's handler for that, which knows the first request of a connection only:
-  /// a reverse proxy asks on one where others were answered.
+  /// Upgrades the connection to a WebSocket. NIO's own handler considers only the first request of a connection, but a
+  /// reverse proxy reuses connections.
   private func upgrade(
     _ context: ChannelHandlerContext, _ request: HTTPRequestHead,
     _ socket: @escaping @Sendable (any Channel) throws -> Void
@@ -296,7 +296,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
       }
   }
 
-  /// Ends it as soon as what was asked is answered; gives the end of the connection.
+  /// Closes the connection once a pending request is answered; returns its close future.
   func stop() -> EventLoopFuture<Void> {
     guard let context else { fatalError("a connection is listed as long as it is open") }
     switch state {
@@ -311,7 +311,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-  /// What every reply tells a browser, unless it says otherwise: nothing may run, frame or be guessed at.
+  /// Security headers of each reply unless it sets its own: no scripts, no framing, no content sniffing.
   private static let protection = [
     ("content-security-policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
     ("referrer-policy", "no-referrer"), ("x-content-type-options", "nosniff"),
@@ -321,7 +321,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     var (now, parts) = (time(nil), tm())
     var text = [CChar](repeating: 0, count: 40)
     gmtime_r(&now, &parts)
-    // In the C locale, which the process never leaves.
+    // The process stays in the C locale, as HTTP's date format needs.
     strftime(&text, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }

@@ -4,7 +4,7 @@ import MatchProtocol
 import MatchStore
 import Synchronization
 
-/// Numbers in Prometheus' text format, version 0.0.4, each with what it means.
+/// Metrics in Prometheus' text format 0.0.4, each with its help text.
 struct Exposition {
   private(set) var text = ""
 
@@ -22,7 +22,7 @@ struct Exposition {
     text += "\(name) \(value)\n"
   }
 
-  /// A counter of each code there is, those that have not come yet too, so that a rate of the first is seen.
+  /// A counter for each code, including codes at 0, so that `rate` sees the first increment.
   mutating func counter<Code: RawRepresentable<String> & CaseIterable & Hashable>(
     _ name: String, _ help: String, _ counts: [Code: Int]
   ) {
@@ -48,7 +48,7 @@ struct Histogram {
     0.00001, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
   ]
 
-  /// Part of the value: a copy that another thread reads shares no memory with this one.
+  /// Inline storage: a copy for another thread shares no memory with this value.
   private(set) var buckets = InlineArray<14, Int>(repeating: 0)
   private(set) var count = 0
   private(set) var sum = 0.0
@@ -61,19 +61,19 @@ struct Histogram {
   }
 }
 
-/// What the host measures, of the store, its loop and its connections.
+/// The host's measurements of the store, the event loop and the connections.
 final class HostMetrics: Sendable {
   private struct Values {
     var (stored, conflicts, unknown, failures) = (0, 0, 0, 0)
     var (told, repairs) = (0, 0)
     var byes: [ByeCode: Int] = [:]
-    /// By `Span`.
+    /// Indexed by `Span`.
     var times = InlineArray<8, Histogram>(repeating: Histogram())
 
     mutating func took(_ span: Span, _ nanoseconds: UInt64) { times[span.rawValue].add(nanoseconds: nanoseconds) }
   }
 
-  /// What is timed.
+  /// The timed operations.
   enum Span: Int {
     case arrival, decide, commit, durable, question, write, lag, hint
   }
@@ -82,7 +82,7 @@ final class HostMetrics: Sendable {
 
   func took(_ span: Span, nanoseconds: UInt64) { values.withLock { $0.took(span, nanoseconds) } }
 
-  /// Counts a batch and what became of its units.
+  /// Counts a batch and the outcomes of its units.
   func stored(_ verdicts: [Verdict], nanoseconds: UInt64) {
     values.withLock { values in
       values.took(.commit, nanoseconds)
@@ -99,17 +99,17 @@ final class HostMetrics: Sendable {
 
   func told(_ count: Int) { values.withLock { $0.told += count } }
 
-  /// Counts what no hint had told.
+  /// Counts differences that comparisons found, so hints were lost or late.
   func found(_ found: Differences) {
     let count =
       found.matches.count + found.accounts.count + found.gone.count + found.sessions.count + found.tickets.count
     values.withLock { $0.repairs += count }
   }
 
-  /// Counts a connection that the server ended.
+  /// Counts a connection closed by the server.
   func ended(_ code: ByeCode) { values.withLock { $0.byes[code, default: 0] += 1 } }
 
-  /// Writes all of it, and what the system knows of the process.
+  /// Writes all metrics, and those of the process.
   func write(to out: inout Exposition) {
     let values = values.withLock { values in
       var copy = values

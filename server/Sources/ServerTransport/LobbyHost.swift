@@ -7,7 +7,7 @@ import NIOCore
 import Synchronization
 import TicTacToe
 
-/// What a connection is given: a line to write, or its end.
+/// An output of the lobby for a connection: a line to write, or its end.
 enum Delivery: Sendable {
   case line([UInt8], LineKind)
   case end(ByeCode, String, retry: Int?)
@@ -15,18 +15,18 @@ enum Delivery: Sendable {
 
 enum Arrival: Sendable {
   case connected(ConnectionID, any LobbyHost.Peer, address: String?)
-  /// Lines, each with the steady time in ms at which it was decoded; all were read at `read`, in ns.
+  /// Lines, each with the steady time in ms of its decoding; all were read at `read`, in ns.
   case lines(ConnectionID, [(line: ClientLine, at: Int64)], roundTrip: Int, read: UInt64)
   case disconnected(ConnectionID, clean: Bool)
   case caughtUp(ConnectionID, [MatchID])
 }
 
-/// Runs the lobby on an event loop that nobody else uses: hands it what happens, and carries out what it wants.
+/// Runs the lobby on its own event loop: passes inputs to it and executes its effects.
 ///
-/// All state but the readiness belongs to that loop. What a turn of it has for a connection leaves in one piece, and what it has for
-/// the store is stored as one batch, on another thread.
+/// All state except the readiness is confined to that loop. The output of one turn is sent to each connection in one
+/// piece, and its units are stored as one batch on another thread.
 package final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`
-  /// Whether players are let in, or why not.
+  /// Whether players can log in; the raw value is the reason why not.
   enum Readiness: String {
     case starting = "the server is starting"
     case ready
@@ -34,15 +34,15 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     case draining = "the server is stopping"
   }
 
-  /// What the host needs of a connection.
+  /// The host's view of a connection.
   protocol Peer: AnyObject, Sendable {
-    /// Where it lives.
+    /// The event loop of the connection.
     var loop: any EventLoop { get }
-    /// Writes what a turn of the lobby has for it; on its loop.
+    /// Writes the output of one turn; called on `loop`.
     func take(_ deliveries: [Delivery])
   }
 
-  /// A connection, and what waits for the end of the turn.
+  /// A connection with its output of the current turn.
   private final class Outbox {
     let peer: any Peer
     var deliveries: [Delivery] = []
@@ -51,7 +51,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   }
 
   let loop: any EventLoop
-  /// The name of this process among those that use the store.
+  /// The name of this process among the nodes of the store.
   let node: NodeID
   private let store: StoreRunner
   private let logger: Logger
@@ -67,7 +67,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   private var quiet: [EventLoopPromise<Void>] = []
   private var expectant: [EventLoopPromise<Void>] = []
   private var published: (@Sendable (MatchState) -> Void)?
-  /// Whether the server ends: nothing is decided any more.
+  /// Whether the host has finished and ignores further inputs.
   private var isFinished = false
   private let ready = Mutex(Readiness.starting)
   let metrics = HostMetrics()
@@ -83,8 +83,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     self.store.report = { [weak self] in self?.hear($0, durable: $1) }
   }
 
-  /// Begins, being reached by clients at an address unless the configuration has another one, and returns once players can be let
-  /// in, or after some seconds: a store that is slow to answer is waited for with the port open.
+  /// Starts the lobby with `address` for clients unless the configuration has one. Returns once players can log in, or
+  /// after `seconds`: with a slow store the port is open while the server waits.
   func start(at address: String, within seconds: Int64 = 5) async throws {
     try await loop.flatSubmit {
       if self.configuration.address.isEmpty {
@@ -103,7 +103,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }.value()
   }
 
-  /// Measures each second how late the loop is.
+  /// Measures once a second how late the loop runs.
   private func watchLoop(from last: UInt64) {
     loop.scheduleTask(in: .seconds(1)) {
       let now = DispatchTime.now().uptimeNanoseconds
@@ -112,18 +112,18 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// Why players are not let in, if they are not. May be called from any thread.
+  /// The reason why players cannot log in; `nil` if they can. May be called from any thread.
   var whyNotReady: String? { ready.withLock { $0 == .ready ? nil : $0.rawValue } }
 
-  /// Whether the store can be reached. May be called from any thread but the loop's.
+  /// Whether the store can be reached. May be called from any thread except the loop's.
   func reachesStore() async throws -> Bool { try await store.isReached().value() }
 
-  /// Calls back with every public match that changes, on the lobby's loop: what is to be done with it belongs elsewhere.
+  /// Calls `body` with every public match that changes, on the lobby's loop; `body` must do its work elsewhere.
   func onPublish(_ body: @escaping @Sendable (MatchState) -> Void) { loop.execute { self.published = body } }
 
-  // MARK: from the connections and the store
+  // MARK: inputs from connections and the store
 
-  /// Takes what the connections of an event loop have brought in one turn of it. May be called from any thread.
+  /// Processes the inputs of an event loop's connections in one turn. May be called from any thread.
   func arrive(_ arrivals: [Arrival]) {
     loop.execute {
       for arrival in arrivals { self.arrive(arrival) }
@@ -153,31 +153,31 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// Takes what the store has answered and what other nodes have told.
+  /// Processes answers of the store and hints of other nodes.
   private func hear(_ inputs: [LobbyInput], durable: UInt64?) {
     for input in inputs { reduce(input) }
     endReduction(durable: durable)
   }
 
-  // MARK: from elsewhere
+  // MARK: inputs from the server
 
-  /// Reads the lobby on its loop. May be called from any thread but the loop's.
+  /// Reads the lobby's state on its loop. May be called from any thread except the loop's.
   func inspect<T: Sendable>(_ body: @escaping @Sendable (Lobby) -> T) async throws -> T {
     try await loop.submit { body(self.lobby) }.value()
   }
 
-  /// The strongest players of a game, as of some seconds ago. May be called from any thread but the loop's.
+  /// The strongest players of a game, at most some seconds old. May be called from any thread except the loop's.
   func leaders(_ rules: Variant, limit: Int) async throws -> [AccountRecord] {
     try await loop.flatSubmit { self.store.leaders(rules, limit: limit) }.value()
   }
 
-  /// Asks the store something that changes nothing. May be called from any thread but the loop's.
+  /// Asks the store a reading question. May be called from any thread except the loop's.
   func look(_ question: StoreQuestion) async throws -> StoreAnswer {
     try await loop.flatSubmit { self.store.look(question) }.value()
   }
 
-  /// Carries out an administrator's order and returns once it holds; `false` if there is no such player or live match; throws if the
-  /// store cannot be reached. May be called from any thread but the loop's.
+  /// Executes an administrator's order; returns once it is durable, `false` if there is no such player or live match.
+  /// Throws if the store is unreachable. May be called from any thread except the loop's.
   func administer(_ order: Order) async throws -> Bool {
     try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
       let promise = self.loop.makePromise(of: Bool.self)
@@ -193,8 +193,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }.value()
   }
 
-  /// Tells everybody that the server stops, waits until everything that was decided is stored and told, or for some seconds, and gives
-  /// everything away.
+  /// Announces the shutdown to all clients, waits at most `seconds` until all units are stored and sent, and removes
+  /// the node from the store.
   func drain(retry: Int, within seconds: Int) async throws {
     try await loop.flatSubmit {
       self.ready.withLock { $0 = .draining }
@@ -205,7 +205,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       self.endReduction()
       return promise.futureResult
     }.value()
-    // Nothing is asked any more that would put this node back among the living.
+    // After `leave` the lobby sends no heartbeat, which would add this node again.
     try await loop.submit {
       self.reduce(.leave)
       self.endReduction()
@@ -222,8 +222,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }.value()
   }
 
-  /// Ends the work on the store after `drain`: what is being done there is waited for, and nothing is begun any more. Only then may
-  /// the store be closed and the loop end, which nobody may give work to after that.
+  /// Waits for the store's work in progress and starts none. Call it after `drain`; then close the store and shut the
+  /// loop down, in this order.
   package func finish() async throws {
     try await loop.submit {
       self.isFinished = true
@@ -235,7 +235,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     await store.finish()
   }
 
-  // MARK: reduce and carry out
+  // MARK: reducing and executing effects
 
   private func reduce(_ input: LobbyInput) {
     guard !isFinished else { return }
@@ -269,7 +269,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     outbox.deliveries.append(delivery)
   }
 
-  /// Lets out what was decided, once nothing more is at hand to be decided; after verdicts that came at `durable`, in ns.
+  /// Sends the output of a turn once all its inputs are reduced; `durable` is the time in ns at which its verdicts arrived.
   private func endReduction(durable: UInt64? = nil) {
     var batches: [ObjectIdentifier: (loop: any EventLoop, all: [(peer: any Peer, deliveries: [Delivery])])] = [:]
     for outbox in touched {

@@ -3,17 +3,17 @@ import Foundation
 import MatchStore
 import Synchronization
 
-/// Writes one line for each thing that happens to standard error: text for people or JSON for machines.
+/// Writes log entries to standard error, one line each: text or JSON.
 package struct Logger: Sendable {
   package enum Format: String, Sendable, CaseIterable {
     case text, json
   }
 
-  /// How much a line matters, least first.
+  /// The severity, in ascending order.
   package enum Level: String, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 
-    /// The same in syslog's numbers.
+    /// The syslog priority.
     fileprivate var priority: Int {
       switch self {
       case .trace, .debug: 7
@@ -26,7 +26,7 @@ package struct Logger: Sendable {
     }
   }
 
-  /// Whether standard error is systemd's journal, which takes a priority in front of a line and has the time itself.
+  /// Whether standard error is systemd's journal, which expects a priority in front of each line and adds the time itself.
   private static let isJournal: Bool = {
     var file = stat()
     guard let stream = ProcessInfo.processInfo.environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &file) == 0 else {
@@ -39,7 +39,7 @@ package struct Logger: Sendable {
   private let format: Format
   private let written: Set<Level>
 
-  /// Makes one that writes from a level on; nothing without one.
+  /// Writes entries of `level` and above; `nil` disables logging.
   package init(format: Format = .text, from level: Level?) {
     self.format = format
     written = Set(Level.allCases.drop { $0 != level })
@@ -72,14 +72,14 @@ package struct Logger: Sendable {
       line = Array("\(date) \(level) \(text)".utf8)
       for (key, value) in fields {
         line += Array(" \(key)=".utf8)
-        // What could be taken for more fields is quoted, as in JSON.
+        // Quote as in JSON if a value could be mistaken for several fields.
         if value.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0 == "=" || $0 == "\"" }) {
           JSONWriter.append(.string(value), to: &line)
         } else {
           line += Array(value.utf8)
         }
       }
-      // What players typed may be in a field; a terminal must not obey it.
+      // Fields may contain text of players: remove control characters, which a terminal would execute.
       for i in line.indices where line[i] < 0x20 { line[i] = UInt8(ascii: "?") }
     }
     let mark = Logger.isJournal ? "<\(level.priority)>" : ""
@@ -88,7 +88,7 @@ package struct Logger: Sendable {
     }
   }
 
-  /// Writes what can be written: a full disk, or nobody at the other end, is no reason to end a server.
+  /// Writes as much as possible and ignores errors: a full disk or a closed pipe must not end the server.
   package static func write(_ text: String, to descriptor: Int32) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {

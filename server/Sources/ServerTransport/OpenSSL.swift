@@ -2,15 +2,15 @@ import Foundation
 import MatchStore
 import Processes
 
-/// Keys and certificates by the program `openssl`.
+/// Creates keys and certificates with the program `openssl`.
 enum OpenSSL {
-  /// Makes a P-256 key and a certificate that it signs itself, valid for ten years from an hour ago because clocks differ, and
-  /// puts both in place: the key first, and for its owner only. Throws, with nothing left behind, one line if that fails.
+  /// Creates a P-256 key and a self-signed certificate, valid for ten years from an hour ago because clocks differ. Puts the key in place
+  /// first, readable by its owner only. On failure throws a one-line error and leaves no files behind.
   static func make(
     name: String, extensions: [String], certificate: String, key: String
   ) throws {
     let folder = (certificate as NSString).deletingLastPathComponent
-    // A folder that nobody else can look into, so that the key is its owner's at every moment.
+    // A folder readable by its owner only, so that the key is never exposed.
     var template = (folder + "/.making-XXXXXX").utf8CString.map { $0 }
     guard mkdtemp(&template) != nil else { throw cannot("make a certificate in", folder) }
     let work = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -64,7 +64,7 @@ enum OpenSSL {
     return text.filter { $0.isNumber } + "Z"
   }
 
-  /// Runs the program, without a shell; throws one line if it is not there or fails.
+  /// Runs `openssl` without a shell; throws a one-line error if it is missing or fails.
   private static func run(_ arguments: [String], in folder: String) throws {
     let places = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let programs = places.split(separator: ":").map { "\($0)/openssl" }

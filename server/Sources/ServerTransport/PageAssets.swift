@@ -1,5 +1,5 @@
-/// The three files of the page of live boards. Names come from players, so the script only ever sets `textContent`, and markup is made of
-/// elements it creates itself.
+/// The files of the page of live boards. Players choose their names, so the script only sets `textContent` and creates
+/// all elements itself: a name can inject no markup.
 enum PageAssets {
   static let html = """
     <!doctype html>
@@ -63,7 +63,7 @@ enum PageAssets {
       return e;
     };
     const lines = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]];
-    // The cells of a board row by row: nine, or the 81 of Ultimate.
+    // The centres of a board's cells row by row: 9, or the 81 of Ultimate.
     const centre = (i, side) => [(i % side + 0.5) * 96 / side, (Math.floor(i / side) + 0.5) * 96 / side];
     function seat(side) {
       const p = make('p', side), name = make('span', 'name'), rating = make('span', 'rating');

@@ -8,22 +8,21 @@ import NIOHTTP1
 import Synchronization
 import TicTacToe
 
-/// The pages for people: the one to play on, if it was built, with its WebSocket; live boards, kept current by Server-Sent
-/// Events, and the leaderboard.
+/// The public pages: the game page, if it was built, with its WebSocket; live boards, updated by Server-Sent Events; and the leaderboard.
 package struct PeoplePage: Sendable {
-  /// Watchers of the page at once; more are asked to come back later.
+  /// The most simultaneous watchers of the live boards; further ones are told to come back later.
   static let mostWatchers = 1000
-  /// Connections at once: watchers, and those who fetch what the page is made of.
+  /// The most connections: watchers and those that load the page's files.
   package static let mostConnections = mostWatchers + 100
 
   private let host: LobbyHost
   private let listener: GameListener
-  /// Origins of pages elsewhere that may play here.
+  /// Origins of other hosts' pages that may connect to play.
   private let origins: Set<String>
   private let site: Site?
   private let feed = BoardFeed()
 
-  /// Makes the pages; from now on they are told of every public match.
+  /// Creates the pages and subscribes them to public matches.
   package init(host: LobbyHost, listener: GameListener, site: Site? = nil, origins: Set<String> = []) {
     (self.host, self.listener, self.site, self.origins) = (host, listener, site, origins)
     let feed = feed
@@ -32,12 +31,12 @@ package struct PeoplePage: Sendable {
 
   var watchers: Int { feed.watchers }
 
-  /// Serves the pages at an address; throws one line if that cannot be had.
+  /// Serves the pages at an address; throws a one-line error if it cannot listen there.
   package func serve(
     at address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int, tls: ServerTLS?
   ) throws -> HTTPServer {
     feed.run(on: loop)
-    // Behind a proxy are many; what each of them may have is counted where it is known who asks.
+    // A proxy's connections belong to many clients, which are counted where their addresses are known.
     let key: @Sendable (SocketAddress) -> String? = { [listener] in listener.isProxy($0) ? nil : PeerAddress.key($0) }
     return try HTTPServer.start(
       address, loop: loop, limits: HTTPLimits(most: mostConnections, mostPerAddress: listener.mostPerAddress, key: key),
@@ -45,12 +44,12 @@ package struct PeoplePage: Sendable {
       atOnce: answerAtOnce, answer: answer)
   }
 
-  /// Answers what needs no look at the lobby.
+  /// Answers a request that does not need the lobby's state.
   @Sendable func answerAtOnce(_ request: HTTPRequest) -> HTTPReply? {
     guard request.isLook else { return .wrongMethod("GET, HEAD") }
     switch request.path {
     case ["play"]: return play(request)
-    // For balancers. Anybody may ask here, so the database is not asked in turn.
+    // For load balancers. Anyone can request this, so it must not query the database.
     case ["readyz"]: return .readiness(host.whyNotReady)
     default: return site?.answer(request)
     }
@@ -62,7 +61,7 @@ package struct PeoplePage: Sendable {
     case [], ["boards"]: (reply.type, reply.text) = ("text/html; charset=utf-8", PageAssets.html)
     case ["page.js"]: (reply.type, reply.text) = ("text/javascript; charset=utf-8", PageAssets.script)
     case ["page.css"]: (reply.type, reply.text) = ("text/css; charset=utf-8", PageAssets.style)
-    // The boards of now come with the page, so that it is not empty for a moment; what follows comes by `/live`.
+    // The page contains the current boards, so that it is not empty at first; `/live` sends changes.
     case ["now.js"]:
       let now = try await feed.boards(of: host)
       (reply.type, reply.text) = (
@@ -92,13 +91,13 @@ package struct PeoplePage: Sendable {
       reply.stream = { [host, feed] stream in
         feed.add(stream, key)
         Task {
-          // On the lobby's loop, so that nothing is missed between what is now and what follows.
+          // On the lobby's loop, so that no change is lost between the snapshot and the stream.
           try await host.inspect { feed.begin(stream, $0.publicMatches(limit: Lobby.boards)) }
         }
       }
     default: return .refusal(.notFound, "there is no such page")
     }
-    // Nothing but our own script and style may run, and nothing may frame us.
+    // Only our own scripts and styles may run, and no page may embed this one.
     reply.headers.add(
       name: "content-security-policy",
       value: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; "
@@ -106,7 +105,7 @@ package struct PeoplePage: Sendable {
     return reply
   }
 
-  /// Makes a WebSocket a session, but for a foreign page in somebody's browser: that says where it comes from.
+  /// Upgrades a WebSocket to a session unless its Origin header shows a page of a foreign host.
   private func play(_ request: HTTPRequest) -> HTTPReply {
     let headers = request.headers
     if let origin = headers.first(name: "origin"), !origins.contains(origin) {
@@ -122,20 +121,20 @@ package struct PeoplePage: Sendable {
     return HTTPReply(socket: { [listener] in try listener.takeIn($0, from: client(of: request)) })
   }
 
-  /// Whom trusted proxies say they speak for: in X-Forwarded-For each names, at the end, whom it was asked by.
+  /// The client's address. Each trusted proxy appends the address of its client to X-Forwarded-For.
   private func client(of request: HTTPRequest) -> SocketAddress? {
     var client = request.peer
     let named = request.headers[canonicalForm: "x-forwarded-for"]
     if named.isEmpty, let proxy = client, listener.isProxy(proxy) { listener.warnOfUnnamedClients(behind: proxy) }
     for text in named.reversed() {
-      // What cannot be read leaves the proxy as the one that is counted.
+      // After an invalid address the proxy itself counts as the client.
       guard let proxy = client, listener.isProxy(proxy), let next = Self.address(text) else { break }
       client = next
     }
     return client
   }
 
-  /// Reads an address of X-Forwarded-For, to which some proxies add the port: `1.2.3.4:567`, `[::1]:567`, `[::1]`.
+  /// Parses an address of X-Forwarded-For, to which some proxies append the port: `1.2.3.4:567`, `[::1]:567`, `[::1]`.
   static func address(_ text: some StringProtocol) -> SocketAddress? {
     var host = String(text).trimmingCharacters(in: .whitespaces)
     if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
@@ -177,12 +176,12 @@ package struct PeoplePage: Sendable {
   }
 }
 
-/// Hands what is published to many streams, ten times a second: between two of these times only the newest picture of a board
-/// counts, however fast it is played on. The lobby's loop only notes which boards changed.
+/// Sends public matches to all watchers ten times a second, only the newest state of each board. The lobby's loop only
+/// records changed boards.
 final class BoardFeed: Sendable {
   private struct Watcher {
     let stream: EventStream
-    /// What it is told first: how the boards stand.
+    /// The boards to send first; `nil` once they were sent.
     var beginning: [MatchState]?
     var hasBegun = false
   }
@@ -196,7 +195,7 @@ final class BoardFeed: Sendable {
   private let state = Mutex(State())
   private let shown = Mutex<(at: Int64, boards: Task<[String], any Error>?)>((.min, nil))
 
-  /// The boards of now, or a tenth of a second ago, however many ask.
+  /// The current boards, at most 0.1 s old, shared by all requests.
   func boards(of host: LobbyHost) async throws -> [String] {
     let now = Moment.currentSteady
     return try await shown.withLock { shown in
@@ -207,12 +206,12 @@ final class BoardFeed: Sendable {
     }.value
   }
 
-  /// Begins to send, on the loop of the streams.
+  /// Starts the periodic sending on the loop of the streams.
   func run(on loop: any EventLoop) {
     loop.scheduleRepeatedTask(initialDelay: Self.pause, delay: Self.pause) { _ in
       self.flush()
     }
-    // A watcher that has left is only noticed by writing to him.
+    // A closed connection is noticed only by writing to it.
     loop.scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { _ in
       for watcher in self.state.withLock({ Array($0.watchers.values) }) {
         watcher.stream.send(ByteBuffer(string: ": still here\n\n"))
@@ -222,7 +221,7 @@ final class BoardFeed: Sendable {
 
   var watchers: Int { state.withLock { $0.watchers.count } }
 
-  /// Whether somebody may watch: there are not too many yet, of all and of his address.
+  /// Whether another watcher is admitted, by the total and by its address.
   func admits(_ key: String?, _ mostPerAddress: Int) -> Bool {
     state.withLock { $0.watchers.count < PeoplePage.mostWatchers && $0.by.allow(key, most: mostPerAddress) }
   }
@@ -240,7 +239,7 @@ final class BoardFeed: Sendable {
     }
   }
 
-  /// Has a stream told how the boards stand, and from now on what changes; on the loop that calls `changed`.
+  /// Sends the boards to a stream, and from now on their changes; on the loop that calls `changed`.
   func begin(_ stream: EventStream, _ boards: [MatchState]) {
     state.withLock { $0.watchers[ObjectIdentifier(stream)]?.beginning = boards }
   }
@@ -249,7 +248,7 @@ final class BoardFeed: Sendable {
     state.withLock { if !$0.watchers.isEmpty { $0.changed[match.id] = match } }
   }
 
-  /// Sends what has changed since the last time.
+  /// Sends the changes since the last time.
   private func flush() {
     let (changed, watchers) = state.withLock { state in
       let now = (state.changed, Array(state.watchers.values))
@@ -278,14 +277,14 @@ package struct AdminPage: Sendable {
 
   let host: LobbyHost
   let listener: GameListener
-  /// The page for people, if there is one.
+  /// The public page, if there is one.
   let page: (people: PeoplePage, server: HTTPServer)?
 
   package init(host: LobbyHost, listener: GameListener, page: (people: PeoplePage, server: HTTPServer)? = nil) {
     (self.host, self.listener, self.page) = (host, listener, page)
   }
 
-  /// Serves the page at an address; throws one line if that cannot be had.
+  /// Serves the port at an address; throws a one-line error if it cannot listen there.
   package func serve(
     at address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int
   ) throws -> HTTPServer {
@@ -293,7 +292,7 @@ package struct AdminPage: Sendable {
   }
 
   @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
-    // A page in an administrator's browser whose name leads here (DNS rebinding) says that name.
+    // Against DNS rebinding: a foreign page whose name resolves to this machine sends that name as Host.
     guard request.headers[canonicalForm: "host"].allSatisfy({ Self.isOwn(String($0)) }) else {
       return .refusal(.misdirectedRequest, "ask for localhost or 127.0.0.1")
     }
@@ -301,7 +300,7 @@ package struct AdminPage: Sendable {
     switch (path.first, path.count) {
     case ("players", 3), ("matches", 3):
       guard request.method == .POST else { return .wrongMethod("POST") }
-      // A page in an administrator's browser can post here too, and then says where it comes from.
+      // A page in an administrator's browser could also post here; browsers then send an Origin header.
       guard !request.headers.contains(name: "origin") else { return .refusal(.forbidden, "not for pages") }
       return path[0] == "players" ? try await order(path[2], player: path[1]) : try await order(path[2], match: path[1])
     case ("players", 1), ("reports", 1):
@@ -315,7 +314,7 @@ package struct AdminPage: Sendable {
     }
   }
 
-  /// Whether a `Host` is a name of this machine by itself: `localhost`, or an address that begins with 127 or is ::1.
+  /// Whether a Host header names this machine: `localhost`, an address in 127.0.0.0/8, or ::1.
   private static func isOwn(_ host: String) -> Bool {
     let name = host.lowercased()
     return name == "localhost" || name.hasPrefix("localhost:")
@@ -358,7 +357,7 @@ package struct AdminPage: Sendable {
     }
   }
 
-  /// Issues a token for a player who has lost the old one. Only the reply has it.
+  /// Issues a replacement token for a player. Only the reply contains it.
   private func issueToken(_ name: String) async throws -> HTTPReply {
     do {
       let token = IssuedToken(for: name)

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Reads the PROXY protocol's header (versions 1 and 2, haproxy's proxy-protocol.txt) that a trusted proxy puts before the
-/// bytes of a connection, and passes on the rest.
+/// Reads the PROXY header (versions 1 and 2, haproxy's proxy-protocol.txt) that a trusted proxy sends first on a
+/// connection, and passes on all later bytes.
 final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
-  /// A version 1 line has at most 107 bytes; a version 2 header of ours is shorter than 536.
+  /// A version 1 line has at most 107 bytes; a version 2 header with our families has less than 536.
   private static let most = 536
 
   private var held = ByteBuffer()
@@ -14,8 +14,8 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
   private let within: TimeAmount
   private var timeout: Scheduled<Void>?
 
-  /// Makes a handler that says which address was found, `nil` for the proxy's own checks, and closes a connection that
-  /// does not bring its header within a time.
+  /// Calls `found` with the client's address, or `nil` for the proxy's own health checks. Closes a connection whose
+  /// header does not arrive within the time.
   init(within: TimeAmount, _ found: @escaping (SocketAddress?, ChannelHandlerContext) -> Void) {
     (self.within, self.found) = (within, found)
   }

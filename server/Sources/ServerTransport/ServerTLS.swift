@@ -5,7 +5,7 @@ import Synchronization
 import TLS
 import TLSChannel
 
-/// The server's certificates: read from files, or made once and kept; read again on request.
+/// The server's certificate: read from files, or self-signed once and kept; reloaded on request.
 package final class ServerTLS: Sendable {
   private let files: (certificate: String, key: String)
   private let current: Mutex<(context: TLSContext, fingerprint: String, expires: Int)>
@@ -17,18 +17,18 @@ package final class ServerTLS: Sendable {
     current = Mutex(try ServerTLS.load(certificate, key))
   }
 
-  /// What stands first in the pipeline of a new connection.
+  /// The first handler in the pipeline of a new connection.
   func handler() throws -> TLSHandler { try TLSHandler(current.withLock { $0.context }) }
 
   /// SHA-256 of the leaf certificate, as the client shows and pins it.
   package var fingerprint: String { current.withLock { $0.fingerprint } }
 
-  /// When the first of the chain's certificates ends, in seconds since 1970.
+  /// When the first certificate of the chain expires, in seconds since 1970.
   package var expires: Int { current.withLock { $0.expires } }
   /// Whether the last `reload` was refused.
   package var isRefused: Bool { refused.withLock { $0 } }
 
-  /// Reads the files again, and says what came of it; keeps what it has if they cannot be used.
+  /// Reads the files again and logs the result; keeps the old certificate if they are unusable.
   package func reload(_ logger: Logger) {
     do {
       let fresh = try ServerTLS.load(files.certificate, files.key)
@@ -47,12 +47,12 @@ package final class ServerTLS: Sendable {
     return (try TLSContext(showing: chain, key: TLSKey(file: key)), SHA256.hash(chain[0].der).hex, expires)
   }
 
-  /// Whether a folder has the self-signed certificate.
+  /// Whether a folder contains the self-signed certificate.
   package static func hasSelfSigned(in folder: String) -> Bool {
     FileManager.default.fileExists(atPath: folder + "/self-signed.crt")
   }
 
-  /// Finds the self-signed certificate in a folder, or makes one for ten years; kept, because clients pin it.
+  /// Loads the self-signed certificate of a folder, or creates one for ten years; it is kept because clients pin it.
   package static func selfSigned(in folder: String, names: [String]) throws -> ServerTLS {
     let certificateFile = folder + "/self-signed.crt"
     let keyFile = folder + "/self-signed.key"

@@ -4,20 +4,20 @@ import MatchProtocol
 import MatchStore
 import NIOCore
 
-/// The end of a pipeline: bytes to the session's state machine, its messages to the lobby, the lobby's lines to bytes.
+/// The last handler of a pipeline: passes bytes to the session's state machine, its messages to the lobby, and writes the lobby's lines.
 ///
-/// Everything happens on the channel's event loop.
+/// Confined to the channel's event loop.
 final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// Bytes waiting for a slow reader beyond which it is dropped.
+  /// The most pending bytes of a slow reader before it is disconnected.
   static let mostWaiting = 256 * 1024
-  /// Milliseconds a reader may take nothing.
+  /// The longest time in milliseconds without progress before a reader is disconnected.
   static let longestWait: Int64 = 10_000
-  /// Bytes delivered beyond which they are handed to the channel at once, so that it sees what waits.
+  /// The most bytes collected before they are handed to the channel, which then counts them as pending.
   static let mostAtOnce = 16 * 1024
-  /// Milliseconds a closing connection may take to read our `bye`.
+  /// Milliseconds that a closing connection has to read the `bye`.
   static let linger: Int64 = 250
 
   let id: ConnectionID
@@ -29,17 +29,17 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   private var isEnding = false
   private var saidBye = false
   private var missed: [MatchID] = []
-  /// Since when the channel takes nothing; `nil` while it does.
+  /// When the channel stopped being writable; `nil` while it is.
   private var unwritableSince: Int64?
   private var hasBegun = false
-  /// What came before the lobby's first line, which comes first; `nil` once that is there.
+  /// Input received before the lobby's greeting, which must be sent first; `nil` after the greeting.
   private var early: ByteBuffer? = ByteBuffer()
-  /// Bytes of that beyond which nobody waits for it.
+  /// The most bytes of early input before the connection is closed.
   private static let mostEarly = 64 * 1024
   private static let allocator = ByteBufferAllocator()
-  /// Lines of the lobby, in one piece: one write for all of them.
+  /// The lobby's lines of this turn, for a single write.
   private var outgoing: ByteBuffer?
-  /// The address a trusted proxy named, instead of its own.
+  /// The client's address as named by a trusted proxy, instead of the socket's.
   var proxied: SocketAddress?
 
   init(
@@ -118,7 +118,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     }
   }
 
-  /// Whether more waits for a reader than may.
+  /// Whether more bytes are pending than a slow reader may have.
   private func isOverfull(_ context: ChannelHandlerContext) -> Bool {
     guard unwritableSince != nil else { return false }
     return (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 > SessionHandler.mostWaiting
@@ -163,13 +163,13 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     }
   }
 
-  /// Writes a line of the session's own behind what the lobby has delivered.
+  /// Writes a line of the session itself after the lobby's lines.
   private func write(_ line: [UInt8], _ context: ChannelHandlerContext) {
     write(context)
     context.write(wrapOutboundOut(ByteBuffer(bytes: line)), promise: nil)
   }
 
-  /// Hands what was delivered to the channel, in front of whatever is written next.
+  /// Passes the collected lines to the channel.
   private func write(_ context: ChannelHandlerContext) {
     guard let buffer = outgoing else { return }
     outgoing = nil
@@ -187,7 +187,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     context.fireChannelWritabilityChanged()
   }
 
-  /// Looks at the time, once a second.
+  /// Checks time limits once a second.
   func tick(now: Int64) {
     guard let context, !isEnding else { return }
     if let since = unwritableSince, now - since > SessionHandler.longestWait { return drop() }
@@ -206,7 +206,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     if let (code, text) = ending { end(code, text, retry: nil) }
   }
 
-  /// Ends a connection that takes nothing: `bye` is written for the chance that it fits, and nothing is waited for.
+  /// Disconnects a slow reader: tries to write `bye` but does not wait for it.
   private func drop() {
     isEnding = true
     guard let context else { return }
@@ -222,12 +222,12 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     metrics.ended(code)
     write(ServerMessage.bye(code, text, retry: retry).bytes(re: re), context)
     context.flush()
-    // Closing with unread input would reset the connection and may take the bye with it: read on for a moment.
+    // Closing with unread input would reset the connection and might lose the `bye`: continue reading for a moment.
     loop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { self.context?.close(promise: nil) }
   }
 }
 
-/// What the connections of one event loop bring in one turn of it; that goes to the lobby in one piece.
+/// Collects the inputs of an event loop's connections in one turn and passes them to the lobby in one piece.
 final class Inbox: @unchecked Sendable {  // confined to its event loop
   private let loop: any EventLoop
   private let host: LobbyHost
@@ -235,22 +235,21 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
 
   init(loop: any EventLoop, host: LobbyHost) { (self.loop, self.host) = (loop, host) }
 
-  /// Takes something in; on the loop.
+  /// Adds an input; on the loop only.
   func put(_ arrival: Arrival) {
     arrivals.append(arrival)
     guard arrivals.count == 1 else { return }
-    // After what the other connections have to read in this turn.
+    // After the other connections' reads of this turn.
     loop.execute {
       let arrivals = self.arrivals
-      // A fresh list: the lobby's thread reads the other one.
+      // A new array, since the lobby's thread reads the old one.
       self.arrivals = []
       self.host.arrive(arrivals)
     }
   }
 }
 
-/// Lets the time pass for all connections of one event loop: for each once a second, a twentieth of them at a time, so
-/// that heartbeats due in the same second are no burst that moves have to wait behind.
+/// Ticks all connections of an event loop, each once a second, a twentieth at a time, so that simultaneous heartbeats do not delay moves.
 final class ConnectionSweep: @unchecked Sendable {  // confined to its event loop
   private static let slices = 20
   let inbox: Inbox
@@ -271,22 +270,22 @@ final class ConnectionSweep: @unchecked Sendable {  // confined to its event loo
   func add(_ handler: SessionHandler) { handlers[slice(handler)][ObjectIdentifier(handler)] = handler }
   func remove(_ handler: SessionHandler) { handlers[slice(handler)][ObjectIdentifier(handler)] = nil }
 
-  /// Connections are numbered in order: those made at the same time come into different slices.
+  /// Connection ids are sequential: connections made at the same time go to different slices.
   private func slice(_ handler: SessionHandler) -> Int { Int(handler.id % ConnectionID(ConnectionSweep.slices)) }
 }
 
 extension Channel {
-  /// What limits of this peer are counted by: its address, of IPv6 the first 64 bits; `nil` for this machine.
+  /// The key for limits of this peer: its address, of IPv6 the first 64 bits; `nil` for this machine.
   var peerKey: String? { remoteAddress.flatMap(PeerAddress.key) }
 }
 
-/// How many each address has of something that is limited; who has no key is not counted.
+/// Counts limited items by address; peers without a key are not counted.
 struct AddressCounts: Sendable {
   private var counts: [String: Int] = [:]
 
   func allow(_ key: String?, most: Int) -> Bool { key.map { counts[$0, default: 0] < most } ?? true }
 
-  /// Counts one more; `false` if the address has as many as it may.
+  /// Counts one more; `false` if the address has reached the limit.
   mutating func count(_ key: String?, most: Int) -> Bool {
     guard allow(key, most: most) else { return false }
     if let key { counts[key, default: 0] += 1 }
@@ -299,7 +298,7 @@ struct AddressCounts: Sendable {
   }
 }
 
-/// Addresses as limits see them.
+/// The keys by which addresses are limited.
 enum PeerAddress {
   static func key(_ address: SocketAddress) -> String? {
     if let bytes = address.bytesOf4 {

@@ -5,14 +5,14 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// The page to play on: the files of the folder that `scripts/web` makes, as they are sent. All are read at once, so that no
-/// request reaches the disk and no name leads out of the folder.
+/// The game page: the files of the folder that `scripts/web` makes. All are read into memory, so that no request
+/// reaches the disk and no path leads out of the folder.
 package final class Site: Sendable {
   private struct File {
     var type: String
-    /// Whether its name says what is in it, so that it is never asked for again.
+    /// Whether the name contains a hash of the content, so that browsers may cache the file for ever.
     var isLasting: Bool
-    /// As it is, and compressed, each with its tag; `nil` is no coding.
+    /// The content by coding, each with its ETag; the key `nil` is uncompressed.
     var bodies: [String?: (tag: String, bytes: ByteBuffer)] = [:]
   }
 
@@ -22,9 +22,9 @@ package final class Site: Sendable {
     "txt": "text/plain; charset=utf-8",
     "wasm": "application/wasm", "woff2": "font/woff2", "png": "image/png", "svg": "image/svg+xml",
   ]
-  /// The codings that a file may lie beside itself in, best first.
+  /// The codings of compressed files beside the original, best first.
   private static let codings = [("br", "br"), ("gzip", "gz")]
-  /// Nothing but our own script, style and modules may run, nothing is asked of another host, and nothing may frame us.
+  /// Only our own scripts, styles and modules may run; no requests to other hosts; no page may embed this one.
   private static let policy =
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; base-uri 'none'; "
     + "form-action 'none'; frame-ancestors 'none'"
@@ -32,13 +32,13 @@ package final class Site: Sendable {
   private let place: @Sendable () -> String?
   private let files = Mutex<[String: File]>([:])
 
-  /// Reads a folder; throws one line if the page is not in it.
+  /// Reads a folder; throws a one-line error if the page is not in it.
   package init(folder: String) throws(StoreError) {
     place = { folder }
     try reload()
   }
 
-  /// The page beside a program, as soon as it is there.
+  /// The page beside a program; served as soon as it was built.
   package init(beside program: String) {
     place = { Site.find(beside: program) }
     try? reload()
@@ -46,13 +46,13 @@ package final class Site: Sendable {
 
   package var isThere: Bool { files.withLock { !$0.isEmpty } }
 
-  /// Reads the files again; keeps what it has and throws one line if the page is not there.
+  /// Reads the files again; if the page is missing, throws a one-line error and keeps the old files.
   package func reload() throws(StoreError) {
     guard let folder = place() else { throw .unusable("there is no page to play on: scripts/web makes it") }
     var files: [String: File] = [:]
     let root = URL(filePath: folder).resolvingSymlinksInPath().path
     for path in FileManager.default.subpaths(atPath: root) ?? [] {
-      // The build alone writes into v/, so that all of it is the page's; beside it may lie what is not for all.
+      // Only the build writes into v/, so all of its files are public; other folders may contain private files.
       let (ending, isLasting) = ((path as NSString).pathExtension, path.hasPrefix("v/"))
       let isCoded = Site.codings.contains { $0.1 == ending }
       guard let type = Site.types[ending] ?? (isLasting && !isCoded ? "application/octet-stream" : nil),
@@ -77,18 +77,18 @@ package final class Site: Sendable {
     return FileManager.default.contents(atPath: path)
   }
 
-  /// Where the page lies beside a program: built, or installed.
+  /// The folder of the page beside a program: in a build, or installed.
   private static func find(beside program: String) -> String? {
     let folder = URL(filePath: program).resolvingSymlinksInPath().deletingLastPathComponent().path
     return ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { folder + $0 }
       .first { FileManager.default.fileExists(atPath: $0 + "/index.html") }
   }
 
-  /// What is answered to a path; `nil` if it is none of the page's.
+  /// The reply for a path; `nil` if it does not belong to the page.
   func answer(_ request: HTTPRequest) -> HTTPReply? {
     let path = request.path.joined(separator: "/")
-    // Links lead to the one page, by what follows in its address: that way it is the same on any host.
-    // A room's match has its code behind it.
+    // Links redirect to the page with their target in its fragment, so that it is the same on any host.
+    // A link to a room's match also contains its code.
     let words = request.path.dropFirst().compactMap {
       $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
     }

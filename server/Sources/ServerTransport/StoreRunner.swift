@@ -5,58 +5,58 @@ import NIOCore
 import Synchronization
 import TicTacToe
 
-/// What the lobby wants of its store, done on other threads and reported on the lobby's loop, to which all calls belong but those
-/// marked.
+/// Executes the lobby's store requests on other threads and reports the results on the lobby's loop, from which all
+/// calls must come except those marked.
 final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
-  /// With the time in ns at which it was decided.
+  /// With the time of its decision in ns.
   private typealias Unit = (number: UInt64, unit: StoreUnit, decided: UInt64)
 
-  /// With the time in ns at which it was asked.
+  /// With the time of its asking in ns.
   private typealias Question = (number: UInt64, question: StoreQuestion, asked: UInt64)
 
-  /// Questions that are asked together: whatever came while the last ones were answered.
+  /// Questions asked in one batch: those that arrived while the last batch was being answered.
   private struct Line {
     var waiting: [Question] = []
     var isAsking = false
   }
 
-  /// The lane of a shared store, or `nil` for the changing questions of a store that only this process uses: they share a commit.
+  /// A lane of a shared store; `nil` for writing questions of an unshared one, which share a commit.
   private typealias LineName = StoreLane?
 
   private let loop: any EventLoop
   private let store: any MatchStore
   private let metrics: HostMetrics
   private let logger: Logger
-  /// A store in memory answers on the loop: there is nothing to wait for.
+  /// Whether the store is in memory and answers on the loop without waiting.
   private let isInstant: Bool
-  /// Takes what the store has answered; what waited for it to be durable did so at a time in ns.
+  /// Receives the store's results; `durable` is the time in ns at which units became durable.
   var report: ([LobbyInput], _ durable: UInt64?) -> Void = { _, _ in }
 
-  /// Units, and the changing questions of a store that only this process uses: its writer is one anyway.
+  /// Runs units, and the writing questions of an unshared store, which has a single writer.
   private let writes = DispatchQueue(label: "alina.store", qos: .userInitiated)
   private let questions = DispatchQueue(label: "alina.questions", qos: .userInitiated, attributes: .concurrent)
-  /// Pages of what is over: one at a time, so that nobody's login or move waits for them.
+  /// Runs history pages one at a time, so that logins and moves do not wait for them.
   private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
   private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
 
-  /// Questions of no lane that a store of several nodes is asked at once.
+  /// The most simultaneous questions without a lane to a shared store.
   private static let mostAtOnce = 4
   private static let mostTogether = 256
 
   private var units: [Unit] = []
   private var isStoring = false
   private var lines: [LineName: Line] = [:]
-  /// Questions that wait until fewer are asked at once.
+  /// Questions that wait until fewer than `mostAtOnce` are in progress.
   private var waiting = CircularBuffer<Question>()
   private var askedNow = 0
   private var isTurnEnding = false
-  /// When the strongest players were asked for, and who they are.
+  /// The strongest players by game, and when they were requested.
   private var best: [Variant: (at: Int64, players: EventLoopFuture<[AccountRecord]>)] = [:]
-  /// When the store failed first and last, if it is in trouble.
+  /// The times of the first and last failure of the store; `nil` while it works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
-  /// Logins that the store has not answered since it answered one, and when the last of them was. A damaged page may let everything else
-  /// through.
+  /// Unanswered logins since the last answered one, and the time of the last. With a damaged database page logins may
+  /// fail while all else works.
   private let lostLogins = Mutex((count: 0, at: Int64.min / 2))
   private let heard = Mutex<[String?]>([])
 
@@ -67,13 +67,13 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   // MARK: units
 
-  /// Stores a unit that was decided at a time in ns, with all others of this turn.
+  /// Stores a unit decided at a time in ns, in one batch with the others of this turn.
   func apply(_ number: UInt64, _ unit: StoreUnit, decided: UInt64) {
     units.append((number, unit, decided))
     endTurn()
   }
 
-  /// Uses the store once the current turn of the loop is over, so that everything decided in it shares a commit.
+  /// Runs the store at the end of the loop's turn, so that all units of the turn share a commit.
   private func endTurn() {
     guard !isTurnEnding else { return }
     isTurnEnding = true
@@ -96,7 +96,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
       let now = DispatchTime.now().uptimeNanoseconds
       self.metrics.stored(verdicts, nanoseconds: now - began)
       self.isStoring = false
-      // The store goes on with what has come meanwhile, while what is durable now is told.
+      // The next batch is stored while the results of this one are sent.
       if !self.isInstant { self.applyUnits() }
       for (unit, verdict) in zip(batch, verdicts) {
         switch verdict {
@@ -112,7 +112,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   // MARK: questions
 
-  /// Asks a question, whose answer is reported.
+  /// Asks a question and reports its answer.
   func ask(_ number: UInt64, _ question: StoreQuestion) {
     let asked = (number, question, DispatchTime.now().uptimeNanoseconds)
     if case .history = question { return answer([asked], on: histories) }
@@ -122,7 +122,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     case (_, false, false): answer([asked], on: questions)
     case (_, true, _):
       if let lane = question.lane { return join(lane, asked) }
-      // A beat does not queue behind logins: without it the others take this node for dead.
+      // A heartbeat does not queue behind logins: without it the other nodes consider this one dead.
       if case .beat = question { waiting.prepend(asked) } else { waiting.append(asked) }
       askMore()
     }
@@ -153,7 +153,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Asks the store and reports; `first` is done before that.
+  /// Asks the store and reports the answers; calls `first` before that.
   private func answer(_ batch: [Question], on queue: DispatchQueue, first: @escaping () -> Void = {}) {
     guard !isFinished else { return }
     work(on: queue) {
@@ -181,7 +181,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Does something that may block, and goes on with it on the loop; at once if it is done there too.
+  /// Runs `body`, which may block, on a queue and `then` on the loop; at once for a store in memory.
   private func work<T: Sendable>(on queue: DispatchQueue, _ body: @escaping () -> T, then: @escaping (T) -> Void) {
     if isInstant, queue === writes { return then(body()) }
     nonisolated(unsafe) let (body, then) = (body, then)
@@ -191,21 +191,21 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Logs the first failure of a store, and no more until it is mended: by then everything that is asked has failed.
+  /// Logs the first failure of the store and no further ones until it has recovered, since all questions fail meanwhile.
   private func complain(_ text: String, _ error: String) {
     let now = Moment.current.steady
     if trouble == nil { logger.warning(text, metadata: ["error": error]) }
     trouble = (trouble?.since ?? now, now)
   }
 
-  /// Logs that the store is mended once nothing has failed for two beats: a full disk answers in between.
+  /// Logs the recovery after two heartbeats without failures: a full disk accepts some writes.
   private func seeWhetherTroubleIsOver() {
     guard let (since, last) = trouble, Moment.current.steady - last > 2000 else { return }
     trouble = nil
     logger.notice("the store answers again", metadata: ["seconds": "\((last - since) / 1000)"])
   }
 
-  /// The strongest players of a game, as of some seconds ago.
+  /// The strongest players of a game, at most 5 s old.
   func leaders(_ rules: Variant, limit: Int) -> EventLoopFuture<[AccountRecord]> {
     let now = Moment.current.steady
     if let best = best[rules], now - best.at < 5000 { return best.players }
@@ -216,7 +216,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return players
   }
 
-  /// Asks something for an administrator, who waits his turn with those who look at what is over.
+  /// Asks a question for an administrator; it waits in line with history pages.
   func look(_ question: StoreQuestion) -> EventLoopFuture<StoreAnswer> {
     let promise = loop.makePromise(of: StoreAnswer.self)
     histories.async {
@@ -227,11 +227,11 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   // MARK: other nodes
 
-  /// Reports from now on what others tell this node.
+  /// Reports the hints of other nodes from now on.
   func listen(as node: NodeID) {
     store.listen(as: node) { told in
       let text = told.map { self.hint($0) }
-      // One hand-over for all that is heard until the lobby gets round to it.
+      // One task for all hints that arrive before the lobby processes them.
       let isFirst = self.heard.withLock { heard in
         heard.append(text)
         return heard.count == 1
@@ -253,11 +253,11 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     store.tell(nodes.map { ($0, told) })
   }
 
-  /// The hint in what was told, whose age by the wall clocks of both nodes is counted.
+  /// Strips the sending time from a hint and records its age by the wall clocks of both nodes.
   private func hint(_ told: String) -> String {
     let parts = told.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let at = Int64(parts[0]) else { return told }
-    // Any role that may connect to the database can notify: a time that cannot be is not counted.
+    // Any role with access to the database can notify: do not record implausible times.
     let now = Moment.current.wall
     if (now - 3_600_000...now + 3_600_000).contains(at) {
       metrics.took(.hint, nanoseconds: UInt64(max(0, now - at)) * 1_000_000)
@@ -265,7 +265,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return String(parts[1])
   }
 
-  /// Whether the store can be reached: it answers within 800 ms, and did not fail at the last three logins within a minute. May be called from any thread.
+  /// Whether the store answers within 800 ms and the last three logins within a minute did not all fail. May be called from any thread.
   func isReached() -> EventLoopFuture<Bool> {
     let failsLogins = lostLogins.withLock { $0.count >= 3 && Moment.currentSteady - $0.at < 60_000 }
     guard !failsLogins else { return loop.makeSucceededFuture(false) }
@@ -280,7 +280,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return answered.futureResult
   }
 
-  /// Lets the others know that this node ends; a store that hangs does not hold that up.
+  /// Removes this node from the store; waits at most 500 ms for it.
   func leave(_ node: NodeID) -> EventLoopFuture<Void> {
     let left = loop.makePromise(of: Void.self)
     loop.scheduleTask(in: .milliseconds(500)) { left.succeed() }
@@ -294,13 +294,13 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return left.futureResult
   }
 
-  /// Begins nothing any more.
+  /// Starts no more work.
   func stop() {
     isFinished = true
     (units, lines, waiting) = ([], [:], [])
   }
 
-  /// Waits for what is being done. May be called from any thread but the loop's.
+  /// Waits for work in progress. May be called from any thread except the loop's.
   func finish() async {
     for queue in [writes, questions, histories, probes] {
       await withCheckedContinuation { done in queue.async(flags: .barrier) { done.resume() } }

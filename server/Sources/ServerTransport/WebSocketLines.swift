@@ -1,20 +1,20 @@
 import NIOCore
 import NIOWebSocket
 
-/// Between the frames of a WebSocket and the lines of a session: one text message is one line, either way.
+/// Converts between WebSocket frames and lines: one text message is one line in both directions.
 final class WebSocketLines: ChannelDuplexHandler {
   typealias InboundIn = WebSocketFrame
   typealias InboundOut = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = WebSocketFrame
 
-  /// Bytes of a frame; a longer one ends the connection. Lines, which may come in several, have their own limit.
+  /// The most bytes of a frame; a longer one ends the connection. Lines, possibly of several frames, have their own limit.
   static let mostFrame = 16 * 1024
 
-  /// Whether a message has begun whose last frame has not come.
+  /// Whether a message has begun and its last frame is missing.
   private var isInside = false
   private var isClosing = false
-  /// Frames without content since the last line, and how many there may be.
+  /// The number of frames without content since the last line, and its limit.
   private var idle = 0
   private static let mostIdle = 1000
 
@@ -33,7 +33,7 @@ final class WebSocketLines: ChannelDuplexHandler {
       context.fireChannelRead(wrapInboundOut(bytes))
     case .binary: end(.unacceptableData, context)
     case .ping:
-      // Who does not read the answers gets none.
+      // A client that does not read its pongs gets no more.
       guard context.channel.isWritable else { return }
       context.write(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)), promise: nil)
     case .pong: break
@@ -73,12 +73,12 @@ final class WebSocketLines: ChannelDuplexHandler {
 
   private func end(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
     sayClose(code, context)
-    // Closing with unread input would reset the connection and may take what was said with it.
+    // Closing with unread input would reset the connection and might lose the close frame.
     let channel = context.channel
     context.eventLoop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { channel.close(promise: nil) }
   }
 
-  /// Says, once, that the connection ends and why.
+  /// Sends the close frame, once.
   private func sayClose(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
     guard !isClosing else { return }
     isClosing = true

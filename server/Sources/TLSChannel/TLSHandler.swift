@@ -1,43 +1,43 @@
 import NIOCore
 import TLS
 
-/// TLS between a socket and handlers that know nothing of it. What is written before hands are shaken waits; after that
-/// it is sealed at once, so that what waits for a slow reader waits in the channel and is counted there.
+/// TLS between a socket and handlers for plain text. Writes before the handshake are queued; later ones are encrypted
+/// at once, so that bytes pending for a slow reader are counted in the channel.
 package final class TLSHandler: ChannelDuplexHandler {
-  /// Sealed.
+  /// Ciphertext.
   package typealias InboundIn = ByteBuffer
-  /// In the clear.
+  /// Plain text.
   package typealias InboundOut = ByteBuffer
-  /// In the clear.
+  /// Plain text.
   package typealias OutboundIn = ByteBuffer
-  /// Sealed.
+  /// Ciphertext.
   package typealias OutboundOut = ByteBuffer
 
   private let engine: TLSEngine
   private var early: [(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)] = []
   private var (canRead, canWrite, hasDelivered) = (true, true, false)
 
-  /// One end of a connection: of the one who calls a host, or of the one who is called.
+  /// A client that connects to `host`, or a server without one.
   package init(_ context: TLSContext, calling host: String? = nil) throws {
     engine = try TLSEngine(context, host == nil ? .called : .caller)
     if let host { try engine.expect(host) }
   }
 
-  /// Begins the handshake on a connection that is there.
+  /// Starts the handshake if the connection is open.
   package func handlerAdded(context: ChannelHandlerContext) {
     if context.channel.isActive { step(context) }
   }
 
-  /// Nothing is sealed any more.
+  /// Fails queued writes.
   package func handlerRemoved(context: ChannelHandlerContext) { stopWriting() }
 
-  /// Begins the handshake.
+  /// Starts the handshake.
   package func channelActive(context: ChannelHandlerContext) {
     step(context)
     context.fireChannelActive()
   }
 
-  /// An end without a good bye is none of ours to judge: lines and requests tell by themselves whether they are whole.
+  /// A missing closing alert is no error here: lines and requests show themselves whether they are complete.
   package func channelInactive(context: ChannelHandlerContext) {
     stopWriting()
     context.fireChannelInactive()
@@ -45,20 +45,20 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: in
 
-  /// Takes what is sealed, and hands on what it says.
+  /// Decrypts input and passes the plain text on.
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     unwrapInboundIn(data).withUnsafeReadableBytes { engine.take($0) }
     step(context)
   }
 
-  /// Whoever asked for something to read has it, or asks the socket once more.
+  /// If the read delivered no plain text, reads from the socket again.
   package func channelReadComplete(context: ChannelHandlerContext) {
     if !hasDelivered { context.read() }
     hasDelivered = false
     context.fireChannelReadComplete()
   }
 
-  /// Goes on as far as what has arrived allows.
+  /// Continues the handshake and decryption with the available input.
   private func step(_ context: ChannelHandlerContext) {
     guard canRead else { return }
     var said = context.channel.allocator.buffer(capacity: 0)
@@ -73,7 +73,7 @@ package final class TLSHandler: ChannelDuplexHandler {
       problem = error
       canRead = false
     }
-    // A handshake's next words, or why it fails.
+    // The next handshake message, or the alert that explains a failure.
     sendLeaving(context)
     if said.readableBytes > 0 {
       hasDelivered = true
@@ -107,7 +107,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: out
 
-  /// Seals bytes, or keeps them until hands are shaken.
+  /// Encrypts bytes, or queues them until the handshake is complete.
   package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let bytes = unwrapOutboundIn(data)
     guard canWrite else { return promise?.fail(ChannelError.ioOnClosedChannel) ?? () }

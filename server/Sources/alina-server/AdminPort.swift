@@ -8,7 +8,7 @@ struct AdminPort: ParsableArguments {
   var admin = AdminPort.usual
   private static let usual = "127.0.0.1:4681"
 
-  /// Prints a page of a list, and at its end how to have `command` show the next one; throws one line if that fails.
+  /// Prints a page of a list and the command that shows the next one; throws a one-line error on failure.
   func show(_ path: String, by command: String) throws {
     let answer = try ask(path)
     guard answer.status == 200 else { throw StoreError.unusable(answer.body) }
@@ -21,7 +21,7 @@ struct AdminPort: ParsableArguments {
     }
   }
 
-  /// A connection to the first address that takes one: a name may have another at which nobody listens.
+  /// A connection to the first address that accepts: a name may have several, and the server listens on one.
   private func connected(to first: UnsafeMutablePointer<addrinfo>) throws -> Int32 {
     var code: Int32 = 0
     for address in sequence(first: first, next: \.pointee.ai_next) {
@@ -34,7 +34,7 @@ struct AdminPort: ParsableArguments {
     throw StoreError.unusable("no server answers at \(admin): \(String(cString: strerror(code)))")
   }
 
-  /// Asks the server for a page; throws one line if nobody answers.
+  /// Requests a page from the server; throws a one-line error without an answer.
   func ask(_ path: String) throws -> (status: Int, body: String) {
     let (host, port) = try ServeOptions.address(admin, "admin")
     var hints = addrinfo()

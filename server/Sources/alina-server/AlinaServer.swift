@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import MatchStore
 
-/// `alina-server`: serves matches, and looks after what it keeps.
+/// `alina-server`: serves matches and maintains their data.
 @main
 struct AlinaServer: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -21,15 +21,15 @@ struct AlinaServer: ParsableCommand {
     ],
     defaultSubcommand: Serve.self)
 
-  /// The help of the program with that of serving, which needs no subcommand to be named.
+  /// The help of the program followed by that of `serve`, the default subcommand.
   private static var wholeHelp: String {
     let serving = Serve.helpMessage()
     let options = serving.range(of: "ADDRESSES:").map { serving[$0.lowerBound...] } ?? ""
     return helpMessage() + "\n\nFlags of serve, the default:\n\n" + options
   }
 
-  /// The words of the command line. Swift reads them from /proc; where that is not mounted they are found where the kernel
-  /// put them: their number, the words, a null, and behind it the environment.
+  /// The command line. Swift reads it from /proc; where that is not mounted, find it in memory: the kernel puts the
+  /// count, the arguments and a null in front of the environment.
   private static var words: [String] {
     guard access("/proc/self/cmdline", R_OK) != 0 else { return CommandLine.arguments }
     let end = environ - 1
@@ -38,7 +38,7 @@ struct AlinaServer: ParsableCommand {
     return (0..<count).compactMap { (end - count + $0).pointee.map { String(cString: $0) } }
   }
 
-  /// Parses arguments after laying those of file and environment under them; errors are one line, exit 2.
+  /// Parses the arguments on top of those from file and environment. Errors are one line, exit status 2.
   static func main() {
     let given = words.dropFirst()
     if given.count == 1, given.allSatisfy({ ["--help", "-h", "help"].contains($0) }) { return print(wholeHelp) }
@@ -52,7 +52,7 @@ struct AlinaServer: ParsableCommand {
       let arguments = try Layers.arguments(given)
       var command = try parseAsRoot(arguments)
       guard let serving = command as? Serve else { return try command.run() }
-      // Dispatch watches its threads there, and traps where it cannot.
+      // Dispatch observes its threads there and traps without it.
       guard access("/proc/self/task", R_OK) == 0 else {
         throw StoreError.unusable(
           "/proc is not mounted: threads need it; mount it (mount -t proc proc /proc) and try again")

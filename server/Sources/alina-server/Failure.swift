@@ -3,13 +3,13 @@ import Foundation
 import MatchStore
 import ServerTransport
 
-/// How the program ends: help goes to standard output, an error is one line on standard error; wrong arguments exit 2.
+/// Ends the program after an error: help goes to standard output, an error is one line on standard error; wrong arguments exit with 2.
 enum Failure {
   static func exit(_ error: any Error, of command: any ParsableArguments.Type) -> Never {
     switch error {
     case let error as StoreError: line(error.description, 1)
     case let error as ConfigurationError: line(error.text, 2)
-    // Whoever ends with a code alone has said why.
+    // An `ExitCode` was thrown after its reason was printed.
     case let code as ExitCode: Foundation.exit(code.rawValue)
     default: break
     }
@@ -34,7 +34,7 @@ struct ConfigurationError: Error {
 }
 
 extension String {
-  /// Reads a file; throws one line that names it and says why it cannot be read.
+  /// Reads a file; throws a one-line error with its path and the reason.
   init(readFrom path: String) throws(StoreError) {
     do { self = try String(contentsOfFile: path, encoding: .utf8) } catch {
       let reason = (error as? CocoaError)?.underlying as? POSIXError

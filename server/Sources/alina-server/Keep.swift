@@ -13,22 +13,22 @@ struct DataOptions: ParsableArguments {
     help: ArgumentHelp("PostgreSQL database instead of the folder (default: none).", valueName: "postgres://…"))
   var store: String?
 
-  /// The database's file, in the folder that `serve` would take.
+  /// The path of the database in the same folder as `serve` uses.
   var database: String {
     ServerConfiguration.database(in: data ?? ServeOptions.defaultFolder)
   }
 
-  /// The PostgreSQL database meant, if one is.
+  /// The PostgreSQL database, if one is configured.
   private var address: PGAddress? {
     get throws {
       var address = try store.map { try PGAddress($0) }
-      // Who looks after data that are there need not promise anything.
+      // Durability promises do not matter for maintenance of existing data.
       address?.allowsLossyFailover = true
       return address
     }
   }
 
-  /// The store; throws if there is none, rather than making an empty one.
+  /// Opens the store; throws if there is none, instead of creating an empty one.
   func opened() throws -> any MatchStore {
     if let address = try address { return try PostgresStore(address) }
     guard FileManager.default.fileExists(atPath: database) else {
@@ -37,7 +37,7 @@ struct DataOptions: ParsableArguments {
     return try SQLiteStore(path: database)
   }
 
-  /// Fills a store, which must be empty or, as a file, not there yet.
+  /// Fills an empty store; an SQLite file is created if missing.
   func filled<T>(_ fill: (any MatchStore) throws -> T) throws -> T {
     guard let address = try address else { return try SQLiteStore.make(database, by: fill) }
     let store = try PostgresStore(address)
@@ -45,7 +45,7 @@ struct DataOptions: ParsableArguments {
     return try fill(store)
   }
 
-  /// Throws where PostgreSQL has tools of its own, which copy a database while it is used.
+  /// Throws for PostgreSQL, whose own tools copy a database in use.
   func requireFile(_ tool: String) throws {
     guard let address = try address else { return }
     throw ConfigurationError(text: "\(address.description) is PostgreSQL's to copy: use \(tool)")
@@ -139,7 +139,7 @@ struct Forget: ParsableCommand {
     guard case .change(.changed) = try store.answer(.change(.name(name), .forget)) else {
       throw StoreError.unusable("there is no player \(name)")
     }
-    // The player's connections end at once, and the name is in no match that begins from now on.
+    // The nodes then close the player's connections and use the new name in new matches.
     try store.requestComparison()
     print("forgot \(name)")
   }

@@ -4,9 +4,9 @@ import MatchStore
 import PostgresStore
 import Synchronization
 
-/// Lays the settings of a file and of the environment under the command line.
+/// Combines settings from a file, the environment and the command line.
 enum Layers {
-  /// The flags that `serve` declares, and whether they take a value.
+  /// The flags of `serve`, and whether each takes a value.
   private static let flags: [String: Bool] = {
     var flags: [String: Bool] = [:]
     let children = ServeOptions.groups.flatMap { Mirror(reflecting: $0).children }
@@ -17,7 +17,7 @@ enum Layers {
     return flags
   }()
 
-  /// Flags that there were, and what is in their place.
+  /// Removed flags and their replacements.
   private static let removed: [String: String] = {
     let store = "give every node the same --store; docs/cluster.md"
     return [
@@ -27,7 +27,7 @@ enum Layers {
     ]
   }()
 
-  /// The settings that commands beside `serve` take from there too.
+  /// The settings that other commands also take from file and environment.
   private static let taken: [String: Set<String>] = {
     let (port, data): (Set, Set) = (["admin"], ["data", "store"])
     return [
@@ -36,17 +36,17 @@ enum Layers {
     ]
   }()
 
-  /// Where each setting that no flag gives comes from: `FILE:3: listen` or `ALINA_LISTEN`.
+  /// The origin of each setting not given as a flag: `FILE:3: listen` or `ALINA_LISTEN`.
   private static let places = Mutex<[String: String]>([:])
 
-  /// A complaint that begins with a flag; if the value is from elsewhere it begins with that place instead.
+  /// Replaces the flag at the start of an error message by the origin of its value.
   static func placed(_ complaint: String) -> String {
     let flag = complaint.prefix { !" :".contains($0) }
     guard let place = places.withLock({ $0[String(flag.dropFirst(2))] }) else { return complaint }
     return place + complaint.dropFirst(flag.count)
   }
 
-  /// Refuses a password on the command line, which everybody on the machine can read.
+  /// Refuses a password on the command line, which every user of the machine can read.
   static func refusePasswords(_ given: ArraySlice<String>) throws {
     for word in given {
       let value = word.hasPrefix("--store=") ? String(word.dropFirst(8)) : word
@@ -57,7 +57,7 @@ enum Layers {
     }
   }
 
-  /// The arguments of a command, with what it takes from file and environment in front.
+  /// The arguments of a command, preceded by its settings from file and environment.
   static func arguments(_ given: ArraySlice<String>) throws -> [String] {
     var given = Array(given)
     let serving = ["serve", "check-config"]
@@ -84,11 +84,11 @@ enum Layers {
     }
     if let taken = taken[first] {
       under = under.filter { taken.contains($0.key) }
-      // Who names a folder does not mean the database of the service.
+      // `--data` overrides the service's database, too.
       if given.contains(where: { $0 == "--data" || $0.hasPrefix("--data=") }) { under["store"] = nil }
     }
     for word in given { places.withLock { $0[String(word.dropFirst(2).prefix { $0 != "=" })] = nil } }
-    // Of a flag given twice the last counts: the command line.
+    // The last of repeated flags counts, which is the command line's.
     return command + under.sorted { $0.key < $1.key }.flatMap(\.value) + given
   }
 

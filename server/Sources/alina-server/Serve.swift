@@ -5,7 +5,7 @@ import MatchStore
 import PostgresStore
 import ServerTransport
 
-/// The flags of a serving process, in the groups of its help.
+/// The flags of `serve`, in the groups of its help.
 struct ServeOptions: ParsableArguments {
   @OptionGroup(title: "Addresses") var addresses: Addresses
   @OptionGroup(title: "Storage") var storage: Storage
@@ -13,7 +13,7 @@ struct ServeOptions: ParsableArguments {
   @OptionGroup(title: "Limits") var limits: Limits
   @OptionGroup(title: "Log") var log: Log
 
-  /// The groups as they are declared, for what looks their flags up.
+  /// The groups as declared, for looking up their flags.
   static var groups: [Any] { [Addresses(), Storage(), Encryption(), Limits(), Log()] }
 
   struct Addresses: ParsableArguments {
@@ -61,7 +61,7 @@ struct ServeOptions: ParsableArguments {
     var memory = false
     @Option(help: ArgumentHelp("Days after which finished matches are dropped (default: never).", valueName: "days"))
     var keepDays: Number?
-    /// Lets a test see what `synchronous=NORMAL` would lose.
+    /// For the test that shows the loss with `synchronous=NORMAL`.
     @Flag(help: .hidden) var weakSync = false
   }
 
@@ -122,7 +122,7 @@ struct ServeOptions: ParsableArguments {
     var logLevel = "notice"
   }
 
-  /// What the flags mean; throws the first that cannot be. Only who `starts` makes what is missing.
+  /// Validates the flags; throws for the first invalid one. Creates missing files only if the server `starts`.
   func resolved(starts: Bool) throws -> ServerConfiguration {
     var result = ServerConfiguration()
     let address = try Self.address(addresses.listen, "listen")
@@ -180,7 +180,7 @@ struct ServeOptions: ParsableArguments {
     result.threads = try limits.threads.checked("threads", 1...64)
     result.keepDays = try storage.keepDays?.checked("keep-days", 1...36_500)
     var files = rlimit()
-    // Shells and systemd begin with a low limit that any process may raise up to another one.
+    // Shells and systemd start with a low soft limit, which a process may raise to the hard limit.
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     files.rlim_cur = files.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
@@ -218,7 +218,7 @@ struct ServeOptions: ParsableArguments {
     return result
   }
 
-  /// What is served on the page's port. On this machine's own address it is never encrypted: a proxy there does that.
+  /// Resolves the settings of the public page. On a loopback address it is never encrypted: a proxy there does that.
   private func resolve(_ page: (host: String, port: Int), _ result: inout ServerConfiguration) throws {
     if !Self.isLoopback(page.host) { result.pageTLS = result.listener.tls }
     for origin in (addresses.pageOrigin ?? "").split(separator: ",").map(String.init) {
@@ -260,14 +260,14 @@ struct ServeOptions: ParsableArguments {
   static func isLoopback(_ host: String) -> Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }
 
-/// A number as it was given, so that a wrong one is told of in one way, wherever it comes from.
+/// A number as given, so that invalid numbers from all sources get the same error message.
 struct Number: ExpressibleByArgument, ExpressibleByIntegerLiteral {
   let defaultValueDescription: String
 
   init(argument: String) { defaultValueDescription = argument }
   init(integerLiteral value: Int) { defaultValueDescription = "\(value)" }
 
-  /// What it is; throws unless it is one of those that the flag may have.
+  /// The value; throws outside the flag's range.
   func checked(_ name: String, _ range: ClosedRange<Int>) throws -> Int {
     guard let value = Int(defaultValueDescription), range.contains(value) else {
       throw ConfigurationError(

@@ -5,37 +5,37 @@ import NIOPosix
 import PostgresStore
 import ServerTransport
 
-/// Everything a server process is started with.
+/// The settings of a server process.
 struct ServerConfiguration: Sendable {
-  /// The folder of the database, or `nil` to keep everything in memory.
+  /// The folder of the database; `nil` keeps everything in memory.
   var data: String?
-  /// The PostgreSQL database that is used instead of one in the folder, if any.
+  /// The PostgreSQL database to use instead, if any.
   var store: PGAddress?
   var listener = ListenerConfiguration()
   var lobby = LobbyConfiguration()
-  /// Where the page for people is served, if anywhere.
+  /// The address of the public page, if it is served.
   var page: (host: String, port: Int)?
-  /// Pages elsewhere, as `https://alina.example`, that may play here.
+  /// Origins of other hosts' pages, such as `https://alina.example`, that may connect to play.
   var pageOrigins: Set<String> = []
   var site: Site?
-  /// The page's certificates, if it is encrypted.
+  /// The page's certificate, if it is encrypted.
   var pageTLS: ServerTLS?
-  /// Where metrics and health are served, if anywhere.
+  /// The address of the administrators' port, if it is served.
   var admin: (host: String, port: Int)?
-  /// Event loops for connections.
+  /// The number of event loops for connections.
   var threads = 1
-  /// Days after which finished matches are dropped, if ever.
+  /// Days after which finished matches are deleted; `nil` keeps them.
   var keepDays: Int?
-  /// Gives up durability against power cuts; for the test that shows what that costs.
+  /// Gives up durability against power cuts, for the test that shows the loss.
   var weakSync = false
   var logFormat = Logger.Format.text
   var logLevel = Logger.Level.notice
 
-  /// Connections of the page and of the administrators' port.
+  /// The most connections of the public page and of the administrators' port.
   private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
 
-  /// Gives what is served beside games its share of so many connections, and returns what is left for games: whoever takes
-  /// all of the page takes no player's place.
+  /// Reserves shares of the connections for page and administrators' port; returns the number for games, so that page
+  /// visitors cannot displace players.
   mutating func share(_ connections: Int) -> Int {
     mostOnPages.page = page == nil ? 0 : min(mostOnPages.page, connections / 4)
     mostOnPages.admin = admin == nil ? 0 : min(mostOnPages.admin, connections / 16 + 1)
@@ -47,18 +47,18 @@ struct ServerConfiguration: Sendable {
 
 /// A server process from start to stop.
 enum ServerProcess {
-  /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`
-  /// for games and, if there is a page, with its URL and whether one can play on it or only see live boards.
+  /// Serves until SIGTERM or SIGINT; throws the error that prevents the start. Calls `listening` with `HOST:PORT` for
+  /// games and with the page's URL, if there is one, and whether it is playable.
   static func run(
     _ configuration: ServerConfiguration,
     listening: @escaping @Sendable (String, _ page: (url: String, isPlayable: Bool)?) -> Void
   ) async throws {
-    // One that is closed would be given to a file or a connection, which the log would then be written to.
+    // If a standard descriptor is closed, a file or connection would get its number and receive the log.
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       _ = open("/dev/null", O_RDWR)
     }
     let logger = Logger(format: configuration.logFormat, from: configuration.logLevel)
-    // A reader of the log or of the port that goes away is no reason to end.
+    // Writing to a closed log or port must not end the process.
     signal(SIGPIPE, SIG_IGN)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     let lobbyGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -117,13 +117,13 @@ enum ServerProcess {
     await wait(signals, tls, configuration.site, logger)
     Systemd.notify("STOPPING=1")
     pruning?.cancel()
-    // What hangs must not keep the process: nobody was told of what is not stored.
+    // A hanging store must not prevent the exit: unstored units were not sent to anyone.
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {
       logger.critical("the store does not answer; ending without it")
       exit(1)
     }
     await listener.stop()
-    // The pages outlive the games.
+    // The pages are stopped after the games.
     for page in pages { await page.stop() }
     try await host.finish()
     store.close()
@@ -132,12 +132,12 @@ enum ServerProcess {
     try await lobbyGroup.shutdownGracefully()
   }
 
-  /// Listens; what prevents it is told with the flag in front.
+  /// Runs `listen` and puts the flag in front of its error.
   private static func naming<T>(_ flag: String, _ listen: () async throws -> T) async throws -> T {
     do { return try await listen() } catch let error as StoreError { throw StoreError.unusable("\(flag): \(error)") }
   }
 
-  /// Returns when it is time to stop.
+  /// Returns on a signal to stop; reloads certificates and page on SIGHUP.
   private static func wait(_ signals: Signals, _ tls: ServerTLS?, _ site: Site?, _ logger: Logger) async {
     defer { withExtendedLifetime(signals) {} }
     for await signal in signals.sequence {
@@ -150,7 +150,7 @@ enum ServerProcess {
     }
   }
 
-  /// Drops the logs of matches older than a number of days, once an hour, until cancelled.
+  /// Deletes matches older than a number of days, once an hour, until cancelled.
   private static func prune(_ store: any MatchStore, _ days: Int, _ logger: Logger) async {
     while !Task.isCancelled {
       do throws(StoreError) {

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// What the system asks of the process, one after the other, as long as it lives.
+/// The signals sent to the process, in order.
 struct Signals {
   let sequence: AsyncStream<Int32>
   private let sources: [any DispatchSourceSignal]
@@ -11,7 +11,7 @@ struct Signals {
     sources = numbers.map { number in
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { signals.yield(number) }
-      // Until a thread of its own has registered it, the signal would still end the program.
+      // Until Dispatch has registered the handler, the signal would end the process.
       let isRegistered = DispatchSemaphore(value: 0)
       source.setRegistrationHandler { isRegistered.signal() }
       source.resume()

@@ -8,7 +8,7 @@ struct Status: ParsableCommand {
     discussion: "Exits with 0 if the server is ready, with 1 if it is not, or is not there.")
   @OptionGroup var port: AdminPort
 
-  /// What is shown, by the names of the metrics.
+  /// The metrics to print, with their titles.
   private static let shown = [
     ("nodes", "nodes alive"), ("open_connections", "connections"), ("sessions", "sessions"),
     ("accounts", "accounts in memory"),

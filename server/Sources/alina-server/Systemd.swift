@@ -1,13 +1,13 @@
 import Foundation
 
-/// What systemd wants to know of a service of the type `notify`; nothing where nobody asks.
+/// Notifications to systemd for a service of type `notify`; without effect elsewhere.
 enum Systemd {
-  /// Says how the service stands: `READY=1`, `STOPPING=1`.
+  /// Sends a state: `READY=1`, `STOPPING=1`.
   static func notify(_ state: String) {
     guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] else { return }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    // An abstract name begins with a zero byte, for which the variable has an @.
+    // A leading @ in the variable stands for the zero byte of an abstract name.
     let name = path.hasPrefix("@") ? [0] + Array(path.utf8.dropFirst()) : Array(path.utf8)
     guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
