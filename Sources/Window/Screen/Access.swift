@@ -1,8 +1,8 @@
-/// What a view is to whoever reads the page without seeing it.
+/// The accessibility role of a view.
 enum Role: Hashable {
   case button
   case cell(row: Int)
-  /// One of several answers holds.
+  /// A radio group; `selected` is the index of the chosen answer.
   case choice(selected: Int)
   /// `numbers` are the value and its bounds.
   case slider(caption: String, value: String, numbers: [Double])
@@ -10,29 +10,29 @@ enum Role: Hashable {
 }
 
 extension RootScreen {
-  /// A place of the open page that can be pressed, as a screen reader or a test needs it.
+  /// An accessible element of the open page, for screen readers and tests.
   package struct Control: Sendable, Hashable {
-    /// A number that stays with it as long as it is there.
+    /// The id, constant while the element exists.
     package var id: Int
-    /// What it is, as ARIA calls it: `button`, `gridcell`, `radio`, `slider`, `textbox`, or `paragraph` of what is only read.
+    /// The ARIA role: `button`, `gridcell`, `radio`, `slider`, `textbox`, or `paragraph` for text that is only read.
     package var role: String
     package var name: String
-    /// `on` or `off` of an answer, `disabled`, the value of a slider, the text of a field.
+    /// `on` or `off` for an answer, `disabled`, the value of a slider, the text of a field.
     package var state: String
-    /// Where it is, in device pixels.
+    /// The position in device pixels.
     package var place: PixelRect
     package var row: Int
-    /// The value and the bounds of a slider.
+    /// The value and bounds of a slider.
     package var numbers: [Double] = []
-    /// All of it in words, as it is said when the focus comes.
+    /// The whole announcement when the element gets the focus.
     package var words: String
   }
 
-  /// Places of one view have numbers that follow each other.
+  /// The most elements of one view; their ids are consecutive.
   private static let placesOfView = 64
 
-  /// Everything that can be pressed on the open page, in reading order; from the views that draw it. With `hidden` also what a list
-  /// has moved out of sight, what cannot be used now, and what is only read.
+  /// The elements of the open page in reading order, from the views that draw them. With `hidden` also those scrolled
+  /// out of sight, disabled ones, and text that is only read.
   package func accessible(hidden: Bool = false) -> [Control] {
     var result: [Control] = []
     eachPlace(also: hidden) { view, index, place, words in
@@ -57,7 +57,7 @@ extension RootScreen {
 
   package var accessibleFocus: Int? { context.focus.map { $0.number * RootScreen.placesOfView } }
 
-  /// Presses a control, or brings the focus to it; what is no longer there is left alone.
+  /// Presses an element or moves the focus to it; ignores an element that no longer exists.
   package func activate(_ id: Int, onlyFocus: Bool = false, at now: Double) {
     var target: (view: View, place: Rect)?
     eachPlace { view, index, place, _ in

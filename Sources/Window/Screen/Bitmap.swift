@@ -10,21 +10,21 @@ package struct PixelRect: Sendable, Hashable {
   }
 }
 
-/// The memory the platform hands over each frame: 32-bit XRGB rows inside an apron.
+/// A frame buffer of the platform: 32-bit XRGB rows inside an apron.
 ///
-/// `pixels` points at the top left of the visible part; `apron` pixels on every side of it are valid to read and write,
-/// are never shown, and let blurs and shifted blits run without edge cases.
+/// `pixels` points at the top left of the visible part. On every side `apron` pixels more are readable and writable but
+/// never shown, so that blurs and shifted blits need no edge cases.
 package struct Bitmap {
   /// The first visible pixel, `0x00RRGGBB`.
   package let pixels: UnsafeMutablePointer<UInt32>
   package let width: Int
   package let height: Int
-  /// Pixels from one row to the next, the apron included.
+  /// Pixels from one row to the next, including the apron.
   package let stride: Int
   /// The apron in pixels on every side.
   package let apron: Int
 
-  /// The apron every platform gives.
+  /// The apron of every platform.
   package static let standardApron = 32
 
   /// Describes memory the caller owns.

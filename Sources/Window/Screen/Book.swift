@@ -1,18 +1,18 @@
 import Interface
 
-/// The open pages, the board beneath and the newest on top; a page is in the book once.
+/// The stack of open pages: the board at the bottom, the newest on top, each page at most once.
 final class Book {
-  /// Lies over whatever page is open.
+  /// Shown above the open page.
   let notice: NoticeView
-  /// Told a page's name before it is made.
+  /// Called with a page's name before it is created.
   var willOpen: (SceneName) -> Void = { _ in }
-  /// Told that another page is on top.
+  /// Called after the top page changed.
   var didTurn: () -> Void = {}
   private var pages: [(name: SceneName, scene: Scene)] = []
   private let context: ViewContext
   private let chain: View
 
-  /// An empty book, whose pages answer to `chain`.
+  /// An empty stack; `chain` is the responder above the pages.
   init(_ context: ViewContext, _ chain: View) {
     (self.context, self.chain) = (context, chain)
     notice = NoticeView(context: context)
@@ -23,7 +23,7 @@ final class Book {
   var board: Scene { pages[0].scene }
   var scenes: [Scene] { pages.map { $0.scene } }
 
-  /// Turns to a page; the board is always the first one.
+  /// Shows a page; for the board, closes all others.
   func show(_ name: SceneName) {
     guard name != self.name else { return }
     if name == .board {
@@ -33,7 +33,7 @@ final class Book {
     }
   }
 
-  /// Opens a page on top; one that is there already is made anew.
+  /// Opens a page on top; recreates one that is open already.
   func open(_ name: SceneName) {
     willOpen(name)
     pages.removeAll { $0.name == name }
@@ -45,7 +45,7 @@ final class Book {
     if pages.count > 1 { context.say(scene.title) }
   }
 
-  /// Closes the page on top, unless it is the board.
+  /// Closes the top page unless it is the board.
   func close() {
     guard pages.count > 1 else { return }
     scene.willClose()
@@ -55,7 +55,7 @@ final class Book {
     context.say(scene.title)
   }
 
-  /// Makes every page again, in another language, with the focus where it was.
+  /// Recreates every page, for another language, and keeps the focus.
   func rebuild() {
     let at = scene.focusOrder.firstIndex { $0 === context.focus }
     pages = pages.map { ($0.name, make($0.name)) }

@@ -3,8 +3,8 @@ import Oracle
 import TicTacToe
 
 extension ViewContext {
-  /// What is known of the moves on the board, by the tables of two games; what a search believes of the third, once it
-  /// was asked.
+  /// The evaluation of the moves on the board: exact from tables for Classic and Infinite, estimated by a search for
+  /// Ultimate once requested.
   var judgement: Judgement? {
     let game = model.game
     guard !game.isOver else { return nil }
@@ -15,7 +15,7 @@ extension ViewContext {
       })
   }
 
-  /// The best value; among winning moves the quickest, among losing ones the slowest.
+  /// Rates moves exactly; the best is the quickest win, or the slowest loss.
   private static func judgement(_ moves: [(cell: Cell, worth: Evaluation)]) -> Judgement? {
     func rank(_ worth: Evaluation) -> (Int, Int) {
       (Int(worth.value.rawValue), worth.value == .win ? -worth.distance : worth.distance)
@@ -26,7 +26,7 @@ extension ViewContext {
       best: best.cell)
   }
 
-  /// What a hint says beside the name of its cell.
+  /// The text of a hint beside the name of its cell.
   func words(forHint worth: Judgement.Worth) -> String {
     switch worth {
     case .known(let value, _): text(value == .win ? .hintWins : value == .draw ? .hintDraws : .hintLoses)

@@ -2,20 +2,20 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The last responder: owns the pages, takes input, draws pictures, tells the executable what the player wants.
+/// The top of the responder chain: owns the pages, handles input, draws frames, and passes intents to the executable.
 ///
-/// Not thread-safe: everything is called from the thread that owns the window.
+/// Not thread-safe: call everything on the thread that owns the window.
 package final class RootScreen {
-  /// Called with what the player wants, during `handle`.
+  /// Called with the player's intents, during `handle`.
   package var onIntent: (Intent) -> Void = { _ in }
 
-  /// Called with a line for a screen reader whenever something changes that can be told (`--speak-lines`).
+  /// Called with a line for a screen reader at each change worth announcing (`--speak-lines`).
   package var onSpeak: ((String) -> Void)? {
     get { context.onSpeak }
     set { context.onSpeak = newValue }
   }
 
-  /// What the board shows; setting it is cheap, the page follows at the next `handle`, `nextFrame` or `draw`.
+  /// The content of the board. Setting it is cheap; the page is updated at the next `handle`, `nextFrame` or `draw`.
   package var model = BoardModel()
 
   package var pages: PagesModel {
@@ -25,7 +25,7 @@ package final class RootScreen {
       guard newValue != old else { return }
       context.pages = newValue
       topScene.contentChanged()
-      // Another game was opened over the one on the page.
+      // Another game was opened over the one under review.
       if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { book.open(.review) }
     }
   }
@@ -35,16 +35,16 @@ package final class RootScreen {
     set { (context.pianos, context.piano) = newValue }
   }
 
-  /// What an opponent or person in a seat is called, in the player's language.
+  /// The name of an opponent or person in the player's language.
   package func name(of seat: Seat) -> String { context.name(of: seat) }
 
-  /// A line of the string table in the player's language.
+  /// A phrase in the player's language.
   package func text(_ phrase: Phrase) -> String { context.text(phrase) }
 
-  /// The same with values in the places of its `%`.
+  /// A phrase with values in place of its `%`.
   package func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: context.language, values) }
 
-  /// What the player has set; each property keeps itself.
+  /// The player's settings, stored on change.
   package var settings: Settings { context.settings }
 
   /// Device pixels per point of the window (2 on a HiDPI screen).
@@ -56,19 +56,18 @@ package final class RootScreen {
   private var saidStatus = ""
   private let book: Book
   private var captured: View?
-  /// Where a finger went down and is now, and the list it moves once it has gone up or down.
+  /// A finger's start and current position, and the list that it scrolls once it has moved vertically.
   private var finger: (start: Point, last: Point, list: ScrollView?, isDragging: Bool)?
   private var measuredFor: (Int, Int)?
   private var picture = Picture()
   private let chain: Root
-  /// Whether the text of the key just pressed is not meant for where the focus has gone by it.
+  /// Whether to drop the text of a key press that moved the focus.
   private var dropsText = false
   private var textPlace: Rect?
-  /// When the settings file may be written next.
+  /// The earliest time of the next write of the settings file.
   private var nextSave = -Double.infinity
 
-  /// Makes the screen with the board as its first page; `themes` are the papers to choose from, the first one stands
-  /// in for an unknown name.
+  /// Creates the screen with the board as its first page; `themes` are the choices, the first one replaces an unknown name.
   package init(services: PlatformServices, themes: [Theme] = [.light]) {
     precondition(!themes.isEmpty, "no theme at all")
     context = ViewContext(services: services)
@@ -91,7 +90,7 @@ package final class RootScreen {
       applySettings()
       book.rebuild()
     }
-    // At the start only a window can fill the screen: a browser wants a touch.
+    // At the start only a window can become full-screen: a browser requires a touch first.
     settings.$fullScreen.observe { [context] isFull in
       if context.now > 0 || isFull && !services.isPage { services.setFullScreen(isFull) }
     }
@@ -108,10 +107,10 @@ package final class RootScreen {
     context.staticIsStale = true
   }
 
-  /// Not while a slider is dragged: a write waits for the disk, 2–50 ms, and the picture with it.
+  /// Not while a slider is dragged: a write takes 2–50 ms and would delay frames.
   private var maySave: Bool { context.settings.store.needsSaving && captured == nil }
 
-  /// Writes changed settings at once, but not more often than a key repeats, and rarely to a disk that refuses.
+  /// Writes changed settings at once, but at most every 0.3 s, and every 10 s after a failure.
   private func saveSettings() {
     guard maySave, context.now >= nextSave else { return }
     nextSave = context.now + (context.settings.store.save() ? 0.3 : 10)
@@ -123,20 +122,20 @@ package final class RootScreen {
 
   package var title: String { topScene.title }
 
-  /// How many pages lie over the board.
+  /// The number of pages above the board.
   package var depth: Int { book.scenes.count - 1 }
 
-  /// Turns to a page; the board is always the first one.
+  /// Shows a page; for the board, closes all others.
   package func show(_ name: SceneName) { book.show(name) }
 
-  /// Before the first picture nobody knows how large the page is.
+  /// Whether the page's size is known, which is so from the first frame on.
   var isMeasured: Bool { measuredFor != nil }
 
   var boardScene: Scene { book.board }
 
   var topScene: Scene { book.scene }
 
-  /// What a page shows is asked for as it opens, however it is opened.
+  /// Requests the data of a page whenever it opens.
   private func ask(for name: SceneName) {
     switch name {
     case .games: onIntent(.listGames)
@@ -146,7 +145,7 @@ package final class RootScreen {
     }
   }
 
-  /// Moves the focus away from what is no longer there to press, and tells the platform whether text is wanted.
+  /// Moves the focus away from views that no longer exist, and tells the platform whether to take text.
   private func settleFocus() {
     if !topScene.focusOrder.contains(where: { $0 === context.focus }) {
       context.moveFocus(to: topScene.initialFocus)
@@ -159,7 +158,7 @@ package final class RootScreen {
 
   // MARK: Input
 
-  /// Takes the inputs since the last call and lets time pass to `now` (seconds of the platform's clock).
+  /// Processes the inputs since the last call and advances time to `now`, in seconds of the platform's clock.
   package func handle(_ input: [InputEvent], at now: Double) {
     advance(to: now)
     for event in input { take(event) }
@@ -178,7 +177,7 @@ package final class RootScreen {
     guard model != context.model else { return }
     let old = context.model
     context.model = model
-    // The key signature is drawn with the staff.
+    // The static layer contains the key signature.
     if model.tonality.scale != old.tonality.scale { context.staticIsStale = true }
     var still = old
     still.soundNow = model.soundNow
@@ -195,7 +194,7 @@ package final class RootScreen {
     }
   }
 
-  /// Tells a move, and how the game stands after it.
+  /// Announces a move and the state of the game after it.
   private func speakChange(from old: BoardModel) {
     guard context.onSpeak != nil else { return }
     let game = context.model.game
@@ -222,7 +221,7 @@ package final class RootScreen {
       let point = Point(x, y)
       if drag(to: point) { return }
       if let captured { _ = captured.pointer(.dragged, at: point) }
-      // One ghost on the board: the hand that moved last has it.
+      // Only one ghost mark is shown, for the pointer or the focus, whichever moved last.
       hideFocus()
       setHovered(topScene.hit(point))
     case .pointerDown(let x, let y, let isTouch):
@@ -250,7 +249,7 @@ package final class RootScreen {
       let focus = context.focus
       setHovered(nil)
       press(key, modifiers, isRepeat: isRepeat)
-      // The space that opens a page must not be written into its first field.
+      // The space that opens a page must not be typed into its first field.
       if case .character = key { dropsText = context.focus !== focus } else { dropsText = false }
     case .text(let text):
       if !dropsText { _ = context.focus?.typed(text) }
@@ -264,14 +263,14 @@ package final class RootScreen {
   }
 
   private func list(around view: View?) -> ScrollView? {
-    // A finger plays where it lifts.
+    // A finger plays a cell on release, so it does not scroll there.
     if view is CellView { return nil }
     let list =
       view?.responders.first { $0 is ScrollView } ?? topScene.children.first { $0 is ScrollView && !$0.isHidden }
     return list as? ScrollView
   }
 
-  /// Moves a list with the finger that goes up or down; what it rested on is not pressed. Gone aside, it is the control's.
+  /// Scrolls a list with a finger moving vertically and cancels its press; a horizontal movement belongs to the control.
   private func drag(to point: Point) -> Bool {
     guard let held = finger, let list = held.list else { return false }
     let way = point - held.start
@@ -306,7 +305,7 @@ package final class RootScreen {
   }
 
   private func press(_ key: Key, _ modifiers: KeyModifiers, isRepeat: Bool) {
-    // A key held down must not play a second move, press a word twice or say yes by itself; in a text field it may repeat.
+    // A held key must not play, press or confirm repeatedly; in a text field it may repeat.
     if isRepeat, !(context.focus is FieldRow) {
       switch key {
       case .enter, .delete, .backspace, .character(" "), .function: return
@@ -314,13 +313,13 @@ package final class RootScreen {
       default: break
       }
     }
-    // On a page with a text field letters are meant for it: anywhere else they would do what nobody wants.
+    // On a page with a text field letters are meant for it; elsewhere they would trigger shortcuts by mistake.
     if case .character(let letter) = key, letter != " ", !modifiers.contains(.control), !(context.focus is FieldRow),
       currentScene != .board, topScene.focusOrder.contains(where: { $0 is FieldRow })
     {
       return
     }
-    // Once keys are used the focus is seen; the first Tab only shows where it is.
+    // Keys make the focus visible; the first Tab only shows it.
     if !context.showsFocus {
       context.showsFocus = true
       context.focus?.focusChanged(true)
@@ -353,10 +352,10 @@ package final class RootScreen {
     }
   }
 
-  /// The column of the page that scrolls.
+  /// The visible scrolling column of the page.
   private var scrollView: ScrollView? { topScene.children.lazy.compactMap { $0 as? ScrollView }.first { !$0.isHidden } }
 
-  /// Scrolls by an arrow where no control of the column is next: text that is only read has nothing that takes the focus.
+  /// Scrolls by an arrow key if no control is next: text that is only read cannot get the focus.
   private func reads(_ key: Key) -> Bool {
     guard let scrollView else { return false }
     let order = topScene.focusOrder
@@ -368,7 +367,7 @@ package final class RootScreen {
   }
 
   private func changeVolume(by step: Double) {
-    // Twentieths, so that steps do not add up to 0.7000000000000001 in the settings file.
+    // Rounded to 1/20, so that the settings file does not contain 0.7000000000000001.
     context.settings.volume = ((context.settings.volume + step) * 20).rounded() / 20
     let text = "\(context.text(.volume)) \(Int((context.settings.volume * 100).rounded())) %"
     book.notice.show(text)
@@ -376,10 +375,10 @@ package final class RootScreen {
   }
 
   private func cycleFocus(backwards: Bool, byArrow: Bool = false) {
-    // The cells are one stop of the Tab key; arrows move among them.
+    // All cells are one stop of the Tab key; arrows move between them.
     let inBoard = context.focus is CellView
     let order = topScene.focusOrder.filter { view in
-      // A word within a row is beside it, not below.
+      // Words within a row are beside it; up and down skip them.
       if byArrow, view.parent is PressableRow, view !== context.focus { return false }
       guard view is CellView else { return true }
       return inBoard ? view === context.focus : view === topScene.homeCell
@@ -396,24 +395,24 @@ package final class RootScreen {
     case .hint, .analysis:
       show(.board)
       return boardScene.receive(intent)
-    // The board beneath tells it while another page opens.
+    // The board announces this itself while another page opens.
     case .preview: onIntent(intent)
     default:
-      // What is chosen from the table of contents is done on the board.
+      // Actions chosen on the contents page happen on the board.
       if currentScene == .contents { book.close() }
       onIntent(intent)
     }
     return true
   }
 
-  /// Does what the screen does by itself.
+  /// Handles an intent of the program itself.
   package func perform(_ intent: Intent) {
     if !topScene.receive(intent), [.back, .hint, .analysis].contains(intent) { _ = answer(intent) }
   }
 
   // MARK: Drawing
 
-  /// When the next picture is due: at or before `now` at once, `.infinity` when nothing moves and nothing is planned.
+  /// The time of the next frame: at or before `now` for at once, `.infinity` if nothing moves and nothing is planned.
   package func nextFrame(after now: Double) -> Double {
     applyModel()
     if context.staticIsStale || !context.damage.isEmpty { return now }
@@ -421,7 +420,7 @@ package final class RootScreen {
     return min(context.animator.nextChange(after: now), topScene.nextChange(after: now), save)
   }
 
-  /// Draws into the bitmap, whose content is what the last call left (undefined when `isNew`); returns what changed.
+  /// Draws into the bitmap, which contains the last frame (undefined if `isNew`); returns the changed rectangles.
   package func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     measure(bitmap.width, bitmap.height)
     advance(to: now)

@@ -1,20 +1,20 @@
-/// Why a theme file was refused.
+/// The reason why a theme file was refused.
 package struct ThemeError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The line, from 1; 0 where something is missing from the whole file.
+  /// The line, from 1; 0 for a missing key.
   package let line: Int
   package let message: String
   package var description: String { line > 0 ? "line \(line): \(message)" : message }
 }
 
 extension Theme {
-  /// The themes every copy of the game brings.
+  /// The themes that come with the game.
   package static let shipped = ["light", "dark", "contrast"]
-  /// More bytes than this are not a theme (a full one has 500).
+  /// The largest theme file in bytes; a full one has 500.
   package static let fileLimit = 16_384
 
   private static let colorKeys = ["paper", "ink", "faint", "line", "ghost", "accent"]
 
-  /// Reads a theme: one `key = value` a line, `#RRGGBB` for colours, comments after `#` at the start of a line.
+  /// Parses a theme: one `key = value` a line, colours as `#RRGGBB`, comments after `#` at the start of a line.
   package init(name: String, file text: String) throws(ThemeError) {
     var colors: [String: Color] = [:]
     var numbers: [String: Double] = [:]
@@ -51,9 +51,9 @@ extension Theme {
       falloff: numbers["falloff"] ?? 0)
   }
 
-  /// The shipped themes, from a folder; the light one needs no file.
+  /// The shipped themes from a folder; the light one needs no file.
   ///
-  /// A file that cannot be used is left out, with its path and its error; a missing one is not an error.
+  /// Invalid files are skipped and returned with their errors; a missing file is no error.
   package static func read(
     folder: String, services: PlatformServices
   ) -> (themes: [Theme], errors: [(path: String, error: ThemeError)]) {

@@ -1,17 +1,17 @@
 import CCairo
 
-/// A Cairo context on a bitmap the caller owns: paths, fills and clips in device pixels.
+/// A Cairo context on a bitmap of the caller: paths, fills and clips in device pixels.
 final class Canvas {
   let context: OpaquePointer
   private let surface: OpaquePointer
   private let bitmap: Bitmap
-  /// What is being redrawn; software passes keep to it.
+  /// The area being redrawn; software passes stay inside it.
   var damage: PixelRect
 
   /// Wraps the visible part of a bitmap, which must outlive the canvas.
   init(_ bitmap: Bitmap) {
     let bytes = UnsafeMutableRawPointer(bitmap.pixels).assumingMemoryBound(to: UInt8.self)
-    // Cairo answers an error with a surface that draws nothing, never with NULL; the types say otherwise.
+    // On failure Cairo returns an inert error surface, never NULL, although the imported type is optional.
     guard
       let surface = cairo_image_surface_create_for_data(
         bytes, CAIRO_FORMAT_RGB24, Int32(bitmap.width), Int32(bitmap.height), Int32(bitmap.stride * 4)),
@@ -30,25 +30,25 @@ final class Canvas {
     cairo_surface_destroy(surface)
   }
 
-  /// Runs `body` and puts clip, transformation and colour back.
+  /// Runs `body`, then restores clip, transformation and colour.
   func saved(_ body: () -> Void) {
     cairo_save(context)
     body()
     cairo_restore(context)
   }
 
-  /// Finishes all drawing, so that the pixels may be touched directly.
+  /// Finishes all drawing, so that the pixels may be accessed directly.
   func flush() { cairo_surface_flush(surface) }
 
-  /// Lays a soft dithered shadow under a slip of paper.
+  /// Draws a soft, dithered shadow below a rectangle.
   func shadow(under rect: Rect, radius: Double, strength: Double) {
     cairo_surface_flush(surface)
     SoftShadow.cast(rect, radius: radius, strength: strength, within: damage, into: bitmap)
     cairo_surface_mark_dirty(surface)
   }
 
-  /// Cuts drawing to a rectangle, widened to whole pixels: a clip through a pixel is slow and gives other edges under
-  /// another damage.
+  /// Clips drawing to a rectangle, widened to whole pixels: a clip through a pixel is slow, and its edges would depend
+  /// on the damaged area.
   func clip(_ rect: Rect) {
     let (left, top) = (rect.x.rounded(.down), rect.y.rounded(.down))
     cairo_new_path(context)

@@ -1,18 +1,18 @@
 import TicTacToe
 
-/// The icon of the game, drawn from the same strokes as the board: a sheet of paper, an O, an X, a note between them.
+/// The icon of the game, drawn with the board's strokes: a sheet of paper, an O, an X and a note between them.
 package enum Icon {
   /// Draws the icon as a square of `size` pixels, 16 or more.
   package static func draw(size: Int) -> PixelBuffer {
     precondition(size >= 16, "an icon of \(size) pixels")
     let buffer = PixelBuffer(width: size, height: size)
     let theme = Theme.light
-    // Grain is for pages; an icon this small shows only dirt.
+    // Small icons have no grain, which would look like dirt.
     Paper(color: theme.paper, grain: size >= 128 ? 0.5 : 0, falloff: 14).fill(buffer.bitmap)
     let canvas = Canvas(buffer.bitmap)
     let s = Double(size)
     let width = max(1, s * 0.012)
-    // Five lines of a staff, over which the marks are written.
+    // Five staff lines behind the marks.
     if size >= 32 {
       for line in 0..<5 {
         let y = (s * (0.30 + 0.1 * Double(line))).rounded()

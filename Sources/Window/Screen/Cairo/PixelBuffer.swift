@@ -1,19 +1,19 @@
 import CCairo
 
-/// What pages are drawn on: here memory.
+/// The target of drawing: here a bitmap in memory.
 package typealias Surface = Bitmap
 
-/// A bitmap with its apron that owns its memory: a window's picture, the static layer, a test's canvas.
+/// A bitmap with its apron that owns its memory: a window's picture, the static layer, or a test's canvas.
 package final class PixelBuffer {
   private let storage: UnsafeMutablePointer<UInt32>
-  /// The bitmap; valid as long as the buffer lives, which `withExtendedLifetime` must say where nothing else does.
+  /// The bitmap, valid while the buffer lives; use `withExtendedLifetime` if nothing else holds it.
   package let bitmap: Bitmap
 
   /// Allocates `width` × `height` visible pixels, both at least 1, all black.
   package init(width: Int, height: Int) {
     precondition(width > 0 && height > 0, "a picture of \(width)×\(height)")
     let apron = Bitmap.standardApron
-    // Rows start on 64-byte lines: what the shadow pass and Cairo both like.
+    // Rows start on 64-byte cache lines, which is fast for the shadow pass and Cairo.
     let stride = (width + 2 * apron + 15) & ~15
     let count = stride * (height + 2 * apron)
     storage = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
@@ -30,7 +30,7 @@ package final class PixelBuffer {
 }
 
 extension Bitmap {
-  /// Copies a rectangle of visible pixels from a bitmap of the same size, `rows` (no more than the apron) further down.
+  /// Copies a rectangle from a bitmap of the same size, shifted down by `rows`, at most the apron.
   func copy(_ rect: PixelRect, from source: Bitmap, sunkBy rows: Int = 0) {
     for y in rect.y..<(rect.y + rect.height) {
       let origin = source.pixels + (y - rows) * source.stride + rect.x

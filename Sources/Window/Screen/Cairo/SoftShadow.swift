@@ -1,4 +1,4 @@
-/// A soft shadow under a slip of paper, dithered so that it does not band.
+/// A soft shadow below a rectangle, dithered against banding.
 enum SoftShadow {
   /// Darkens the surroundings of `rect` with a falloff of `radius` pixels, inside `limit` only. O(area).
   static func cast(_ rect: Rect, radius: Double, strength: Double, within limit: PixelRect, into bitmap: Bitmap) {

@@ -1,24 +1,24 @@
 import CCairo
 import CPango
 
-/// The one typeface of the game, loaded from its files so that fontconfig cannot pick another optical size.
+/// The game's typeface, loaded from its files, so that fontconfig cannot choose another optical size.
 final class Typeface {
-  /// Where Debian's `fonts-ebgaramond` puts the two faces we use.
+  /// The paths of the two faces in Debian's `fonts-ebgaramond`.
   static let files = [
     "/usr/share/fonts/opentype/ebgaramond/EBGaramond12-Regular.otf",
     "/usr/share/fonts/opentype/ebgaramond/EBGaramond12-Italic.otf",
   ]
 
   private let pango: OpaquePointer
-  /// The fonts of the whole machine behind our two files, for names and words in other scripts; made when first needed.
+  /// A context with all fonts of the machine as fallback, for names and texts in other scripts; created on demand.
   private lazy var everyFont = Typeface.context(FcInitLoadConfigAndFonts(), onlyOurs: false).pango
   private var cache: [TextKey: Block] = [:]
 
-  /// Whether the typeface's own files were found; otherwise the system's serif stands in.
+  /// Whether the typeface's files were found; otherwise the system's serif font replaces it.
   let isGenuine: Bool
 
   init() {
-    // A configuration with our two files alone: nothing of the machine can change the picture.
+    // A configuration with these two files only, so that the result does not depend on the machine.
     (pango, isGenuine) = Typeface.context(FcConfigCreate(), onlyOurs: true)
   }
 
@@ -34,7 +34,7 @@ final class Typeface {
       FcConfigDestroy(config)
     }
     guard let pango = pango_font_map_create_context(map) else { preconditionFailure("no Pango context") }
-    // The context keeps its map.
+    // The context retains its map.
     g_object_unref(UnsafeMutableRawPointer(map))
     pango_cairo_context_set_resolution(pango, 72)
     let options = cairo_font_options_create()
@@ -60,7 +60,7 @@ final class Typeface {
     let height: Double
     /// The first baseline, from the top.
     let baseline: Double
-    /// The pieces of a line with signs that are drawn.
+    /// The parts of a line with accidentals, which are drawn as paths; `nil` for other texts.
     fileprivate let line: SignedLine<Block>?
 
     fileprivate init(layout: OpaquePointer) {
@@ -83,7 +83,7 @@ final class Typeface {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(layout)) }
 
-    /// How far from its left a caret stands after so many bytes of a text of one line.
+    /// The x offset of a caret after a number of bytes of a one-line text.
     func caret(after bytes: Int) -> Double {
       guard line == nil else { return width }
       var place = AlinaPangoRectangle()
@@ -92,7 +92,7 @@ final class Typeface {
     }
   }
 
-  /// Lays a text out; cached. A `width` makes a wrapped paragraph, else the text stays on one line.
+  /// Lays a text out, with a cache. With `width` it is a wrapped paragraph, else one line.
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
@@ -148,7 +148,7 @@ final class Typeface {
     return Block(layout: layout)
   }
 
-  /// How many letters of a text the typeface lacks, by itself or with the machine's fonts behind it.
+  /// The number of characters without a glyph, in the typeface alone or with fallback fonts.
   func missingGlyphs(in text: String, withFallback: Bool = false) -> Int {
     let block = withFallback ? block(text, TextStyle(16)) : make(text, TextStyle(16), 0, .left, in: pango)
     return Int(pango_layout_get_unknown_glyphs_count(block.layout))

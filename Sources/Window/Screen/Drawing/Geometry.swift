@@ -1,4 +1,4 @@
-/// A place on the picture in device pixels, origin top left, y downwards.
+/// A position in device pixels, origin top left, y downwards.
 package struct Point: Sendable, Hashable {
   package var x: Double
   package var y: Double
@@ -12,7 +12,7 @@ package struct Point: Sendable, Hashable {
   var length: Double { (x * x + y * y).squareRoot() }
 }
 
-/// A rectangle on the picture in device pixels.
+/// A rectangle in device pixels.
 package struct Rect: Sendable, Hashable {
   package var x: Double
   package var y: Double

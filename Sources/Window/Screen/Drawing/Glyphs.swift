@@ -1,6 +1,6 @@
-/// The signs of music the typeface lacks, as paths of our own; unit: one staff space, y downwards.
+/// Music glyphs missing in the typeface, as paths; unit: one staff space, y downwards.
 enum Glyphs {
-  /// A treble clef; the origin lies on the G line.
+  /// A treble clef; the origin is on the G line.
   static let trebleClef: [InkStroke] = [
     InkStroke(
       knots: [
@@ -13,7 +13,7 @@ enum Glyphs {
     InkStroke(knots: [(-0.33, 2.00, 0.52), (-0.27, 2.04, 0.56)], density: 2),
   ]
 
-  /// A sharp sign about its middle, 2.7 spaces high.
+  /// A sharp sign centred on the origin, 2.7 spaces high.
   static let sharp: Path = {
     var path = Path()
     for x in [-0.22, 0.22] {
@@ -28,7 +28,7 @@ enum Glyphs {
     return path
   }()
 
-  /// A flat sign about its line, 2.3 spaces high.
+  /// A flat sign with its line at the origin, 2.3 spaces high.
   static let flat: Path = {
     var path = Path()
     path.move(-0.40, -1.72)
@@ -37,7 +37,7 @@ enum Glyphs {
     path.curve(-0.05, -0.62, 0.46, -0.60, 0.44, -0.12)
     path.curve(0.42, 0.24, -0.02, 0.46, -0.36, 0.74)
     path.close()
-    // The counter runs the other way round, so that it stays open.
+    // The inner contour runs in the opposite direction, so that it stays open.
     path.move(-0.30, 0.42)
     path.curve(-0.06, 0.24, 0.16, 0.06, 0.17, -0.18)
     path.curve(0.17, -0.42, -0.18, -0.36, -0.31, -0.02)
@@ -45,7 +45,7 @@ enum Glyphs {
     return path
   }()
 
-  /// A natural sign about its middle, 2.6 spaces high.
+  /// A natural sign centred on the origin, 2.6 spaces high.
   static let natural: Path = {
     var path = Path()
     path.polygon(Point(-0.36, -1.35), Point(-0.25, -1.35), Point(-0.25, 0.62), Point(-0.36, 0.68))
@@ -55,17 +55,17 @@ enum Glyphs {
     return path
   }()
 
-  /// A black note head about its middle.
+  /// A black note head centred on the origin.
   static let blackHead = Path.ellipse(Point(0, 0), 0.68, 0.46, angle: -0.42)
 
-  /// An open head without a stem (a long note) about its middle.
+  /// An open head without a stem (a long note) centred on the origin.
   static let openHead: Path = {
     var path = Path.ellipse(Point(0, 0), 0.86, 0.52)
     path.steps += Path.ellipse(Point(0, 0), 0.50, 0.30).scaled(1, -1).rotated(0.95).steps
     return path
   }()
 
-  /// The flower of the awakening: five petals about the middle, one space high.
+  /// The flower that marks an awakening: five petals around the origin, one space high.
   static let petals: [Path] = (0..<5).map { i in
     let angle = Double(i) * 2 * Double.pi / 5 - Double.pi / 2
     var petal = Path()
@@ -76,7 +76,7 @@ enum Glyphs {
     return petal.rotated(angle)
   }
 
-  /// A brace for two staves: one half, from the point (left) up to the tip; unit: half its height.
+  /// Half a brace for two staves, from its point at the left up to the tip; unit: half its height.
   static let braceHalf = InkStroke(
     knots: [
       (-0.088, 0.0, 0.004), (-0.050, -0.05, 0.036), (-0.026, -0.20, 0.062), (-0.034, -0.46, 0.060),

@@ -1,14 +1,14 @@
 import Base
 import TicTacToe
 
-/// A pen stroke: a smooth centre line with a width that swells and tapers, drawn as far as the pen has come.
+/// A pen stroke: a smooth centre line of varying width, which can be drawn up to a part of its length.
 struct InkStroke: Sendable, Hashable {
   private let points: [Point]
   private let widths: [Double]
-  /// Distance travelled at each sample, so that the pen moves at an even speed.
+  /// The length up to each sample, so that the pen moves at a constant speed.
   private let travelled: [Double]
 
-  /// Makes a stroke through knots of place and width by a Catmull–Rom spline, `density` samples a span.
+  /// Interpolates knots of position and width by a Catmull–Rom spline with `density` samples a span.
   init(knots: [(x: Double, y: Double, width: Double)], density: Int = 10) {
     precondition(knots.count >= 2, "a stroke needs two knots, not \(knots.count)")
     var points: [Point] = []
@@ -31,7 +31,7 @@ struct InkStroke: Sendable, Hashable {
     self.init(points: points, widths: widths)
   }
 
-  /// The line through three cells, from the middle of the first to that of the last and a little further.
+  /// The line through three cells, from the middle of the first to that of the last and slightly beyond.
   init(winning a: Point, _ b: Point, cell: Double) {
     let over = (b - a) * (0.34 * cell / (b - a).length)
     let (from, to) = (a - over, b + over)
@@ -58,12 +58,12 @@ struct InkStroke: Sendable, Hashable {
     return 0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t2 + (3 * b - a - 3 * c + d) * t2 * t)
   }
 
-  /// The stroke scaled by `k` about the origin and then moved.
+  /// The stroke scaled by `k` about the origin and moved to `origin`.
   func placed(scale k: Double, at origin: Point) -> InkStroke {
     InkStroke(points: points.map { Point(origin.x + $0.x * k, origin.y + $0.y * k) }, widths: widths.map { $0 * k })
   }
 
-  /// The outline of the stroke up to `progress` (0…1) of its length; empty at 0. O(samples).
+  /// The outline up to `progress` (0…1) of the length; empty at 0. O(samples).
   func outline(upTo progress: Double = 1) -> [Point] {
     guard progress > 0, let total = travelled.last, total > 0 else { return [] }
     let end = total * min(1, progress)
@@ -94,7 +94,7 @@ struct InkStroke: Sendable, Hashable {
       + InkStroke.cap(at: line[0], from: right[0], to: left[0], into: right.reversed())
   }
 
-  /// Appends a half-round end to an outline.
+  /// Appends a round cap to an outline.
   private static func cap(at center: Point, from a: Point, to b: Point, into outline: [Point]) -> [Point] {
     let radius = (a - center).length
     guard radius > 0.3 else { return outline }
@@ -111,12 +111,12 @@ struct InkStroke: Sendable, Hashable {
   }
 }
 
-/// The two marks as pen strokes in a unit square centred on the origin, each cell's a little different.
+/// A mark as pen strokes in a unit square centred on the origin; each cell's differs slightly.
 struct MarkStrokes: Sendable {
-  /// The strokes in the order they are drawn, with the span of the animation (0…1) each takes.
+  /// The strokes in drawing order, each with its part (0…1) of the animation.
   private let strokes: [(stroke: InkStroke, from: Double, to: Double)]
 
-  /// X as two strokes; `seed` moves the hand a little.
+  /// X as two strokes; `seed` varies the shape slightly.
   static func x(seed: Int) -> MarkStrokes {
     var jitter = Jitter(seed: seed)
     func j(_ amount: Double) -> Double { jitter.next() * amount }
@@ -139,7 +139,7 @@ struct MarkStrokes: Sendable {
     return MarkStrokes(strokes: [(first, 0, 0.46), (second, 0.54, 1)])
   }
 
-  /// O as one stroke that starts at eleven o'clock and runs a little past its beginning.
+  /// O as one stroke that starts at eleven o'clock and overlaps its beginning.
   static func o(seed: Int) -> MarkStrokes {
     var jitter = Jitter(seed: seed &+ 77)
     var knots: [(x: Double, y: Double, width: Double)] = []
@@ -154,7 +154,7 @@ struct MarkStrokes: Sendable {
         1 + 0.016 * sine(2 * angle + phase) + 0.008 * sine(3 * angle - phase) + (t > 0.9 ? (t - 0.9) * -0.35 : 0)
       let x = cosine(angle) * 0.272 * wobble
       let y = sine(angle) * 0.300 * wobble
-      // A broad pen held at 40°: thick going down on the left, thin across top and bottom.
+      // A broad nib held at 40°: thick downwards on the left, thin across top and bottom.
       let nib = abs(sine(angle + Double.pi / 2 + 0.7))
       let taper = min(1, min(t / 0.05 + 0.35, (1 - t) / 0.06 + 0.3))
       knots.append(
@@ -163,7 +163,7 @@ struct MarkStrokes: Sendable {
     return MarkStrokes(strokes: [(InkStroke(knots: knots, density: 6), 0, 1)])
   }
 
-  /// The outlines to fill when the pen has done `progress` (0…1), for a mark of `size` pixels about `center`.
+  /// The outlines at `progress` (0…1) of the animation, for a mark of `size` pixels around `center`.
   func outlines(progress: Double, size: Double, center: Point) -> [[Point]] {
     strokes.compactMap { part in
       let local = ((progress - part.from) / (part.to - part.from)).clamped(to: 0...1)
@@ -176,14 +176,14 @@ struct MarkStrokes: Sendable {
 extension MarkStrokes {
   init(_ player: Player, seed: Int) { self = player == .x ? .x(seed: seed) : .o(seed: seed) }
 
-  /// The mark in a cell, the same at every redraw.
+  /// The mark of a cell, with a seed from its index, so that it is the same at each redraw.
   init(_ player: Player, in cell: Cell) { self.init(player, seed: cell.index * 7 + (player == .x ? 1 : 2)) }
 
   /// The large mark over one of the nine boards of Ultimate.
   init(_ player: Player, over board: Square) { self.init(player, seed: 90 + board.index) }
 }
 
-/// A small fixed sequence of numbers −1…1: the unsteadiness of a hand, the same at every redraw.
+/// A reproducible sequence of numbers −1…1, which makes strokes look drawn by hand.
 struct Jitter {
   private var random: SplitMix64
 
@@ -193,7 +193,7 @@ struct Jitter {
 }
 
 extension Canvas {
-  /// Fills the outlines of a mark.
+  /// Fills the outlines of a mark at `progress`.
   func ink(_ mark: MarkStrokes, progress: Double = 1, size: Double, center: Point, _ color: Color) {
     fill(polygons: mark.outlines(progress: progress, size: size, center: center), color)
   }

@@ -1,26 +1,25 @@
-/// The sheet of paper everything is drawn on: its colour, a grain, light that falls off towards the edges.
+/// The paper background: a colour, grain, and brightness that decreases towards the edges.
 ///
-/// A software pass of its own because stacked translucent strokes band: the sum is taken in 1/256 levels and dithered
-/// once, at the end.
+/// A software pass, because stacked translucent strokes would band: sums are kept in 1/256 levels and dithered once at the end.
 struct Paper: Sendable, Hashable {
   var color: Color
   /// The strength of the grain, 0 (none) … 1.
   var grain: Double
-  /// How much darker (in levels of 255) the corners are than the middle.
+  /// The difference in brightness between middle and corners, in levels of 255.
   var falloff: Double
 
-  /// Fills a bitmap with its apron, so that a picture moved by a pixel or two shows paper at its edge. O(pixels).
+  /// Fills a bitmap including its apron, so that a picture shifted by some pixels shows paper at its edge. O(pixels).
   func fill(_ bitmap: Bitmap) {
     let fine = Int32(grain * 330)
     let coarse = Int32(grain * 360)
     let fall = Int32(falloff * 256)
     let isEven = fine == 0 && fall == 0
-    // Every sum that can occur, in 1/256 levels, dither included, and the pixel it gives.
+    // A table of the pixel for each possible sum in 1/256 levels, dither included.
     let lowest = -(fine + coarse / 2 + fall + 8)
     let highest = fine + coarse / 2 + 264
     let pixels = (lowest...highest).map { self.pixel(sum: $0) }
     let apron = bitmap.apron
-    // The clouds of one row at the knots of their lattice, and the squared distance of every column from the middle.
+    // The coarse noise of a row at its lattice points, and the squared horizontal distance of each column from the middle.
     let firstKnot = -apron >> 3
     var clouds = [Int32](repeating: 0, count: (bitmap.width + 2 * apron) / 8 + 3)
     let halfWidth = Int32(max(1, bitmap.width / 2))
@@ -44,7 +43,7 @@ struct Paper: Sendable, Hashable {
             for i in across.indices {
               let x = i - apron
               let noise = Paper.hash(UInt32(truncatingIfNeeded: x), UInt32(truncatingIfNeeded: y))
-              // Two uniform numbers make a triangular one: few pixels stand out.
+              // The sum of two uniform numbers has a triangular distribution with few extreme pixels.
               var sum = ((Int32(noise & 255) + Int32(noise >> 8 & 255) - 255) * fine) >> 8
               let knot = (x >> 3) - firstKnot
               let within = Int32(x & 7)
@@ -60,16 +59,16 @@ struct Paper: Sendable, Hashable {
     }
   }
 
-  /// The pixel of a sum of unevenness and dither, in 1/256 levels.
+  /// The pixel for a sum of noise and dither in 1/256 levels.
   private func pixel(sum: Int32) -> UInt32 {
     func channel(_ c: Double, _ tint: Int32) -> UInt32 {
       UInt32(min(255, max(0, (Int32((c * 65280).rounded()) + sum + ((sum * tint) >> 8)) >> 8)))
     }
-    // Darker paper is warmer: blue falls a little faster than red.
+    // Darker paper is warmer: blue decreases faster than red.
     return channel(color.red, -24) << 16 | channel(color.green, 0) << 8 | channel(color.blue, 40)
   }
 
-  /// A fixed scramble of a place (finalizer of MurmurHash3, public domain).
+  /// A hash of a position (the finalizer of MurmurHash3, public domain).
   @inline(__always)
   static func hash(_ x: UInt32, _ y: UInt32) -> UInt32 {
     var h = x &* 0x9E37_79B1 ^ y &* 0x85EB_CA77
@@ -80,7 +79,7 @@ struct Paper: Sendable, Hashable {
     return h ^ h >> 16
   }
 
-  /// Slow unevenness −127…127 at a knot of a lattice of 8 × 4 pixels, between its rows: value noise, like felt.
+  /// Coarse value noise −127…127 at a column of an 8 × 4 pixel lattice, interpolated between its rows.
   @inline(__always)
   private static func cloud(_ column: Int, _ y: Int) -> Int32 {
     let fy = Int32(y & 3)

@@ -1,4 +1,4 @@
-/// A figure of straight lines and Bézier curves.
+/// A path of straight lines and Bézier curves.
 struct Path: Sendable, Hashable {
   enum Step: Sendable, Hashable {
     case move(Point)
@@ -11,7 +11,7 @@ struct Path: Sendable, Hashable {
 
   init() {}
 
-  /// Straight lines from point to point.
+  /// Straight lines through points.
   init(through points: [Point]) { steps = points.enumerated().map { $0 == 0 ? .move($1) : .line($1) } }
 
   mutating func move(_ x: Double, _ y: Double) { steps.append(.move(Point(x, y))) }
@@ -27,7 +27,7 @@ struct Path: Sendable, Hashable {
     close()
   }
 
-  /// An ellipse turned by `angle` radians.
+  /// An ellipse rotated by `angle` radians.
   static func ellipse(_ center: Point, _ rx: Double, _ ry: Double, angle: Double = 0) -> Path {
     let k = 0.5522847498  // the cubic that is closest to a quarter circle
     var path = Path()
@@ -62,7 +62,7 @@ struct Path: Sendable, Hashable {
 }
 
 extension Canvas {
-  /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
+  /// Fills the union of closed polygons, so that a translucent colour covers each pixel once.
   func fill(polygons: [[Point]], _ color: Color) {
     var path = Path()
     for polygon in polygons where polygon.count > 2 {

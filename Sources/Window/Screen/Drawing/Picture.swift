@@ -1,17 +1,17 @@
-/// How a page comes onto a bitmap: a cached static layer, damage, the turning of a page, the sinking of a win.
+/// Renders a page into a bitmap: a cached static layer, damaged areas, page transitions and the shift after a win.
 struct Picture {
   private var backdrop: PixelBuffer?
-  /// The page before, while it fades.
+  /// The previous page while it fades.
   private var leaving: PixelBuffer?
   private var turnIsPending = false
   private var wasTurning = false
   private let turned = Motion(1)
   private var drawnSunk = 0
 
-  /// Seconds a page takes to turn.
+  /// The length of a page transition in seconds.
   static let turnTime = 0.24
 
-  /// Begins to turn the page: what is on the bitmap fades into the new page from the next frame on.
+  /// Starts a transition: from the next frame on the bitmap's content fades into the new page.
   mutating func turn(_ animator: Animator) {
     guard backdrop != nil, !animator.isReduced else { return }
     turnIsPending = true
@@ -19,7 +19,7 @@ struct Picture {
     animator.move(turned, to: 1, seconds: Picture.turnTime, .sineInOut)
   }
 
-  /// Draws what has changed of a page; returns it.
+  /// Draws the changed parts of a page and returns them.
   mutating func draw(_ scene: Scene, of context: ViewContext, into bitmap: Surface, isNew: Bool) -> [PixelRect] {
     var whole = isNew
     if backdrop?.bitmap.width != bitmap.width || backdrop?.bitmap.height != bitmap.height {
@@ -65,7 +65,7 @@ struct Picture {
       canvas.saved {
         canvas.clip(area)
         canvas.translate(0, Double(sunk))
-        // What has sunk into the area from above is drawn too.
+        // Rows shifted into the area from above are drawn, too.
         scene.render(canvas, in: sunk == 0 ? area : area.insetBy(0, -Double(sunk)))
       }
     }
@@ -74,7 +74,7 @@ struct Picture {
     return rects
   }
 
-  /// Whole pixels, cut to the picture; overlapping rectangles are joined, so that nothing is drawn twice.
+  /// Rounds to whole pixels inside the picture and joins overlapping rectangles, so that nothing is drawn twice.
   private static func merged(_ damage: [Rect], _ bitmap: Surface) -> [PixelRect] {
     var result: [Rect] = []
     for rect in damage {

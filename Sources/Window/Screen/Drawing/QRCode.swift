@@ -1,22 +1,22 @@
-/// A QR code (ISO/IEC 18004) of a short text: bytes, correction of level M, versions 1 to 6.
+/// A QR code (ISO/IEC 18004) of a short text: byte mode, error correction level M, versions 1 to 6.
 package struct QRCode: Sendable, Hashable {
-  /// Modules to a side, without the quiet zone of four.
+  /// Modules a side, without the quiet zone of four.
   package let size: Int
-  /// Row by row; true is dark.
+  /// Row by row; `true` is dark.
   private var modules: [Bool]
-  /// What is no part of the message.
+  /// The modules of function patterns, which contain no data.
   private var isFixed: [Bool]
 
   package static let quietZone = 4
-  /// Codewords of data, codewords of correction in each block, and blocks, by version.
+  /// Data codewords, error correction codewords a block, and blocks, by version.
   private static let versions = [(16, 10, 1), (28, 16, 1), (44, 26, 1), (64, 18, 2), (86, 24, 2), (108, 16, 4)]
 
-  /// `nil` where the text has more than 106 bytes.
+  /// `nil` if the text has more than 106 bytes.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let version = QRCode.versions.firstIndex(where: { bytes.count + 2 <= $0.0 }) else { return nil }
     let (room, correction, count) = QRCode.versions[version]
-    // Four bits name bytes, eight count them, four end them.
+    // 4 bits for byte mode, 8 for the count, 4 for the terminator.
     var data: [UInt8] = []
     var carried: UInt8 = 4
     for byte in [UInt8(bytes.count)] + bytes {
@@ -43,7 +43,7 @@ package struct QRCode: Sendable, Hashable {
     (modules[y * size + x], isFixed[y * size + x]) = (isDark, true)
   }
 
-  /// What a reader finds the code by, and the word that says how it is corrected and masked.
+  /// Draws finder, timing and alignment patterns and the format information (error correction level and mask).
   private mutating func drawPatterns() {
     for i in 0..<size {
       set(i, 6, i % 2 == 0)
@@ -60,7 +60,7 @@ package struct QRCode: Sendable, Hashable {
     if size > 21 {
       for y in -2...2 { for x in -2...2 { set(size - 7 + x, size - 7 + y, max(abs(x), abs(y)) != 1) } }
     }
-    // Level M and mask 0, with the ten bits that protect them.
+    // Level M and mask 0, with their ten error correction bits.
     let format = 0x5412
     for i in 0..<15 {
       let isDark = format >> i & 1 == 1
@@ -70,7 +70,7 @@ package struct QRCode: Sendable, Hashable {
     set(8, size - 8, true)
   }
 
-  /// Pairs of columns from the right, upwards and downwards in turn; every second module is turned round.
+  /// Fills pairs of columns from the right, upwards and downwards in turn; the mask inverts every second module.
   private mutating func drawMessage(_ codewords: [UInt8]) {
     var bit = 0
     for (turn, right) in ([Int](stride(from: size - 1, to: 6, by: -2)) + [5, 3, 1]).enumerated() {
@@ -85,7 +85,7 @@ package struct QRCode: Sendable, Hashable {
     }
   }
 
-  /// The codewords of Reed and Solomon that correct a block.
+  /// The Reed–Solomon error correction codewords of a block.
   private static func remainder(of block: [UInt8], degree: Int) -> [UInt8] {
     // (x + 1)(x + 2)(x + 4)…, without the leading 1.
     var divisor = [UInt8](repeating: 0, count: degree - 1) + [1]
@@ -103,7 +103,7 @@ package struct QRCode: Sendable, Hashable {
     return result
   }
 
-  /// In the field of 256 elements over x⁸ + x⁴ + x³ + x² + 1.
+  /// Multiplies in GF(256) with the polynomial x⁸ + x⁴ + x³ + x² + 1.
   private static func product(_ a: UInt8, _ b: UInt8) -> UInt8 {
     var result = 0
     for bit in (0..<8).reversed() {

@@ -1,16 +1,16 @@
-/// A line of text with ♯ and ♭, which the typeface lacks: pieces of text, and room between them for signs that are drawn.
+/// A line of text with ♯ and ♭, which the typeface lacks: pieces of text with gaps for signs drawn as paths.
 struct SignedLine<Piece> {
-  /// The pieces and where they begin; at least one, though it be empty.
+  /// The pieces with their x offsets; at least one, possibly empty.
   private(set) var pieces: [(piece: Piece, x: Double)] = []
   private(set) var width = 0.0
-  /// The signs: kind and the place of their left edge.
+  /// The signs with the x offsets of their left edges.
   private var signs: [(isSharp: Bool, x: Double)] = []
   private let size: Double
 
-  /// The room of a sign, in em.
+  /// The width of a sign in em.
   private static var advance: Double { 0.34 }
 
-  /// Cuts a text at its signs; `make` lays out a piece, `width` is how far it goes.
+  /// Splits a text at its signs; `make` lays out a piece and `width` measures it.
   init(_ text: String, size: Double, make: (String) -> Piece, width measure: (Piece) -> Double) {
     self.size = size
     var run = ""
@@ -33,7 +33,7 @@ struct SignedLine<Piece> {
     flush()
   }
 
-  /// Draws the signs of a line that begins at `x`.
+  /// Draws the signs of a line that starts at `x`.
   func drawSigns(on canvas: Canvas, x: Double, baseline: Double, _ color: Color) {
     for sign in signs {
       let space = size * 0.17

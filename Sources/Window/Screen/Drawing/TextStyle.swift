@@ -1,17 +1,17 @@
-/// How a piece of text looks; sizes in device pixels.
+/// The style of a text; sizes in device pixels.
 struct TextStyle: Sendable, Hashable {
   /// The em in device pixels.
   var size: Double
   var isItalic = false
-  /// Letters and capitals as small capitals.
+  /// Whether lower-case letters and capitals become small capitals.
   var isSmallCaps = false
   /// Extra space between letters in em.
   var tracking = 0.0
-  /// Figures of one height instead of old-style ones, for tables.
+  /// Lining figures of equal height instead of old-style ones, for tables.
   var hasLiningFigures = false
 
   init(_ size: Double, italic: Bool = false, smallCaps: Bool = false, tracking: Double = 0, lining: Bool = false) {
-    // Sizes are quantised so that the cache hits while a window is being resized.
+    // Rounded to quarter pixels, so that the cache is hit while a window is resized.
     self.size = (size * 4).rounded() / 4
     isItalic = italic
     isSmallCaps = smallCaps
@@ -20,7 +20,7 @@ struct TextStyle: Sendable, Hashable {
   }
 }
 
-/// What a block of text is kept by.
+/// The cache key of a laid-out text.
 struct TextKey: Hashable {
   var text: String
   var style: TextStyle
@@ -28,13 +28,13 @@ struct TextKey: Hashable {
   var alignment: TextAlignment
 }
 
-/// Where text stands relative to its x.
+/// The alignment of a text relative to its x.
 enum TextAlignment: Sendable, Hashable {
   case left, center, right
 }
 
 extension Canvas {
-  /// Draws one line with its baseline at `y`; `x` is its left, middle or right after `alignment`.
+  /// Draws a line with its baseline at `y`; `x` is its left edge, middle or right edge, depending on `alignment`.
   func text(
     _ text: String, _ style: TextStyle, _ typeface: Typeface, x: Double, baseline y: Double,
     alignment: TextAlignment = .left, _ color: Color

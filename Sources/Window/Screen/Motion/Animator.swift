@@ -1,4 +1,4 @@
-/// A number that an animator may move; reading it gives its value at the animator's clock.
+/// An animated number; reading it returns its value at the animator's clock.
 package final class Motion {
   package fileprivate(set) var value: Double {
     didSet { if value != oldValue { view?.moved() } }
@@ -9,24 +9,24 @@ package final class Motion {
   package init(_ value: Double) { self.value = value }
 }
 
-/// What an animator plays: tweens, in sequence or together, nested at will.
+/// A description of an animation: tweens in sequence or in parallel, nested as needed.
 package indirect enum Animation {
-  /// Moves a number from wherever it is when the tween begins, along any function of time.
+  /// Moves a number from its value at the start of the tween, with an easing function.
   case tween(Motion, to: Double, seconds: Double, Easing)
-  /// Lets time pass.
+  /// Waits.
   case pause(seconds: Double)
   /// One after the other.
   case sequence([Animation])
-  /// All at once; lasts as long as the longest.
+  /// In parallel; lasts as long as the longest.
   case together([Animation])
 }
 
-/// Moves numbers along time.
+/// Animates numbers over time.
 ///
-/// Values depend on absolute time only, not on how often or how evenly the clock is advanced. An animation that touches
-/// a number under way takes it over from its current value. Each completion is called exactly once.
+/// Values depend on absolute time only, not on the number or spacing of clock updates. A new animation of a moving
+/// number continues from its current value. Each completion is called exactly once.
 package final class Animator {
-  /// With reduced motion tweens jump to their ends; pauses keep their length.
+  /// Whether tweens jump to their ends, for reduced motion; pauses keep their length.
   package var isReduced = false
   /// The clock in seconds.
   package private(set) var now: Double = 0
@@ -53,7 +53,7 @@ package final class Animator {
 
   package init() {}
 
-  /// Starts an animation at the clock; `completion` is told whether it ran to its end undisturbed.
+  /// Starts an animation now; `completion` gets whether it finished without interruption.
   package func play(_ animation: Animation, completion: ((_ finished: Bool) -> Void)? = nil) {
     var tracks: [Track] = []
     let length = flatten(animation, at: now, into: &tracks) - now
@@ -62,19 +62,19 @@ package final class Animator {
     nextID += 1
   }
 
-  /// Moves a number, or sets it at once where nothing is to be seen of the way.
+  /// Moves a number, or sets it at once without animation.
   package func bring(
     _ motion: Motion, to target: Double, animated: Bool, seconds: Double, after delay: Double = 0, _ easing: Easing
   ) {
     if animated { move(motion, to: target, seconds: seconds, after: delay, easing) } else { set(motion, to: target) }
   }
 
-  /// Moves one number; see `play`.
+  /// Animates one number; see `play`.
   package func move(
     _ motion: Motion, to target: Double, seconds: Double, after delay: Double = 0, _ easing: Easing = .cubicOut,
     completion: ((_ finished: Bool) -> Void)? = nil
   ) {
-    // What rests where it is wanted asks for no frame, and what is on its way there does not begin anew.
+    // If the number is at or already moving to the target, start nothing and request no frame.
     if completion == nil {
       let last = runs.lazy.flatMap { $0.tracks }.last { $0.motion === motion }
       if last?.target ?? motion.value == target { return }
@@ -83,13 +83,13 @@ package final class Animator {
     play(delay > 0 ? .sequence([.pause(seconds: delay), tween]) : tween, completion: completion)
   }
 
-  /// Sets a number at once, ending whatever moved it.
+  /// Sets a number at once and ends its animations.
   package func set(_ motion: Motion, to value: Double) {
     stop(motion)
     motion.value = value
   }
 
-  /// Takes a number out of every animation; it stays where it is.
+  /// Removes a number from all animations; it keeps its value.
   package func stop(_ motion: Motion) {
     for index in runs.indices where runs[index].tracks.contains(where: { $0.motion === motion }) {
       runs[index].tracks.removeAll { $0.motion === motion }
@@ -98,7 +98,7 @@ package final class Animator {
     }
   }
 
-  /// When something moves next: at once, a planned moment, or never (`.infinity`).
+  /// The time of the next change: at once, in the future, or `.infinity`.
   package func nextChange(after moment: Double) -> Double {
     var next = Double.infinity
     for run in runs {
@@ -107,10 +107,10 @@ package final class Animator {
     return next
   }
 
-  /// Brings the clock to `moment`, which is never before it, and calls the completions that fall due, in their order.
+  /// Advances the clock to `moment`, never backwards, and calls due completions in order.
   package func advance(to moment: Double) {
     let moment = max(now, moment)
-    // A completion may start an animation; it starts when its predecessor ended, not when the frame happened to come.
+    // An animation started by a completion begins at the end of its predecessor, not at the time of the frame.
     while let due = runs.filter({ $0.end <= moment }).min(by: { ($0.end, $0.id) < ($1.end, $1.id) }) {
       now = max(now, due.end)
       step()
@@ -134,7 +134,7 @@ package final class Animator {
     }
   }
 
-  /// Appends the tweens of an animation that starts at `start`, in order of time; returns when it ends.
+  /// Appends the tweens of an animation that begins at `start`, in time order; returns its end.
   private func flatten(_ animation: Animation, at start: Double, into tracks: inout [Track]) -> Double {
     switch animation {
     case .tween(let motion, let target, let seconds, let easing):

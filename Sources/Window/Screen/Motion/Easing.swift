@@ -1,16 +1,16 @@
-/// A function of motion, `(t, duration)` → the share of the way done; those with names are Robert Penner's (2001).
+/// An easing function from `(t, duration)` to the progress; the named ones are Robert Penner's (2001).
 ///
-/// The named ones start at 0 and end at 1; `back` and `elastic` leave that range on the way.
+/// They run from 0 to 1; `back` and `elastic` overshoot.
 package struct Easing: Sendable {
   private let share: @Sendable (_ t: Double, _ duration: Double) -> Double
 
-  /// Takes any function of seconds since the start and the duration; it is asked only for times between the two.
+  /// Wraps a function of the seconds since the start and the duration; called only for times in between.
   package init(_ share: @escaping @Sendable (_ t: Double, _ duration: Double) -> Double) { self.share = share }
 
-  /// A curve over the share of time, 0…1.
+  /// A curve over the elapsed part of the time, 0…1.
   private init(curve: @escaping @Sendable (_ p: Double) -> Double) { share = { curve($0 / $1) } }
 
-  /// The share of the way done `t` seconds into `duration` seconds; times outside 0…duration give 0 or 1.
+  /// The progress `t` seconds into `duration`; 0 before and 1 after.
   package func callAsFunction(_ t: Double, _ duration: Double) -> Double {
     guard duration > 0, t < duration else { return 1 }
     return t > 0 ? share(t, duration) : 0
@@ -41,7 +41,7 @@ package struct Easing: Sendable {
   package static let expoInOut = Easing(curve: { inOut($0, expo) })
   package static let backIn = Easing(curve: { back($0, overshoot: 1.70158) })
   package static let backOut = Easing(curve: { 1 - back(1 - $0, overshoot: 1.70158) })
-  /// Penner's factor 1.525 keeps the overshoot near 10 % when the curve is halved.
+  /// Penner's factor 1.525 keeps the overshoot near 10 % when each half has its own curve.
   package static let backInOut = Easing(curve: { inOut($0) { back($0, overshoot: 1.70158 * 1.525) } })
   package static let elasticIn = Easing(curve: { elastic($0, period: 0.3) })
   package static let elasticOut = Easing(curve: { 1 - elastic(1 - $0, period: 0.3) })
@@ -67,7 +67,7 @@ package struct Easing: Sendable {
   }
 
   private static func bounce(_ p: Double) -> Double {
-    // Four parabolas of height 1, 1/4, 1/16, 1/64 below the target.
+    // Four parabolas with heights 1, 1/4, 1/16 and 1/64 below the target.
     let k = 7.5625
     switch p {
     case ..<(1 / 2.75): return k * p * p

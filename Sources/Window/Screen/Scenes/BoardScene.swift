@@ -3,25 +3,25 @@ import Oracle
 import ScoreModel
 import TicTacToe
 
-/// The page the game is played on: the board, whose turn it is, the score that writes itself below.
+/// The page with the board, the status, and the score below, which grows as the music plays.
 final class BoardScene: Scene {
   private let board: BoardView
   private let staff: StaffView
   private let status: StatusView
   private let players: PlayersView
-  /// Which of the three games is played, before the first move.
+  /// Chooses one of the three games before the first move.
   private let choice: ChoiceRow
   private var mayChoose = false
-  /// What is said beside a match, at the right of the board where there is room.
+  /// The chat of a match, right of the board if there is room.
   private let talk: Talk
   private let talkColumn: ScrollView
   private var shownTalk = TalkModel()
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
   private var isCompact = false
   private let hintTimer = Motion(0)
-  /// Whether a hint was asked for that a search has yet to find.
+  /// Whether a hint was requested and its search has not finished.
   private var awaitsHint = false
-  /// The word under the pointer, once it was pressed.
+  /// The word that was pressed and is still under the pointer.
   private unowned(unsafe) var pressed: TextButton?
 
   override init(context: ViewContext) {
@@ -45,9 +45,8 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// Over neither board nor score where there is room: beside the board, between title and status; on a high page
-  /// between players and board, over the status, or over the title. Else at the foot. A status that says how the game
-  /// ended is covered least.
+  /// Covers neither board nor score if there is room: in landscape beside the board, between title and status; in portrait between
+  /// players and board, over the status, or over the title. Otherwise at the foot. Avoids covering the result of the game.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em
@@ -70,7 +69,7 @@ final class BoardScene: Scene {
     frame = m.bounds
     isCompact = false
     refreshButtons()
-    // Where the words would take more than two rows, all but three move to the menu.
+    // If the words need more than two rows, all except three move to the menu.
     if TextButton.rows(foot.filter { !$0.isHidden }, width: m.bounds.width - m.margin).count > 2 {
       isCompact = true
       refreshButtons()
@@ -83,7 +82,7 @@ final class BoardScene: Scene {
     super.layout()
   }
 
-  /// Text in columns beside the board, the staff across the whole page.
+  /// Columns of text beside the board, the staff across the page.
   private func layOutLandscape() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin
@@ -95,7 +94,7 @@ final class BoardScene: Scene {
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
     if BoardView.comesNear(context.model.game.variant, side: side, context) {
-      // The map stands at the left of the board that comes near.
+      // The minimap is left of the zoomed board.
       let room = min(side * 0.5, (innerWidth - 2 * column - side) / 2)
       board.frame = Rect(board.frame.x - room, board.frame.y, side + room, side)
     }
@@ -142,7 +141,7 @@ final class BoardScene: Scene {
       left += linesHeight
       linesHeight = 0
     }
-    // The choice takes room that the board has no use for, and keeps it when it goes, so that the board stays where it is.
+    // The choice uses spare room, and keeps it when hidden, so that the board does not move.
     let choiceHeight = choice.arrange(x: m.margin, y: top + linesHeight, width: innerWidth)
     let free = left - stripHeight - em * 0.6
     choice.isHidden = !mayChoose || free - choiceHeight < innerWidth
@@ -166,7 +165,7 @@ final class BoardScene: Scene {
     staff.frame = Rect(m.margin + em * 0.4, top, innerWidth - em * 0.4, stripHeight)
   }
 
-  /// The choice of the game, where there is one and room for it.
+  /// Places the choice of the game if there is one and it fits.
   private func placeChoice(x: Double, y: Double, width: Double, to bottom: Double) {
     let height = choice.arrange(x: x, y: y, width: width)
     choice.isHidden = !mayChoose || y + height > bottom + 1
@@ -195,7 +194,7 @@ final class BoardScene: Scene {
 
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
-    // A notice goes out of the way of the end.
+    // The notice's place depends on whether the game is over.
     if old.game.isOver != context.model.game.isOver { relay() }
     if !context.model.mayHelp { board.showsAnalysis = false }
     if old.game != context.model.game || old.beads != context.model.beads || old.judgement != context.model.judgement {
@@ -232,7 +231,7 @@ final class BoardScene: Scene {
     status.show(text, animated: animated)
   }
 
-  /// Brings the words at the foot up to date; returns whether their room has changed.
+  /// Updates the words at the foot; returns whether their layout changed.
   @discardableResult
   private func refreshButtons() -> Bool {
     let before = foot.map { $0.isHidden ? "" : $0.title }
@@ -244,7 +243,7 @@ final class BoardScene: Scene {
       button.isEnabled = control.isUsable
       button.isHidden = !control.isThere || context.model.isFilm || isCompact && control.isSpare
     }
-    // Nothing moves under the pointer: words come and go once it has left them, or has pressed the one that goes.
+    // Words under the pointer stay in place until it has left, except for the pressed word itself.
     if let held = foot.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
       for (button, wasHidden) in zip(foot, wereHidden) { button.isHidden = wasHidden }
       return false
@@ -252,10 +251,10 @@ final class BoardScene: Scene {
     return before != foot.map { $0.isHidden ? "" : $0.title }
   }
 
-  /// Lines of talk that nobody has seen: none where they stand beside the board.
+  /// The number of unread chat lines; 0 if the chat is visible beside the board.
   private var unread: Int { talkColumn.isHidden ? context.pages.talk.unread : 0 }
 
-  /// What is said beside the match stands there, or changes the word that leads there.
+  /// Updates the chat beside the board, or the word that opens it.
   override func contentChanged() {
     if refreshButtons() || !talkColumn.isHidden && shownTalk != context.pages.talk { relay() }
   }
@@ -269,7 +268,7 @@ final class BoardScene: Scene {
 
   // MARK: Hint and analysis
 
-  /// Shows the best cell for a few seconds.
+  /// Shows the best cell for some seconds.
   private func showHint() {
     guard context.model.mayHelp, context.model.acceptsMove, !context.model.game.isOver else { return }
     guard let judgement = context.judgement else {
@@ -286,7 +285,7 @@ final class BoardScene: Scene {
     }
   }
 
-  /// Has a search look at the moves, where no table knows them.
+  /// Requests a search's evaluation if no table covers the game.
   private func askJudgement() {
     if context.judgement == nil, context.model.acceptsMove, context.model.mayHelp { send(.judge) }
   }
@@ -320,7 +319,7 @@ final class BoardScene: Scene {
     return true
   }
 
-  /// Keys that mean the board wherever the focus is on this page.
+  /// Handles shortcuts of the board, wherever the focus is on this page.
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     if key == .escape, context.focus === talk.field {
       context.moveFocus(to: board.home)
@@ -354,7 +353,7 @@ final class BoardScene: Scene {
 }
 
 extension ViewContext {
-  /// Who sits in a seat, in words.
+  /// The player's or opponent's name in a seat.
   func name(of seat: Seat) -> String {
     switch seat {
     case .human: text(model.setup.isPair ? .person : .you)
@@ -367,7 +366,7 @@ extension ViewContext {
     }
   }
 
-  /// What a match over the network waits for, if for anything but a move.
+  /// The network state that the match waits for, if it waits for anything except a move.
   private func onlineText() -> String? {
     guard let online = model.online else { return nil }
     if online.isOffline, !online.reconnects { return "" }
@@ -398,8 +397,8 @@ extension ViewContext {
     return [game, goal].compactMap { $0 }.joined(separator: ": ")
   }
 
-  /// The one line that says how the game stands, and why it ended so. A screen reader is not told the seconds that are
-  /// left for a rematch.
+  /// The status of the game and, at its end, the reason. Without `countsDown` the seconds left for a rematch are
+  /// omitted, for screen readers.
   func statusText(countsDown: Bool = true) -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
     guard let end = game.end else {

@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The table of contents: every page of the book, with its key.
+/// The contents page: all pages with their keys.
 final class ContentsScene: PageScene {
   override var title: String { context.text(.menu) }
   override var columnWidth: Double { 26 }
@@ -21,6 +21,6 @@ final class ContentsScene: PageScene {
 }
 
 extension ViewContext {
-  /// A key as the reader's keyboard names it.
+  /// The name of a key as printed on the reader's keyboard.
   func keyName(_ key: String) -> String { key.replacing("Ctrl", by: text(.controlKey)) }
 }

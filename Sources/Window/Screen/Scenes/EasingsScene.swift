@@ -1,6 +1,6 @@
 import Interface
 
-/// The gallery of the curves of motion: each drawn, each moving a note head when played.
+/// A gallery of easing curves, each of which moves a note head when played.
 final class EasingsScene: PageScene {
   private let gallery: EasingsRow
   override var title: String { context.text(.easings) }
@@ -20,7 +20,7 @@ final class EasingsScene: PageScene {
   }
 }
 
-/// Twenty-two small diagrams.
+/// A diagram for each of the named curves.
 final class EasingsRow: PageRow {
   private lazy var shown = Easing.named.map { _ in motion(0) }
 

@@ -1,12 +1,12 @@
 import Interface
 import TicTacToe
 
-/// The list of saved games, with a field for any other file.
+/// The list of saved games, with a field for the path of another file.
 final class GamesScene: PageScene {
   private let field: FieldRow
   private let empty: TextRow
   private let pieces: ContentsRow
-  /// The game whose words are shown, and whether its name is being written.
+  /// The game whose actions are shown, and whether it is being renamed.
   private var chosen: (path: String, isNaming: Bool)?
 
   override var title: String { context.text(.games) }
@@ -27,7 +27,7 @@ final class GamesScene: PageScene {
     let rows: [PageRow] = context.pages.games.flatMap { entry in
       [GameRow(context: context, entry: entry)] + (chosen?.path == entry.path ? [words(of: entry)] : [])
     }
-    // A browser has neither paths nor folders.
+    // A browser has no paths and folders.
     (field.isHidden, pieces.isHidden) = (context.services.isPage, context.services.isPage)
     let older: [PageRow] =
       context.pages.hasOlderGames
@@ -35,7 +35,7 @@ final class GamesScene: PageScene {
     column.set((rows.isEmpty ? [empty, field] : [field] + rows) + older + [pieces])
   }
 
-  /// What can be done with a game, or the field for its name.
+  /// The actions for a game, or the field for its new name.
   private func words(of entry: GameEntry) -> PageRow {
     let path = entry.path
     if chosen?.isNaming == true {
@@ -74,7 +74,7 @@ final class GamesScene: PageScene {
     let shown = column.rows.compactMap { ($0 as? GameRow)?.entry }
     guard shown != context.pages.games else { return }
     let hadFocus = context.focus is GameRow || chosen != nil
-    // The first of the older games stands where they were asked for.
+    // Keeps the focus where the older games were requested, at the first of them.
     let older = column.rows.firstIndex { $0 === context.focus && ($0 as? ContentsRow)?.intent == .listOlder }
     chosen = nil
     fill()
@@ -83,7 +83,7 @@ final class GamesScene: PageScene {
   }
 }
 
-/// A saved game: a small board, its name, who played when, how it ended; and a word that shows what can be done with it.
+/// A saved game: a small board, its name, players, date and result, and a word that shows its actions.
 final class GameRow: PressableRow {
   let entry: GameEntry
   private let more: TextButton

@@ -1,7 +1,7 @@
 import Interface
 import ScoreModel
 
-/// The page that says what one hears; each sign can be played.
+/// The page that explains the musical signs and plays them.
 final class HelpScene: PageScene {
   override var title: String { context.text(.help) }
   override var columnWidth: Double { 36 }
@@ -33,7 +33,7 @@ final class HelpScene: PageScene {
   }
 }
 
-/// A sign of the music: its name, what it means; pressing it sounds it.
+/// A musical sign with its name and meaning; pressing it plays it.
 final class SignRow: PressableRow {
   let sign: MusicSign
   private let title: String
@@ -65,7 +65,7 @@ final class SignRow: PressableRow {
   override func draw(_ canvas: Canvas) {
     let baseline = frame.y + em * 1.05
     let head = context.typeface.block(title, TextStyle(em * 1.15))
-    // An open head that fills as the sign sounds.
+    // An open head that is filled while the sign sounds.
     let glyph = ink.value > 0.5 || showsFocus || struck.value > 0 ? Glyphs.blackHead : Glyphs.openHead
     let color =
       struck.value > 0 ? theme.accent.faded(0.4 + 0.6 * struck.value) : showsFocus ? theme.accent : theme.faintInk

@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The page of the network: find a server, then a partner.
+/// The network page: choose a server, then find an opponent.
 final class NetworkScene: PageScene {
   private let address: FieldRow
   private let name: FieldRow
@@ -12,10 +12,9 @@ final class NetworkScene: PageScene {
   private let counts: ChoiceRow
   private let side: ChoiceRow
   private var said: String?
-  /// The clocks offered, the first for the one that is usual in the chosen game; the server knows any from ten seconds to
-  /// an hour.
+  /// The offered clocks; the first stands for the usual one of the chosen game. Servers accept any from ten seconds to an hour.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
-  /// The sides of an own room, as the settings spell them.
+  /// The sides of an own room, as spelled in the settings.
   private static let sides = ["", "x", "o"]
 
   override var title: String { context.text(.network) }
@@ -27,7 +26,7 @@ final class NetworkScene: PageScene {
     let settings = context.settings
     address = FieldRow(
       context: context, .serverAddress, text: settings.server, limit: 253, intent: Intent.connect(address:))
-    // A token that the server's administrator has issued may stand in the place of a name.
+    // The field also accepts a token issued by the server's administrator.
     name = FieldRow(context: context, .yourName, text: settings.name, limit: 128) { _ in .connect(address: "") }
     game = ChoiceRow(context: context, selected: settings.game)
     clock = ChoiceRow(
@@ -68,14 +67,14 @@ final class NetworkScene: PageScene {
     fill()
   }
 
-  /// Opens the own room anew, with another code, for the game and the clock that are chosen now.
+  /// Reopens the own room with a new code after its game or clock was changed.
   private func reopenRoom() { if context.pages.network.phase.isRoom { send(.openRoom) } }
 
   private func line(_ phrase: Phrase) -> TextRow { TextRow(context: context, context.text(phrase), italic: true) }
 
   private func entry(_ phrase: Phrase, _ intent: Intent) -> ContentsRow { entry(context.text(phrase), intent) }
 
-  /// The row that is there already, or a new one: a row that is pressed must still be there when it is released.
+  /// Returns the existing row or a new one: a pressed row must still exist on release.
   private func entry(_ title: String, key: Phrase? = nil, _ intent: Intent, poem: String? = nil) -> ContentsRow {
     let fresh = ContentsRow(
       context: context, title: title, key: key.map(context.text) ?? "", intent: intent, poem: poem)
@@ -95,7 +94,7 @@ final class NetworkScene: PageScene {
     if let message { rows.append(message) }
     switch network.phase {
     case .offline:
-      // In its place, so that the page does not move under the pointer.
+      // Keep the row's place, so that the page does not move under the pointer.
       if message == nil { rows.append(line(.networkIntro)) }
       if !context.services.isPage { rows.append(entry(.host, .host)) }
       rows += network.nearby.map { room in
@@ -113,7 +112,7 @@ final class NetworkScene: PageScene {
         )
       }
       rows += [game, clock]
-      // Guests have no rating to play for.
+      // Guests have no rating.
       if network.you?.isGuest == false, context.settings.networkClock != "none" { rows.append(counts) }
       rows.last?.gapAfter = 0.8
       rows += [
@@ -164,11 +163,11 @@ final class NetworkScene: PageScene {
     }
   }
 
-  /// What whoever does not see the page must know: what went wrong, else what is waited for, and the code to tell.
+  /// The line for screen readers: an error, else what is waited for, with the room's code.
   private var news: String? {
     if let message = context.pages.network.message { return message }
     switch context.pages.network.phase {
-    // Letter by letter: a code is no word.
+    // Spelled letter by letter.
     case .room(let code): return "\(context.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))"
     case .queued: return context.text(.queued)
     default: return nil
@@ -176,21 +175,21 @@ final class NetworkScene: PageScene {
   }
 
   override func contentChanged() {
-    // Rows that are made anew take the focus of those they replace.
+    // Recreated rows take over the focus.
     let focused = context.focus?.spoken
     fill()
     relay()
     if !focusOrder.contains(where: { $0 === context.focus }) {
       context.moveFocus(to: column.rows.first { $0.isClickable && $0.spoken == focused } ?? initialFocus)
     }
-    // After the control that has the focus now, so that it is not spoken over.
+    // After the focused control, so that it does not interrupt this.
     if news != said {
       said = news
       context.say(said)
     }
   }
 
-  /// What a page calls the server that it came from.
+  /// The address that a page in a browser uses for its own server.
   private static let ownServer = "localhost"
 
   private static func clockNames(_ context: ViewContext) -> [String] {
@@ -202,7 +201,7 @@ final class NetworkScene: PageScene {
     return "\(seconds / 60) \(context.text(.minutes)) + \(clock[clock.index(after: plus)...]) s"
   }
 
-  /// The words at the foot carry no text: what is in the field is meant.
+  /// Ignores the intents' text: the words at the foot mean the content of the fields.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .connect(let text):

@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The page that sets up a game: against whom, which side, how much time.
+/// The page that sets up a game: opponent, side and clock.
 final class NewGameScene: PageScene {
   private var seats: [Seat] = []
   private let game: ChoiceRow
@@ -23,7 +23,7 @@ final class NewGameScene: PageScene {
     gameManner = TextRow(context: context, "", italic: true)
     seats = context.pages.opponents.filter { $0.plays(variant) }
     let setup = context.model.setup
-    // Who only listens has chosen nobody.
+    // In a game between two computers no opponent was chosen.
     let other = setup.x == .human ? setup.o : setup.o == .human ? setup.x : context.pages.chosenOpponent
     opponent = ChoiceRow(
       context: context, .against, context.names(ofOpponents: seats),
@@ -55,7 +55,7 @@ final class NewGameScene: PageScene {
 
   private var variant: Variant { Variant.allCases[game.selected] }
 
-  /// Offers those who play a game.
+  /// Updates the opponents to those that play a game.
   private func offer(_ variant: Variant) {
     let chosen = seats[opponent.selected]
     seats = context.pages.opponents.filter { $0.plays(variant) }
@@ -77,7 +77,7 @@ final class NewGameScene: PageScene {
         clockSeconds: NewGameScene.minutes[clock.selected].map { $0 * 60 }))
   }
 
-  /// What kind of player sits there.
+  /// A description of the kind of player in a seat.
   private func words(for seat: Seat) -> String {
     switch seat {
     case .human: return context.text(.personManner)
@@ -85,7 +85,7 @@ final class NewGameScene: PageScene {
     case .menace: return context.text(.menaceManner)
     case .level(let n):
       guard let card = context.pages.levels.first(where: { $0.number == n }) else { return "" }
-      // The executable speaks English; the table knows the same words in the other languages.
+      // Levels have English descriptions; known ones are translated.
       let known = Phrase(rawValue: "manner\(n)").flatMap { $0.text(in: .english) == card.manner ? $0 : nil }
       let words = known.map(context.text) ?? card.manner
       let odds = variant == .classic ? card.odds.map(translated) : []
@@ -94,9 +94,9 @@ final class NewGameScene: PageScene {
     }
   }
 
-  /// A line of odds in the reader's language: numbers stay, the five words around them change.
+  /// Translates a line of odds by replacing its five words.
   private func translated(_ line: String) -> String {
-    // A number and its sign stay on one line.
+    // No line break between a number and its sign.
     var line = line.replacing(" %", by: "\u{A0}%")
     line = line.replacing(".", by: context.text(.decimalSign))
     return [Phrase.againstRandom, .againstPerfect, .oddsWins, .oddsDraws, .oddsLoses].reduce(line) { text, phrase in
@@ -104,7 +104,7 @@ final class NewGameScene: PageScene {
     }
   }
 
-  /// The music chosen holds from the game that begins.
+  /// The chosen music applies from the next game on.
   override func receive(_ intent: Intent) -> Bool {
     let name = ruleNames[rules.selected]
     if case .newGame = intent, name != context.settings.scoreRules { context.settings.scoreRules = name }
@@ -113,7 +113,7 @@ final class NewGameScene: PageScene {
 }
 
 extension ViewContext {
-  /// The names of those who can be played against; a person is a person here and not "you".
+  /// The names of the opponents; a human one is called a person instead of "you".
   fileprivate func names(ofOpponents seats: [Seat]) -> [String] {
     seats.map { $0 == .human ? text(.person) : name(of: $0) }
   }

@@ -3,7 +3,7 @@ import Oracle
 import ScoreModel
 import TicTacToe
 
-/// A finished or opened game to walk through, ply by ply, with its music and what each move was worth.
+/// The review of a game, ply by ply, with its music and the evaluation of each move.
 final class ReviewScene: Scene {
   private let board: MiniBoard
   private let staff: StaffView
@@ -51,7 +51,7 @@ final class ReviewScene: Scene {
     showFilm()
   }
 
-  /// Says on its button how far a film is that is being made.
+  /// Shows the progress of a film on its button.
   private func showFilm() {
     guard context.pages.mayFilm else { return }
     let (button, percent) = (foot[3], context.pages.filmPercent)
@@ -61,7 +61,7 @@ final class ReviewScene: Scene {
     relay()
   }
 
-  /// The end of the bar of the shown ply: what has been played up to there is written.
+  /// The end of the shown ply's bar: the score is shown up to there.
   private var restingMoment: Tick {
     guard let last = replay.bars.last(where: { $0.ply <= ply && ($0.kind == .move || $0.kind == .opening) }) else {
       return Tick(rawValue: -1)
@@ -96,18 +96,18 @@ final class ReviewScene: Scene {
     staff.setNeedsDisplay()
   }
 
-  /// What a search believes of the position before a move and of the one after it, as far as it has come.
+  /// The estimates before and after a move, as far as the search has come.
   private func outlook(_ ply: Int) -> (before: ReplayModel.Outlook, after: ReplayModel.Outlook)? {
     replay.outlook.count > ply ? (replay.outlook[ply - 1], replay.outlook[ply]) : nil
   }
 
-  /// The share of the points that a move gave away, as a search believes.
+  /// The estimated expected score that a move gave away.
   private func loss(_ ply: Int) -> Double { outlook(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
 
-  /// Moves that are marked as those that lost most.
+  /// The most moves marked as the costliest.
   private static let markedCount = 3
 
-  /// The moves that lost most, of a game that nobody has solved.
+  /// The plies of the costliest moves in Ultimate, which is not solved.
   private var costly: [Int] {
     let plies = steps.indices.map { $0 + 1 }.filter { loss($0) >= ReviewStep.leastLoss }
     return Array(plies.sorted { loss($0) > loss($1) }.prefix(ReviewScene.markedCount))
@@ -119,12 +119,12 @@ final class ReviewScene: Scene {
     return steps.indices.map { costly.contains($0 + 1) }
   }
 
-  /// Whether the move of the shown ply is the first of a classic game after which a threat cannot be parried.
+  /// Whether the shown ply is the first move of a classic game after which a threat cannot be blocked.
   private var isFirst: Bool {
     replay.game.variant == .classic && steps.firstIndex { $0.move.isDecisive } == ply - 1
   }
 
-  /// What there is before the first move: the empty board, or a position and what it is worth.
+  /// The text before the first move: for an empty board, or a position with its value.
   private func beginning() -> String {
     let start = replay.game.startState
     guard !replay.game.isFromStart else { return context.text(.atStart) }
@@ -133,7 +133,7 @@ final class ReviewScene: Scene {
     return "\(context.text(.position)) \(context.text(start.turn == .x ? .xToMove : .oToMove)): \(words)."
   }
 
-  /// How many moves of each side kept the value, and the first that did not; or which lost most, as a search believes.
+  /// A summary: the moves of each side that kept the value and the first mistake, or the costliest moves by estimate.
   private func summaryText() -> String {
     guard !steps.isEmpty else { return replay.game.isFromStart ? context.text(.noReplay) : "" }
     func name(_ step: ReviewStep) -> String { "\(step.move.ply). \(step.move.mover.letter) \(step.name)" }
@@ -155,7 +155,7 @@ final class ReviewScene: Scene {
     return "\(context.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? context.text(.noMistake))"
   }
 
-  /// Under the words, where they leave room; else at the foot.
+  /// Below the comments if there is room; else at the foot.
   override var noticePlace: NoticePlace {
     guard !notes.isHidden else { return super.noticePlace }
     var place = NoticePlace(midX: notes.frame.midX, width: notes.frame.width, foot: footTop)
@@ -189,7 +189,7 @@ final class ReviewScene: Scene {
       scrubber.frame = Rect(x, top, width, min(scrubberHeight, room))
       notes.frame = Rect(x, scrubber.frame.maxY + em * 0.5, width, bottom - scrubber.frame.maxY - em * 0.5)
     } else {
-      // The board gives way to the words, on a high page to a notice too, but not below two fifths of the room.
+      // The board shrinks for the comments, and in portrait for a notice, but keeps two fifths of the room.
       let words = em * (m.bounds.height > 40 * em ? 8 : 6)
       let side = max(40, min(innerWidth, max(room * 0.4, room - scrubberHeight - words)))
       board.frame = Rect(m.bounds.midX - side / 2, top, side, side)
@@ -197,7 +197,7 @@ final class ReviewScene: Scene {
       notes.frame = Rect(
         m.margin, scrubber.frame.maxY + em * 0.3, innerWidth, bottom - scrubber.frame.maxY - em * 0.6)
     }
-    // Beside a large board there is room for large words.
+    // Larger text if there is much room.
     let isBroad = m.isLandscape && notes.frame.width > 34 * em && notes.frame.height > 12 * em
     (comment.size, summary.size) = isBroad ? (1.8, 1.3) : (1.15, 1)
     board.layout()
@@ -213,7 +213,7 @@ final class ReviewScene: Scene {
       isNamed ? replay.title : title, size: em * (isNamed ? 1.6 : 2.2), baseline: headBaseline, on: canvas)
   }
 
-  /// The music has moved on: the board follows it.
+  /// The replay has advanced: the board follows.
   override func contentChanged() {
     if let next = context.pages.replay, next.game == replay.game {
       if next.outlook != replay.outlook {
@@ -278,7 +278,7 @@ final class ReviewScene: Scene {
   }
 }
 
-/// The plies of a game along a line, each with its mark; drag or step through them.
+/// The plies of a game on a line, each with its mark; can be dragged or stepped through.
 final class ScrubberView: View {
   private let marks: [Player]
   var mistakes: [Bool] {
@@ -320,7 +320,7 @@ final class ScrubberView: View {
   override func draw(_ canvas: Canvas) {
     let y = frame.y + em * 2.2
     canvas.fill(Rect(frame.x + em, y - em * 0.03, frame.width - 2 * em, max(1, em * 0.06)), theme.line)
-    // The marks of a long game are small and close.
+    // In a long game the marks are small and dense.
     let spacing = (frame.width - 2 * em) / Double(max(1, marks.count))
     let isDense = spacing < em
     for step in 0...marks.count {
@@ -333,7 +333,7 @@ final class ScrubberView: View {
         MarkStrokes(marks[step - 1], seed: step), size: min(em * 1.5, spacing * 1.25),
         center: Point(at, y - em * 1.15), step <= ply ? theme.ink : theme.ghost)
       if mistakes[step - 1] {
-        // A question mark, as annotators write.
+        // A question mark, the annotators' sign for a mistake.
         canvas.text(
           "?", TextStyle(em, italic: true), context.typeface, x: at, baseline: y + em * 1.15, alignment: .center,
           theme.accent)

@@ -2,19 +2,19 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// A move of a game under review, and what tables know of it.
+/// A move under review with its exact evaluation.
 struct ReviewStep {
   let move: VariantMove
-  /// The moves that keep the value; none of Ultimate, whose values nobody knows.
+  /// The moves that keep the value; empty for Ultimate, which is not solved.
   let best: [Cell]
-  /// What the position after a move of Infinite is worth for the other side, with the plies to the end.
+  /// For Infinite: the value after the move for the other side, with the plies to the end.
   let after: Evaluation?
 
   var name: String { move.before.variant.name(of: move.cell) }
 
   var isMistake: Bool { move.values.map { $0.after < $0.before } ?? false }
 
-  /// Whether it was the only one of two or more moves that kept the value.
+  /// Whether it was the only one of several moves that kept the value.
   var isOnlyMove: Bool { move.values?.isOnlyMove ?? false }
 
   init(_ move: VariantMove) {
@@ -24,12 +24,12 @@ struct ReviewStep {
       move.before.variant == .classic ? nil : move.before.moveEvaluations.first { $0.cell == move.cell }?.after
   }
 
-  /// A move of Ultimate that gives away less of the points is not marked: a search errs by as much.
+  /// The least estimated loss that is marked in Ultimate; smaller ones are within the search's error.
   static let leastLoss = 0.1
 }
 
 extension ViewContext {
-  /// What a move did, in words; `isFirst` of the first after which a threat cannot be parried.
+  /// Describes a move; `isFirst` for the first after which a threat cannot be blocked.
   func sentence(
     _ step: ReviewStep, outlook: (before: ReplayModel.Outlook, after: ReplayModel.Outlook)?, isFirst: Bool
   ) -> String {

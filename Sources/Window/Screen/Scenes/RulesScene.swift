@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// How the three games are played, that of the board first, each of the two that few know in three pictures.
+/// The rules of the three games, that of the board first; Infinite and Ultimate with three pictures each.
 final class RulesScene: PageScene {
   override var title: String { context.text(.rules) }
   override var columnWidth: Double { 38 }
@@ -13,7 +13,7 @@ final class RulesScene: PageScene {
     fill()
   }
 
-  /// The game on the board may come with the page.
+  /// The game on the board may change when the page opens.
   override func modelChanged(from old: BoardModel) {
     guard context.model.setup.variant != old.setup.variant else { return }
     fill()
@@ -59,7 +59,7 @@ final class RulesScene: PageScene {
   }
 }
 
-/// Pictures of boards with a sentence each: beside one another, or one below the other with the words at the right.
+/// Boards with a sentence each, side by side or one below the other with the sentences at the right.
 final class PicturesRow: PageRow {
   struct Picture {
     var board: BoardFacts
@@ -117,10 +117,10 @@ final class PicturesRow: PageRow {
 }
 
 extension Variant {
-  /// The place among the three.
+  /// The index among the three games.
   var place: Int { Variant.allCases.firstIndex(of: self) ?? 0 }
 
-  /// What kind of game it is, in a sentence.
+  /// A sentence about the game.
   var manner: Phrase {
     switch self {
     case .classic: .classicManner
@@ -133,13 +133,13 @@ extension Variant {
 extension ViewContext {
   func name(of variant: Variant) -> String { text(variant.phrase) }
 
-  /// A cell as it is said aloud.
+  /// A cell's name for screen readers.
   func spoken(_ cell: Cell, of variant: Variant) -> String {
     guard let board = variant.board(of: cell) else { return variant.name(of: cell) }
     return "\(text(.speakBoard, board.name)), \(text(.speakCell, variant.place(of: cell).name))"
   }
 
-  /// A cell and what stands in it, as it is said aloud.
+  /// A cell's name and content for screen readers.
   func spoken(_ cell: Cell, on board: BoardFacts) -> String {
     let winner = board.variant.board(of: cell).flatMap { board.boards?.winner(of: $0) }
     let won = winner.map { text(.speakWon, String($0.letter)) }

@@ -1,6 +1,6 @@
 import Interface
 
-/// The page of settings; every change holds at once and is kept.
+/// The settings page; each change takes effect and is stored at once.
 final class SettingsScene: PageScene {
   override var title: String { context.text(.settings) }
   override var columnWidth: Double { 30 }
@@ -9,7 +9,7 @@ final class SettingsScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let settings = context.settings
-    /// A choice among values of a setting; `shown` is the one that holds, where the setting does not say it.
+    /// A choice among values of a setting; `shown` is selected instead of the setting's value if given.
     func choice<T: SettingValue>(
       _ caption: Phrase, _ options: [(T, String)], _ setting: Setting<T>, shown: T? = nil
     ) -> ChoiceRow {
@@ -36,7 +36,7 @@ final class SettingsScene: PageScene {
     let themeNames: [String: Phrase] = ["light": .themeLight, "dark": .themeDark, "contrast": .themeContrast]
     let names = context.services.soundDevices()
     let isKnown = settings.device.isEmpty || names.contains(settings.device)
-    // A device that is unplugged stays chosen, so that it plays again when it is back.
+    // An unplugged device stays selected, so that it plays again when it is back.
     let devices =
       [("", context.text(.deviceStandard))] + (names + (isKnown ? [] : [settings.device])).map { ($0, $0) }
     column.isCentered = false
@@ -78,7 +78,7 @@ final class SettingsScene: PageScene {
 }
 
 extension ViewContext {
-  /// The score rules that can be chosen, as options; a file of the player's own is called by its name.
+  /// The score rules as options; custom files by their names.
   var scoreRuleChoices: [(String, String)] {
     let titles: [String: Phrase] = ["score": .title, "morning": .scoreMorning, "night": .scoreNight]
     let chosen = settings.scoreRules

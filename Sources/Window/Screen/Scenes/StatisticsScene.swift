@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The page of results: by opponent, side, first cell and in order of time.
+/// The results by opponent, side, first cell and time.
 final class StatisticsScene: PageScene {
   override var title: String { context.text(.statistics) }
   override var columnWidth: Double { 32 }
@@ -62,7 +62,7 @@ final class StatisticsScene: PageScene {
   private func show(_ variant: Variant) {
     self.variant = variant
     contentChanged()
-    // The rows are others: the choice keeps the focus.
+    // The rows were replaced; keep the focus on the choice.
     context.moveFocus(to: column.rows.first { $0 is ChoiceRow } ?? initialFocus)
   }
 

@@ -1,6 +1,6 @@
 import Interface
 
-/// What is said beside a match: lines, a field, small words to press.
+/// The chat of a match: lines, a field, and words to press.
 final class Talk {
   let field: FieldRow
   private let words: WordsRow
@@ -12,7 +12,7 @@ final class Talk {
     words = WordsRow(context: context, Emote.allCases.map { ($0.phrase, .emote($0)) })
   }
 
-  /// The newest lines; a talk of two over a small board is never longer.
+  /// The most lines shown, enough for a game of two.
   private static let shown = 30
 
   var rows: [PageRow] {
@@ -20,7 +20,7 @@ final class Talk {
     var rows: [PageRow] = talk.lines.suffix(Talk.shown).map { line in
       TextRow(context: context, "\(line.name): \(line.text)", faint: false, gap: 0.3)
     }
-    // Said here, and not taken by the server yet.
+    // Sent but not confirmed by the server.
     for said in talk.unsent {
       rows.append(TextRow(context: context, "\(said) …", italic: true, gap: 0.3))
     }
@@ -31,14 +31,14 @@ final class Talk {
     return rows + [field, words]
   }
 
-  /// Takes what is said out of the field; whether there is nothing to send on.
+  /// Clears the field; returns whether `text` was empty.
   func take(_ text: String) -> Bool {
     field.clear()
     return text.isEmpty
   }
 }
 
-/// The page of what is said beside a match.
+/// The chat page of a match.
 final class TalkScene: PageScene {
   private let talk: Talk
   private let rest: WordsRow

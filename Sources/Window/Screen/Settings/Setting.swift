@@ -2,7 +2,7 @@
 package protocol SettingValue: Equatable, Sendable {
   /// The value as the file spells it.
   var settingText: String { get }
-  /// Reads a spelling, or `nil` where it means nothing.
+  /// Parses a stored value; `nil` if invalid.
   init?(settingText: String)
 }
 
@@ -42,10 +42,10 @@ extension SettingValue where Self: RawRepresentable, RawValue == String, Self: C
   package init?(settingText: String) { self.init(rawValue: settingText) }
 }
 
-/// A property that persists itself in a store.
+/// A property that is stored in the settings file.
 ///
-/// Reading gives the stored value or the default; writing stores it, marks the file for saving and tells observers. What
-/// `$volume` gives is the setting itself: whether it is set, and its changes.
+/// Reading returns the stored value or the default. Writing stores the value, schedules saving and notifies observers.
+/// The projected value (`$volume`) tells whether it is set and observes changes.
 @propertyWrapper
 package struct Setting<Value: SettingValue> {
   private let store: SettingsStore
@@ -53,12 +53,12 @@ package struct Setting<Value: SettingValue> {
   private let fallback: Value
   private let limit: (Value) -> Value
 
-  /// A setting with a default; `limit` brings a value into its bounds.
+  /// A setting with a default; `limit` clamps values.
   init(_ store: SettingsStore, _ key: String, _ fallback: Value, limit: @escaping (Value) -> Value = { $0 }) {
     (self.store, self.key, self.fallback, self.limit) = (store, key, fallback, limit)
   }
 
-  /// A setting whose values are brought into a range.
+  /// A setting clamped to a range.
   init(_ store: SettingsStore, _ key: String, _ fallback: Value, in range: ClosedRange<Value>) where Value: Comparable {
     self.init(store, key, fallback) { $0.clamped(to: range) }
   }
@@ -70,13 +70,13 @@ package struct Setting<Value: SettingValue> {
 
   package var projectedValue: Setting<Value> { self }
 
-  /// Whether the file, or the command line, says anything of it.
+  /// Whether the file or the command line sets it.
   package var isSet: Bool { store.isSet(key) }
 
   /// Calls `body` with the value now and whenever it changes.
   package func observe(_ body: @escaping (Value) -> Void) {
     body(wrappedValue)
-    // The store keeps this: what it keeps must not keep the store.
+    // The store retains the closure, which must not retain the store.
     store.observe(key) { [unowned(unsafe) store, key, fallback, limit] in
       body(Setting(store, key, fallback, limit: limit).wrappedValue)
     }

@@ -3,27 +3,27 @@ import TicTacToe
 
 /// When an opponent's move sounds.
 package enum Reply: String, Sendable, Hashable, CaseIterable, SettingValue {
-  /// On the next slot of the music.
+  /// In time with the music.
   case musical
   /// As soon as it is known.
   case immediate
 }
 
-/// What goes on sounding while the window is hidden.
+/// The sound while the window is hidden.
 package enum BackgroundSound: String, Sendable, Hashable, CaseIterable, SettingValue {
   case full, drone, silent
 }
 
-/// Which piano plays.
+/// The kind of piano.
 package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
   case modal, grand
 }
 
-/// The shape of a film's pictures.
+/// The aspect ratio of films.
 package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
   case wide, square, upright
 
-  /// The size of its pictures in pixels.
+  /// The size in pixels.
   package var size: (width: Int, height: Int) {
     switch self {
     case .wide: (1_280, 720)
@@ -36,9 +36,9 @@ package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
 extension Language: SettingValue {}
 extension Variant: SettingValue {}
 
-/// Everything the player can set, typed; each property keeps itself in the settings file.
+/// The player's settings, typed and stored in the settings file.
 package final class Settings {
-  /// The file behind the properties.
+  /// The file with the values.
   package let store: SettingsStore
 
   /// The name of the theme: `light`, `dark`, `contrast`.
@@ -46,26 +46,26 @@ package final class Settings {
   @Setting package var language: Language
   /// The size of text, 0.75…2.
   @Setting package var textScale: Double
-  /// Whether movement is replaced by jumps.
+  /// Whether motion is replaced by jumps.
   @Setting package var reducedMotion: Bool
   /// Whether the score strip is shown.
   @Setting package var showsStrip: Bool
-  /// Whether a sign of the music is named the first time it sounds, and which have been, as rule files name them.
+  /// Whether a musical sign is named when it first sounds, and the signs already named, as spelled in rule files.
   @Setting package var explains: Bool
   @Setting package var explained: String
-  /// Whether the board's rows and columns are named.
+  /// Whether coordinates are shown.
   @Setting package var coordinates: Bool
-  /// The loudness of everything, 0…1.
+  /// The master volume, 0…1.
   @Setting package var volume: Double
   /// Whether all sound is off.
   @Setting package var muted: Bool
-  /// The level of the drone, 0 (off)…1.
+  /// The volume of the drone, 0 (off)…1.
   @Setting package var drone: Double
-  /// The level of the focus preview, 0 (off)…1.
+  /// The volume of the cell preview, 0 (off)…1.
   @Setting package var preview: Double
   /// When an opponent's move sounds.
   @Setting package var reply: Reply
-  /// The pace of the music, 0.7…1.3.
+  /// The tempo of the music as a factor, 0.7…1.3.
   @Setting package var pace: Double
   /// The tuning of A4 in hertz, 415…466.
   @Setting package var a4: Double
@@ -73,7 +73,7 @@ package final class Settings {
   @Setting package var filmShape: FilmShape
   /// What sounds while the window is hidden.
   @Setting package var background: BackgroundSound
-  /// The name of the audio device; empty is the system's choice.
+  /// The name of the audio device; empty for the system's default.
   @Setting package var device: String
   /// The name or path of the score rules.
   @Setting package var scoreRules: String
@@ -83,37 +83,36 @@ package final class Settings {
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
-  /// The clock of matches looked for on the network: `none`, or seconds and seconds a move; `60+2` is the usual one of the
-  /// game, whatever that is.
+  /// The clock for network matches: `none`, or seconds and increment; `60+2` stands for the usual one of the game.
   @Setting package var networkClock: String
-  /// The time control of the own room, spelled like `networkClock`.
+  /// The clock of the own room, spelled like `networkClock`.
   @Setting package var roomClock: String
-  /// Whether matches looked for on the network count for the rating.
+  /// Whether network matches are rated.
   @Setting package var networkRated: Bool
-  /// The side that is played in a room of one's own: `x`, `o`, or empty where the server chooses.
+  /// The side in the own room: `x`, `o`, or empty for the server's choice.
   @Setting package var roomSide: String
-  /// The server of a match that was not over when the program last ended; empty where there is none.
+  /// The server of the match that was unfinished when the program ended; empty without one.
   @Setting package var matchServer: String
-  /// Which of the three games was chosen last, here or for the network, and the games whose rules have been shown.
+  /// The game chosen last, and the games whose rules were shown.
   @Setting package var game: Variant
   @Setting package var shownRules: String
   /// The opponent of the last game, as `--level` spells it.
   @Setting package var opponent: String
   /// The side of the last game: `x` or `o`.
   @Setting package var side: String
-  /// The last of today's boards that was solved, in days since 1970, and how many were without a gap.
+  /// The last solved daily puzzle in days since 1970, and the number solved without a gap.
   @Setting package var solvedDay: Int
   @Setting package var streak: Int
   /// The time zone in which it was solved, in minutes ahead of UTC.
   @Setting package var solvedZone: Int
 
-  /// Where the window was: `WIDTHxHEIGHT+X+Y`; empty before it was ever closed.
+  /// The window's last geometry: `WIDTHxHEIGHT+X+Y`; empty until first closed.
   @Setting package var window: String
 
-  /// Takes over the marks that another window has left: what was explained, shown and solved.
+  /// Reads the marks that another window may have written: explained signs, shown rules, solved puzzles.
   package func refreshMarks() { store.readAgain(["explained", "shown-rules", "solved-day", "streak", "solved-zone"]) }
 
-  /// Opens the settings of a platform; what was never set is as the system has it.
+  /// Opens the settings of a platform; defaults follow the system.
   package init(services: PlatformServices) {
     store = SettingsStore(services: services)
     _theme = Setting(store, "theme", "light")

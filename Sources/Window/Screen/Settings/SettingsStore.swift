@@ -1,19 +1,18 @@
 import Base
 
-/// The settings file: one `key = value` a line, comments and unknown keys kept, written as a whole or not at all.
+/// The settings file: one `key = value` a line; comments and unknown keys are kept, and it is written atomically.
 ///
-/// A file that is no text is set aside as `settings.broken`, and the defaults hold. A line that is no setting stays as it
-/// is. A value that means nothing falls back to its default. Each is a trouble for a notice; nothing is fatal. A number out of
-/// range counts as the nearest one in it.
+/// A file that is not text is renamed to `settings.broken`. Lines without a setting are kept, invalid values fall back
+/// to the default; both are reported but not fatal. Numbers out of range are clamped.
 package final class SettingsStore {
   package static let fileName = "settings"
-  /// More bytes than this are not a settings file (64 KiB: a thousand times a full one).
+  /// The largest settings file in bytes: 64 KiB, a thousand times a full one.
   package static let sizeLimit = 65_536
 
   /// A fault of the settings file.
   package enum Trouble: Hashable {
     case setAside(path: String, aside: String)
-    /// The line, from 1, is not a setting, or its value is not allowed.
+    /// The line, from 1, is no setting, or its value is invalid.
     case line(Int)
   }
 
@@ -24,21 +23,21 @@ package final class SettingsStore {
 
   private let services: PlatformServices
   private let path: String
-  /// A platform without a settings folder keeps nothing.
+  /// `false` on a platform without a settings folder.
   private let isPersistent: Bool
   private var lines: [Line] = []
   private var observers: [String: [() -> Void]] = [:]
   private var isForThisRun = false
-  /// What was set since the file was written.
+  /// Keys set since the file was written.
   private var changed: Set<String> = []
-  /// Whether the file was no text, so that all of it is to be written.
+  /// Whether the file was not text and must be rewritten completely.
   private var isBroken = false
   private var isDirty: Bool { isBroken || !changed.isEmpty }
-  /// What the command line says: holds for this run, until the player sets the key.
+  /// Values from the command line: valid for this run until the player sets the key.
   private var overrides: [String: String] = [:]
   package private(set) var troubles: [Trouble] = []
 
-  /// Reads the file of the platform's settings folder, if there is one.
+  /// Reads the file in the platform's settings folder, if there is one.
   package init(services: PlatformServices) {
     self.services = services
     let folder = services.configFolder()
@@ -68,7 +67,7 @@ package final class SettingsStore {
 
   private static func parse(_ text: String) -> (lines: [Line], troubles: [Trouble]) {
     var (lines, troubles): ([Line], [Trouble]) = ([], [])
-    // By scalars: a line may end in two, and a value begin with a mark that joins what stands before it.
+    // Split by scalars: a CRLF is one Character, and a combining mark at the start of a value would join the separator.
     for (number, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let trimmed = SettingsStore.trim(line)
       if let equals = trimmed.firstIndex(of: "="), trimmed.first != "#" {
@@ -93,7 +92,7 @@ package final class SettingsStore {
     return text
   }
 
-  /// The value of a key, or `nil` where it is not in the file or means nothing there.
+  /// The value of a key; `nil` if missing or invalid.
   package func value<Value: SettingValue>(_ key: String, as type: Value.Type) -> Value? {
     if let value = overrides[key].flatMap({ Value(settingText: $0) }) { return value }
     for (number, line) in lines.enumerated() {
@@ -105,19 +104,19 @@ package final class SettingsStore {
     return nil
   }
 
-  /// Whether a key stands in the file, or was said for this run.
+  /// Whether the file or the command line sets a key.
   func isSet(_ key: String) -> Bool {
     overrides[key] != nil || lines.contains { if case .value(key, _) = $0 { true } else { false } }
   }
 
-  /// What `body` sets holds for this run alone, over what the file says; it is never written, and ends when the key is set.
+  /// Values that `body` sets are valid for this run only: they override the file, are never written, and end when the key is set.
   package func forThisRun(_ body: () -> Void) {
     isForThisRun = true
     body()
     isForThisRun = false
   }
 
-  /// Sets a key and tells the observers, if that changes anything.
+  /// Sets a key and notifies its observers if the value changed.
   func set<Value: SettingValue>(_ key: String, to value: Value) {
     let before: Value? = self.value(key, as: Value.self)
     defer { if before != value { for body in observers[key] ?? [] { body() } } }
@@ -129,7 +128,7 @@ package final class SettingsStore {
     if SettingsStore.put(key, value.settingText, into: &lines) { changed.insert(key) }
   }
 
-  /// Writes a value over the one of its key, or at the end; returns whether that changes anything.
+  /// Replaces the value of a key or appends it; returns whether that changes anything.
   private static func put(_ key: String, _ text: String, into lines: inout [Line]) -> Bool {
     let line = Line.value(key: key, text: text)
     guard let index = lines.firstIndex(where: { if case .value(key, _) = $0 { true } else { false } }) else {
@@ -140,14 +139,13 @@ package final class SettingsStore {
     return lines[index] != line
   }
 
-  /// Why the last try to write the file failed; `nil` where it did not.
+  /// The reason of the last failed write; `nil` after a success.
   package private(set) var fault: WriteFault?
 
-  /// Whether something has changed since the file was written; never where there is no folder to write to.
+  /// Whether there are unsaved changes; always `false` without a folder.
   package var needsSaving: Bool { isDirty && isPersistent }
 
-  /// Writes what was set, if anything was, into what the file says now, which another window may have written; returns whether what is
-  /// kept is what is set.
+  /// Merges the changed keys into the current file, which another window may have written; returns whether everything is saved.
   @discardableResult
   package func save() -> Bool {
     guard isDirty else { return true }
@@ -167,7 +165,7 @@ package final class SettingsStore {
     return true
   }
 
-  /// Takes the values of some keys from the file, which another window may have written; what was set here and is not written yet stays.
+  /// Reads keys from the file again, which another window may have written; unsaved changes stay.
   func readAgain(_ keys: Set<String>) {
     guard let text = services.readFile(path).flatMap({ SettingsStore.text($0) }) else { return }
     for case .value(let key, let text) in SettingsStore.parse(text).lines where keys.subtracting(changed).contains(key)

@@ -1,14 +1,14 @@
 import TicTacToe
 
-/// Where the cells of a game's board lie in a square.
+/// The positions of a board's cells in a square.
 struct BoardGeometry: Hashable {
   let variant: Variant
   let square: Rect
 
-  /// White around each of the nine boards of Ultimate, as a share of its room.
+  /// The margin around each of Ultimate's nine boards, relative to its room.
   private static let gap = 0.06
 
-  /// The room of one of the nine boards of Ultimate; of any other game the whole square.
+  /// The room of one of Ultimate's nine boards; the whole square for other games.
   func room(of board: Square?) -> Rect {
     guard let board else { return square }
     let side = square.width / 3
@@ -20,20 +20,20 @@ struct BoardGeometry: Hashable {
     return BoardGeometry.place(variant.place(of: cell), in: room(of: board), isOneOfNine: board != nil)
   }
 
-  /// A cell of a 3×3 board in its room.
+  /// The rectangle of a 3×3 board's cell in its room.
   static func place(_ cell: Square, in room: Rect, isOneOfNine: Bool) -> Rect {
     let inner = isOneOfNine ? BoardGeometry.inner(room) : room
     let side = inner.width / 3
     return Rect(inner.x + Double(cell.column) * side, inner.y + Double(cell.row) * side, side, side)
   }
 
-  /// A board of the nine without the white around it.
+  /// The room of one of nine boards without its margin.
   static func inner(_ room: Rect) -> Rect { room.insetBy(room.width * gap, room.width * gap) }
 }
 
-/// One board's four pen lines.
+/// The four pen lines of a board.
 struct PenGrid {
-  /// The least and the greatest width of a line, as shares of the board's side.
+  /// The minimal and maximal line width relative to the board's side.
   var thin = 0.0042
   var thick = 0.0072
   var seed = 3

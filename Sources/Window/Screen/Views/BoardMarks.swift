@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The large marks that cover the boards of Ultimate that are won, and the line through three of them.
+/// The large marks over Ultimate's won boards, and the line through three of them.
 final class BoardMarks: View {
   private var winners: [Player?] = Array(repeating: nil, count: 9)
   private var boards: BoardFacts.Boards?
@@ -46,7 +46,7 @@ final class BoardMarks: View {
           MarkStrokes(winner, over: square), progress: drawn, size: room.width, center: room.center,
           theme.ink.faded(isBeaten ? 0.4 : 0.92))
       } else if board.showsAnalysis, line.isEmpty {
-        // Who would have three in a line with this board, in a faint large mark.
+        // A faint large mark of each side that would get three in a row with this board.
         for side in Player.allCases where boards.threats(of: side).contains(square) {
           canvas.ink(
             MarkStrokes(side, over: square), size: room.width * 0.9, center: room.center, theme.accent.faded(0.16))

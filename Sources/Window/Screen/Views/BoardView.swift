@@ -2,10 +2,10 @@ import Interface
 import ScoreModel
 import TicTacToe
 
-/// The board of any of the three games: its cells, pen lines, and what wins.
+/// The board of any of the three games: cells, lines and the winning line.
 ///
-/// Ultimate's nine boards lie in a square. Where a finger presses and the cells are too small for it, the board to play in
-/// comes near, and the others stay to be seen as a map.
+/// Ultimate has nine boards in a square. If its cells are too small for a finger, the board to play in is zoomed in,
+/// and a minimap shows the others.
 final class BoardView: View {
   private(set) var cells: [CellView] = []
   private(set) var facts: BoardFacts
@@ -13,17 +13,17 @@ final class BoardView: View {
   private let marks: BoardMarks
   private var winningLines: [MoveSet] = []
 
-  /// The whole board, the place of the board that has come near, and the map beside it.
+  /// The whole board, the place of the zoomed board, and the minimap beside it.
   private var whole = Rect.zero
   private var near = Rect.zero
   private var map = Rect.zero
-  /// Whether boards come near; then how far each has come, and how far the whole has become a map.
+  /// Whether boards are zoomed; then the zoom of each board, and the transition of the whole to a minimap.
   private(set) var comesNear = false
   private lazy var nearness = Square.all.map { _ in motion(0) }
   private lazy var mapped = motion(0)
-  /// How brightly each of the nine boards is lit.
+  /// The highlight of each of the nine boards.
   private lazy var light = Square.all.map { _ in motion(0) }
-  /// The board chosen where there is a choice, to play in with the next key or touch.
+  /// The board selected under a free choice, for the next key or touch.
   private var chosen: Square?
 
   override init(context: ViewContext) {
@@ -33,7 +33,7 @@ final class BoardView: View {
     build()
   }
 
-  /// Makes the cells of the game, in reading order.
+  /// Creates the game's cells in reading order.
   private func build() {
     removeChildren()
     let variant = facts.variant
@@ -47,7 +47,7 @@ final class BoardView: View {
 
   override var inkBounds: Rect { frame.insetBy(-frame.width * 0.02, -frame.width * 0.02) }
 
-  /// The cell that the keyboard comes to first: the middle of the board to play in.
+  /// The first cell for the keyboard: the middle of the board to play in.
   var home: CellView {
     guard facts.variant == .ultimate else { return cells[4] }
     return cells[((chosen ?? facts.boards?.target)?.index ?? 4) * 9 + 4]
@@ -67,7 +67,7 @@ final class BoardView: View {
     near = Rect(frame.maxX - side, frame.maxY - side, side, side)
     whole = near
     if comesNear {
-      // What the square leaves of the frame is the map's; of a square a third.
+      // The minimap gets the rest of a rectangular frame, or a part of a square one.
       let spare = max(frame.width, frame.height) - side
       let edge = spare > side * 0.2 ? min(spare * 0.94, side * 0.5) : side * 0.28
       if spare <= side * 0.2 {
@@ -92,13 +92,13 @@ final class BoardView: View {
     setNeedsDisplay()
   }
 
-  /// The nine boards as they lie before any comes near.
+  /// The geometry of the unzoomed boards: the whole board or the minimap.
   private var ground: BoardGeometry {
     let t = comesNear ? mapped.value : 0
     return BoardGeometry(variant: facts.variant, square: mix(whole, map, t))
   }
 
-  /// The room of one of the nine boards, on its way to or from the place near.
+  /// The rectangle of one of the nine boards during its zoom.
   func room(of board: Square) -> Rect {
     let slot = ground.room(of: board)
     let t = comesNear ? nearness[board.index].value : 0
@@ -118,7 +118,7 @@ final class BoardView: View {
     }
   }
 
-  /// The board that is near: the one to play in, or the one chosen.
+  /// The zoomed board: the one to play in, or the selected one.
   var nearBoard: Square? {
     guard comesNear, let boards = facts.boards else { return nil }
     return boards.target ?? chosen.flatMap { boards.lit.contains($0) ? $0 : nil }
@@ -135,7 +135,7 @@ final class BoardView: View {
 
   // MARK: Model
 
-  /// Brings the board to the context's model; returns whether it is another game's, which has other measures.
+  /// Updates the board from the context's model; returns whether it shows another kind of game with another layout.
   @discardableResult
   func showModel(animated: Bool) -> Bool {
     let old = facts
@@ -182,7 +182,7 @@ final class BoardView: View {
     setNeedsDisplay()
   }
 
-  /// The cells of the line swell as the last bar sounds their notes.
+  /// The cells of the winning line swell as the last bar plays their notes.
   private func sing(_ winning: MoveSet, _ winner: Player) {
     let model = context.model
     guard let bar = model.bars.last(where: { $0.kind == .move }) else { return }
@@ -202,17 +202,17 @@ final class BoardView: View {
 
   // MARK: Hint, analysis, beads
 
-  /// The cell a hint points at.
+  /// The cell of the hint.
   var hint: Cell? {
     didSet { if hint != oldValue { setNeedsDisplay() } }
   }
-  /// Whether every open cell shows what it is worth.
+  /// Whether every free cell shows its evaluation.
   var showsAnalysis = false {
     didSet { if showsAnalysis != oldValue { setNeedsDisplay() } }
   }
 
   private func drawOverlays(_ canvas: Canvas) {
-    // A hint and the analysis are spoken of by the names of cells.
+    // Hint and analysis name cells, so show coordinates.
     if context.settings.coordinates || hint != nil || showsAnalysis, mapped.value == 0 {
       context.drawCoordinates(in: whole, of: facts.variant, canvas)
     }
@@ -245,7 +245,7 @@ final class BoardView: View {
     case .known(let value, let plies):
       let isNarrow = plies == nil
       let size = min(em, box.width * (isNarrow ? 0.4 : 0.15))
-      // Filled, half, open: readable without colour.
+      // Filled, half-filled, open: distinguishable without colour.
       let at = Point(box.midX, isNarrow ? box.midY : box.y + box.height * 0.15)
       let radius = size * 0.26
       if value == .win { canvas.fill(Path.ellipse(at, radius, radius), theme.ink) }
@@ -264,7 +264,7 @@ final class BoardView: View {
     }
   }
 
-  /// The beads of a matchbox that stand for a cell, five in a row, a number past ten.
+  /// The beads of a MENACE matchbox for a cell, five in a row, a number above ten.
   private func drawBeads(_ count: Int, in cell: Rect, _ canvas: Canvas) {
     guard count > 0 else { return }
     let radius = cell.width * 0.032
@@ -297,7 +297,7 @@ final class BoardView: View {
     }
   }
 
-  /// The nine boards: those one may play in lit, the others at rest, thicker lines between them.
+  /// The nine boards with thicker lines between them; playable ones highlighted.
   private func drawBoards(_ canvas: Canvas) {
     PenGrid(thin: 0.006, thick: 0.0105).draw(in: ground.square, canvas, theme.ink.faded(0.75))
     for board in Square.all {
@@ -305,12 +305,12 @@ final class BoardView: View {
       let light = light[board.index].value
       let inner = room.insetBy(room.width * 0.03, room.width * 0.03)
       if nearBoard == board {
-        // Its place in the map.
+        // The zoomed board's place in the minimap.
         let slot = ground.room(of: board)
         canvas.fill(slot.insetBy(slot.width * 0.08, slot.width * 0.08), theme.accent.faded(0.35))
       }
       if light > 0 {
-        // A free choice lights more boards, more softly.
+        // A free choice highlights several boards, more softly.
         canvas.fill(inner, theme.accent.faded((facts.boards?.target == nil ? 0.045 : 0.085) * light))
         if facts.boards?.target == board { drawFrame(inner, theme.accent.faded(0.7 * light), canvas) }
       }
@@ -327,7 +327,7 @@ final class BoardView: View {
 
   // MARK: Responding
 
-  /// A touch on a board of which there is a choice brings it near before a cell of it can be marked.
+  /// A touch on a selectable board zooms it first; the next touch plays.
   override func receive(_ intent: Intent) -> Bool {
     guard case .play(let cell) = intent, comesNear, let board = facts.variant.board(of: cell), board != nearBoard,
       let boards = facts.boards, boards.target == nil, boards.lit.contains(board)
@@ -346,7 +346,7 @@ final class BoardView: View {
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     guard modifiers.isDisjoint(with: [.control, .alt]) else { return false }
     if case .character(let c) = key, let digit = c.wholeNumberValue, (1...9).contains(digit) {
-      // A keypad has 7 8 9 in its top row.
+      // Keypads have 7 8 9 in the top row.
       return press(Square((2 - (digit - 1) / 3) * 3 + (digit - 1) % 3))
     }
     guard let focused = cells.first(where: { $0.isFocused })?.cell else { return false }
@@ -359,7 +359,7 @@ final class BoardView: View {
     case .right, .character("l"): column += 1
     default: return false
     }
-    // Past the edge the arrows come in again on the other side.
+    // Arrows wrap around at the edges.
     let side = variant.side
     let cell = variant.cell(row: (row + side) % side, column: (column + side) % side)
     focus(cell)
@@ -369,7 +369,7 @@ final class BoardView: View {
     return true
   }
 
-  /// A key of the keypad: a cell, where the board is known; else the board, and the next key is the cell.
+  /// Handles a keypad digit: plays a cell if the board is known; else selects the board, and the next digit plays.
   private func press(_ square: Square) -> Bool {
     guard let boards = facts.boards else {
       focus(Cell(square.index))
@@ -391,7 +391,7 @@ final class BoardView: View {
 }
 
 extension ViewContext {
-  /// A value for whoever is to move, and in how many plies it is reached.
+  /// A value for the side to move with its distance in plies.
   func words(for value: Value, in plies: Int) -> String {
     switch value {
     case .win: "\(text(.win)) \(plies)"
@@ -400,7 +400,7 @@ extension ViewContext {
     }
   }
 
-  /// The page sinks by two pixels, for a moment, as a winning line lands.
+  /// Shifts the page down by two pixels for a moment when a winning line is complete.
   func settleDown() {
     animator.play(
       .sequence([

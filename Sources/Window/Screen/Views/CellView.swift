@@ -1,22 +1,22 @@
 import Interface
 import TicTacToe
 
-/// A cell of the board: its mark, its ghost under pointer or focus, the sign of the last move.
+/// A cell of the board: its mark, a ghost mark under pointer or focus, and the sign of the last move.
 final class CellView: View {
   let cell: Cell
   private let variant: Variant
-  /// The mark that is drawn, and the one that the game has: the first outlasts the second while it goes.
+  /// The drawn mark and the mark in the game; the drawn one outlasts the other while it fades out.
   private var mark: Player?
   private var held: Player?
   private lazy var drawn = motion(1)
   private lazy var presence = motion(1)
   private lazy var ghost = motion(0)
-  /// How far the ink has paled: beside a winning line, on a board that is closed, before the mark goes.
+  /// How far the mark is paled: beside a winning line, on a closed board, or before removal.
   private lazy var pale = motion(0)
-  /// How loud the mark sings, in a line that has won.
+  /// How far the mark of a winning line swells with its note.
   private(set) lazy var voice = motion(0)
   private var isLast = false
-  /// Whether the next move takes the mark away.
+  /// Whether the next move removes the mark.
   private var isFading = false
   private var isHovered = false
 
@@ -39,7 +39,7 @@ final class CellView: View {
     return variant == .ultimate && isOpen ? "\(place); \(sending)" : place
   }
 
-  /// Where a mark in the cell sends the other side.
+  /// For screen readers: the board to which a move in this cell sends the opponent.
   private var sending: String {
     var state = context.model.game.state
     let other = String(state.turn.opponent.letter)
@@ -48,7 +48,7 @@ final class CellView: View {
     return context.text(.speakSends, other, target.name)
   }
 
-  /// Shows what the model says of the cell, with the pen moving where `animated`.
+  /// Updates the cell, with a drawing animation if `animated`.
   func show(_ player: Player?, isLast: Bool, isBeaten: Bool, isFading: Bool, isClosed: Bool, animated: Bool) {
     let animator = context.animator
     if player != held {
@@ -59,7 +59,7 @@ final class CellView: View {
         animator.set(drawn, to: animated ? 0 : 1)
         if animated { animator.move(drawn, to: 1, seconds: player == .x ? 0.42 : 0.5, .sineInOut) }
       } else if animated {
-        // A mark that has faded takes its time to go.
+        // A paled mark fades out more slowly.
         animator.move(presence, to: 0, seconds: self.isFading ? 0.6 : 0.25, .quadOut) { finished in
           if finished { self.mark = nil }
         }
@@ -73,7 +73,7 @@ final class CellView: View {
     }
     self.isFading = isFading
     let target = isBeaten ? 1 : isFading ? 0.9 : isClosed ? 0.6 : 0
-    // Who goes keeps the paleness it had.
+    // A removed mark keeps its paleness.
     if animated, held == nil, mark != nil {
       animator.stop(pale)
     } else {
@@ -82,7 +82,7 @@ final class CellView: View {
     refreshGhost()
   }
 
-  /// Swells as its note sounds, and dies away with it.
+  /// Swells the mark as its note sounds.
   func sing(after seconds: Double) {
     context.animator.play(
       .sequence([
@@ -91,7 +91,7 @@ final class CellView: View {
       ]))
   }
 
-  /// Whether the mark that would be made here is seen.
+  /// Whether the ghost mark is shown.
   var showsGhost: Bool { isOpen && (isHovered || showsFocus) }
 
   private func refreshGhost() {
@@ -112,7 +112,7 @@ final class CellView: View {
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     switch phase {
-    // A mouse plays as the button goes down: the music must answer at once.
+    // A mouse plays on press, so that the music responds at once.
     case .down(isTouch: false): send(.play(cell))
     case .down(isTouch: true): hover(true)
     case .dragged: break
@@ -139,7 +139,7 @@ final class CellView: View {
         canvas.ink(strokes, size: swollen, center: frame.center, theme.accent.faded(voice.value * 0.55))
       }
       if isLast {
-        // A staccato dot under the mark, as over a note.
+        // A dot under the mark of the last move, like a staccato dot.
         let radius = size * variant.dotRadius
         let dot = Path.ellipse(Point(frame.midX, frame.maxY - size * 0.085), radius, radius)
         canvas.fill(dot, theme.accent.faded(drawn.value * presence.value))
@@ -152,11 +152,11 @@ final class CellView: View {
     if showsFocus { drawFocus(canvas) }
   }
 
-  /// Four pen corners.
+  /// Draws four corners.
   private func drawFocus(_ canvas: Canvas) {
     let size = frame.width
     let box = frame.insetBy(size * 0.075, size * 0.075)
-    // The small cells of Ultimate need longer and thicker corners: else they look like the dot of the last move.
+    // In the small cells of Ultimate short corners would look like the dot of the last move.
     let (arm, width) = variant == .ultimate ? (size * 0.22, size * 0.035) : (size * 0.11, size * 0.012)
     for (x, y, dx, dy) in [
       (box.x, box.y, 1.0, 1.0), (box.maxX, box.y, -1, 1), (box.x, box.maxY, 1, -1), (box.maxX, box.maxY, -1, -1),

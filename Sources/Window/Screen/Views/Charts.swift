@@ -1,11 +1,11 @@
 import Interface
 import TicTacToe
 
-/// A stacked bar of wins, draws and losses: solid, hatched, open, so that no colour is needed to tell them apart.
+/// A stacked bar of wins, draws and losses: solid, hatched and open, so distinguishable without colour.
 final class TallyRow: PageRow {
   let name: String
   let tally: Tally
-  /// The most games of any row on the page; bars share one scale.
+  /// The most games of any row; all bars share this scale.
   let most: Int
 
   init(context: ViewContext, name: String, tally: Tally, most: Int) {
@@ -44,7 +44,7 @@ final class TallyRow: PageRow {
 }
 
 extension Canvas {
-  /// Wins solid, draws hatched, losses outlined, from the left edge of `bar`.
+  /// Draws wins solid, draws hatched and losses outlined, from the left edge of `bar`.
   func stackedBar(_ tally: Tally, from bar: Rect, unit: Double, _ context: ViewContext) {
     let theme = context.theme
     let line = max(1, context.metrics.em * 0.055)
@@ -71,7 +71,7 @@ extension Canvas {
   }
 }
 
-/// Nine cells with a tally each: where games were begun.
+/// Nine cells with tallies of games by first move.
 final class OpeningsRow: PageRow {
   let openings: [Tally]
 
@@ -107,7 +107,7 @@ final class OpeningsRow: PageRow {
   }
 }
 
-/// Results in order of time as notes on a staff: a win high, a draw in the middle, a loss low.
+/// Results in time order as notes on a staff: a win high, a draw in the middle, a loss low.
 final class MelodyRow: PageRow {
   let results: [Int]
 
@@ -135,7 +135,7 @@ final class MelodyRow: PageRow {
   }
 }
 
-/// What solid, hatched and open bars mean.
+/// The legend of solid, hatched and open bars.
 final class LegendRow: PageRow {
   override func height(_ width: Double) -> Double { em * 1.4 }
 

@@ -1,12 +1,12 @@
 import Interface
 import TicTacToe
 
-/// A question with a few answers of which one holds; the chosen one is underlined.
+/// A question with some answers, of which one is selected and underlined.
 final class ChoiceRow: PageRow {
   private let caption: String
   var options: [String]
   private(set) var selected: Int
-  /// Called with the answer the player chose.
+  /// Called when the player selects an answer.
   var onSelect: (Int) -> Void = { _ in }
   private var boxes: [Rect] = []
   private lazy var mark = motion(1)
@@ -16,7 +16,7 @@ final class ChoiceRow: PageRow {
     super.init(context: context)
   }
 
-  /// Which of some games.
+  /// A choice among games.
   convenience init(context: ViewContext, games: [Variant] = Variant.allCases, selected: Variant) {
     self.init(
       context: context, .game, games.map { context.name(of: $0) }, selected: games.firstIndex(of: selected))
@@ -52,7 +52,7 @@ final class ChoiceRow: PageRow {
     return height
   }
 
-  /// Shows which answer holds, as it was chosen elsewhere.
+  /// Shows the selection made elsewhere.
   func show(_ index: Int) {
     selected = index
     setNeedsDisplay()
@@ -63,7 +63,7 @@ final class ChoiceRow: PageRow {
     selected = index
     context.animator.set(mark, to: 0)
     context.animator.move(mark, to: 1, seconds: 0.22, .sineOut)
-    // Before it is done: another language makes the page anew.
+    // Before `onSelect`, because another language recreates the page.
     context.say(spoken)
     onSelect(index)
   }

@@ -1,18 +1,18 @@
 import Interface
 
-/// A line of text the player writes; letters mean letters here.
+/// A text field of one line.
 final class FieldRow: PageRow {
   let caption: String
-  /// What stands before and after the caret: two strings, because a combining mark joins the letter before it, so that
-  /// the whole is not as long as its parts.
+  /// The text before and after the caret. Two strings, because a combining mark joins the previous letter, so that the
+  /// length of the whole is not the sum of its parts.
   private var before: String
   private var after = ""
-  /// What an input method is composing at the caret, not part of the text yet.
+  /// The text that an input method is composing at the caret, not part of `text` yet.
   private var composing = ""
-  /// Whether all of it is selected, so that what comes replaces it.
+  /// Whether all text is selected and is replaced by input.
   private var isSelected = false
   private let limit: Int
-  /// What Enter wants, of the text.
+  /// The intent of the Enter key for a text.
   private let intent: (String) -> Intent
 
   var text: String { before + after }
@@ -31,14 +31,14 @@ final class FieldRow: PageRow {
   override func height(_ width: Double) -> Double { em * 3.3 }
 
   override func typed(_ addition: String) -> Bool {
-    // Control characters and line ends have no place in one line.
+    // Drop control characters and line ends.
     let clean = String(
       String.UnicodeScalarView(addition.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))
     composing = ""
     removeSelection()
     for scalar in clean.unicodeScalars {
       let longer = before + String(scalar)
-      // A mark that joins the last letter makes nothing longer, but piles of them are no text.
+      // Combining marks do not count as letters; limit their number separately.
       guard longer.count + after.count <= limit, text.unicodeScalars.count < 8 * limit else { break }
       before = longer
     }
@@ -60,13 +60,13 @@ final class FieldRow: PageRow {
     if isSelected { (before, after, isSelected) = ("", "", false) }
   }
 
-  /// Takes everything away.
+  /// Clears the field.
   func clear() {
     (before, after, composing, isSelected) = ("", "", "", false)
     setNeedsDisplay()
   }
 
-  /// Moves letters from the end of what is before the caret to the beginning of what is after it.
+  /// Moves the caret left by a number of letters.
   private func left(_ count: Int) {
     after = before.suffix(count) + after
     before.removeLast(min(count, before.count))
@@ -77,7 +77,7 @@ final class FieldRow: PageRow {
     after.removeFirst(min(count, after.count))
   }
 
-  /// The letters of the last word, with the spaces after it.
+  /// The length of the last word and the spaces after it.
   private static func word(_ letters: some BidirectionalCollection<Character>) -> Int {
     let reversed = letters.reversed()
     let spaces = reversed.prefix { $0 == " " }.count
@@ -104,7 +104,7 @@ final class FieldRow: PageRow {
     case .right: right(isControl ? FieldRow.word(after.reversed()) : 1)
     case .home: left(before.count)
     case .end: right(after.count)
-    // A controller's way to write: one button turns the letter before the caret, the other begins the next one.
+    // Text input by controller: one button cycles the letter before the caret, the other adds a letter.
     case .controllerX:
       removeSelection()
       let at = before.last.flatMap { FieldRow.wheel.firstIndex(of: Character($0.uppercased())) }
@@ -119,7 +119,7 @@ final class FieldRow: PageRow {
       isSelected = true
       removeSelection()
       setNeedsDisplay()
-    case .character: return !isControl  // it also arrives as text
+    case .character: return !isControl  // also arrives as text
     default: return false
     }
     if wasSelected, !isControl { isSelected = false }
@@ -127,7 +127,7 @@ final class FieldRow: PageRow {
     return true
   }
 
-  /// What a controller writes with: the letters of codes and addresses.
+  /// The letters for controllers, sufficient for codes and addresses.
   private static let wheel = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-")
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
@@ -149,7 +149,7 @@ final class FieldRow: PageRow {
       let block = context.typeface.block(shown, style)
       let start = block.caret(after: before.utf8.count)
       let caret = composing.isEmpty ? start : block.caret(after: before.utf8.count + composing.utf8.count)
-      // A long text moves left until the caret is seen.
+      // Scroll a long text so that the caret is visible.
       let x = frame.x - max(0, caret - frame.width + em)
       let top = baseline - em * 0.85
       if isSelected { canvas.fill(Rect(x, top, block.width, em * 1.2), theme.ghost) }

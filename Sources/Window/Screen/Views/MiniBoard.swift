@@ -1,12 +1,12 @@
 import TicTacToe
 
-/// A board to look at: a position of any game, in any size.
+/// A board without interaction: a position of any game in any size.
 final class MiniBoard: View {
   var board = BoardFacts(.classic(.start)) {
     didSet { if board != oldValue { setNeedsDisplay() } }
   }
 
-  /// Makes the cells for a screen reader; the board must be of the game that it stays of.
+  /// Creates the cells for screen readers; the board's game must not change afterwards.
   override func layout() {
     if children.isEmpty { for cell in board.variant.cells { add(ReadCell(context: context, cell: cell)) } }
     let side = min(frame.width, frame.height)
@@ -20,7 +20,7 @@ final class MiniBoard: View {
     context.drawCoordinates(in: frame, of: board.variant, canvas)
   }
 
-  /// A cell that is only read.
+  /// A cell that can only be read.
   private final class ReadCell: View {
     private let cell: Cell
 
@@ -36,12 +36,12 @@ final class MiniBoard: View {
 }
 
 extension Variant {
-  /// The radius of the dot under the last move, in widths of a cell: the cells of Ultimate are a third as wide.
+  /// The radius of the last move's dot relative to the cell's width; Ultimate's cells are a third as wide.
   var dotRadius: Double { self == .ultimate ? 0.045 : 0.018 }
 }
 
 extension ViewContext {
-  /// Names columns and rows in the corners of the outer cells, where there is room for letters.
+  /// Writes coordinates in the corners of the outer cells, if there is room.
   func drawCoordinates(in box: Rect, of variant: Variant, _ canvas: Canvas) {
     let geometry = BoardGeometry(variant: variant, square: box)
     let side = variant.side
@@ -85,7 +85,7 @@ extension Canvas {
       guard let player = board[cell] else { continue }
       let place = geometry.place(of: cell)
       let isPale = !line.isEmpty && !line.contains(cell) || cell == board.fading
-      // Thin pens vanish in small boards.
+      // Thin strokes would be invisible in small boards.
       ink(
         MarkStrokes(player, in: cell), size: place.width * (side < 90 ? 1.08 : 1), center: place.center,
         isPale ? theme.ghost : theme.ink)
@@ -99,7 +99,7 @@ extension Canvas {
       fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
     }
     guard let boards = board.boards else {
-      // In a small board the ink that has paled says it well enough.
+      // In small boards the paled other marks suffice.
       guard side >= 90 else { return }
       for cells in board.lines.map({ Array($0) }) {
         strike([cells[0], cells[cells.count - 1]].map { geometry.place(of: $0).center })
@@ -117,7 +117,7 @@ extension Canvas {
     }
   }
 
-  /// The four lines of a small board, drawn with an even pen.
+  /// Draws the four lines of a small board with a constant width.
   private func miniGrid(in box: Rect, width: Double, _ color: Color) {
     let cell = box.width / 3
     var jitter = Jitter(seed: 5)

@@ -1,35 +1,35 @@
 import Interface
 
-/// A part of a written page that takes as much height as it needs.
+/// A row of a text page with a height depending on its width.
 class PageRow: View {
-  /// White below the row, in em.
+  /// Space below the row, in em.
   var gapAfter = 1.0
-  /// Whether the next row stands in the same column.
+  /// Whether the next row must be in the same column.
   var keepsWithNext = false
 
-  /// How high the row is in a width.
+  /// The height of the row for a width.
   func height(_ width: Double) -> Double { 0 }
 
-  /// Places the row with its top left at a place and within a width; returns the height it took.
+  /// Places the row's top left at a position; returns its height.
   func arrange(x: Double, y: Double, width: Double) -> Double {
     frame = Rect(x, y, width, max(isClickable ? context.metrics.target : 0, height(width)))
     return frame.height
   }
 
-  /// Says above what can be chosen or written what it is.
+  /// Draws the caption of a choice or field above it.
   final func drawCaption(_ caption: String, _ canvas: Canvas) {
     canvas.text(
       caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
   }
 }
 
-/// A column of rows that scrolls when it is longer than its frame.
+/// A column of rows, scrollable if longer than its frame.
 final class ScrollView: View {
   private(set) var rows: [PageRow] = []
   private lazy var offset = motion(0)
   private var target = 0.0
   private(set) var contentHeight = 0.0
-  /// Whether a page shorter than the frame stands a little above its middle.
+  /// Whether a page shorter than the frame is centred, slightly above the middle.
   var isCentered = true
 
   override func moved() {
@@ -52,12 +52,12 @@ final class ScrollView: View {
     place()
   }
 
-  /// Columns the rows stand in, if the page is broad enough for more than one.
+  /// The number of columns, if the page is wide enough for several.
   var columns = 1
-  /// White between two columns, in em.
+  /// The space between columns, in em.
   static let gutter = 4.0
 
-  /// Places all visible rows and takes their height.
+  /// Places all visible rows and computes the content height.
   private func place() {
     let top = frame.y - offset.value + lead
     let gap = columns > 1 ? ScrollView.gutter * em : 0
@@ -68,7 +68,7 @@ final class ScrollView: View {
     var (x, y, tallest) = (frame.x, top, 0.0)
     var isKept = false
     for (row, height) in zip(shown, heights) {
-      // A row goes to the next column where more than half of it would lie past this one's share.
+      // A row moves to the next column if more than half of it would exceed this column's share.
       if columns > 1, !isKept, y - top + height / 2 > share, x + width < frame.maxX - 1 {
         x += width + gap
         y = top
@@ -103,7 +103,7 @@ final class ScrollView: View {
     clampTarget(animated: false)
   }
 
-  /// Scrolls by a page or by an arrow's step; false at the end of the way, and where everything is seen.
+  /// Scrolls by a page or an arrow's step; `false` at the end or if everything is visible.
   func scrolled(by key: Key) -> Bool {
     let before = target
     switch key {
@@ -116,10 +116,10 @@ final class ScrollView: View {
     return target != before
   }
 
-  /// Whether a view is seen, or would be the next to be seen.
+  /// Whether a view is visible or within 5 em.
   func reaches(_ view: View) -> Bool { view.frame.maxY > frame.y - 5 * em && view.frame.y < frame.maxY + 5 * em }
 
-  /// Brings a row that has the focus into view.
+  /// Scrolls a focused row into view.
   func reveal(_ row: View) {
     let room = em
     if row.frame.y < frame.y + room {
@@ -133,7 +133,7 @@ final class ScrollView: View {
   }
 
   override func draw(_ canvas: Canvas) {
-    // A short pen mark at the edge tells that there is more.
+    // A short mark at the edge indicates the scroll position.
     let limit = contentHeight - frame.height
     guard limit > 1 else { return }
     let length = max(em * 2, frame.height * frame.height / contentHeight)
@@ -143,7 +143,7 @@ final class ScrollView: View {
   }
 }
 
-/// A written page: a heading, a column of rows, a foot with words to press.
+/// A text page: a heading, a column of rows, and words to press at the foot.
 class PageScene: Scene {
   let column: ScrollView
   private var headBaseline = 0.0
@@ -155,9 +155,9 @@ class PageScene: Scene {
     add(column)
   }
 
-  /// The widest the column gets, in em.
+  /// The maximal column width in em.
   var columnWidth: Double { 31 }
-  /// Whether the rows may stand in two columns where the page has room for both.
+  /// Whether the rows may form two columns if there is room.
   var mayHaveTwoColumns: Bool { false }
 
   override func layout() {
@@ -178,31 +178,31 @@ class PageScene: Scene {
     drawHeading(title, size: headSize, baseline: headBaseline, on: canvas)
   }
 
-  /// Places the rows anew, without the rest of the page.
+  /// Places the rows again, but not the rest of the page.
   final func relayColumn() {
     column.layout()
     column.setNeedsDisplay()
   }
 
   override func focusMoved(to view: View) {
-    // A page opens at its head, wherever its first control is.
+    // While a page opens it stays at the top, wherever its first control is.
     guard !context.isTurning, let row = view.responders.first(where: { $0.parent === column }) else { return }
     column.reveal(row)
   }
 }
 
-/// A paragraph of running text.
+/// A paragraph of text.
 final class TextRow: PageRow {
   var text: String {
     didSet { if text != oldValue { setNeedsDisplay() } }
   }
   private let isItalic: Bool
   private let isFaint: Bool
-  /// Whether figures stand as high as capitals, as in names of cells: a1 is read as aı else.
+  /// Whether figures are lining, as for cell names: an old-style 1 in a1 looks like an I.
   private let isLining: Bool
   var size: Double
   var alignment = TextAlignment.left
-  /// Texts that may take this one's place: the row is as high as the highest, so that nothing jumps.
+  /// Alternative texts: the row is as high as the highest of them, so that the layout does not jump.
   var others: [String] = []
 
   init(
@@ -234,7 +234,7 @@ final class TextRow: PageRow {
   }
 }
 
-/// A number between two ends: a line with a note head on it.
+/// A slider: a line with a note head on it.
 final class SliderRow: PageRow {
   let caption: String
   private(set) var value: Double

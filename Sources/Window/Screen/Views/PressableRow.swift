@@ -1,6 +1,6 @@
 import Interface
 
-/// A row or word to press: its title is underlined in ink as the pointer comes, in colour where the focus is.
+/// A pressable row or word: underlined in ink under the pointer, in colour with the focus.
 class PressableRow: PageRow {
   private(set) lazy var ink = motion(0)
 
@@ -23,7 +23,7 @@ class PressableRow: PageRow {
     return true
   }
 
-  /// Draws the line under a title of a width; `y` is the line's height on the page.
+  /// Underlines a title of a width; `y` is the line's position on the page.
   func underline(_ canvas: Canvas, x: Double, y: Double, width: Double) {
     let shown = showsFocus ? 1 : ink.value
     guard shown > 0 else { return }
@@ -33,12 +33,12 @@ class PressableRow: PageRow {
   }
 }
 
-/// A line of a table of contents: a title, dots, a key.
+/// A line of a table of contents: title, dots, key.
 final class ContentsRow: PressableRow {
   let title: String
   let key: String
   let intent: Intent
-  /// The same in other words, in a small line beneath.
+  /// A subtitle in a smaller line below.
   let poem: String?
 
   init(context: ViewContext, title: String, key: String = "", intent: Intent, poem: String? = nil) {

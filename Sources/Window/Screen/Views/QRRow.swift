@@ -1,4 +1,4 @@
-/// A QR code in the middle of its column, dark on light in every theme, as readers want it.
+/// A centred QR code, dark on light in every theme, as scanners require.
 final class QRRow: PageRow {
   private let code: QRCode
 
@@ -9,7 +9,7 @@ final class QRRow: PageRow {
 
   private var modules: Int { code.size + 2 * QRCode.quietZone }
 
-  /// The side of a module in whole pixels, so that every edge is sharp.
+  /// The side of a module in whole pixels, for sharp edges.
   private func module(_ width: Double) -> Double {
     max(2, (min(width, 12 * em) / Double(modules)).rounded(.down))
   }

@@ -2,9 +2,9 @@ import Interface
 import ScoreModel
 import TicTacToe
 
-/// The score strip: two treble staves on which M (above) and T (below) write themselves as they sound.
+/// The score: two treble staves, M above and T below, which grow as the music plays.
 final class StaffView: View {
-  /// One pair with its place along the staff, in staff spaces from the first bar.
+  /// A pair with its x position in staff spaces from the first bar.
   struct Column {
     var pair: Pair
     var x: Double
@@ -14,13 +14,13 @@ final class StaffView: View {
     var lower: [Note] { [pair.t, pair.answer].compactMap { $0 } }
   }
 
-  /// One bar with its place along the staff.
+  /// A bar with its x position on the staff.
   struct Measure {
     var bar: Bar
     var x: Double
     var width: Double
     var columns: [Column]
-    /// Staff steps the upper and lower staff are written lower (8va) or higher (8vb) than they sound.
+    /// Staff steps by which each staff is written lower (8va) or higher (8vb) than it sounds.
     var shiftM = 0
     var shiftT = 0
     /// Whether this is the last bar of the arch.
@@ -32,13 +32,13 @@ final class StaffView: View {
   private var shownBars: [Bar] = []
   private var shownUntil = Tick.zero
   private var scrolledTo = 0.0
-  /// The cell under pointer or focus, and whose note is seen of it: none where no mark can be made.
+  /// The cell under pointer or focus, and the cell whose note is previewed: `nil` if no move is possible there.
   private var previewed: Cell?
   private(set) var ghost: Cell?
 
-  /// Where the bars and the moment of the sound come from; the game's, unless a replay says otherwise.
+  /// Returns the bars and the current time of the sound; the game's, unless a replay replaces it.
   var source: () -> (bars: [Bar], now: Tick)
-  /// Where their scale comes from.
+  /// Returns the scale of the bars.
   var key: () -> Scale
 
   override init(context: ViewContext) {
@@ -49,26 +49,26 @@ final class StaffView: View {
 
   // MARK: Measures of the engraving
 
-  /// One staff space in pixels; 4.8 of them below the lower staff hold the deepest note and its sign of octaves.
+  /// A staff space in pixels; below the lower staff 4.8 of them hold the lowest note and its octave sign.
   var space: Double { (frame.height / 21.4).rounded(.down).clamped(to: 3...24) }
   private var upperBottom: Double { (frame.y + space * 8.6).rounded() }
   private var lowerBottom: Double { upperBottom + space * 8 }
-  /// Where bars begin: behind brace, clef and key.
+  /// The left edge of the bars, behind brace, clef and key.
   private var musicLeft: Double { frame.x + space * (5.6 + Double(scale.signature.count)) }
   private var musicWidth: Double { frame.maxX - musicLeft - space }
   private var lineWidth: Double { max(1, (space * 0.11).rounded()) }
 
-  /// The scale the music is spelled in; it gives the key signature too.
+  /// The scale for spelling and key signature.
   private var scale: Scale { key() }
 
-  /// Diatonic steps above C0 and the sign the pitch carries where the key does not give it: −1 flat, 0 natural, 1 sharp.
+  /// The diatonic steps above C0, and the accidental if the key does not imply it: −1 flat, 0 natural, 1 sharp.
   private func spell(_ pitch: Pitch) -> (step: Int, accidental: Int?) {
     let spelling = scale.spelling(of: pitch.midi)
     let step = spelling.octave * 7 + spelling.letter
     return (step, spelling.alteration == scale.alterationInKey(of: spelling.letter) ? nil : spelling.alteration)
   }
 
-  /// The step of the bottom line of a treble staff: E4.
+  /// The step of a treble staff's bottom line: E4.
   private static let bottomStep = 30
 
   private func y(step: Int, bottom: Double) -> Double {
@@ -80,7 +80,7 @@ final class StaffView: View {
     context.animator.set(scroll, to: scrolledTo)
   }
 
-  /// How far the music has moved left so that its newest bar is seen.
+  /// The scroll offset at which the newest bar is visible.
   private var scrollTarget: Double {
     let now = source().now
     let newest = measures.last { $0.bar.start <= now } ?? measures.first
@@ -101,7 +101,7 @@ final class StaffView: View {
     setNeedsDisplay()
   }
 
-  /// Brings the strip to the context's model.
+  /// Updates the score from the context's model.
   func showModel(animated: Bool) {
     refreshGhost()
     let (bars, soundNow) = source()
@@ -128,19 +128,19 @@ final class StaffView: View {
     }
   }
 
-  /// Repaints one bar, when it is cut short.
+  /// Redraws a bar that was cut short.
   private func damage(_ measure: Measure) {
     let x = musicLeft - scroll.value + measure.x * space
     context.damage(Rect(x - space, frame.y - 2, (measure.width + 3) * space, frame.height + 4))
   }
 
-  /// Repaints one pair, with its ledger lines, signs and the barline that may follow it.
+  /// Redraws a pair with its ledger lines, signs and barline.
   private func damage(_ column: Column) {
     let x = musicLeft - scroll.value + column.x * space
     context.damage(Rect(x - 3 * space, frame.y - 2, 11 * space, frame.height + 4))
   }
 
-  /// How long a head takes to appear, in seconds.
+  /// The seconds in which a note head appears.
   private static let inking = 0.18
 
   private func isInking(_ column: Column, at moment: Tick) -> Bool {
@@ -148,7 +148,7 @@ final class StaffView: View {
     return !column.isCut && age >= 0 && age <= StaffView.inking
   }
 
-  /// When the next pair writes itself.
+  /// The time at which the next pair appears.
   func nextChange(after now: Double) -> Double {
     let sound = source().now
     var next = Double.infinity
@@ -164,7 +164,7 @@ final class StaffView: View {
   private func rebuild() {
     measures = []
     var x = 1.0
-    // More than the longest strip can show is not laid out.
+    // 64 bars are more than the widest score shows.
     for bar in shownBars.suffix(64) where bar.kind != .undo && !bar.pairs.isEmpty {
       var columns: [Column] = []
       let left = x
@@ -185,7 +185,7 @@ final class StaffView: View {
     }
   }
 
-  /// An octave down (8va) for music high above the staff, up (8vb) for music far below it.
+  /// The octave transposition: down (8va) for music far above the staff, up (8vb) far below it.
   private func shift(_ pitches: [Pitch]) -> Int {
     let bottomStep = StaffView.bottomStep
     let steps = pitches.map { spell($0).step }
@@ -243,7 +243,7 @@ final class StaffView: View {
 
   private func opacity(at x: Double) -> Double { ((x - musicLeft + space * 0.5) / (space * 2)).clamped(to: 0...1) }
 
-  /// A pair is seen once it sounds; one that was cut off, once that is known.
+  /// Whether a pair is shown: once it sounds, or for a cut pair once the cut is known.
   private func isVisible(_ column: Column, in measure: Measure, at now: Tick) -> Bool {
     guard column.isCut, let cut = measure.bar.cut else { return column.start <= now }
     return measure.bar.start + cut <= now
@@ -268,9 +268,9 @@ final class StaffView: View {
       write(column.pair.t, measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong)
       write(column.pair.answer, measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false)
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
-      // An awakening that was cut off is played, and written, again in the next bar.
+      // A cut awakening is played and written again in the next bar.
       if column.pair.isAwakening, !column.isCut {
-        // Below the staff, and below the bell where that lies there too; between the staves where the bass does.
+        // Below the staff and a low bell note, or between the staves if the bass is below.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
         let below = max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2)
         let at = Point(x, column.pair.bass.isEmpty ? below : upperBottom + space * 2.2)
@@ -283,7 +283,7 @@ final class StaffView: View {
     drawFrame(of: measure, origin: origin, canvas)
   }
 
-  /// The barline, the mover's sign, the octave sign.
+  /// Draws the barline, the mover's sign and the octave sign.
   private func drawFrame(of measure: Measure, origin: Double, _ canvas: Canvas) {
     let now = source().now
     let left = origin + measure.x * space
@@ -298,7 +298,7 @@ final class StaffView: View {
     let signs = octaveSigns(of: measure)
     octaveSign(measure.shiftM, at: signs.m + Point(origin, 0), to: end, color, canvas)
     octaveSign(measure.shiftT, at: signs.t + Point(origin, 0), to: end, color, canvas)
-    // The barline is drawn once the bar has been played out or cut.
+    // The barline appears once the bar has ended or was cut.
     let last = measure.columns.last?.start ?? measure.bar.start
     let isOver = measure.bar.cut.map { measure.bar.start + $0 <= now } ?? (last <= now)
     guard isOver else { return }
@@ -314,7 +314,7 @@ final class StaffView: View {
     }
   }
 
-  /// The low voice: one small open head below the staff for each pitch class, with the octaves it sounds lower.
+  /// The bass: a small open head below the staff for each pitch class, with its octave transposition.
   private func drawBass(_ bass: [Note], x: Double, _ color: Color, _ canvas: Canvas) {
     var shown: Set<Int> = []
     for note in bass.sorted(by: { $0.pitch < $1.pitch }) where shown.insert(note.pitch.midi % 12).inserted {
@@ -322,22 +322,22 @@ final class StaffView: View {
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
       guard octaves > 0 else { continue }
       let label = context.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true, lining: true))
-      // Under the head, beside which the bell's next note may stand; or beside it, so deep that none does.
+      // Below the head, since the bell's next note may be beside it; or beside a very low head.
       let isDeep = y > lowerBottom + space * 2.6
       let at = isDeep ? Point(x + space * 1.5, y + space * 0.55) : Point(x - label.width / 2, y + space * 1.9)
       canvas.draw(label, at: Point(at.x, at.y - label.baseline), color)
     }
   }
 
-  /// How many octaves higher than it sounds a bass note is written, so that it needs one to three ledger lines, and where.
+  /// The octaves by which a bass note is written higher, so that it needs one to three ledger lines, and its y.
   private func bassPlace(_ note: Note) -> (octaves: Int, y: Double) {
     let step = spell(note.pitch).step
     let octaves = (StaffView.bottomStep - 2 - step) / 7
     return (octaves, y(step: step + octaves * 7, bottom: lowerBottom))
   }
 
-  /// Where the octave signs of a measure begin, from the music's left: M's beside the mover's sign, T's above all its heads,
-  /// or below them and beside what stands under the first.
+  /// The positions of a measure's octave signs relative to the music's left: M's beside the mover's sign, T's above all
+  /// its heads, or below them beside the bass.
   func octaveSigns(of measure: Measure) -> (m: Point, t: Point) {
     let first = (measure.x + 1.7) * space
     let hasSign = measure.bar.voice != nil && measure.bar.kind == .move
@@ -357,7 +357,7 @@ final class StaffView: View {
     y(step: spell(note.pitch).step + shift, bottom: bottom)
   }
 
-  /// The middles of T's heads in a measure, and those of the low voice, from the music's left.
+  /// The centres of T's and the bass's heads in a measure, relative to the music's left.
   func lowerHeads(of measure: Measure) -> (t: [Point], bass: [Point]) {
     (
       t: measure.columns.flatMap { column in
@@ -367,7 +367,7 @@ final class StaffView: View {
     )
   }
 
-  /// "8va" above the staff or "8vb" below it, with a broken line to the end of the bar.
+  /// "8va" above or "8vb" below the staff, with a dashed line to the end of the bar.
   private func octaveSign(_ shift: Int, at place: Point, to end: Double, _ color: Color, _ canvas: Canvas) {
     guard shift != 0 else { return }
     let size = space * 2.0
@@ -408,7 +408,7 @@ final class StaffView: View {
     }
   }
 
-  /// The note of the cell under the pointer, where the next bar will begin.
+  /// Draws the note of the cell under the pointer at the start of the next bar.
   private func drawPreview(_ canvas: Canvas, origin: Double) {
     guard let ghost else { return }
     let end = measures.last.map { $0.x + $0.width } ?? 1

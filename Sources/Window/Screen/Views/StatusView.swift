@@ -1,20 +1,20 @@
 import Interface
 import TicTacToe
 
-/// The line above the staff, where a score has its tempo: whose turn it is, or how it ended.
+/// The line above the staff, like a tempo marking: whose turn it is, or the result.
 final class StatusView: View {
   private var main = ""
   private var detail = ""
   private var isLarge = false
   private var old = (main: "", detail: "", isLarge: false)
   private lazy var change = motion(1)
-  /// Whether the line stands at the left of the board, its detail above it, instead of in the middle below.
+  /// Whether the line is left of the board with its detail above, instead of centred below.
   var isBeside = false
 
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
   override var reading: String? { detail.isEmpty ? main : "\(main), \(detail)" }
 
-  /// Shows another line; the old one fades as the new one comes.
+  /// Shows a new line with a cross-fade.
   func show(_ text: (main: String, detail: String, isLarge: Bool), animated: Bool) {
     guard text.main != main || text.detail != detail else { return }
     old = (main, detail, isLarge)
@@ -71,19 +71,19 @@ final class StatusView: View {
   }
 }
 
-/// A slip of paper with a notice that comes over whatever page is open, stays a while and goes.
+/// A notice above the open page, which disappears after some seconds.
 final class NoticeView: View {
   private var text = ""
   private lazy var presence = motion(0)
 
-  /// At nothing the bounds are empty; what was there must go all the same.
+  /// At zero the bounds are empty, but the former area must be redrawn.
   override func moved() { context.damage(shadowed) }
 
   override var inkBounds: Rect { presence.value > 0 ? shadowed : .zero }
 
   private var shadowed: Rect { slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach) }
 
-  /// Seconds a notice stays.
+  /// Seconds for which a notice is shown.
   static let stay = 6.0
 
   func show(_ text: String) {
@@ -97,7 +97,7 @@ final class NoticeView: View {
       ]))
   }
 
-  /// Takes the notice away before its time.
+  /// Hides the notice early.
   func hide() {
     if presence.value > 0 { context.animator.play(.tween(presence, to: 0, seconds: 0.3, .sineInOut)) }
   }
@@ -114,7 +114,7 @@ final class NoticeView: View {
     canvas.draw(block, at: Point(slip.x + em, slip.y + em * 0.6), theme.ink.faded(presence.value))
   }
 
-  /// The shadow falls no further than the apron.
+  /// The shadow must fit into the apron.
   private static let reach = Double(Bitmap.standardApron)
 
   private var block: Typeface.Block {
@@ -125,10 +125,10 @@ final class NoticeView: View {
 
   private var place: NoticePlace? { (parent as? Scene)?.noticePlace }
 
-  /// How broad it may be.
+  /// The maximal width.
   private var room: Double { place?.width ?? context.metrics.bounds.width - 2 * context.metrics.margin }
 
-  /// Where it lies: over nothing that can be pressed and no title.
+  /// The rectangle, which avoids controls and titles.
   var slipFrame: Rect {
     let m = context.metrics
     let single = context.typeface.block(text, TextStyle(em, italic: true)).width + 4
@@ -141,12 +141,12 @@ final class NoticeView: View {
   }
 }
 
-/// Who plays, and with clocks how long they have left.
+/// The players, with their remaining times if there are clocks.
 final class PlayersView: View {
   private var lines: [String] = []
   private var times: [String] = []
   private var isLow = [false, false]
-  /// Whose turn it is.
+  /// The index of the player to move.
   private var active: Int?
   var isRight = false
 
@@ -168,7 +168,7 @@ final class PlayersView: View {
 
   override var reading: String? { lines.joined(separator: ", ") }
 
-  /// Minutes and seconds; tenths under ten seconds.
+  /// Formats minutes and seconds; below ten seconds with tenths.
   static func format(_ milliseconds: Int) -> String {
     let ms = max(0, milliseconds)
     func two(_ n: Int) -> String { n < 10 ? "0\(n)" : "\(n)" }

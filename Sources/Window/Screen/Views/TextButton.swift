@@ -1,18 +1,18 @@
 import Interface
 
-/// A word that can be pressed: small capitals.
+/// A pressable word in small capitals.
 final class TextButton: PressableRow {
   var title: String {
     didSet { if title != oldValue { setNeedsDisplay() } }
   }
   var intent: Intent
   var size = 1.0
-  /// Smaller where a whole row is narrower than the word.
+  /// A scale below 1 if the word is wider than the page.
   private var fit = 1.0
   var isEnabled = true {
     didSet { if isEnabled != oldValue { setNeedsDisplay() } }
   }
-  /// The same in other words, in a small line beneath.
+  /// A subtitle in a smaller line below.
   var poem: String?
 
   init(context: ViewContext, _ phrase: Phrase, _ intent: Intent) {
@@ -22,7 +22,7 @@ final class TextButton: PressableRow {
 
   var style: TextStyle { TextStyle(em * size * fit, smallCaps: true, tracking: 0.06) }
 
-  /// The room the word needs, with a finger's margin around it.
+  /// The size of the word with a margin for fingers.
   var idealSize: (width: Double, height: Double) {
     let target = context.metrics.target
     let width = max(context.typeface.block(title, style).width, poemBlock?.width ?? 0)
@@ -39,7 +39,7 @@ final class TextButton: PressableRow {
     poem.map { context.typeface.block($0, TextStyle(em * 0.72, italic: true)) }
   }
 
-  /// The words in as many rows as a width asks for.
+  /// Breaks the words into rows of a width.
   static func rows(_ buttons: [TextButton], width: Double) -> [[TextButton]] {
     var rows: [[TextButton]] = []
     var used = Double.infinity
@@ -55,7 +55,7 @@ final class TextButton: PressableRow {
     return rows
   }
 
-  /// Places words in centred rows that end at `bottom`; returns where the first row begins.
+  /// Places words in centred rows that end at `bottom`; returns the top of the first row.
   static func arrangeInRows(_ buttons: [TextButton], width: Double, midX: Double, bottom: Double) -> Double {
     guard let first = buttons.first else { return bottom }
     for button in buttons { button.squeeze(into: width) }
@@ -92,7 +92,7 @@ final class TextButton: PressableRow {
 }
 
 extension Canvas {
-  /// A pen line under a word: thin, swelling, not quite level.
+  /// Draws a pen line below a word: thin, of varying width, slightly slanted.
   func underline(from start: Point, width: Double, thickness: Double, _ color: Color) {
     guard width > 1 else { return }
     let stroke = InkStroke(

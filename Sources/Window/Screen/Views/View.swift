@@ -1,19 +1,19 @@
 import Interface
 
-/// Where the pointer is in its gesture.
+/// The phase of a pointer gesture.
 enum PointerPhase: Hashable {
   case down(isTouch: Bool)
   case dragged
   case up(isTouch: Bool)
 
-  /// Whether what is slid goes there: a finger that came down may have meant the list it came down on.
+  /// Whether a slider handles this event. Not on touch-down: the finger may be starting to scroll.
   var slides: Bool { ![.down(isTouch: true), .up(isTouch: false)].contains(self) }
 }
 
-/// A rectangle of the page that draws itself and answers input; the parent is the next responder.
+/// A rectangle of the page that draws itself and handles input; its parent is the next responder.
 class View {
   let context: ViewContext
-  /// A number that no other view of the window has.
+  /// The id, unique in the window.
   let number: Int
   private(set) unowned(unsafe) var parent: View?
   private(set) var children: [View] = []
@@ -21,7 +21,7 @@ class View {
     didSet { if isHidden != oldValue { setNeedsDisplay() } }
   }
 
-  /// The place on the page in device pixels (absolute, not relative to the parent).
+  /// The position on the page in device pixels, not relative to the parent.
   var frame = Rect.zero {
     didSet {
       guard frame != oldValue else { return }
@@ -30,11 +30,11 @@ class View {
     }
   }
 
-  /// The size of running text, and the page's colours.
+  /// The size of running text, and the theme.
   final var em: Double { context.metrics.em }
   final var theme: Theme { context.theme }
 
-  /// Numbers that the view shows.
+  /// The animated numbers of the view.
   private var motions: [Motion] = []
 
   init(context: ViewContext) {
@@ -43,14 +43,14 @@ class View {
   }
 
   deinit {
-    // References up the tree are not counted: whoever goes is forgotten by those that know it.
+    // References to a view from its children, motions and context are unowned: clear them.
     for child in children { child.parent = nil }
     for motion in motions { motion.view = nil }
     if context.focus === self { context.focus = nil }
     if context.hovered === self { context.hovered = nil }
   }
 
-  /// A number that may move: whenever it does, the view draws itself anew.
+  /// An animated number; the view is redrawn whenever it changes.
   final func motion(_ value: Double) -> Motion {
     let motion = Motion(value)
     motion.view = self
@@ -76,66 +76,66 @@ class View {
 
   // MARK: Drawing
 
-  /// What the children are cut to, if anything.
+  /// The rectangle to which children are clipped, if any.
   var childClip: Rect? { nil }
-  /// What the view may paint on: its frame and a little more where strokes overhang.
+  /// The area that the view may paint: its frame plus room for overhanging strokes.
   var inkBounds: Rect { frame.insetBy(-3, -3) }
-  /// Draws what changes only with the layout; kept in the static layer.
+  /// Draws what depends only on the layout; cached in the static layer.
   func drawStatic(_ canvas: Canvas) {}
-  /// Draws what may change at any frame.
+  /// Draws what may change in any frame.
   func draw(_ canvas: Canvas) {}
   /// Places the children; called when the page's measures change.
   func layout() { for child in children { child.layout() } }
 
-  /// A number of the view's, which an animator moves, has changed.
+  /// Called when an animated number of the view changed.
   func moved() { setNeedsDisplay() }
 
   final func setNeedsDisplay() { context.damage(inkBounds) }
 
   // MARK: Input
 
-  /// Whether the pointer can press here, and the keyboard come here.
+  /// Whether the view accepts presses and the focus.
   var isClickable: Bool { false }
   /// Whether the pointer becomes a hand here.
   var showsHand: Bool { isClickable }
-  /// What a screen reader says of the view, if it is a control.
+  /// The accessibility label, if the view is a control.
   var spoken: String? { nil }
-  /// What stands there to be read, if it is no control.
+  /// The accessibility text, if the view is not a control.
   var reading: String? { nil }
-  /// Where the view can be pressed and what each place means, in words; a control is one place.
+  /// The accessible elements with their positions and labels; a control has one.
   var places: [(place: Rect, words: String)] { spoken.map { [(frame, $0)] } ?? [] }
-  /// What the view is to whoever reads the page without seeing it.
+  /// The accessibility role.
   var role: Role { .button }
-  /// A pointer gesture that began here; returns whether the view took it.
+  /// Handles a pointer gesture that began here; returns whether it did.
   func pointer(_ phase: PointerPhase, at point: Point) -> Bool { false }
-  /// The pointer came or went.
+  /// The pointer entered or left.
   func hover(_ isInside: Bool) {}
   func focusChanged(_ isFocused: Bool) { setNeedsDisplay() }
-  /// A key went down while the focus is here or below; returns whether the view took it.
+  /// Handles a key pressed while the focus is here or below; returns whether it did.
   func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool { false }
-  /// Text was typed while the focus is here; returns whether the view took it.
+  /// Handles typed text while the focus is here; returns whether it did.
   func typed(_ text: String) -> Bool { false }
-  /// An input method composes a text that is not typed yet.
+  /// Shows text that an input method is composing.
   func composed(_ text: String) {}
-  /// Where the view takes text, if it does: an input method shows its candidates there.
+  /// The position of text input, if any, near which input methods show candidates.
   var textPlace: Rect? { nil }
-  /// The wheel turned over the view or below; returns whether the view took it.
+  /// Handles the wheel over the view or below; returns whether it did.
   func scrolled(_ lines: Double) -> Bool { false }
-  /// What is wanted below; returns whether the view answered it.
+  /// Handles an intent from below; returns whether it did.
   func receive(_ intent: Intent) -> Bool { false }
 
   final var isFocused: Bool { context.focus === self }
-  /// Whether the focus is here and must be seen.
+  /// Whether the focus is here and visible.
   final var showsFocus: Bool { isFocused && context.showsFocus }
 
-  /// The responder chain: the view and those above it.
+  /// The responder chain: the view and its ancestors.
   final var responders: UnfoldFirstSequence<View> { sequence(first: self) { $0.parent } }
 
-  /// Sends an intent up the responder chain, beginning with the parent; returns whether anyone answered.
+  /// Sends an intent up the responder chain from the parent; returns whether it was handled.
   @discardableResult
   final func send(_ intent: Intent) -> Bool { parent?.responders.contains { $0.receive(intent) } ?? false }
 
-  /// The deepest visible view at a place that takes the pointer.
+  /// The deepest visible view at a position that accepts the pointer.
   final func hit(_ point: Point) -> View? {
     guard !isHidden, childClip?.contains(point) ?? true else { return nil }
     for child in children.reversed() {
@@ -144,7 +144,7 @@ class View {
     return isClickable && frame.contains(point) ? self : nil
   }
 
-  /// Draws the view and everything visible below it that touches `area`.
+  /// Draws the view and its visible descendants that touch `area`.
   final func render(_ canvas: Canvas, in area: Rect) {
     guard !isHidden else { return }
     if inkBounds.intersects(area) { draw(canvas) }
@@ -159,14 +159,14 @@ class View {
     }
   }
 
-  /// Calls `body` for the view and everything visible below it, parents first.
+  /// Calls `body` for the view and its visible descendants, parents first.
   final func visit(_ body: (View) -> Void) {
     guard !isHidden else { return }
     body(self)
     for child in children { child.visit(body) }
   }
 
-  /// The controls the keyboard reaches, in reading order.
+  /// The focusable controls in reading order.
   final var focusOrder: [View] {
     var result: [View] = []
     visit { if $0.isClickable { result.append($0) } }
@@ -174,47 +174,47 @@ class View {
   }
 }
 
-/// Where a notice lies: its middle, how broad it may be, and its lower edge.
+/// The place of a notice: its middle, maximal width and lower edge.
 struct NoticePlace {
   var midX: Double
   var width: Double
   var foot: Double
-  /// Bands of the page that a notice may cover: the first that it fits into has it in its middle.
+  /// Bands of the page that a notice may cover; it is centred in the first that is high enough.
   private(set) var free: [ClosedRange<Double>] = []
 
   init(midX: Double, width: Double, foot: Double) { (self.midX, self.width, self.foot) = (midX, width, foot) }
 
-  /// Lets a notice cover what is between two heights, where there is anything.
+  /// Allows a notice to cover a band, if it is not empty.
   mutating func mayCover(from top: Double, to bottom: Double) { if top < bottom { free.append(top...bottom) } }
 }
 
-/// One page of the game.
+/// A page of the game.
 class Scene: View {
-  /// The view that has the focus when the page opens, and when the one that had it is gone.
+  /// The focus when the page opens, or after the focused view was removed.
   var initialFocus: View? { focusOrder.first }
-  /// The cell that Tab comes to: the cells of a board are one stop.
+  /// The cell that represents the board in the Tab order.
   var homeCell: View? { nil }
-  /// The model of the board changed; `old` is what was shown before.
+  /// Called when the board's model changed; `old` is the previously shown one.
   func modelChanged(from old: BoardModel) {}
-  /// Only the moment of the sound has moved on.
+  /// Called when only the time of the sound advanced.
   func soundMoved() {}
-  /// When the scene itself wants the next frame, beside what is animated.
+  /// The time of the next frame that the scene needs besides animations.
   func nextChange(after now: Double) -> Double { .infinity }
   func focusMoved(to view: View) {}
-  /// The pointer has come to another view of the page, or to none.
+  /// Called when the pointer entered another view of the page, or left all.
   func hoverMoved() {}
-  /// Something the page shows, other than the board, has changed.
+  /// Called when the page's content other than the board changed.
   func contentChanged() {}
-  /// The page is about to be left.
+  /// Called before the page closes.
   func willClose() {}
-  /// Where a notice lies: at the foot, unless a page has a better place.
+  /// The place of a notice: by default at the foot.
   var noticePlace: NoticePlace {
     NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
   }
-  /// What to say when the page opens.
+  /// The announcement when the page opens.
   var title: String { "" }
 
-  /// The words to press at the foot, and the height at which they begin.
+  /// The words at the foot, and their top.
   private(set) final var foot: [TextButton] = []
   private(set) final var footTop = 0.0
 
@@ -223,7 +223,7 @@ class Scene: View {
     for button in foot { add(button) }
   }
 
-  /// Places the words that are there.
+  /// Places the visible words at the foot.
   final func arrangeFoot() {
     let m = context.metrics
     footTop = TextButton.arrangeInRows(
@@ -231,7 +231,7 @@ class Scene: View {
       bottom: m.bounds.height - m.margin * 0.45)
   }
 
-  /// Draws a heading in the middle of the page, smaller where it is too broad.
+  /// Draws a centred heading, scaled down if too wide.
   final func drawHeading(_ text: String, size: Double, baseline: Double, on canvas: Canvas) {
     let m = context.metrics
     let width = context.typeface.block(text, TextStyle(size, lining: true)).width
@@ -241,7 +241,7 @@ class Scene: View {
       alignment: .center, theme.ink)
   }
 
-  /// Places everything anew, once the page has been placed at all.
+  /// Places everything again, if the page was placed before.
   final func relay() {
     guard frame.width > 0 else { return }
     layout()

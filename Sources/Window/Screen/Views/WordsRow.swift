@@ -1,6 +1,6 @@
 import Interface
 
-/// Words to press among the rows of a page, in centred lines.
+/// Pressable words between the rows of a page, in centred lines.
 final class WordsRow: PageRow {
   let words: [TextButton]
 

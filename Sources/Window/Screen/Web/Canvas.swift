@@ -1,6 +1,6 @@
-/// A browser's canvas: the same paths, fills and clips as Cairo's, as numbers for the page's script.
+/// A browser's canvas: the same paths, fills and clips as Cairo's, encoded as numbers for the page's script.
 final class Canvas {
-  /// What is being redrawn.
+  /// The area being redrawn.
   var damage: PixelRect
 
   init(_ surface: Surface) {
@@ -8,7 +8,7 @@ final class Canvas {
     Commands.add(.target, id: surface.id)
   }
 
-  /// Runs `body` and puts clip, transformation and colour back.
+  /// Runs `body`, then restores clip, transformation and colour.
   func saved(_ body: () -> Void) {
     Commands.add(.save)
     body()
@@ -17,12 +17,12 @@ final class Canvas {
 
   func flush() { Commands.flush() }
 
-  /// Lays a soft shadow under a slip of paper.
+  /// Draws a soft shadow below a rectangle.
   func shadow(under rect: Rect, radius: Double, strength: Double) {
     Commands.add(.shadow, rect.x, rect.y, rect.width, rect.height, radius, strength)
   }
 
-  /// Cuts drawing to a rectangle, widened to whole pixels.
+  /// Clips drawing to a rectangle, widened to whole pixels.
   func clip(_ rect: Rect) {
     let (left, top) = (rect.x.rounded(.down), rect.y.rounded(.down))
     Commands.add(.clip, left, top, max(0, rect.maxX.rounded(.up) - left), max(0, rect.maxY.rounded(.up) - top))

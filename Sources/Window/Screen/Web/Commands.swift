@@ -1,13 +1,13 @@
-/// What the page's script draws, as one list of numbers a frame: an operation, then what it takes.
+/// The drawing commands for the page's script, a list of numbers a frame: each operation followed by its arguments.
 ///
-/// The other end is `Assets/web/drawing.js`; the numbers of the operations are theirs together.
+/// `Assets/web/drawing.js` decodes them with the same operation numbers.
 enum Operation: UInt32 {
   case target, save, restore, clip, translate, color
   case rectangle, begin, move, line, curve, close, fill, stroke
   case text, copy, blend, shadow, freeText, freeSurface
 }
 
-/// The list of a frame; drawing is one-threaded, as everything of the page.
+/// The commands of a frame; single-threaded, like the page.
 enum Commands {
   nonisolated(unsafe) private static var words: [UInt32] = []
 
@@ -22,7 +22,7 @@ enum Commands {
     for number in numbers { words.append(Float(number).bitPattern) }
   }
 
-  /// Has everything drawn that was asked for.
+  /// Executes the collected commands.
   static func flush() {
     guard !words.isEmpty else { return }
     words.withUnsafeBufferPointer { canvasRun($0.baseAddress, Int32($0.count)) }

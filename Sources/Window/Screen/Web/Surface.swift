@@ -1,21 +1,21 @@
-/// What pages are drawn on: here a canvas of the page's script, by its number.
+/// The target of drawing: here a canvas of the page's script, by its id.
 package struct Surface {
   let id: Int32
   package let width: Int
   package let height: Int
 
-  /// The canvas that is seen.
+  /// The visible canvas.
   package init(width: Int, height: Int) { self.init(id: 0, width: width, height: height) }
 
-  /// The canvas that a film is taken of, which the page's script makes.
+  /// The canvas for films, created by the page's script.
   package static func film(width: Int, height: Int) -> Surface { Surface(id: -1, width: width, height: height) }
 
   fileprivate init(id: Int32, width: Int, height: Int) { (self.id, self.width, self.height) = (id, width, height) }
 
-  /// Has everything drawn that was asked for.
+  /// Executes the collected commands.
   package func flush() { Commands.flush() }
 
-  /// Copies a rectangle from a canvas of the same size, `rows` further down.
+  /// Copies a rectangle from a canvas of the same size, shifted down by `rows`.
   func copy(_ rect: PixelRect, from source: Surface, sunkBy rows: Int = 0) {
     Commands.add(.target, id: id)
     Commands.add(
@@ -29,10 +29,10 @@ package struct Surface {
   }
 }
 
-/// A canvas that is not seen; when its owner is gone the next has it, or one of another size takes its place.
+/// An invisible canvas; reused after release, or replaced by one of another size.
 final class PixelBuffer {
   let bitmap: Surface
-  /// The last that was let go: each page that is turned needs one, and a new one costs the browser as much as a picture.
+  /// The last released canvas: each page transition needs one, and creating it costs a browser as much as a frame.
   nonisolated(unsafe) private static var spare: Surface?
 
   init(width: Int, height: Int) {
@@ -48,7 +48,7 @@ final class PixelBuffer {
 }
 
 extension Paper {
-  /// The last sheet made: its texture costs as much as a picture, and pages turn often.
+  /// The last sheet: its texture costs as much as a frame, and pages change often.
   nonisolated(unsafe) private static var last: (paper: Paper, sheet: PixelBuffer)?
 
   func fill(_ surface: Surface) {
@@ -64,13 +64,13 @@ extension Paper {
     defer { pixels.deallocate() }
     fill(Bitmap(pixels: pixels, width: surface.width, height: surface.height, stride: surface.width, apron: 0))
     for i in 0..<count {
-      // The browser has red first, and an opacity.
+      // The browser expects red first, and an alpha.
       let pixel = pixels[i]
       pixels[i] = 0xFF00_0000 | (pixel & 0xFF) << 16 | pixel & 0xFF00 | pixel >> 16 & 0xFF
     }
     surfacePut(sheet.bitmap.id, pixels)
     Paper.last = (self, sheet)
-    // The first page that is turned finds a canvas too, which has been drawn on.
+    // Creates a spare canvas for the first page transition, already drawn to.
     _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
     surface.copy(all, from: sheet.bitmap)
   }

@@ -1,12 +1,12 @@
-/// The one typeface of the game, as the browser shapes and measures it.
+/// The game's typeface, shaped and measured by the browser.
 final class Typeface {
-  /// The newest blocks, and those before them.
+  /// The current cache, and the previous one.
   private var (cache, older): ([TextKey: Block], [TextKey: Block]) = ([:], [:])
 
-  /// EB Garamond's ascent and line, in em, as its file states them and Pango takes them; the distance of two lines.
+  /// EB Garamond's ascent in em, from its file as in Pango; the line spacing in em.
   private static let (ascent, leading) = (0.71, 1.26)
 
-  /// A piece of one line in one style, which the page's script keeps by its number.
+  /// A piece of a line in one style, kept by the page's script under its id.
   fileprivate final class Run {
     let id: Int32
     let width: Double
@@ -17,7 +17,7 @@ final class Typeface {
       id = text.withUTF8 {
         textMake($0.baseAddress, Int32($0.count), style.size, flags, style.tracking * style.size)
       }
-      // Space between letters stands between them only.
+      // Letter spacing is only between letters, not after the last.
       width = textWidth(id) - (text.isEmpty ? 0 : style.tracking * style.size)
     }
 
@@ -31,7 +31,7 @@ final class Typeface {
     let height: Double
     /// The first baseline, from the top.
     let baseline: Double
-    /// The lines and where they begin, from the block's left.
+    /// The lines and their x offsets.
     fileprivate let lines: [(line: SignedLine<Run>, x: Double)]
     fileprivate let style: TextStyle
     private let text: String
@@ -43,17 +43,17 @@ final class Typeface {
       baseline = style.size * Typeface.ascent
     }
 
-    /// How far from its left a caret stands after so many bytes of a text of one line.
+    /// The x offset of a caret after a number of bytes of a one-line text.
     func caret(after bytes: Int) -> Double {
       bytes >= text.utf8.count ? width : Run(String(decoding: text.utf8.prefix(bytes), as: UTF8.self), style).width
     }
   }
 
-  /// Lays a text out; cached. A `width` makes a wrapped paragraph, else the text stays on one line.
+  /// Lays a text out, with a cache. With `width` it is a wrapped paragraph, else one line.
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
-    // Clocks and sliders make new texts all the time; what is on the page stays.
+    // Clocks and sliders create new texts constantly; texts in use survive in `older`.
     if cache.count > 300 { (older, cache) = (cache, [:]) }
     let block =
       older[key]
@@ -66,7 +66,7 @@ final class Typeface {
     SignedLine(text, size: style.size, make: { Run($0, style) }, width: { $0.width })
   }
 
-  /// The pieces of a text between which a line may end: at spaces, and, as Pango does, after a hyphen between two letters.
+  /// Splits a text where lines may break: at spaces and, like Pango, after a hyphen between letters.
   private static func words(of text: Substring) -> [Substring] {
     text.split(separator: " ", omittingEmptySubsequences: false).flatMap { word -> [Substring] in
       guard word.utf8.contains(UInt8(ascii: "-")) else { return [word] }
@@ -82,7 +82,7 @@ final class Typeface {
     }
   }
 
-  /// About how broad a letter is, in em: where a line may end is looked for from there, so that few lines are measured.
+  /// The approximate width of a letter in em, for a first guess of line breaks, so that few lines are measured.
   private static let letter = 0.4
 
   private func paragraph(_ text: String, _ style: TextStyle, _ width: Double, _ alignment: TextAlignment) -> Block {
@@ -110,7 +110,7 @@ final class Typeface {
           lines.append(line(start, words[next - 1].endIndex))
           start = words[next].startIndex
         } else {
-          // A word broader than the column is broken where the column ends.
+          // A word wider than the column is broken at its end.
           for index in words[next].indices where index > start {
             guard line(start, words[next].index(after: index)).width > width else { continue }
             lines.append(line(start, index))
