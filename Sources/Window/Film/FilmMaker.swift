@@ -8,20 +8,20 @@ import ScoreModel
 import Screen
 import Synth
 
-/// Makes a film of a game by ffmpeg: board, score and sound.
+/// Makes a film of a game with ffmpeg: board, score and sound.
 package struct FilmMaker {
   private let record: Record
   private let rendition: Rendition
   private let names: (x: String, o: String)
 
-  /// There is no ffmpeg.
+  /// ffmpeg is not installed.
   package struct NoFFmpeg: Error, CustomStringConvertible {
     package let description = "a film needs ffmpeg, which is not installed"
   }
 
   private static let rate = 30
 
-  /// Prepares the film of a record and of its music, in which the players have names.
+  /// Prepares the film of a record and its music, with the players' names.
   package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
     (self.record, self.rendition, self.names) = (record, rendition, names)
   }
@@ -29,10 +29,10 @@ package struct FilmMaker {
   /// Writes the film as an MP4 file.
   ///
   /// - Parameters:
-  ///   - path: The file, which is replaced whole or not at all.
+  ///   - path: The file, replaced atomically.
   ///   - width, height: The size in pixels, even numbers of 320…3840.
-  ///   - engine: What plays, its patch and its piano set.
-  ///   - progress: Told the seconds done and all; what it throws ends the work.
+  ///   - engine: The engine with its patch and piano set.
+  ///   - progress: Called with the seconds done and in all; an error it throws ends the work.
   /// - Throws: `NoFFmpeg`, or `ScoreFileError` where ffmpeg or the disk refuses.
   package func write(
     to path: String, width: Int, height: Int, engine: Engine,
@@ -52,7 +52,7 @@ package struct FilmMaker {
       unlink(sound)
       unlink(errors)
     }
-    // Sound is a tenth of the work.
+    // Rendering the sound is a tenth of the work.
     try OfflineSound(rendition.events, end: rendition.end).write(to: sound, format: .wav, engine: engine) { done, all in
       try progress(done / 10, all)
     }
@@ -88,7 +88,7 @@ package struct FilmMaker {
       + ["-b:a", "192k", "-movflags", "+faststart", "-shortest", "-f", "mp4", path]
   }
 
-  /// Draws every picture and writes it to a pipe. A reader that has ended says itself why.
+  /// Draws each frame and writes it to a pipe. If the reader has ended, its own error is reported.
   private func shoot(
     _ width: Int, _ height: Int, into pipe: Int32, progress: (_ done: Double, _ all: Double) throws -> Void
   ) throws {

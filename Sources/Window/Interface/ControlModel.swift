@@ -1,18 +1,18 @@
 import TicTacToe
 
-/// A word that can be pressed: what it says, what it wants, when it is there and whether it can be used.
+/// A pressable word: its text and intent, whether it is shown and whether it is enabled.
 package struct ControlModel: Sendable, Hashable {
   package var phrase: Phrase
   package var intent: Intent
-  /// The key that does the same, as an English keyboard names it.
+  /// The equivalent key, as named on an English keyboard.
   package var key = ""
-  /// The same in other words, in a small line beneath.
+  /// A subtitle in a smaller line below.
   package var poem: Phrase?
-  /// What is new behind the word, where anything is.
+  /// The number of new items, shown behind the word if positive.
   package var count = 0
   package var isThere = true
   package var isUsable = true
-  /// Whether a page without room for all words leaves this one to the menu.
+  /// Whether the word moves to the menu if a page lacks room for all.
   package var isSpare = false
 
   init(
@@ -25,9 +25,9 @@ package struct ControlModel: Sendable, Hashable {
 }
 
 extension BoardModel {
-  /// Whether hint and analysis may be had: nobody is helped against a person elsewhere, or with today's board.
+  /// Whether hint and analysis are allowed: not against a remote person, nor for the daily puzzle.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil }
-  /// Who only listens has nothing to take back, to ask or to give up.
+  /// Whether the player only listens to a game and so cannot take back, offer or resign.
   private var isListening: Bool { online == nil && !setup.hasHuman }
   private var hasLost: Bool {
     guard let side = setup.loneHuman, case .win(let winner) = game.end?.outcome else { return false }
@@ -35,13 +35,13 @@ extension BoardModel {
   }
   private var isPlayedOnline: Bool { online?.you != nil }
   private var isLive: Bool { !game.isOver && isPlayedOnline }
-  /// A match is not left for another game before it is over.
+  /// Whether another game may replace this one; a match must be over first.
   private var mayLeave: Bool { !isLive || online?.mayLeave == true }
   private var muteControl: ControlModel {
     .init(isMuted ? .unmute : .mute, .setMuted(!isMuted), key: "M", isSpare: true)
   }
 
-  /// The words at the foot of the board, in order; `unread` lines of talk wait.
+  /// The words at the foot of the board, in order; `unread` is the number of unread chat lines.
   package func footControls(unread: Int) -> [ControlModel] {
     let isOver = game.isOver
     let mayRematch = online.map { $0.you != nil && $0.rematch != .mine && $0.mayRematch } ?? true
@@ -76,7 +76,7 @@ extension BoardModel {
     ]
   }
 
-  /// The lines of the menu that are there, in order.
+  /// The visible lines of the menu, in order.
   package func menuControls(isPage: Bool, canShare: Bool) -> [ControlModel] {
     let isOver = game.isOver
     let isRunning = !isOver && !game.cells.isEmpty && setup.hasHuman

@@ -1,119 +1,119 @@
 import TicTacToe
 
-/// What the player wants: the one vocabulary of buttons, keys, scripts and the window state.
+/// An action of the player: the common vocabulary of buttons, keys, scripts and the window state.
 ///
-/// A button carries one, the responder chain brings it up (cell → board → page → screen), and whoever cares answers.
+/// A button sends its intent up the responder chain (cell → board → page → screen) until a view handles it.
 package enum Intent: Sendable, Hashable {
   // Pages
   case show(SceneName)
-  /// One page back.
+  /// Return to the previous page.
   case back
 
   // The board
   case play(Cell)
-  /// Rest on an empty cell, or on none (hover or keyboard focus).
+  /// Hover over or focus an empty cell; `nil` for none.
   case preview(Cell?)
   case newGame(GameSetup)
-  /// Play the same again, sides swapped.
+  /// Play again with sides swapped.
   case rematch
   case resign
-  /// Take back the last move and the opponent's answer.
+  /// Take back the last move and the opponent's reply.
   case undo
   case redo
   case hint, analysis, toggleStrip
-  /// What a search believes of the moves is wanted (`BoardModel.judgement`).
+  /// Search for an evaluation of the moves (`BoardModel.judgement`).
   case judge
-  /// Two seeded players compose without end.
+  /// Let two seeded players compose without end.
   case listen, stopListening
-  /// Names the signs of the music again as they come.
+  /// Name the musical signs again when they first sound.
   case explainAgain
-  /// The position of the day, against best defence; and its result as a text.
+  /// Play the daily puzzle against the best defence; share its result as text.
   case today, shareToday
-  /// Offer a draw, or accept the offer that stands.
+  /// Offer a draw, or accept the pending offer.
   case offerDraw
   case declineDraw
-  /// Take the win over an opponent who stays away.
+  /// Claim the win over an absent opponent.
   case claimWin
-  /// Give the match up before both have moved.
+  /// Abort the match before both sides have moved.
   case abortMatch
 
   // Games and pieces
-  /// The game on the board is wanted for review (`PagesModel.replay`).
+  /// Review the game on the board (`PagesModel.replay`).
   case review
-  /// Walk to a ply of the game under review.
+  /// Go to a ply of the game under review.
   case seek(Int)
-  /// Go on from a position of the game under review, as a new game.
+  /// Start a new game from a position of the game under review.
   case playOn(VariantState)
-  /// Write the game's piece as FLAC, MIDI, MusicXML and a titled score page.
+  /// Export the game's piece as FLAC, MIDI, MusicXML and a score page with a title.
   case keepPiece
-  /// Make a film of the game, or make none after all.
+  /// Start or cancel making a film of the game.
   case makeFilm, stopFilm
-  /// Show the folder of kept pieces.
+  /// Open the folder of exported pieces.
   case openPieces
   case saveGame
-  /// The list of saved games is wanted (`PagesModel.games`).
+  /// List the saved games (`PagesModel.games`).
   case listGames
   /// List more of the older games.
   case listOlder
   /// Open a game file by path (from the list, the path field or a drop).
   case openGame(path: String)
   case deleteGame(path: String)
-  /// Show what can be done with a game of the list, or hide it; write a new name for it.
+  /// Show or hide the actions for a game of the list; edit its name.
   case chooseGame(path: String), nameGame(path: String)
-  /// Give a saved game a name, play its music, give its link away.
+  /// Name a saved game, play its music, share its link.
   case renameGame(path: String, name: String), playGame(path: String), shareSaved(path: String)
-  /// Put the game on the clipboard, or open the one that is there.
+  /// Copy the game to the clipboard, or open the game from there.
   case copyGame, pasteGame
-  /// Put some words on the clipboard.
+  /// Copy a text to the clipboard.
   case copyText(String)
-  /// Give away the link of a room, of the game under review or on the board, or of the match for those who want to watch.
+  /// Share the link of a room, of the game under review or on the board, or of the match for spectators.
   case shareRoom(code: String), shareGame, shareMatch
-  /// Statistics are wanted (`PagesModel.statistics`).
+  /// Compute the statistics (`PagesModel.statistics`).
   case statistics
 
   // Music
-  /// Sound one sign of the music, for the help page.
+  /// Play a musical sign, for the help page.
   case playSign(MusicSign)
-  /// Play the music of the reviewed game from the bar of a ply (0 is the opening) on; `nil` stops it.
+  /// Play the music of the game under review from the bar of a ply on (0 is the opening); `nil` stops it.
   case replay(fromPly: Int?)
-  /// Play what the page shows, or stop it.
+  /// Play or stop everything that the page shows.
   case playAll
   /// Read the score rules again.
   case reloadRules
   case setMuted(Bool)
 
   // The network
-  /// Look for a server and enter its lobby.
+  /// Connect to a server and enter its lobby.
   case connect(address: String)
-  /// Serve on this machine, and play with whoever comes.
+  /// Start a server on this machine and wait for an opponent.
   case host
-  /// Open a room, on the server that is known or on this machine.
+  /// Open a room, on the connected server or on this machine.
   case playFriend
-  /// Play whoever comes next.
+  /// Look for an opponent.
   case quickMatch
-  /// Play a bot, as nobody comes.
+  /// Play a bot instead of waiting.
   case acceptBot
-  /// Take a name on the server for good.
+  /// Register a name on the server.
   case registerName(String)
   case openRoom
   case joinRoom(code: String)
-  /// Enter a room that somebody near has opened.
+  /// Join a room on the local network.
   case joinNearby(address: String, code: String)
   case watch(id: String)
-  /// Leave the match that is over or watched, the room, the queue or the server, whichever one is in.
+  /// Leave the finished or watched match, the room, the queue or the server, whichever applies.
   case leave
   case say(String)
   case emote(Emote)
-  /// Hear nothing of what is said, or hear it again.
+  /// Mute or unmute the chat.
   case setTalkMuted(Bool)
-  /// Meet and hear the opponent no more, or again.
+  /// Block or unblock the opponent.
   case setBlocked(Bool)
-  /// Tell the server's keepers of what the opponent said.
+  /// Report the opponent's chat to the server's administrators.
   case reportOpponent
 
   // The program
   case screenshot, quit
-  /// Go back from the board to where the browser was before.
+  /// Return from the board to the page that the browser showed before.
   case leavePage
 }
 

@@ -1,11 +1,11 @@
 import TicTacToe
 
-/// What is known, or believed, of the moves of a position; all of it seen by who is to move.
+/// The evaluation of a position's moves, exact or estimated, for the side to move.
 package struct Judgement: Sendable, Hashable {
   package enum Worth: Sendable, Hashable {
-    /// A table or a search has it for certain; the plies to the end are counted by a table alone.
+    /// Exact, from a table or a proof by search; only tables know the plies to the end.
     case known(Value, plies: Int?)
-    /// A search believes in this share of the points, 0–1.
+    /// An estimated expected score, 0–1.
     case believed(Double)
   }
 
@@ -17,10 +17,10 @@ package struct Judgement: Sendable, Hashable {
   }
 
   package var moves: [Move]
-  /// How long a search has thought; `nil` where a table knows.
+  /// The duration of the search; `nil` for a table.
   package var seconds: Double?
 
-  /// The move to make.
+  /// The best move.
   package var best: Cell
 
   package init(moves: [Move], best: Cell, seconds: Double? = nil) {

@@ -1,18 +1,18 @@
 import TicTacToe
 
-/// Where the connection stands, for the network page.
+/// The state of the connection, for the network page.
 package struct NetworkModel: Sendable, Hashable {
   /// The steps of a connection.
   package enum Phase: Sendable, Hashable {
     case offline
     case connecting
-    /// In the lobby, free to choose.
+    /// In the lobby without a match.
     case lobby
-    /// Waiting for whoever comes next; so many bots would play instead.
+    /// Waiting for an opponent; this many bots are available.
     case queued(bots: Int)
-    /// In an own room; others enter with the code.
+    /// In an own room, which others join with its code.
     case room(code: String)
-    /// In a match or watching one: the board shows it.
+    /// Playing or watching a match, which the board shows.
     case playing
 
     package var isRoom: Bool { if case .room = self { true } else { false } }
@@ -21,7 +21,7 @@ package struct NetworkModel: Sendable, Hashable {
   /// A match that can be watched.
   package struct Match: Sendable, Hashable {
     package var id: String
-    /// Who plays, as one line.
+    /// Both players in one line.
     package var title: String
 
     package init(id: String, title: String) {
@@ -29,12 +29,12 @@ package struct NetworkModel: Sendable, Hashable {
     }
   }
 
-  /// A room somebody near has opened.
+  /// A room on the local network.
   package struct Nearby: Sendable, Hashable {
     /// The server, `HOST:PORT`.
     package var address: String
     package var code: String
-    /// Who waits there.
+    /// The name of its owner.
     package var name: String
 
     package init(address: String, code: String, name: String) {
@@ -42,35 +42,35 @@ package struct NetworkModel: Sendable, Hashable {
     }
   }
 
-  /// Who the server takes this player for.
+  /// This player as the server knows him.
   package struct You: Sendable, Hashable {
     package var name: String
-    /// The rating in each game that was played.
+    /// The rating in each game played so far.
     package var ratings: [Variant: Int]
-    /// Whether the name is a guest's, who has no rating to keep.
+    /// Whether the name is a guest's; guests have no lasting rating.
     package var isGuest: Bool
 
     package init(name: String, ratings: [Variant: Int] = [:], isGuest: Bool) {
       (self.name, self.ratings, self.isGuest) = (name, ratings, isGuest)
     }
 
-    /// The rating in a game; of one that was never played it is that of a new player.
+    /// The rating in a game; that of a new player without games.
     package func rating(in rules: Variant) -> Int { ratings[rules] ?? 1_500 }
   }
 
   package var phase: Phase
-  /// What went wrong last, in one line.
+  /// The last error, in one line.
   package var message: String?
-  /// Who this player is there, once known.
+  /// This player, once known.
   package var you: You?
   package var matches: [Match]
-  /// The clock of the game that is chosen, seconds and seconds a move.
+  /// The clock of the selected game, in seconds and increment.
   package var usualClock = "60+2"
-  /// Rooms of others on this network.
+  /// Rooms of others on the local network.
   package var nearby: [Nearby] = []
-  /// Where others reach the server that runs on this machine, if one does.
+  /// The address for others of the server on this machine, if one runs.
   package var hostAddress: String?
-  /// The page of the server on this machine, for a browser near.
+  /// The URL of that server's page, for browsers on the local network.
   package var hostPage: String?
 
   package init(phase: Phase = .offline, message: String? = nil, you: You? = nil, matches: [Match] = []) {
@@ -78,9 +78,9 @@ package struct NetworkModel: Sendable, Hashable {
   }
 }
 
-/// What the board page shows of a match played, or watched, over the network.
+/// The state of a network match, for the board page.
 package struct OnlineModel: Sendable, Hashable {
-  /// How far something is that both must want.
+  /// The state of a proposal that both sides must agree to.
   package enum Proposal: Sendable, Hashable {
     case nobody, mine, theirs
   }
@@ -89,26 +89,26 @@ package struct OnlineModel: Sendable, Hashable {
   package var you: Player?
   package var draw = Proposal.nobody
   package var mayOfferDraw = false
-  /// Whether the match may still be given up without a result.
+  /// Whether the match may still be aborted without a result.
   package var mayAbort = false
   package var rematch = Proposal.nobody
-  /// Whether the own connection is lost, and whether the program tries to reconnect by itself.
+  /// Whether the own connection is lost, and whether the client reconnects automatically.
   package var isOffline = false
   package var reconnects = true
-  /// Whether the opponent is away.
+  /// Whether the opponent is absent.
   package var isAlone = false
-  /// Whether another game may be begun, or the match left.
+  /// Whether another game may begin or the match may be left.
   package var mayLeave = false
-  /// Seconds in which a rematch can still be asked for, or agreed to; `nil` if it cannot.
+  /// Seconds left to ask for or accept a rematch; `nil` if impossible.
   package var rematchIn: Int? = 30
   package var mayRematch: Bool { rematchIn != nil }
-  /// Whether the match was called off, rather than not begun in time.
+  /// Whether a side aborted the match, rather than missing its first move.
   package var isCalledOff = false
-  /// Seconds left for the first mark of the side to move.
+  /// Seconds left for the first move of the side to move.
   package var firstMoveIn: Int?
-  /// Seconds until the win over an opponent who is away may be claimed; 0 when it may be.
+  /// Seconds until the win over an absent opponent may be claimed; 0 if it may be now.
   package var claimIn: Int?
-  /// The own rating before and after the match, where it changed.
+  /// The own rating before and after the match, if it changed.
   package var rating: (before: Int, after: Int)? {
     get { ratingBefore.flatMap { before in ratingAfter.map { (before, $0) } } }
     set { (ratingBefore, ratingAfter) = (newValue?.before, newValue?.after) }
@@ -118,7 +118,7 @@ package struct OnlineModel: Sendable, Hashable {
 
   package init(you: Player?) { self.you = you }
 
-  /// The same but for seconds that run down: what is worth saying aloud.
+  /// The model without running countdowns, for comparison before announcements.
   package var withoutCountdown: OnlineModel {
     var model = self
     if claimIn != 0 { model.claimIn = nil }
@@ -128,9 +128,9 @@ package struct OnlineModel: Sendable, Hashable {
   }
 }
 
-/// What is said beside a match.
+/// The chat of a match.
 package struct TalkModel: Sendable, Hashable {
-  /// One thing said.
+  /// A chat line.
   package struct Line: Sendable, Hashable {
     package var name: String
     package var text: String
@@ -140,13 +140,13 @@ package struct TalkModel: Sendable, Hashable {
     }
   }
 
-  /// What was said, the newest last.
+  /// The lines, newest last.
   package var lines: [Line] = []
-  /// What this player has said and the server has not taken yet.
+  /// Lines sent but not confirmed by the server.
   package var unsent: [String] = []
-  /// How many of the lines nobody has seen yet.
+  /// The number of unread lines.
   package var unread = 0
-  /// Whether this player wants to hear nothing.
+  /// Whether the chat is muted.
   package var isMuted = false
   package var isBlocked = false
   package var opponent = ""
@@ -154,7 +154,7 @@ package struct TalkModel: Sendable, Hashable {
   package init() {}
 }
 
-/// A small word for the opponent that needs no typing.
+/// A predefined short message.
 package enum Emote: String, Sendable, Hashable, CaseIterable {
   case hi, gl, gg, thx, wow, oops
 

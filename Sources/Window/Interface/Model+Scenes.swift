@@ -1,14 +1,14 @@
 import ScoreModel
 import TicTacToe
 
-/// A sign of the music that the help page explains and can sound.
+/// A musical sign that the help page explains and plays.
 package enum MusicSign: String, Sendable, Hashable, CaseIterable {
   case cells, opening, calm, threat, bothThreaten, fork, block, mistake, onlyMove, awakening
   case win, loss, draw, echo, undo, refused
   // Of the longer games.
   case again, board, fullBoard, forced
 
-  /// Reads a name as rule files have it: `both-threaten`.
+  /// Parses a name of rule files: `both-threaten`.
   package init?(ruleName: String) {
     var (name, rises) = ("", false)
     for letter in ruleName {
@@ -18,7 +18,7 @@ package enum MusicSign: String, Sendable, Hashable, CaseIterable {
     self.init(rawValue: name)
   }
 
-  /// What it is called, and what it means.
+  /// The name and explanation.
   package var phrases: (title: Phrase, meaning: Phrase)? {
     let name = rawValue.prefix(1).uppercased() + rawValue.dropFirst()
     guard let title = Phrase(rawValue: "sign" + name), let meaning = Phrase(rawValue: "what" + name) else { return nil }
@@ -26,14 +26,14 @@ package enum MusicSign: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A level as the new-game page introduces it.
+/// A level as described on the new-game page.
 package struct LevelCard: Sendable, Hashable {
   /// The number, from 1.
   package var number: Int
   package var character: String
-  /// What kind of player this is, in a line.
+  /// The playing style in one line.
   package var manner: String
-  /// The exact odds in words, one line each.
+  /// The exact odds, one line each.
   package var odds: [String]
 
   package init(number: Int, character: String, manner: String, odds: [String]) {
@@ -44,15 +44,15 @@ package struct LevelCard: Sendable, Hashable {
 /// A saved game in the list.
 package struct GameEntry: Sendable, Hashable {
   package var path: String
-  /// What the player calls it; empty where it has no name.
+  /// The player's name for it; empty without one.
   package var name: String
-  /// Who played, as one line.
+  /// Both players in one line.
   package var players: String
-  /// When, as one line.
+  /// The date in one line.
   package var date: String
-  /// How it ended or stands, as one line.
+  /// The result or state in one line.
   package var result: String
-  /// The board at the end, for the small picture.
+  /// The final board, for the small picture.
   package var board: BoardFacts
 
   package init(
@@ -76,17 +76,17 @@ package struct Tally: Sendable, Hashable {
   package var games: Int { wins + draws + losses }
 }
 
-/// What the statistics page shows.
+/// The content of the statistics page.
 package struct StatisticsModel: Sendable, Hashable {
-  /// One tally for each named opponent, weakest first.
+  /// A tally for each named opponent, weakest first.
   package var opponents: [Opponent]
   package var asX: Tally
   package var asO: Tally
-  /// Results of games the player began, by the first cell (of Ultimate, by its board), in reading order; nine of them.
+  /// Tallies of games the player began, by first cell (in Ultimate by its board), in reading order; nine.
   package var openings: [Tally]
-  /// The results in order of time, the newest last; +1 win, 0 draw, −1 loss.
+  /// The results in time order, newest last; +1 win, 0 draw, −1 loss.
   package var results: [Int]
-  /// Games won in a row, now and at best.
+  /// The current and the longest winning streak.
   package var streak: (now: Int, best: Int) {
     var now = 0
     var best = 0
@@ -120,25 +120,25 @@ package struct StatisticsModel: Sendable, Hashable {
 /// A game opened for replay.
 package struct ReplayModel: Sendable, Hashable {
   package var game: Game
-  /// Who played when, as one line.
+  /// Players and date in one line.
   package var title: String
   package var bars: [Bar]
   package var scale: Scale
-  /// Where its music sounds now, in the time of its bars; `nil` while it rests.
+  /// The current time of its music, on the time axis of its bars; `nil` while stopped.
   package var soundNow: Tick?
-  /// What a search believes of the positions of an Ultimate game, from the first on, as far as it has come.
+  /// The estimates of an Ultimate game's positions from the first on, as far as the search has come.
   package var outlook: [Outlook] = []
 
-  /// What a search believes of a position.
+  /// The estimate of a position.
   package struct Outlook: Sendable, Hashable {
-    /// The share of the points, 0–1, of who is to move.
+    /// The expected score, 0–1, of the side to move.
     package var share: Double
-    /// The move it prefers; `nil` where the game is over.
+    /// The preferred move; `nil` if the game is over.
     package var best: Cell?
 
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
 
-    /// The share of the points that the move to another position gave away.
+    /// The expected score that the move to the next position gave away.
     package func loss(to next: Outlook) -> Double { share + next.share - 1 }
   }
 
@@ -149,27 +149,27 @@ package struct ReplayModel: Sendable, Hashable {
   }
 }
 
-/// What the pages show beside the board.
+/// The content of all pages except the board.
 package struct PagesModel: Sendable, Hashable {
-  /// The levels as the new-game page introduces them.
+  /// The levels as described on the new-game page.
   package var levels: [LevelCard] = []
-  /// Who can be played against, in the order of the new-game page; two people and the six levels unless told otherwise.
+  /// The available opponents in the order of the new-game page; by default a person and the six levels.
   package var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
-  /// Who was last chosen to play against, for a new game after one without the player.
+  /// The last chosen opponent, for a new game after one without the player.
   package var chosenOpponent = Seat.level(3)
-  /// The score rules that can be chosen, by name.
+  /// The names of the available score rules.
   package var scoreRules: [String] = []
-  /// The saved games of the list, newest first, and whether there are older ones.
+  /// The listed games, newest first, and whether there are older ones.
   package var games: [GameEntry] = []
   package var hasOlderGames = false
-  /// Results of each game, once any was played.
+  /// The results by game, for games played at least once.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
-  /// What is said beside the match over the network.
+  /// The chat of the network match.
   package var talk = TalkModel()
-  /// The game of the review page; `nil` reviews the game on the board.
+  /// The game under review; `nil` reviews the game on the board.
   package var replay: ReplayModel?
-  /// Whether films can be made, and the percents that are done of the one that is being made.
+  /// Whether films can be made, and the progress in per cent of the current one.
   package var mayFilm = false
   package var filmPercent: Int?
 

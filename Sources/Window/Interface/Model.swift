@@ -1,7 +1,7 @@
 import ScoreModel
 import TicTacToe
 
-/// Who plays a side in the window.
+/// The kind of player on a side.
 package enum Seat: Sendable, Hashable {
   /// A person at this machine.
   case human
@@ -9,14 +9,14 @@ package enum Seat: Sendable, Hashable {
   case level(Int)
   case random
   case perfect
-  /// The opponent that adapts its level to the games played so far.
+  /// An opponent that adapts its level to previous games.
   case adaptive
-  /// The matchbox machine that learns, with its boxes to be seen.
+  /// The learning matchbox machine, with visible boxes.
   case menace
-  /// Someone at the other end of a connection.
+  /// A remote person.
   case remote(name: String)
 
-  /// Whether who sits here can play a game: nobody plays Ultimate perfectly, and those that learn know classic games.
+  /// Whether this player can play a game: Ultimate has no perfect player, and the learning ones play Classic only.
   package func plays(_ variant: Variant) -> Bool {
     switch self {
     case .human, .level, .random, .remote: true
@@ -25,11 +25,11 @@ package enum Seat: Sendable, Hashable {
     }
   }
 
-  /// Whether somebody elsewhere sits here.
+  /// Whether the player is remote.
   package var isRemote: Bool { if case .remote = self { true } else { false } }
 }
 
-/// What the player set up on the new-game scene.
+/// The players' choices on the new-game page.
 package struct GameSetup: Sendable, Hashable {
   package var x: Seat
   package var o: Seat
@@ -41,34 +41,34 @@ package struct GameSetup: Sendable, Hashable {
     (self.x, self.o, self.variant, self.clockSeconds) = (x, o, variant, clockSeconds)
   }
 
-  /// Whether a person at this machine plays a side, and whether two play both.
+  /// Whether a person at this machine plays a side, and whether persons play both.
   package var hasHuman: Bool { x == .human || o == .human }
   package var isPair: Bool { x == .human && o == .human }
-  /// The side of the one player at this machine.
+  /// The side of the only person at this machine; `nil` with none or two.
   package var loneHuman: Player? { hasHuman && !isPair ? (x == .human ? .x : .o) : nil }
 
-  /// The same two at another game; who does not play it gives way to the third level.
+  /// The same players in another game; one that cannot play it is replaced by level 3.
   package func playing(_ variant: Variant) -> GameSetup {
     func seat(_ seat: Seat) -> Seat { seat.plays(variant) ? seat : .level(3) }
     return GameSetup(x: seat(x), o: seat(o), variant: variant, clockSeconds: clockSeconds)
   }
 }
 
-/// What the score strip must know of the score rules.
+/// The parts of the score rules that the score view needs.
 package struct Tonality: Sendable, Hashable {
-  /// The scale the score is spelled in; it gives the key signature.
+  /// The scale for spelling and key signature.
   package var scale: Scale
-  /// The pitches of the cells in reading order, as X and as O play them; nine each.
+  /// The pitches of the cells in reading order for X and O, nine each.
   package var cells: [Player: [Pitch]]
 
-  /// Makes a tonality from the scale and both hands' cells, nine each, in reading order.
+  /// Makes a tonality from the scale and the cells of both sides, nine each, in reading order.
   package init(scale: Scale, x: [Pitch], o: [Pitch]) {
     precondition(x.count == 9 && o.count == 9, "\(x.count) and \(o.count) cells instead of 9")
     self.scale = scale
     cells = [.x: x, .o: o]
   }
 
-  /// B minor on the cells of the standard score; O plays an octave lower.
+  /// The standard score in B minor; O plays an octave lower.
   package static let standard: Tonality = {
     let cells = [86, 88, 90, 81, 83, 85, 74, 79, 78]
     return Tonality(
@@ -76,16 +76,16 @@ package struct Tonality: Sendable, Hashable {
       o: cells.map { Pitch($0 - 12) })
   }()
 
-  /// The pitch of a cell in a side's hand.
+  /// The pitch of a cell for a side.
   package func pitch(of square: Square, for player: Player) -> Pitch { cells[player]?[square.index] ?? Pitch(60) }
 }
 
-/// What is to be done on today's board, and how it went.
+/// The goal and state of the daily puzzle.
 package struct TodayModel: Sendable, Hashable {
-  /// In how many moves it is to be won from here, 0 where that has failed; `nil` where it is to be held.
+  /// The moves left for a win, 0 if missed; `nil` if the goal is to hold.
   package var moves: Int?
   package var isSolved: Bool
-  /// Days in a row, with this one.
+  /// The streak in days, this one included.
   package var streak: Int
 
   package init(moves: Int?, isSolved: Bool, streak: Int) {
@@ -93,7 +93,7 @@ package struct TodayModel: Sendable, Hashable {
   }
 }
 
-/// Today's board as it is shown to others, in words and as a picture: what was to be done, not how.
+/// The result of the daily puzzle to be shared as text and picture: the goal without the solution.
 package struct DayCard: Sendable, Hashable {
   package let date, title, goal, result: String
   package let state: VariantState
@@ -102,7 +102,7 @@ package struct DayCard: Sendable, Hashable {
     (self.date, self.title, self.goal, self.result, self.state) = (date, title, goal, result, state)
   }
 
-  /// The card in lines of text, the board among them.
+  /// The card as lines of text with the board.
   package var text: String {
     let (variant, facts) = (state.variant, BoardFacts(state))
     let rows = (0..<variant.side).map { row in
@@ -112,46 +112,46 @@ package struct DayCard: Sendable, Hashable {
   }
 }
 
-/// Everything the board scene shows, as a value; the executable fills it from the session.
+/// The content of the board page, as a value; the executable fills it from the session.
 package struct BoardModel: Sendable, Hashable {
   package var game = Game()
   package var setup = GameSetup(x: .human, o: .level(3))
-  /// Whether a mark may be made here now (a local human's turn).
+  /// Whether a local person may move now.
   package var acceptsMove = true
   package var isThinking = false
-  /// The bars of the game so far, for the strip.
+  /// The bars of the game so far, for the score view.
   package var bars: [Bar] = []
-  /// Where the sound is now, in score time.
+  /// The current time of the sound on the score's time axis.
   package var soundNow: Tick = .zero
-  /// The key of the score and the pitches of the cells.
+  /// The scale of the score and the pitches of the cells.
   package var tonality = Tonality.standard
   package var isMuted = false
-  /// The time left on each side's clock in milliseconds, where clocks are used.
+  /// The remaining times in milliseconds, if there are clocks.
   package var clocks: Numbers?
   /// Whether the last move may be taken back.
   package var canUndo = true
   /// Whether a move taken back may be played again.
   package var canRedo = false
-  /// Whether there is no sound before the first touch.
+  /// Whether sound starts only after a first touch, as in browsers.
   package var soundWaits = false
-  /// What a search believes of the moves, where it was asked; tables are asked by who draws.
+  /// A search's evaluation of the moves, once requested; tables are consulted when drawing.
   package var judgement: Judgement?
-  /// The beads of menace's matchbox for this position, cell by cell in reading order; `nil` where it is not its turn.
+  /// MENACE's beads for this position by cell in reading order; `nil` if it is not its turn.
   package var beads: [Int]?
-  /// Games won since these two sat down, where any was.
+  /// Wins of both since the current players began, if any.
   package var score: Numbers?
-  /// How far the search is for a match that was cut short, in words.
+  /// The progress of resuming an interrupted match, as text.
   package var resuming: String?
-  /// The goal of today's board, if this is it.
+  /// The goal of the daily puzzle, if this is one.
   package var today: TodayModel?
-  /// The match over the network, if this is one.
+  /// The network match, if this is one.
   package var online: OnlineModel?
-  /// Whether nobody presses anything: a film has no words at its foot.
+  /// Whether the board is part of a film, without words at its foot.
   package var isFilm = false
-  /// One line of notice (no audio device, a refused file), shown once for a while.
+  /// A notice in one line (no audio device, a refused file), shown for some seconds.
   package var notice: String?
 
-  /// A number for either side.
+  /// A number for each side.
   package struct Numbers: Sendable, Hashable {
     package var x: Int
     package var o: Int
@@ -163,7 +163,7 @@ package struct BoardModel: Sendable, Hashable {
 
   package init() {}
 
-  /// Whether a mark may be made in a cell now.
+  /// Whether a move in a cell is possible now.
   package func isOpen(_ cell: Cell) -> Bool { acceptsMove && !game.isOver && game.state.moves.contains(cell) }
 
   /// Whether another game may be chosen on the board itself.

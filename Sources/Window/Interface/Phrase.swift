@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// A text of the game, by what it is for; the words stand in the files of the folder `Words`.
+/// The key of a text; the texts are in the files of the folder `Words`.
 package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case languageName, decimalSign, controlKey
   case title, subtitle
@@ -59,9 +59,9 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case talk, say, talkIntro, muteTalk, unmuteTalk, block, unblock, report
   case blockPoem, muteTalkPoem, declineDrawPoem
   case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
-  // Speech
+  // Screen reader
   case speakPlays, speakEmpty
-  // What cannot be, and why
+  // Refusals and their reasons
   case answerIsDue
   case nothingToUndo, nothingToRedo, nothingToKeep, gameIsOver, gameRuns, notYourTurn, cellTaken, onlyWatching
   case onlyListening, rematchTooLate, tooLateToAbort, noMoreOffers, noOffer, nobodyAway, playsOn, notConnected
@@ -81,7 +81,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
 
   package func text(in language: Language) -> String { language.words.texts[self] ?? rawValue }
 
-  /// The text in a language with values in the places of its `%`, in order.
+  /// The text with values in place of its `%`, in order.
   package func text(in language: Language, _ values: [String]) -> String {
     let pieces = text(in: language).split(separator: "%", omittingEmptySubsequences: false)
     precondition(
@@ -91,7 +91,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
 }
 
 extension String {
-  /// The text with every `old` (never empty) as `new`.
+  /// Replaces every `old`, which must not be empty.
   package func replacing(_ old: String, by new: String) -> String {
     let (text, old) = (Array(utf8), Array(old.utf8))
     var result: [UInt8] = []

@@ -1,7 +1,7 @@
-/// The words of one language: a file of the folder `Words`, a `key = text` a line, comments after `#` at the start of a line.
+/// The texts of one language: one `key = text` a line, comments after `#` at the start of a line.
 package struct Words: Sendable {
   package private(set) var texts: [Phrase: String] = [:]
-  /// What is wrong with the file, a line each.
+  /// The errors in the file, one line each.
   package private(set) var faults: [String] = []
 
   package init(_ text: String) {

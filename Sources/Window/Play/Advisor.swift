@@ -4,19 +4,19 @@ import Opponents
 import Screen
 import TicTacToe
 
-/// What a search believes of Ultimate, which nobody has solved: asked by hint and analysis, and for every position of a
-/// game under review. It thinks on a worker; one search at a time.
+/// Evaluates Ultimate, which is not solved, by search: for hint and analysis, and for each position of a game under
+/// review. Runs on a worker, one search at a time.
 final class Advisor {
   private let services: PlatformServices
   private let knowledge: UltimateKnowledge
   private let screen: RootScreen
-  /// The search on its way.
+  /// The search in progress.
   private var thought: (game: Game, found: Mailbox<Judgement>)?
-  /// The position that hint or analysis is about, once it was asked for.
+  /// The position for hint or analysis, once requested.
   private(set) var asked: Game?
   private var judgement: (game: Game, judgement: Judgement)?
 
-  /// Simulations of one search: less than a frame in a browser, which has one thread for all.
+  /// Simulations of a search: shorter than a frame in a browser, which has a single thread.
   private static let simulations = 8_000
   private static let treeSize = 1 << 18
 
@@ -24,20 +24,20 @@ final class Advisor {
     (self.services, self.knowledge, self.screen) = (services, knowledge, screen)
   }
 
-  /// Asks what a search believes of the moves of a game.
+  /// Requests an evaluation of a game's moves.
   func judge(_ game: Game) {
     guard game.variant == .ultimate else { return }
     asked = game
     carryOn()
   }
 
-  /// What is believed of the game on the board, if that was asked and is known.
+  /// The evaluation of a game, if it was requested and is finished.
   func judgement(of game: Game) -> Judgement? { judgement.flatMap { $0.game == game ? $0.judgement : nil } }
 
-  /// Whether the next finding is waited for.
+  /// Whether a search is in progress.
   var isThinking: Bool { thought != nil }
 
-  /// Takes what was found, and thinks about what comes next.
+  /// Takes a finished evaluation and starts the next search.
   func carryOn() {
     if let thought, let finding = thought.found.takeAll().first {
       self.thought = nil
@@ -58,7 +58,7 @@ final class Advisor {
     }
   }
 
-  /// The first position of a game under review that no search has seen.
+  /// The first position under review without an estimate.
   private func unseen(of replay: ReplayModel) -> Game? {
     guard replay.game.variant == .ultimate, replay.outlook.count <= replay.game.cells.count else { return nil }
     var game = Game(from: replay.game.startState)
@@ -101,7 +101,7 @@ final class Advisor {
   }
 }
 
-/// What the upper levels know of Ultimate beyond playouts: a file beside the score rules, read when first needed.
+/// Ultimate's value function for the upper levels: a file beside the score rules, read on demand.
 package final class UltimateKnowledge {
   private let read: () -> [UInt8]?
   private var isRead = false
@@ -109,7 +109,7 @@ package final class UltimateKnowledge {
 
   init(_ read: @escaping () -> [UInt8]?) { self.read = read }
 
-  /// `nil` where the file is not there: then levels five and six play like the fourth.
+  /// `nil` without the file; levels 5 and 6 then play like level 4.
   var value: UltimateValue? {
     if !isRead {
       isRead = true

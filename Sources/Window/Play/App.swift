@@ -11,8 +11,8 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The game as wiring: inputs go to the screen, its intents to the state, its effects to whoever does them. It
-/// decides nothing that can be asked of the state.
+/// Connects the parts of the game: passes inputs to the screen, its intents to the state, and executes the effects.
+/// Makes no decision that belongs to the state.
 package final class App: PlatformGame {
   let machine: Machine
   let session: GameSession
@@ -23,13 +23,13 @@ package final class App: PlatformGame {
   package let files: Files
   private var knobs: Knobs?
   private var state: WindowState
-  /// Whether the player wants to leave.
+  /// Whether the player wants to quit.
   package private(set) var wantsToQuit = false
-  /// Told the frame of each move a local person makes.
+  /// Called with the audio frame of each move of a local person.
   package var onMove: ((_ frame: Int64) -> Void)?
-  /// Whether rooms near are looked for while the page of the network is open.
+  /// Whether to search the local network for rooms while the network page is open.
   package var looksAround = true
-  /// Whether there is no sound before the first touch, as browsers have it.
+  /// Whether sound starts only after a first touch, as in browsers.
   package var soundWaits = false
   private var connection: Connection?
   private var resuming: Record?
@@ -41,21 +41,21 @@ package final class App: PlatformGame {
   private var page = SceneName.board
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
   private var notice: (text: String, until: Double)?
-  /// Why the settings could not be saved, once that was said.
+  /// The last reported reason for unsaved settings.
   private var toldFault: WriteFault?
-  /// Whether somebody plays who may be new: not where a picture is drawn.
+  /// Whether explanations are shown to new players; not when rendering a picture.
   private let teaches: Bool
-  /// The last bar whose signs were looked at.
+  /// The last bar checked for signs to explain.
   private var explainedBar = -1
 
-  /// Seconds between two looks at what does not say itself when it changes: a saved rule file, a beacon, a time-out; and
-  /// at another piece than the game's, which is posted as it sounds.
+  /// Seconds between updates: for polled things such as a changed rule file, room announcements and time-outs; and
+  /// shorter while a replay is posted as it plays.
   private static let lookInterval = 0.5
   private static let interludeInterval = 0.05
   private static let noticeSeconds = 6.0
   private static let previewSeconds = 4.0
 
-  /// Puts a game together; `rulesName` is what the session's rules are called, `overrides` sets what holds for this run.
+  /// Assembles a game; `rulesName` names the session's rules, `overrides` sets values for this run.
   init(
     _ machine: Machine, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
     resuming unfinished: (name: String, record: Record)? = nil, overrides: (Settings) -> Void = { _ in }
@@ -88,19 +88,19 @@ package final class App: PlatformGame {
     if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n")) }
   }
 
-  /// Says that it is the player's move to whoever looks at something else.
+  /// The window title, which signals the player's turn while the window is in the background.
   package var windowTitle: String { isAway && isYourMove ? screen.text(.yourMoveTitle) : "Alina" }
   package var services: PlatformServices { machine.services }
   private var now: Double { machine.services.now() }
 
   package func show(notice text: String) { notice = (text, now + App.noticeSeconds) }
 
-  /// Looks for a server that the command line, an address or the last sitting names.
+  /// Connects to a server given by the command line, a URL or the last run.
   package func connect(to address: ServerAddress, destination: Destination?, isHosting: Bool = false) {
     for effect in state.connect(to: address, destination: destination, isHosting: isHosting) { perform(effect) }
   }
 
-  /// Tells the player once what became of the sound.
+  /// Notifies the player of a change of the sound output.
   package func soundChanged(to state: SoundState) {
     switch state {
     case .playing: show(notice: screen.text(.soundBack))
@@ -112,13 +112,13 @@ package final class App: PlatformGame {
 
   // MARK: - PlatformGame
 
-  /// Takes the inputs since the last call, and lets time pass.
+  /// Processes the inputs since the last call and advances time.
   package func update(input: [InputEvent], at now: Double) {
     take(input, at: now)
     music.carryOn()
     advisor.carryOn()
     knobs?.watchRules(at: now)
-    // Counted before anything can have made one, so that nobody's move is missed.
+    // Before any move of this update, so that none is missed.
     let plies = session.game.cells.count
     if let connection {
       for event in connection.poll() { step(.network(event, event.match.flatMap(connection.match))) }
@@ -130,7 +130,7 @@ package final class App: PlatformGame {
     near = machine.neighbours(state.network, looksAround && page == .network, now)
     endLongPreview(at: now)
     session.advance()
-    // A move that waits for the player while nobody looks asks for attention.
+    // Request attention if the player's turn began while the window is hidden.
     if isHidden && session.game.cells.count > plies && isYourMove { machine.services.requestAttention() }
     step(.tick)
     let fault = screen.settings.store.fault
@@ -141,7 +141,7 @@ package final class App: PlatformGame {
     showSession()
   }
 
-  /// Hands inputs to the screen, and keeps what the program itself must know of them.
+  /// Passes inputs to the screen and tracks focus and visibility.
   package func take(_ input: [InputEvent], at now: Double) {
     if !hasOpened {
       hasOpened = true
@@ -151,7 +151,7 @@ package final class App: PlatformGame {
     for event in input {
       if case .focus(let gained) = event {
         hasFocus = gained
-        // Another window, or another tab, may have left a mark meanwhile.
+        // Another window or tab may have written marks meanwhile.
         if gained { screen.settings.refreshMarks() }
       }
       if case .visible(let visible) = event {
@@ -160,13 +160,13 @@ package final class App: PlatformGame {
       }
     }
     screen.handle(input, at: now)
-    // Of several tabs the one that is looked at has the match.
+    // Of several tabs the visible one takes the match.
     if services.isPage, state.isReplaced, !isAway { resumeMatch() }
   }
 
   private var isAway: Bool { isHidden || !hasFocus }
 
-  /// Whether a game waits for the one local player.
+  /// Whether the game waits for the only local player.
   private var isYourMove: Bool {
     guard session.acceptsMove, let side = session.participants.loneHuman, session.game.turn == side else {
       return false
@@ -174,29 +174,29 @@ package final class App: PlatformGame {
     return state.match != nil || !session.game.cells.isEmpty
   }
 
-  /// What the address of the page names: a match, a room, or the game under review.
+  /// The page's path: a match, a room, or the game under review.
   package var place: String { state.isReviewing ? files.reviewedPlace : state.place }
 
-  /// How many steps back there are: the pages over the board, and a match that is not left by accident.
+  /// The number of browser steps back: the pages above the board, plus one that protects a running match.
   package var stepsBack: Int { screen.depth + (state.isBound ? 1 : 0) }
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
 
-  /// Looks for the server of a match that was cut short, if there is one.
+  /// Reconnects to the server of an interrupted match, if there is one.
   package func resumeMatch() {
     if let address = ServerAddress(screen.settings.matchServer) { connect(to: address, destination: .resume) }
   }
 
-  /// The game on the board.
+  /// The variant of the game on the board.
   package var variant: Variant { session.game.variant }
 
-  /// Wants something, as a button would.
+  /// Handles an intent like a button's.
   package func want(_ intent: Intent) { step(.intent(intent)) }
 
-  /// When the next picture is due.
+  /// The time of the next frame.
   package func nextFrame(after now: Double) -> Double { screen.nextFrame(after: now) }
 
-  /// When `update` is due again though nothing is drawn and nothing comes in.
+  /// The time at which `update` is due even without a frame or input.
   package func nextUpdate(after now: Double) -> Double {
     let interval = music.isPlaying || advisor.isThinking ? App.interludeInterval : App.lookInterval
     return now + min(interval, session.wake ?? .infinity)
@@ -206,7 +206,7 @@ package final class App: PlatformGame {
     screen.draw(into: surface, isNew: isNew, at: now)
   }
 
-  /// Writes what must not be lost and takes leave; call before the program ends.
+  /// Saves everything and disconnects; call before the program ends.
   package func finish() {
     files.flush()
     screen.settings.store.save()
@@ -226,7 +226,7 @@ package final class App: PlatformGame {
     state.preferences.shownRules = Set(
       [.classic] + settings.shownRules.split(separator: " ").compactMap { Variant(rawValue: String($0)) })
     state.preferences.date = String(services.timeStamp().prefix(10))
-    // What a page calls the server that it came from.
+    // The address that a page in a browser uses for its own server.
     state.preferences.server = services.isPage ? "localhost" : settings.server
     state.preferences.matchServer = settings.matchServer
     let board = WindowState.Board(
@@ -245,14 +245,14 @@ package final class App: PlatformGame {
       previewSince = cell == nil ? nil : now
       session.preview(cell)
     case .undo:
-      // A finished game stays as it was kept; what is played on is another.
+      // The finished game keeps its file; continuing it is a new game.
       if session.game.isOver { files.newName() }
       session.undo()
     case .redo: session.redo()
     case .end(let end): session.end(with: end)
     case .begin(let setup, let start):
       music.stop()
-      // Those who learn have seen the last game too.
+      // Learning opponents need the last game, too.
       if [setup.x, setup.o].contains(where: { [.menace, .adaptive].contains($0) }) { files.flush() }
       files.newName()
       session.newGame(library.participants(of: setup), from: start, clockSeconds: setup.clockSeconds)
@@ -315,7 +315,7 @@ package final class App: PlatformGame {
     if name.utf8.count > Limits.name.upperBound { screen.settings.name = "" }
   }
 
-  /// A hand that rests on a cell has heard its pitch; a tone that never ended would be in the way of the music.
+  /// Ends the preview tone of a long hover, which would disturb the music.
   private func endLongPreview(at now: Double) {
     guard let since = previewSince, now - since > App.previewSeconds else { return }
     previewSince = nil
@@ -324,7 +324,7 @@ package final class App: PlatformGame {
 
   // MARK: - What the screen shows
 
-  /// What a sign means that sounds for the first time.
+  /// The explanation of a sign that sounds for the first time.
   private func explanation(_ bars: [Bar], at soundNow: Tick) -> String? {
     let settings = screen.settings
     guard teaches, settings.explains, let bar = bars.last(where: { $0.kind == .move && $0.start <= soundNow }),

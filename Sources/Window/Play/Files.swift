@@ -6,7 +6,7 @@ import Screen
 import Session
 import TicTacToe
 
-/// Games as files and text, pieces and pictures: what the window state wants done with them.
+/// Stores, shares and exports games and pictures, as the window state requests.
 package final class Files {
   private let machine: Machine
   private let session: GameSession
@@ -15,13 +15,13 @@ package final class Files {
   private let music: Music
   private let keeper: GameKeeper?
   private let store: GameStore?
-  /// The name of the running game's file, once it has one, and the names that this window has given.
+  /// The file name of the running game, once it has one, and the names given by this window.
   private var name: String?
   private var usedNames: Set<String> = []
-  /// What the player calls the running game.
+  /// The player's name for the running game.
   private var title: String?
   private var asked: (game: Game, times: [Record.MoveTimes])?
-  /// Whether the player has deleted the running game: the moves that follow are not written.
+  /// Whether the player has deleted the running game, so that it is not saved any more.
   private var isDeleted = false
   private var nextTry = 0.0
   private var toldFailure = false
@@ -29,12 +29,12 @@ package final class Files {
   private let filmNews = Mailbox<MakingNews>()
   private var isKeeping = false
   private var stopFilm: (() -> Void)?
-  /// How many of the newest games are listed.
+  /// The number of games to list.
   private var listLimit = Library.listStep
   private var pictureCount = 0
   var say: (String) -> Void = { _ in }
 
-  /// Seconds between two tries to write what a disk has refused.
+  /// Seconds between two attempts to write to a failing disk.
   private static let retryInterval = 4.0
 
   init(
@@ -55,7 +55,7 @@ package final class Files {
 
   private var services: PlatformServices { machine.services }
 
-  /// The game under review, while its page is open.
+  /// The game under review while its page is open.
   private var reviewed: Record? { screen.currentScene == .review ? music.reviewed?.record : nil }
 
   func answer(_ intent: Intent) {
@@ -94,7 +94,7 @@ package final class Files {
     }
   }
 
-  /// Gives the page's address away with so much behind it.
+  /// Shares the page's URL followed by a path.
   func share(_ path: String) {
     services.share?(path) { [self] outcome in
       if outcome != .sent { say(screen.text(outcome == .copied ? .copied : .copyFailed)) }
@@ -105,7 +105,7 @@ package final class Files {
     services.setClipboard(text) { [self] in say(screen.text($0 ? .copied : .copyFailed)) }
   }
 
-  /// Gives today's board away: its words by the clipboard, and a picture.
+  /// Shares the daily puzzle: its text by the clipboard, and a picture.
   func share(_ card: DayCard) {
     let kept = machine.giveCard(card) { [screen] in screen.draw(card, into: $0) }
     copy(card.text)
@@ -114,12 +114,12 @@ package final class Files {
 
   // MARK: - The running game
 
-  /// The game that begins gets a file of its own.
+  /// Makes the next game use a new file.
   func newName() {
     (name, title, asked, isDeleted) = (nil, nil, nil, false)
   }
 
-  /// Has the game written after every change, so that a kill at any moment loses nothing that was kept.
+  /// Saves the game after each change, so that a kill never loses a saved move.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
     for news in pieceNews.takeAll() { hear(news, isFilm: false) }
     for news in filmNews.takeAll() { hear(news, isFilm: true) }
@@ -142,17 +142,17 @@ package final class Files {
     keeper.keep(.init(running, as: name, isResumable: isResumable))
   }
 
-  /// Writes what waits; call before the program ends.
+  /// Writes pending records; call before the program ends.
   func flush() { keeper?.flush() }
 
-  /// The name of the running game's file: that of the local time, so that a folder of them reads as a diary.
+  /// The file name of the running game: the local time, so that file names sort by date.
   private var runningName: String {
     if let name { return name }
     return newName("-")
   }
 
-  /// A name for a new file: the local time, an ending and a number. Another window may name a game in the same second, and
-  /// the clock may have been set back.
+  /// A new file name of local time, suffix and number: another window may name a game in the same second, and the clock
+  /// may have been set back.
   private func newName(_ ending: String) -> String {
     let start = services.timeStamp() + ending
     let names = (1...99).lazy.map { "\(start)\($0)" }
@@ -161,7 +161,7 @@ package final class Files {
     return name
   }
 
-  /// The game on the board as its file has it.
+  /// The game on the board as saved.
   private var running: Record {
     var record = Library.dated(session.record, as: name ?? services.timeStamp())
     record[tag: "Event"] = title
@@ -185,7 +185,7 @@ package final class Files {
     }
   }
 
-  /// The game of a file; `nil`, with a notice, where the file is gone or damaged.
+  /// The game of a file; if it is missing or damaged, `nil` and a notice.
   private func saved(_ path: String) -> Record? {
     guard let bytes = services.readFile(path) else {
       say(screen.text(.unreadable, path))
@@ -194,10 +194,10 @@ package final class Files {
     return record(from: String(decoding: bytes, as: UTF8.self), in: path)
   }
 
-  /// The game, or the position, of a text; `nil`, with a notice of the line that is wrong, where it is none.
+  /// The game or position of a text; if invalid, `nil` and a notice with the line.
   private func record(from text: String, in source: String) -> Record? {
     do throws(NotationError) { return try Library.record(from: text) } catch {
-      // Why it is wrong is known in English only.
+      // The reason exists in English only.
       let reason = screen.settings.language == .english ? " \(error.description)" : ""
       say(screen.text(.unreadableLine, source, "\(error.line)") + reason)
       return nil
@@ -206,7 +206,7 @@ package final class Files {
 
   private func listGames() { (screen.pages.games, screen.pages.hasOlderGames) = library.entries(atMost: listLimit) }
 
-  /// Does something with a saved game, unless another window plays it, and lists the games again.
+  /// Runs `body` on a saved game unless another window plays it, then lists the games again.
   private func withGame(_ path: String, _ body: (_ name: String, GameKeeper) -> Void) {
     guard let keeper, let store, let name = store.name(of: path) else { return say(screen.text(.saveFailed)) }
     guard store.take(name) else { return say(screen.text(.otherWindow)) }
@@ -223,14 +223,14 @@ package final class Files {
     }
   }
 
-  /// Gives a saved game a name, or removes it.
+  /// Names a saved game or removes its name.
   private func rename(_ path: String, _ title: String) {
     withGame(path) { name, keeper in
       let words = title.split(whereSeparator: { $0.isWhitespace }).joined(separator: " ")
       let title = words.isEmpty ? nil : words
       do throws(WriteFault) {
         guard try keeper.change(name, { $0[tag: "Event"] = title }) else { return say(screen.text(.unreadable, path)) }
-        // The next move writes the file anew.
+        // The running game gets the title too, since its next move rewrites the file.
         if name == self.name { self.title = title }
       } catch {
         say(screen.text(.saveFailed, because: error))
@@ -240,10 +240,10 @@ package final class Files {
 
   // MARK: - Review
 
-  /// What the page's address names while a game is under review.
+  /// The page's path while a game is under review.
   private(set) var reviewedPlace = ""
 
-  /// A game as addresses name it; to others nobody is called "you".
+  /// The path of a game; "you" is replaced by the player's name.
   private func place(of record: Record) -> String {
     var record = record
     let name = screen.settings.name
@@ -258,15 +258,15 @@ package final class Files {
     reviewedPlace = services.isPage ? place(of: record) : ""
   }
 
-  /// Takes the game on the board to the review page.
+  /// Opens the game on the board for review.
   func review() {
     review(running, human: session.participants.loneHuman)
   }
 
-  /// Opens a game file for review; what is wrong with it is shown with its line.
+  /// Opens a game file for review; errors are shown with their line.
   package func open(path: String) { open(saved(path)) }
 
-  /// Opens a game that came with the page's address.
+  /// Opens a game contained in the page's URL.
   package func open(words: String) { open(record(from: words, in: screen.text(.game))) }
 
   private func open(_ record: Record?) {
@@ -277,7 +277,7 @@ package final class Files {
 
   // MARK: - Pieces and pictures
 
-  /// Writes the piece of the game under review, or else of the one on the board, in every form, on a worker.
+  /// Exports the piece of the game under review, or else of the one on the board, in all formats, on a worker.
   private func keepPiece() {
     guard let piece else { return }
     say(screen.text(.keeping))
@@ -336,7 +336,7 @@ package final class Files {
   }
 }
 
-/// News from workers for the window.
+/// A thread-safe queue of results from workers.
 final class Mailbox<News: Sendable>: Sendable {
   private let news = Mutex<[News]>([])
 
@@ -351,7 +351,7 @@ final class Mailbox<News: Sendable>: Sendable {
 }
 
 extension RootScreen {
-  /// Words about something that could not be written, and why.
+  /// An error message with the reason of a failed write.
   package func text(_ phrase: Phrase, because fault: WriteFault, _ path: String? = nil) -> String {
     let reason: Phrase? =
       switch fault {

@@ -7,12 +7,12 @@ import Screen
 import TicTacToe
 import Tintinnabuli
 
-/// A kept game on a board of its own, as it was at each moment of its music: the pictures of a film.
+/// A saved game on a board of its own, replayed along its music for the frames of a film.
 package struct FilmStage {
   private let screen = RootScreen(services: PlatformServices(locks: .none))
   private var happenings: ArraySlice<(moment: Tick, happening: Happening)>
 
-  /// The music of a film, which lasts about a minute: two seconds a move, or less where there are many.
+  /// The music of a film, of about a minute: two seconds a move, or less in long games.
   package static func music(of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player?) -> Rendition {
     var record = record
     record.logSlots = nil
@@ -25,7 +25,7 @@ package struct FilmStage {
     return Rendition(of: record, rules: rules, seed: seed, human: human, trimmed: true, opens: false)
   }
 
-  /// Sets the board up for two players with names.
+  /// Sets up the board for two named players.
   package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
     happenings = rendition.happenings[...]
     screen.model.game = Game(from: record.game.startState)
@@ -38,7 +38,7 @@ package struct FilmStage {
     screen.model.tonality = Tonality(scale: scale, x: cells, o: cells)
   }
 
-  /// Draws the picture of a moment in seconds, none earlier than the last; returns what changed.
+  /// Draws the frame at a time in seconds, not before the previous one; returns the changed rectangles.
   package mutating func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     while let next = happenings.first, next.moment.seconds <= now {
       happenings.removeFirst()

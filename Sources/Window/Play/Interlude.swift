@@ -1,42 +1,42 @@
 import ScoreModel
 import Session
 
-/// A piece that sounds in place of the running game's score: a replay, or one sign of the help page.
+/// A piece that plays instead of the running game's score: a replay or a sign of the help page.
 ///
-/// Its events are posted a little ahead of the sound, under generations of their own, far above the score's.
+/// Its events are posted slightly ahead, with generations of their own far above the score's.
 struct Interlude {
   private let events: [ScoreEvent]
   private var next = 0
-  /// What to add to the piece's time to get the engine's.
+  /// The engine's time less the piece's time.
   private let offset: Int64
   private let generation: UInt32
-  /// The last frame of the piece, in the engine's time.
+  /// The end of the piece in the engine's time.
   let end: Tick
 
-  /// How far ahead events are posted.
+  /// The time by which events are posted ahead.
   private static let ahead = Tick.seconds(2)
-  /// The room between what stopped and what begins.
+  /// The pause before the piece.
   private static let pause = Tick.milliseconds(450)
-  /// The score counts generations from 1; it would take years to come this far.
+  /// The score counts generations from 1 and would need years to reach this.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
-  /// Starts a piece at a moment of its own time; `number` counts the interludes of the session.
+  /// Starts a piece at `from` on its own time axis; `number` counts the session's interludes.
   init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
     let now = sound.now()
     generation = Interlude.firstGeneration + 2 * number + 1
     offset = (now + Interlude.pause - from).rawValue
     end = to + Tick(rawValue: offset)
-    // What the score has posted but not played is dropped, and what rings is let go.
+    // Discard the score's pending events and release its notes.
     self.events = events.filter {
       $0.frame >= from && $0.frame <= to && $0.kind != .cut && $0.kind != .drone && $0.kind != .preview
     }
     sound.post(Interlude.silence(at: now, generation: generation))
   }
 
-  /// Where the piece is now, in its own time.
+  /// The current position in the piece.
   func position(_ sound: SoundPort) -> Tick { Tick(rawValue: sound.now().rawValue - offset) }
 
-  /// Posts what comes next; false once everything has sounded.
+  /// Posts due events; `false` when the piece has ended.
   mutating func advance(_ sound: SoundPort) -> Bool {
     let horizon = sound.now() + Interlude.ahead
     var due: [ScoreEvent] = []
@@ -51,10 +51,10 @@ struct Interlude {
     return sound.now() < end
   }
 
-  /// Lets go of what sounds and drops what was to come.
+  /// Releases its notes and discards its pending events.
   func stop(_ sound: SoundPort) { sound.post(Interlude.silence(at: sound.now(), generation: generation + 1)) }
 
-  /// Drops what the score has posted ahead and not played; what rings goes on.
+  /// Discards the score's pending events; sounding notes continue.
   static func cut(_ sound: SoundPort) {
     sound.post([ScoreEvent(frame: sound.now(), generation: firstGeneration, kind: .cut)])
   }

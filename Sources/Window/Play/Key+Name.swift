@@ -1,14 +1,14 @@
 import Screen
 
 extension Key {
-  /// The keys that are called by a word, as scripts write it. Browsers have the same words, with `Arrow` before a direction.
+  /// Keys by name, for scripts. Browsers use the same names, with `Arrow` before directions.
   package static let named: [String: Key] = [
     "up": .up, "down": .down, "left": .left, "right": .right, "enter": .enter, "escape": .escape, "tab": .tab,
     "backspace": .backspace, "delete": .delete, "home": .home, "end": .end, "pageup": .pageUp,
     "pagedown": .pageDown, "space": .character(" "),
   ]
 
-  /// Reads a word of `named`, one sign, or `f1` to `f12`, in upper or lower case.
+  /// Parses a name of `named`, a single character, or `f1` to `f12`, regardless of case.
   package init?(name: String) {
     let name = name.lowercased()
     if let key = Key.named[name] {

@@ -9,14 +9,14 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The player's settings, wherever they have an effect on the sound.
+/// Applies the player's settings to the sound.
 final class Knobs {
   private let machine: Machine
   private let session: GameSession
   private let screen: RootScreen
   private let rulesName: String
   private let say: (String) -> Void
-  /// The key of the score rules in force, for the strip.
+  /// The tonality of the current score rules, for the score view.
   private(set) var tonality: Tonality
   private var rulesWatch = RulesWatch()
   private var hasTuned = false
@@ -43,19 +43,19 @@ final class Knobs {
     settings.$device.observe { sound.setDevice($0) }
   }
 
-  /// Reads the score rules again where their file was saved again.
+  /// Reloads the score rules when their file has changed.
   func watchRules(at now: Double) {
     if rulesWatch.wantsReading(at: now, stamp: machine.services.fileStamp) { loadRules(screen.settings.scoreRules) }
     if session.rulesInForce.scale != tonality.scale { retune() }
   }
 
-  /// Takes staff, cells and strings to the tonic of the running game.
+  /// Transposes staff, cells and strings to the tonic of the running game.
   private func retune() {
     machine.sound.load(session.rulesInForce)
     tonality = Tonality(session.rulesInForce)
   }
 
-  /// A slider's position as a level: its default is the level the score was balanced at, silence is its end.
+  /// Converts a slider's position to a level: its default is 0 dB, its lower end silence.
   private static func decibels(_ position: Double, reference: Double) -> Double? {
     position <= 0 ? nil : 40 * log10(position / reference)
   }
@@ -65,7 +65,7 @@ final class Knobs {
     machine.sound.setTuning(a4)
   }
 
-  /// The grand where it is installed, unless the player or the command line wants the other one.
+  /// Selects the grand piano if installed, unless the player or the command line prefers the other.
   private func choosePiano() {
     let setGrand = machine.sound.setGrand
     let wanted = setGrand == nil ? .modal : screen.settings.piano
@@ -73,7 +73,7 @@ final class Knobs {
     setGrand?(wanted == .grand)
   }
 
-  /// What goes on sounding while the window is hidden: time, clocks and opponents always go on.
+  /// Applies the setting for hidden windows to the sound; time, clocks and opponents continue in any case.
   func applyBackground(hidden: Bool) {
     isHidden = hidden
     let settings = screen.settings
@@ -82,17 +82,17 @@ final class Knobs {
     machine.sound.setUnheard(isSilent || hidden && settings.muted)
     machine.sound.setDroneLevel(isSilent ? nil : Knobs.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
-    // What the score had posted ahead is dropped as the voices go; its next bar brings them back.
+    // Discard the score's pending events; its next bar starts the voices again.
     if voices != .all, session.voices != voices { Interlude.cut(machine.sound.port) }
     session.voices = voices
   }
 
-  /// Reads score rules; what is wrong with them is shown, and the last good ones go on.
+  /// Loads score rules; errors are shown, and the previous rules stay in force.
   func loadRules(_ name: String, isFirst: Bool = false) {
-    // What is written while it is read changes the stamp again, and is read again.
+    // The stamp is taken before reading: a write during the read changes it and triggers another read.
     let path = machine.rules.path(name)
     rulesWatch.watch(path, stamp: path.flatMap(machine.services.fileStamp))
-    // What the session was made with needs no loading.
+    // The session was created with these rules.
     if isFirst && name == rulesName { return }
     do throws(RuleShelf.Refusal) {
       let loaded = try machine.rules.load(name)
@@ -106,9 +106,9 @@ final class Knobs {
   }
 }
 
-/// What the pages show that does not change.
+/// The constant content of pages.
 package enum Pages {
-  /// Services that neither read nor write the player's settings: pictures are the same on every machine.
+  /// Services that neither read nor write the player's settings, so that pictures are the same on every machine.
   package static func withoutSettings(_ services: PlatformServices) -> PlatformServices {
     var services = services
     let folder = services.configFolder()
@@ -119,14 +119,14 @@ package enum Pages {
     return services
   }
 
-  /// The themes beside the rule files, or the light one alone.
+  /// The themes in the themes folder; the light one without it.
   static func themes(_ machine: Machine) -> (themes: [Theme], errors: [(path: String, error: ThemeError)]) {
     guard let folder = machine.themesFolder else { return ([.light], []) }
     let read = Theme.read(folder: folder, services: machine.services)
     return read.themes.isEmpty ? ([.light], read.errors) : read
   }
 
-  /// Fills the pages with what does not change.
+  /// Fills in the constant content of the pages.
   static func fill(_ screen: RootScreen, _ rules: RuleShelf) {
     screen.pages.scoreRules = rules.names
     screen.pages.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
@@ -139,7 +139,7 @@ package enum Pages {
 }
 
 extension Tonality {
-  /// The key and the cells of score rules.
+  /// The tonality of score rules.
   init(_ rules: ScoreRules) {
     func hand(_ octaves: Int) -> [Pitch] { rules.cells.map { Pitch(min(max($0.midi + 12 * octaves, 0), 127)) } }
     self.init(scale: rules.scale, x: hand(rules.first.octaves), o: hand(rules.second.octaves))
@@ -147,9 +147,9 @@ extension Tonality {
 }
 
 extension Settings {
-  /// Keeps what the window state wants kept.
+  /// Stores the values that the window state wants to keep.
   func remember(_ memory: Memory, _ services: PlatformServices) {
-    // Reads the marks again: another window may have added to them since.
+    // Another window may have changed the marks since.
     refreshMarks()
     switch memory {
     case .server(let address): server = address
@@ -159,9 +159,9 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // Another window may have solved this board, or one of a later day, meanwhile.
+      // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }
-      // A flight from Los Angeles to Sydney skips a date: it is no gap as long as only one has begun where the player came from.
+      // A flight from Los Angeles to Sydney skips a date. That is no gap if only one date has begun in the former time zone.
       let (zone, clock) = (services.zoneMinutes(), Int(services.timeStamp().dropFirst(11).prefix(4)) ?? 0)
       let isSkipped = day == solvedDay + 2 && clock / 100 * 60 + clock % 100 < zone - solvedZone
       (streak, solvedDay, solvedZone) = (day == solvedDay + 1 || isSkipped ? streak + 1 : 1, day, zone)

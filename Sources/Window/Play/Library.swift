@@ -7,13 +7,13 @@ import Screen
 import Session
 import TicTacToe
 
-/// The folder of games, and what is made of it: the list, statistics, players that have learned.
+/// The folder of saved games, and lists, statistics and learning players derived from it.
 package struct Library {
   let services: PlatformServices
   let screen: RootScreen
   let knowledge: UltimateKnowledge
 
-  /// Reads a game as PGN-shaped text, a line of JSON or a link, or a position as one line of its own notation.
+  /// Parses a game as PGN-like text, a line of JSON or a link, or a position in its one-line notation.
   package static func record(from text: String) throws(NotationError) -> Record {
     if let link = Record.link(in: text) { return try Record(link: link) }
     let words = text.drop { $0.isWhitespace }
@@ -25,41 +25,41 @@ package struct Library {
     return Record(game: Game(from: state))
   }
 
-  /// The record with the day its name says.
+  /// The record with the date of its file name.
   static func dated(_ record: Record, as name: String) -> Record {
     var record = record
     if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", by: ".") }
     return record
   }
 
-  /// What the game is called, who played and when, as one line.
+  /// Name, players and date in one line.
   func title(of record: Record) -> String {
     let players = (record[tag: "Event"].map { "\($0): " } ?? "") + players(of: record)
     return record[tag: "Date"].map { "\(players), \($0.replacing(".", by: "-"))" } ?? players
   }
 
-  /// Who played, as one line.
+  /// Both players in one line.
   func players(of record: Record) -> String {
     let names = names(in: record)
     return "\(names.x) – \(names.o)"
   }
 
-  /// What both players are called on the pages.
+  /// The displayed names of both players.
   func names(in record: Record) -> (x: String, o: String) { (name(of: .x, in: record), name(of: .o, in: record)) }
 
-  /// What a side's player is called on the pages.
+  /// The displayed name of a side's player.
   func name(of side: Player, in record: Record) -> String {
     guard let name = record[player: side] else { return "\(side.letter)" }
     return Library.displayName(of: name, on: screen)
   }
 
-  /// What a player of a record is called: opponents by their character, the player by `you`, other people by their name.
+  /// The displayed name of a player in a record: an opponent's character, `you`, or a person's name.
   static func displayName(of name: String, on screen: RootScreen) -> String {
     let seat = Seat(recordName: name)
     return seat != .human ? screen.name(of: seat) : name == "you" ? screen.text(.you) : name
   }
 
-  /// The side of the one local human of a kept game, if there was exactly one.
+  /// The side of the only local human in a saved game; `nil` with none or two.
   static func human(of record: Record) -> Player? {
     if let human = record.human { return human }
     let me = Player.allCases.filter { record[player: $0] == "you" }
@@ -69,14 +69,14 @@ package struct Library {
 
   // MARK: - The folder
 
-  /// The number of games listed at first, and added each time older ones are asked for.
+  /// The number of games listed at first and added on each request for older ones.
   static let listStep = 500
-  /// Begins the last part of the names of games that were saved from their review: they are listed, and were counted when they were played.
+  /// The mark in the names of games saved from their review: they are listed, but not counted again.
   static let copyMark = "copy"
 
   private var folder: String { "\(services.dataFolder())/games" }
 
-  /// The names of the saved games, the newest first.
+  /// The names of the saved games, newest first.
   private var names: [String] {
     services.listFolder(folder).filter { $0.hasSuffix(GameStore.suffix) }
       .map { String($0.dropLast(GameStore.suffix.count)) }.sorted(by: >)
@@ -90,15 +90,15 @@ package struct Library {
     }
   }
 
-  /// Every game that was played here, in order of time.
+  /// All games played here, in time order.
   private func playedRecords() -> [Record] {
     names.reversed().compactMap { name in
       name.split(separator: "-").contains { $0.hasPrefix(Library.copyMark) } ? nil : record(of: name)
     }
   }
 
-  /// The newest games for the list, and whether there are older ones. A file that cannot be read is listed by its name, so
-  /// that it can be deleted.
+  /// The newest games for the list, and whether there are older ones. An unreadable file is listed by its name, so that
+  /// it can be deleted.
   func entries(atMost limit: Int) -> (games: [GameEntry], hasOlder: Bool) {
     let names = names
     let games = names.prefix(limit).map { name in
@@ -114,7 +114,7 @@ package struct Library {
     return (games, names.count > limit)
   }
 
-  /// `2026-11-21-154210-1`, as games are named, in a form people read; other names as they are.
+  /// Formats a file name such as `2026-11-21-154210-1` for display; other names stay.
   private static func moment(_ name: String) -> String {
     let parts = name.split(separator: "-")
     guard parts.count >= 4, parts[0].count == 4, parts[3].count == 6, parts[3].allSatisfy({ $0.isNumber }) else {
@@ -148,7 +148,7 @@ package struct Library {
     var opponents: [String: Tally] = [:]
     for record in games {
       guard let outcome = record.game.end?.outcome else { continue }
-      // The player's own games: one side is a person, the other is not.
+      // Only games in which exactly one side was a person.
       guard let side = Library.human(of: record) else { continue }
       let result = outcome == .draw ? 0 : outcome == .win(side) ? 1 : -1
       func add(_ tally: inout Tally) {
@@ -172,9 +172,9 @@ package struct Library {
     name == "random" ? "0" : name.hasPrefix("levels:") ? "1\(name)" : name == "perfect" ? "3" : "2\(name)"
   }
 
-  // MARK: - Players that learn: nothing of theirs is stored but the games, so deleting games is forgetting them
+  // MARK: - Learning players: only the games are stored, so deleting games makes the players forget them
 
-  /// Who plays a set-up; learning players first learn from every game kept of theirs, oldest first.
+  /// The players of a setup; learning players first replay all their saved games, oldest first.
   package func participants(of setup: GameSetup, learning: Bool = true) -> Participants {
     var participants = setup.participants(knowing: setup.variant == .ultimate ? knowledge.value : nil)
     guard learning else { return participants }
@@ -205,7 +205,7 @@ package struct Library {
 }
 
 extension GameSession {
-  /// The beads of menace's matchbox for the position, cell by cell; `nil` where it is not its turn.
+  /// MENACE's beads for the position by cell; `nil` if it is not its turn.
   var beads: [Int]? {
     guard !game.isOver, case .machine(let player) = participants[game.turn],
       let distribution = player.beads(in: game)

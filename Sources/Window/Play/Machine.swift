@@ -10,53 +10,53 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The sound as functions: of an engine in this process, or of one that runs elsewhere.
+/// The sound output as functions, of an engine in this process or elsewhere.
 package struct SoundOutput {
   package let port: SoundPort
   package var setVolume: (_ decibels: Double) -> Void = { _ in }
-  /// Sets the level of previews; `nil` is silence.
+  /// Sets the volume of previews; `nil` is silence.
   package var setPreviewLevel: (_ decibels: Double?) -> Void = { _ in }
-  /// Sets the level of the drone; `nil` is silence.
+  /// Sets the volume of the drone; `nil` is silence.
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
-  /// Silences everything, or lets it be heard again.
+  /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Says that nobody hears anything for now: it need not be computed.
+  /// Tells that nobody hears the sound now, so that it need not be computed.
   package var setUnheard: (Bool) -> Void = { _ in }
   package var setTuning: (_ a4: Double) -> Void = { _ in }
   package var load: (ScoreRules) -> Void = { _ in }
-  /// Plays on the sampled grand, or on the modal piano; `nil` where there is no grand.
+  /// Selects the sampled grand or the modal piano; `nil` without a grand.
   package var setGrand: ((Bool) -> Void)?
-  /// Changes the device; an empty name is the system's own.
+  /// Selects the output device; an empty name is the system's default.
   package var setDevice: (String) -> Void = { _ in }
 
-  /// Events go through a port; nothing else is set.
+  /// An output with a port for events only.
   package init(_ port: SoundPort) { self.port = port }
 }
 
-/// What has become of the sound.
+/// The state of the sound output.
 package enum SoundState: Sendable, Hashable {
   case playing
   case none
-  /// What plays it is not there, as in an old browser.
+  /// Not supported, for example in an old browser.
   case impossible
   case lost
 }
 
-/// The score rules that can be had.
+/// The available score rules.
 package struct RuleShelf {
-  /// Rules that were read and found good, and what records name them by.
+  /// Valid rules and their reference in records.
   package typealias Loaded = (rules: ScoreRules, reference: Record.ScoreRules)
 
-  /// Why rules cannot be had, a line for each thing wrong.
+  /// The reasons why rules could not be loaded, one line each.
   package struct Refusal: Error, Sendable {
     package let description: String
 
     package init(_ description: String) { self.description = description }
   }
 
-  /// The names of those that come with the game, the standard ones first.
+  /// The names of the shipped rules, standard first.
   package var names: [String] = []
-  /// The file of a name, where it is one that may change.
+  /// The file of a name, if it is one that may change.
   package var path: (_ name: String) -> String? = { _ in nil }
   package var load: (_ name: String) throws(Refusal) -> Loaded
 
@@ -78,68 +78,67 @@ package struct Connection {
   }
 }
 
-/// A game's piece, to be kept in every form there is.
+/// A game's piece, to be exported in all formats.
 package struct Piece: Sendable {
-  /// What its files are called.
+  /// The base name of its files.
   package var name: String
   package var record: Record
   package var rules: ScoreRules
-  /// The side of the one local person.
+  /// The side of the only local person.
   package var human: Player?
-  /// The players, as they are called to others.
+  /// The players' names for others.
   package var names: (x: String, o: String)
-  /// Whether it is played on the sampled grand.
+  /// Whether the sampled grand plays it.
   package var isGrand: Bool
-  /// The tuning in Hz.
+  /// The tuning of A4 in Hz.
   package var a4: Double
 
-  /// What stands over the page.
+  /// The title on the score page.
   package var title: String { "\(names.x) – \(names.o)" }
 }
 
-/// How far a piece or a film is.
+/// The progress of an export or film.
 package enum MakingNews: Sendable, Hashable {
   case percent(Int)
-  /// It is done, and lies at a path or under a name.
+  /// Finished, at this path or name.
   case kept(String)
   case failed(MakingFault)
   case stopped
 }
 
-/// Why a piece or a film could not be made.
+/// The reason why an export or film failed.
 package enum MakingFault: Error, Sendable, Hashable {
   case noFFmpeg
   case write(path: String, WriteFault)
-  /// A line of the program that refused.
+  /// The error message of the program that failed.
   case other(String)
 }
 
-/// What differs between the machines the game is played on, beside the services of the window.
+/// The differences between the machines that the game runs on, besides the window's services.
 package struct Machine {
   package var services: PlatformServices
   package var sound: SoundOutput
   package var rules: RuleShelf
   package var themesFolder: String?
-  /// Reads a file that comes with the game, by its name in `Assets`.
+  /// Reads a file of `Assets` by name.
   package var readAsset: (_ name: String) -> [UInt8]? = { _ in nil }
-  /// Goes to a match server as a guest of that name, or with the token of an account.
+  /// Connects to a match server as a guest with a name, or with an account's token.
   package var connect: (ServerAddress, _ name: String?) -> Connection
-  /// The steady clock in milliseconds that matches are timed by.
+  /// The steady clock for matches, in milliseconds.
   package var milliseconds: () -> Int64
-  /// Serves on this machine; `nil` where that failed.
+  /// Starts a server on this machine; `nil` on failure.
   package var host: () -> ServerAddress? = { nil }
-  /// Tells those near of the own room, and hears of theirs while somebody looks for them; where this machine serves, and the
-  /// page of its server.
+  /// Announces the own room on the local network and, while `isLooking`, receives announcements of others; returns the
+  /// address and page of this machine's server, and the rooms.
   package var neighbours:
     (NetworkModel, _ isLooking: Bool, _ now: Double) -> (own: String?, page: String?, rooms: [NetworkModel.Nearby]) =
       { _, _, _ in (nil, nil, []) }
-  /// Keeps a piece; `told` is called from any thread.
+  /// Exports a piece; `told` is called from any thread.
   package var keep: (Piece, _ told: @escaping @Sendable (MakingNews) -> Void) -> Void
-  /// Makes a film of a piece; `told` hears of it from any thread, and what is handed back stops it. `nil` where none can be
-  /// made.
+  /// Makes a film of a piece and returns a function that cancels it; `told` is called from any thread. `nil` if films are not possible.
   package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (MakingNews) -> Void) -> () -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
-  /// Gives away the picture of today's board, which `draw` draws; tells where it lies, where that is a file.
+  /// Shares the picture of the daily puzzle drawn by `draw`; returns its path if it is a file.
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }
 
   package init(

@@ -7,19 +7,19 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// Music in place of the running game's: replays and the signs of the help page.
+/// Music instead of the running game's: replays and the signs of the help page.
 final class Music {
   private let sound: SoundOutput
   private let session: GameSession
   private let screen: RootScreen
   private var interlude: Interlude?
   private var count: UInt32 = 0
-  /// The game last taken to the review page, and its music.
+  /// The game last reviewed, with its music.
   private(set) var reviewed: (record: Record, music: Rendition)?
-  /// Whether the sound has another piece's instrument and low tone.
+  /// Whether the sound has another piece's instrument and drone.
   private var isAway = false
 
-  /// Whether something sounds in place of the score.
+  /// Whether something plays instead of the score.
   var isPlaying: Bool { interlude != nil }
 
   init(_ sound: SoundOutput, _ session: GameSession, _ screen: RootScreen) {
@@ -44,7 +44,7 @@ final class Music {
     carryOn()
   }
 
-  /// Ends what sounds in place of the score, which then goes on.
+  /// Stops the interlude; the score continues.
   func stop() {
     guard let interlude else { return }
     interlude.stop(sound.port)
@@ -59,20 +59,20 @@ final class Music {
     isAway = false
   }
 
-  /// Takes the strings and the low tone under everything to the tonic of rules.
+  /// Tunes the strings and the drone to the tonic of rules.
   private func tune(_ rules: ScoreRules) {
     sound.load(rules)
     sound.port.post([rules.drone.bed(at: sound.port.now(), seconds: 0.3, generation: 0)])
   }
 
-  /// Posts what the interlude plays next.
+  /// Posts the next events of the interlude.
   func carryOn() {
     guard interlude != nil else { return }
     if interlude?.advance(sound.port) == false { return end() }
     screen.pages.replay?.soundNow = interlude?.position(sound.port)
   }
 
-  /// Takes a game to the review page, with the music it had for the one local human.
+  /// Opens a game for review, with the music it had for the only local human.
   func review(_ record: Record, human: Player?, title: String) {
     stop()
     let music = Rendition(of: record, rules: session.rules, human: human)
@@ -81,14 +81,14 @@ final class Music {
       game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
   }
 
-  /// Plays the music of the game under review from the bar of a ply.
+  /// Plays the music of the game under review from the bar of a ply on.
   private func playReplay(from ply: Int) {
     guard let music = reviewed?.music else { return }
     let bar = music.bars.first { $0.kind == .move && $0.ply >= ply } ?? music.bars.last
     start(music.events, from: ply == 0 ? .zero : bar?.start ?? .zero, to: music.end, rules: music.rules)
   }
 
-  /// Sounds one sign of the music.
+  /// Plays a musical sign.
   private func play(_ sign: MusicSign) {
     guard let example = SignExample(of: sign, rules: session.rules) else { return }
     start(example.events, from: example.from, to: example.to, rules: session.rules)

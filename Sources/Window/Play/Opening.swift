@@ -4,21 +4,21 @@ import Screen
 import Session
 import TicTacToe
 
-/// How a program begins: what its command line or its address asks for, beside what the player has set.
+/// The launch options: requests of the command line or the URL beyond the player's settings.
 package struct Opening {
   package var seed: UInt64
   package var rulesName: String
   package var rules: RuleShelf.Loaded
-  /// The opponent and the side, where they are not those of the last game.
+  /// The opponent and the side, if not those of the last game.
   package var opponent: Seat?
   package var side: Player?
-  /// The game, where it is not the last one.
+  /// The variant, if not the last one.
   package var variant: Variant?
-  /// Whether games are kept in the player's folder, and opponents learn from those that are.
+  /// Whether games are saved in the player's folder, and opponents learn from those there.
   package var keepsGames = true
-  /// Whether a game that was cut short is taken up.
+  /// Whether an interrupted game is resumed.
   package var mayResume = true
-  /// Sets what holds for this run.
+  /// Sets values for this run.
   package var overrides: (Settings) -> Void = { _ in }
 
   package init(seed: UInt64, rulesName: String, rules: RuleShelf.Loaded) {
@@ -27,7 +27,7 @@ package struct Opening {
 
   fileprivate func setup(remembered settings: Settings) -> GameSetup {
     let opponent = opponent ?? Seat(argument: settings.opponent) ?? .level(3)
-    // Whoever names an opponent begins, unless the side is named too.
+    // With a named opponent the player begins, unless the side is named, too.
     let side = side ?? (self.opponent == nil && settings.side == "o" ? .o : .x)
     let setup = side == .o ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
     return setup.playing(variant ?? settings.game)
@@ -35,7 +35,7 @@ package struct Opening {
 }
 
 extension App {
-  /// Puts a game together on a machine: the session with its sound and players, the games that are kept, the pages.
+  /// Assembles a game on a machine: session, sound, players, saved games and pages.
   package convenience init(_ machine: Machine, _ opening: Opening) {
     let services = machine.services
     var setup = opening.setup(remembered: Settings(services: services))

@@ -1,24 +1,24 @@
-/// Notices when the rule file in force was saved again.
+/// Detects that the rule file in use was saved again.
 ///
-/// A file is taken up when it has kept still from one look to the next: editors write in several steps.
+/// A changed file is read once it has stayed the same between two checks, since editors write in several steps.
 struct RulesWatch {
   private var path: String?
-  /// The file as it was when it was read, and at the last look.
+  /// The file's stamp when it was read, and at the last check.
   private var read: UInt64?
   private var seen: UInt64?
   private var nextLook = 0.0
 
-  /// Seconds between two looks.
+  /// Seconds between two checks.
   private static let interval = 0.4
 
-  /// Watches a file from here on; `stamp` is what it was just before it was read.
+  /// Starts watching a file; `stamp` is its stamp just before it was read.
   mutating func watch(_ path: String?, stamp: UInt64?) {
     self.path = path
     read = stamp
     seen = stamp
   }
 
-  /// Whether the file should be read again. Cheap, but for one look at the file every 0.4 s.
+  /// Whether the file should be read again. Checks the file at most every 0.4 s.
   mutating func wantsReading(at now: Double, stamp: (String) -> UInt64?) -> Bool {
     guard now >= nextLook, let path else { return false }
     nextLook = now + RulesWatch.interval

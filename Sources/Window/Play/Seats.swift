@@ -4,21 +4,21 @@ import Session
 import TicTacToe
 
 extension Seat {
-  /// The opponents that the command line and records call by the same name.
+  /// The opponents with the same name on the command line and in records.
   private static let named: [(name: String, seat: Seat)] = [
     ("random", .random), ("perfect", .perfect), ("adaptive", .adaptive), ("menace", .menace),
   ]
 
   private static func opponent(_ name: String) -> Seat? { named.first { $0.name == name }?.seat }
 
-  /// Reads `--level`: 1–6, `random`, `perfect`, `adaptive`, `menace`, or `person` for two people at one machine.
+  /// Parses `--level`: 1–6, `random`, `perfect`, `adaptive`, `menace`, or `person` for two people at one machine.
   package init?(argument: String) {
     let level = Int(argument).flatMap { Level(number: $0) }.map { Seat.level($0.number) }
     guard let seat = argument == "person" ? .human : Seat.opponent(argument) ?? level else { return nil }
     self = seat
   }
 
-  /// How `--level` spells it; `nil` for people elsewhere.
+  /// The spelling of `--level`; `nil` for remote people.
   var argument: String? {
     switch self {
     case .human: "person"
@@ -27,14 +27,14 @@ extension Seat {
     }
   }
 
-  /// Reads the name a record gives a player; people have any name that no opponent bears.
+  /// Parses a player's name in a record; any name that is not an opponent's is a person.
   package init(recordName: String?) {
     let number = recordName.flatMap { $0.hasPrefix("levels:") ? Int($0.dropFirst(7)) : nil }
     let level = number.flatMap { Level(number: $0) }.map { Seat.level($0.number) }
     self = recordName.flatMap { Seat.opponent($0) } ?? level ?? .human
   }
 
-  /// Who sits here at a game, as the session knows them.
+  /// The session's participant for this seat.
   func participant(name: String, at variant: Variant, knowing value: UltimateValue?) -> Participant {
     switch self {
     case .human: .human(name: name)
@@ -43,7 +43,7 @@ extension Seat {
     case .perfect:
       variant == .infinite
         ? .machine(MachinePlayer(InfiniteOpponent.simple(.perfect))) : .opponent(SimpleOpponent.perfect)
-    // Untaught; the app teaches them by the games it keeps (`Library.participants(of:)`).
+    // Untaught: the app trains them with saved games (`Library.participants(of:)`).
     case .adaptive: .opponent(Adaptive())
     case .menace: .opponent(Menace())
     case .remote(let name): .human(name: name)
@@ -63,7 +63,7 @@ extension Seat {
 }
 
 extension GameSetup {
-  /// Who plays, as the session knows them; two people at one machine are told apart by their side.
+  /// The session's participants; two people at one machine are named by their sides.
   package func participants(knowing value: UltimateValue? = nil) -> Participants {
     let lone = x == .human && o == .human ? nil : "you"
     func participant(_ seat: Seat, _ name: String) -> Participant {

@@ -7,17 +7,17 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// The music of one sign: the end of the shortest game that has it, found by the rules and not listed by hand.
+/// An example of a musical sign: the end of the shortest game with it, found by search.
 struct SignExample {
-  /// The music, of which `from` … `to` is the sign.
+  /// The music, in which `from` … `to` is the sign.
   let events: [ScoreEvent]
   let from: Tick
   let to: Tick
 
-  /// Seconds of a closing arch that are enough to know it.
+  /// Seconds of a closing arch, enough to recognise it.
   private static let ending = 20.0
 
-  /// `nil` where no short game has the sign.
+  /// `nil` if no short game has the sign.
   init?(of sign: MusicSign, rules: ScoreRules) {
     guard let record = SignExample.record(of: sign) else { return nil }
     switch sign {
@@ -31,13 +31,13 @@ struct SignExample {
       let last = moves.last?.end ?? music.end
       let isEnding = [.win, .loss, .draw].contains(sign)
       events = music.events
-      // A sign is best heard after the bar before it.
+      // A sign is best understood after the bar before it.
       from = (isEnding || sign == .awakening ? moves.last : moves.dropLast().last ?? moves.last)?.start ?? .zero
       to = isEnding ? min(music.end, last + .seconds(SignExample.ending)) : last
     }
   }
 
-  /// What no record keeps: an echo, a move taken back, a refusal, each after a calm game of three moves.
+  /// Signs that no record contains: echo, undo and refusal, each after a calm game of three moves.
   private init(gesture: MusicSign, after record: Record, _ rules: ScoreRules) {
     var conductor = GameConductor(seed: 1, rules: rules)
     var events = conductor.handle(.opened(resuming: true), at: .zero)
@@ -50,7 +50,7 @@ struct SignExample {
     let last = conductor.music.bars.last?.start ?? .zero
     switch gesture {
     case .undo:
-      // The bar, and then the same backwards.
+      // The bar, then the same bar backwards.
       let answer = conductor.handle(.undone, at: now)
       self.init(events + answer, from: last, to: answer.map { $0.frame + Tick(rawValue: Int64($0.duration)) }.max())
     case .echo:
@@ -70,7 +70,7 @@ struct SignExample {
     self.to = to ?? from
   }
 
-  /// The record of a game whose last move has the sign.
+  /// A game whose last move has the sign.
   private static func record(of sign: MusicSign) -> Record? {
     switch sign {
     case .opening: return Record()
@@ -81,14 +81,14 @@ struct SignExample {
     }
   }
 
-  /// A game of Infinite in which X goes round the corners and O round the edges until all stands as it stood.
+  /// A game of Infinite in which X circles through the corners and O through the edges until a position repeats.
   private static var round: Record {
     var game = Game(from: VariantState(startOf: .infinite))
     for cell in [6, 3, 0, 1, 2, 5, 8, 7, 6, 3, 0, 1, 2, 5] { try? game.play(Cell(cell)) }
     return Record(game: game)
   }
 
-  /// Random games of Ultimate, the same each time, up to the first move that has the sign and decides nothing.
+  /// Random games of Ultimate from fixed seeds, up to the first move that has the sign and does not decide a board.
   private static func playUltimate(until sign: MusicSign) -> Record? {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SplitMix64(seed: seed)
@@ -128,7 +128,7 @@ struct SignExample {
     }
   }
 
-  /// Breadth first over games; the signs of the table all occur within the first few thousand.
+  /// Breadth-first search over games; all signs occur within the first few thousand.
   private static func play(until isFound: (VariantMove) -> Bool) -> Record? {
     var games = [Game()]
     while !games.isEmpty {
@@ -141,7 +141,7 @@ struct SignExample {
           if !longer.isOver { next.append(longer) }
         }
       }
-      // The first few thousand positions of a depth are enough, and a page that opens must not count to 255,168.
+      // 2,000 positions of each depth suffice; all 255,168 games would delay the page.
       games = Array(next.prefix(2_000))
     }
     return nil

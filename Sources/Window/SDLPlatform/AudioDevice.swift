@@ -5,38 +5,38 @@ import ScoreModel
 import Synth
 import Synchronization
 
-/// The sound device: SDL2_mixer opens it and pulls from the engine; where there is none a clock pulls in its place.
+/// The sound device: SDL2_mixer opens it and pulls samples from the engine; without a device a clock pulls instead.
 ///
-/// Belongs to the thread that made it. The engine is always being pulled from `start` to `stop`, by one thread at a time.
+/// Confined to the thread that created it. From `start` to `stop` exactly one thread at a time pulls the engine.
 package final class AudioDevice {
-  /// What the player asked for.
+  /// The requested device and its parameters.
   package struct Options: Sendable {
-    /// Frames of one block, 64–8192; 1,024 by default, since a loaded machine of two cores already glitches at 512.
+    /// Frames of a block, 64–8192; 1,024 by default, since a loaded machine with two cores has glitches at 512.
     package var bufferFrames = 1_024
-    /// The device by name; `nil` for the system's default, which also stands in for one that is not there.
+    /// The device's name; `nil` for the system's default, which also replaces a missing device.
     package var name: String?
-    /// Plays to nobody: no device is looked for.
+    /// Whether to open no device.
     package var isOff = false
-    /// Notes the time of every callback, for `latencyLog`.
+    /// Whether to log the time of every callback, for `latencyLog`.
     package var isLogging = false
-    /// Renders only as far as `allow` says; for scripts, on the disk driver, which has no clock.
+    /// Whether rendering is limited by `allow`; for scripts on the disk driver, which has no clock.
     package var isGated = false
 
     package init() {}
   }
 
-  /// What became of the device.
+  /// The state of the device.
   package enum State: Sendable, Hashable {
     case playing(driver: String)
-    /// Nothing is heard, on purpose.
+    /// Silent on purpose.
     case off
-    /// No device can be opened; SDL's reason.
+    /// No device could be opened; with SDL's reason.
     case none(reason: String)
-    /// The device that played is gone.
+    /// The playing device was removed.
     case lost
   }
 
-  /// What became of the device; see `poll`.
+  /// The current state; see `poll`.
   package private(set) var state = State.off
 
   private let engine: Engine
@@ -49,13 +49,13 @@ package final class AudioDevice {
   private var wantsDevice = false
   private var nextTry = 0.0
   private var isRemoved = false
-  /// Whether the system's device stands in for the one that was named.
+  /// Whether the system's default device replaces the named one.
   private var isStandIn = false
 
-  /// Seconds between attempts to find a device again.
+  /// Seconds between attempts to reopen a device.
   private static let retryInterval = 4.0
 
-  /// Prepares to play an engine; nothing sounds before `start`.
+  /// Prepares to play an engine; silent until `start`.
   package init(engine: Engine, options: Options) {
     self.engine = engine
     self.options = options
@@ -72,7 +72,7 @@ package final class AudioDevice {
     scratch.deallocate()
   }
 
-  /// Opens the device, or starts the clock that stands in for it.
+  /// Opens the device, or starts the clock that replaces it.
   package func start() {
     wantsDevice = !options.isOff
     if wantsDevice { open() }
@@ -80,14 +80,14 @@ package final class AudioDevice {
     nextTry = MonotonicClock.seconds + AudioDevice.retryInterval
   }
 
-  /// Closes the device; what has been posted and not heard stays in the engine.
+  /// Closes the device; posted events that have not sounded stay in the engine.
   package func stop() {
     control.allowedFrames.store(.max, ordering: .releasing)
     close()
     stopClock()
   }
 
-  /// Looks after loss and return; call it every second or so. Returns whether the state changed.
+  /// Handles a lost or returned device; call it about once a second. Returns whether the state changed.
   package func poll(now: Double) -> Bool {
     guard wantsDevice else { return false }
     if isRemoved && isOpen {
@@ -105,7 +105,7 @@ package final class AudioDevice {
     return isOpen
   }
 
-  /// Plays on another device from here on; the system's own for `nil`.
+  /// Switches to another device; `nil` is the system's default.
   package func use(device name: String?) {
     guard name != options.name else { return }
     options.name = name
@@ -119,15 +119,15 @@ package final class AudioDevice {
     if !isOpen { startClock() }
   }
 
-  /// Whether `poll` has something to look after.
+  /// Whether `poll` has work to do.
   package var needsPolling: Bool { wantsDevice && (!isOpen || isRemoved) }
 
-  /// The names of the devices that can play, as SDL gives them; empty before `start` and where there is none.
+  /// The names of the output devices from SDL; empty before `start` or without devices.
   package static var names: [String] {
     (0..<max(0, SDL_GetNumAudioDevices(0))).compactMap { SDL_GetAudioDeviceName($0, 0).map { String(cString: $0) } }
   }
 
-  /// The names of all devices that can play, before any has been opened.
+  /// The names of all output devices, before any was opened.
   package static var allNames: [String] {
     let quiet = SilencedErrors()
     defer { quiet.end() }
@@ -136,26 +136,26 @@ package final class AudioDevice {
     return names
   }
 
-  /// Takes note of SDL's word that an output device is gone; `poll` acts on it.
+  /// Records that SDL reported a removed output device; `poll` handles it.
   func deviceRemoved() { isRemoved = isOpen }
 
-  /// A device appeared: try at once, where there was none or not the one that was named.
+  /// A device was added: retry at once if there was none or not the named one.
   func deviceAdded() {
     if !isOpen { nextTry = 0 }
     if isStandIn, let name = options.name, AudioDevice.names.contains(name) { reopen() }
   }
 
-  /// Lets a gated device render up to a frame and waits until it has asked for more.
+  /// Lets a gated device render up to a frame and waits until it requests more.
   package func allow(upTo frame: Tick) {
     guard options.isGated else { return }
     control.allowedFrames.store(frame.rawValue, ordering: .releasing)
     while control.framesAsked.load(ordering: .acquiring) <= frame.rawValue && (isOpen || clock != nil) { usleep(50) }
   }
 
-  /// Whether nobody hears what is played for now: once it has died away it costs nothing, and time goes on.
+  /// Sets whether nobody hears the output: once it has died away it is not computed, while time goes on.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
-  /// What the callback has cost so far: calls, nanoseconds in all of them and in the worst one.
+  /// The cost of the callback so far: calls, total and maximal nanoseconds.
   package var cost: (calls: UInt64, nanoseconds: UInt64, worstNanoseconds: UInt64) {
     (
       control.calls.load(ordering: .relaxed), control.nanoseconds.load(ordering: .relaxed),
@@ -163,7 +163,7 @@ package final class AudioDevice {
     )
   }
 
-  /// The last callbacks, oldest first: when each began (monotonic nanoseconds) and its first frame. Call after `stop`.
+  /// The last callbacks, oldest first, with start time (monotonic nanoseconds) and first frame. Call it after `stop`.
   package var callbackLog: [(nanoseconds: Int64, frame: Int64)] {
     guard let log = control.log else { return [] }
     let calls = Int(control.calls.load(ordering: .acquiring))
@@ -195,7 +195,7 @@ package final class AudioDevice {
   }
 
   private func open(name: String?) -> Bool {
-    // Ask for Float, accept another format only to see whether it is one we fill ourselves; never another rate.
+    // Request Float; accept a changed format only if we can fill it ourselves, and never another rate.
     for (format, changes) in [(AUDIO_F32LSB, SDL_AUDIO_ALLOW_FORMAT_CHANGE), (AUDIO_S16LSB, 0)] {
       let opened = Mix_OpenAudioDevice(48_000, UInt16(format), 2, Int32(options.bufferFrames), name, Int32(changes))
       guard opened == 0 else { continue }
@@ -218,7 +218,7 @@ package final class AudioDevice {
   private func close() {
     guard isOpen else { return }
     isOpen = false
-    // The device first: what it asks for without its hook is empty, and ends the sound before its last block.
+    // Close the device before removing the hook: without it the last block would be empty and cut the sound.
     Mix_CloseAudio()
     Mix_HookMusic(nil, nil)
     SDL_QuitSubSystem(SDL_INIT_AUDIO)
@@ -243,7 +243,7 @@ package final class AudioDevice {
 }
 
 extension SampleFormat {
-  /// The format of a device, `nil` for one that SDL must convert to.
+  /// The format of a device; `nil` if SDL must convert.
   init?(sdl format: Int32) {
     switch format {
     case AUDIO_F32LSB: self = .float32
@@ -253,5 +253,5 @@ extension SampleFormat {
   }
 }
 
-/// SDL's words for what went wrong last.
+/// SDL's last error message.
 var sdlError: String { String(cString: SDL_GetError()) }

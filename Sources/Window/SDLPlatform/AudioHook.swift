@@ -3,32 +3,32 @@ import ScoreModel
 import Synth
 import Synchronization
 
-/// How the device wants its samples.
+/// The device's sample format.
 enum SampleFormat {
   case float32
   case signed16
 }
 
-/// What the audio callback owns: plain memory taken before the device starts and given back after it is closed.
+/// The state of the audio callback: memory allocated before the device starts and freed after it is closed.
 struct HookState {
   let engine: Unmanaged<Engine>
   let control: Unmanaged<AudioControl>
   let format: SampleFormat
-  /// Room for one chunk of interleaved stereo, for devices that do not take Float.
+  /// A chunk of interleaved stereo for devices without Float.
   let scratch: UnsafeMutablePointer<Float>
   static let scratchFrames = 1_024
   var dither = Dither()
-  /// Whether the blocks go nowhere: a clock pulls them.
+  /// Whether the output is discarded because a clock pulls it.
   var isDeaf = false
-  /// Frames for which nobody has heard anything.
+  /// The number of frames since the output became inaudible.
   var unheard = 0
-  /// After these the longest note has died away, and the engine need not compute what nobody hears.
+  /// Frames after which the longest note has died away, and the engine need not compute inaudible output.
   static let restAfter = 15 * 48_000
 }
 
-/// SDL2_mixer's music hook. A file-scope function, because a closure formed on the main actor dies on this thread.
+/// SDL2_mixer's music hook. A file-scope function, because a closure formed on the main actor would trap on this thread.
 ///
-/// Real-time safe: yes, but for the wait of a script on a device without a clock.
+/// Real-time safe, except for the wait of a script on a device without a clock.
 nonisolated func alinaAudioHook(user: UnsafeMutableRawPointer?, stream: UnsafeMutablePointer<UInt8>?, length: Int32) {
   guard let user, let stream, length > 0 else { return }
   let state = user.assumingMemoryBound(to: HookState.self)
@@ -77,7 +77,7 @@ private func fill(_ state: UnsafeMutablePointer<HookState>, _ out: UnsafeMutable
   }
 }
 
-/// Notes when the first frame of this block was asked for, for the latency log.
+/// Logs the time of this block's request and its first frame, for the latency log.
 private func note(callbackOf engine: Engine, in control: AudioControl) {
   guard let log = control.log else { return }
   let entry = Int(control.calls.load(ordering: .relaxed)) % AudioControl.logCapacity

@@ -2,12 +2,12 @@ import Base
 import Glibc
 import Synchronization
 
-/// Files and folders as the platform services offer them: whole reads, atomic writes, XDG places.
+/// The platform services' files and folders: whole reads, atomic writes, XDG folders.
 enum FileAccess {
-  /// Nothing the window reads is larger; a drop of something huge must not fill the memory.
+  /// The largest file that is read, in bytes; a larger dropped file must not exhaust the memory.
   static let largestRead = 64 << 20
 
-  /// A file's bytes; `nil` where it is no regular file, cannot be read or is larger than `largestRead`.
+  /// A file's bytes; `nil` if it is not a regular file, unreadable or larger than `largestRead`.
   static func read(_ path: String) -> [UInt8]? {
     guard let file = fopen(path, "re") else { return nil }
     defer { fclose(file) }
@@ -21,15 +21,15 @@ enum FileAccess {
     return bytes
   }
 
-  /// Counts the writes of this process: two that run at the same time need two temporary files.
+  /// Counts the writes of this process, so that concurrent ones use different temporary files.
   private static let writes = Atomic<Int>(0)
 
-  /// Replaces a file as a whole or not at all, making its folder where needed: a kill at any moment leaves the old bytes or
-  /// the new ones. A symbolic link stays one: the file that it names is replaced.
+  /// Replaces a file atomically and creates its folder if needed: after a kill it has either the old or the new bytes.
+  /// A symbolic link stays one; its target is replaced.
   static func write(_ link: String, _ bytes: [UInt8]) throws(WriteFault) {
     let path = resolved(link)
     var status = stat()
-    // A device that was replaced would be gone for everyone.
+    // Refuse to replace a device file.
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { throw .notAllowed }
     let temporary = "\(path).\(getpid()).\(writes.wrappingAdd(1, ordering: .relaxed).newValue).new"
     var created = fopen(temporary, "wxe")
@@ -38,7 +38,7 @@ enum FileAccess {
     }
     guard let file = created else { throw WriteFault(errno) }
     var isWritten = fwrite(bytes, 1, bytes.count, file) == bytes.count
-    // Data before name: a crash of the machine must not leave an empty file under the old name.
+    // Sync the data before renaming: after a crash of the machine the old name must not refer to an empty file.
     isWritten = isWritten && fflush(file) == 0 && fsync(fileno(file)) == 0
     var reason = errno
     if fclose(file) == 0, isWritten {
@@ -55,7 +55,7 @@ enum FileAccess {
     return String(cString: found)
   }
 
-  /// A number that changes whenever a file is written or replaced; `nil` where there is none.
+  /// A number that changes whenever a file is written or replaced; `nil` without a file.
   static func stamp(_ path: String) -> UInt64? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -63,7 +63,7 @@ enum FileAccess {
     return UInt64(bitPattern: Int64(parts.hashValue))
   }
 
-  /// The names in a folder but those that begin with a dot, in no order.
+  /// The names in a folder except hidden ones, unordered.
   static func list(_ path: String) -> [String] {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }
@@ -75,7 +75,7 @@ enum FileAccess {
     return names
   }
 
-  /// Makes a folder and those above it; false where that failed.
+  /// Creates a folder and its parents; `false` on failure.
   @discardableResult
   static func makeFolder(_ path: String) -> Bool {
     if mkdir(path, 0o755) == 0 || errno == EEXIST { return true }
@@ -83,8 +83,8 @@ enum FileAccess {
     return makeFolder(String(path[..<slash])) && (mkdir(path, 0o755) == 0 || errno == EEXIST)
   }
 
-  /// `$variable/alina`, or `alina` in the fallback under the home folder; the XDG specification ignores relative values.
-  /// Empty where there is no home folder either: a folder that all users share is no place for tokens.
+  /// `$variable/alina`, or `alina` in the fallback below the home folder; the XDG specification ignores relative
+  /// values. Empty without a home folder: a shared folder is unsuitable for tokens.
   static func xdgFolder(_ variable: String, fallback: String) -> String {
     func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
     guard let base = absolute(environment(variable)) ?? absolute(home).map({ "\($0)/\(fallback)" }) else { return "" }
@@ -93,12 +93,12 @@ enum FileAccess {
     return folder
   }
 
-  /// The home folder: that of the environment, else that of the user's account.
+  /// The home folder from the environment, else from the user's account.
   static var home: String? {
     environment("HOME") ?? getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
   }
 
-  /// A variable of the environment that is set and not empty.
+  /// An environment variable that is set and not empty.
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
@@ -106,7 +106,7 @@ enum FileAccess {
 }
 
 extension WriteFault {
-  /// The fault that an error number of the system is shown as.
+  /// The fault for an `errno`.
   init(_ number: Int32) {
     switch number {
     case ENOSPC, EDQUOT, EFBIG: self = .noRoom
@@ -116,15 +116,15 @@ extension WriteFault {
   }
 }
 
-/// The locks of one window: a file a folder holds a byte for each name. The lock is not on the game's own file, because every
-/// write replaces that one; and one descriptor a folder holds all of them.
+/// The locks of a window: a file in each folder has a byte for each name. Not the game's own file, because every write
+/// replaces it. One descriptor a folder holds all locks.
 final class LockFiles: Sendable {
   private let descriptors = Mutex<[String: Int32]>([:])
 
   deinit { for descriptor in descriptors.withLock({ $0.values }) { close(descriptor) } }
 
-  /// Takes a path until `release` or the end of the process; false where another window has it. Where the file system has no
-  /// locks, every path is free.
+  /// Locks a path until `release` or the end of the process; `false` if another window has it. On a file system without
+  /// locks every path is free.
   func take(_ path: String) -> Bool { set(F_WRLCK, path) }
 
   func release(_ path: String) { _ = set(F_UNLCK, path) }
@@ -140,7 +140,7 @@ final class LockFiles: Sendable {
     return fcntl(descriptor, setOwnLock, &range) == 0 || errno != EAGAIN && errno != EACCES
   }
 
-  /// The descriptor of a folder's locks; `nil` where the folder cannot be written to.
+  /// The descriptor of a folder's lock file; `nil` if the folder is not writable.
   private func descriptor(of folder: String) -> Int32? {
     descriptors.withLock { descriptors in
       if let known = descriptors[folder] { return known }

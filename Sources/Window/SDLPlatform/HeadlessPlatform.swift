@@ -2,11 +2,11 @@ import ScoreModel
 import Screen
 import Synchronization
 
-/// Time as a number of frames that its owner moves: scripts and tests are as fast as the machine and always the same.
+/// A clock that counts frames advanced by its owner: scripts and tests run at full speed and reproducibly.
 package final class VirtualClock: Sendable {
   private let frames = Atomic<Int64>(0)
 
-  /// A clock that stands at the first frame.
+  /// A clock at the first frame.
   package init() {}
 
   package var tick: Tick { Tick(rawValue: frames.load(ordering: .acquiring)) }
@@ -16,19 +16,19 @@ package final class VirtualClock: Sendable {
   package func advance(frames count: Int) { frames.wrappingAdd(Int64(count), ordering: .acquiringAndReleasing) }
 }
 
-/// Runs a game without window, device or waiting: the twin of `SDLPlatform` for pictures, scripts and tests.
+/// Runs a game without window, device or waiting: the counterpart of `SDLPlatform` for pictures, scripts and tests.
 package final class HeadlessPlatform {
   /// The clock that `run` moves.
   package let clock = VirtualClock()
-  /// The services of a window that is not there; background work is done at once, so that runs repeat exactly.
+  /// Services without a window; background work runs synchronously, so that runs are reproducible.
   package let services: PlatformServices
   private let buffer: PixelBuffer
   private let pull: (_ frames: Int) -> Void
 
-  /// Frames between two calls of the game's update: one picture at 60 Hz.
+  /// Frames between two updates: one picture at 60 Hz.
   package static let step = 800
 
-  /// A window of `width` × `height` pixels whose sound is pulled by `pull`.
+  /// A virtual window of `width` × `height` pixels whose sound is pulled by `pull`.
   package init(width: Int, height: Int, pull: @escaping (_ frames: Int) -> Void) {
     buffer = PixelBuffer(width: width, height: height)
     let clock = clock
@@ -38,7 +38,7 @@ package final class HeadlessPlatform {
     self.pull = pull
   }
 
-  /// Runs until the game wants to quit; `wantsPicture` says when it is worth drawing one.
+  /// Runs until the game wants to quit; `wantsPicture` tells whether to draw a frame.
   package func run(_ game: some PlatformGame, wantsPicture: () -> Bool) {
     var isNew = true
     while true {

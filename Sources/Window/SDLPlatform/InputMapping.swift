@@ -1,18 +1,18 @@
 import CSDL2
 import Screen
 
-/// Turns SDL's events into the game's; pure but for the position of controller sticks.
+/// Converts SDL events to the game's; its only state are the followed finger and the controller sticks.
 struct InputMapping {
   /// Bitmap pixels per window unit, from the renderer's output size.
   var scale = 1.0
-  /// The bitmap's size in pixels, for touch, whose coordinates are 0…1.
+  /// The bitmap's size in pixels, for touch coordinates, which are 0…1.
   var pixelSize = (width: 1, height: 1)
-  /// The finger that is followed: one that comes down meanwhile is not.
+  /// The followed finger; others touching meanwhile are ignored.
   private var finger: SDL_FingerID?
-  /// The direction each stick axis last leaned to, so that a lean is one step and not a stream of them.
+  /// The last direction of each stick axis, so that one tilt gives one step.
   private var lean: [UInt8: Int] = [:]
 
-  /// The game's inputs for an event, in order; empty for what the game does not care about.
+  /// The game's inputs for an event, in order; empty for irrelevant events.
   mutating func inputs(for event: SDL_Event) -> [InputEvent] {
     switch SDL_EventType(event.type) {
     case SDL_MOUSEMOTION:
@@ -33,7 +33,7 @@ struct InputMapping {
       return [.pointerMoved(x: x, y: y)]
     case SDL_FINGERUP where finger == event.tfinger.fingerId:
       finger = nil
-      // A finger that left rests nowhere: hover ends with it.
+      // A lifted finger hovers nowhere.
       let (x, y) = touch(event)
       return [.pointerUp(x: x, y: y, isTouch: true), .pointerLeft]
     case SDL_KEYDOWN:
@@ -85,7 +85,7 @@ struct InputMapping {
     }
   }
 
-  /// A controller speaks keyboard: everything in the window can be done with keys, so with it too.
+  /// Maps controller buttons to keys, since everything in the window works with keys.
   private func button(_ button: UInt8) -> [InputEvent] {
     let key: Key
     switch SDL_GameControllerButton(Int32(button)) {
@@ -106,7 +106,7 @@ struct InputMapping {
     return [.key(key, back ? .shift : [], isRepeat: false)]
   }
 
-  /// A lean past half way is one step; the stick must come back within a quarter before the next.
+  /// A tilt beyond 1/2 is a step; the stick must return below 1/4 before the next.
   private mutating func stick(axis: UInt8, value: Int) -> [InputEvent] {
     let horizontal = axis == UInt8(SDL_CONTROLLER_AXIS_LEFTX.rawValue)
     guard horizontal || axis == UInt8(SDL_CONTROLLER_AXIS_LEFTY.rawValue) else { return [] }
@@ -130,7 +130,7 @@ extension KeyModifiers {
 }
 
 extension Key {
-  /// The key of a key press; `nil` for those the game has no use for.
+  /// The key of a key press; `nil` for unused keys.
   init?(sdl keysym: SDL_Keysym, shifted: Bool) {
     let named: [UInt32: Key] = [
       SDLK_UP.rawValue: .up, SDLK_DOWN.rawValue: .down, SDLK_LEFT.rawValue: .left, SDLK_RIGHT.rawValue: .right,
@@ -159,21 +159,21 @@ extension Key {
     } else if (SDLK_KP_1.rawValue...SDLK_KP_9.rawValue).contains(code) {
       self = .character(Character("\(code - SDLK_KP_1.rawValue + 1)"))
     } else if (32..<127).contains(code) {
-      // On layouts where + and ? are shifted keys the code is the unshifted sign's.
+      // The key code is unshifted, so handle layouts where + and ? are shifted.
       switch (code, shifted) {
       case (UInt32(UInt8(ascii: "=")), true): self = .character("+")
       case (UInt32(UInt8(ascii: "/")), true): self = .character("?")
       default: self = .character(Character(Unicode.Scalar(UInt8(code))))
       }
     } else if code & UInt32(SDLK_SCANCODE_MASK) == 0, let letter = Key.latin(keysym.scancode) {
-      // A Cyrillic or Greek letter: shortcuts mean the key, wherever its letter is.
+      // A non-Latin letter: shortcuts use the physical key.
       self = .character(letter)
     } else {
       return nil
     }
   }
 
-  /// What stands on a key of a keyboard with Latin letters.
+  /// The letter on a physical key of a Latin keyboard.
   private static func latin(_ code: SDL_Scancode) -> Character? {
     let place = Int(code.rawValue) - Int(SDL_SCANCODE_A.rawValue)
     return (0..<26).contains(place) ? Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8(place))) : nil

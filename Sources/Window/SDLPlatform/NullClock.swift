@@ -1,10 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Pulls blocks in real time where no device does, and throws them away: the score goes on unheard, and the game keeps its
-/// tempo.
+/// Pulls blocks in real time without a device and discards them, so that score and game keep their tempo.
 final class NullClock {
-  /// What the thread has.
+  /// The state of the thread.
   fileprivate final class Shared: @unchecked Sendable {
     let stops = Atomic<Bool>(false)
     let nanoseconds: UInt64
@@ -26,7 +25,7 @@ final class NullClock {
   private var thread = pthread_t()
   private var isRunning = false
 
-  /// Starts a thread that pulls `frames` frames of 48 kHz through a hook, again and again.
+  /// Starts a thread that pulls blocks of `frames` frames at 48 kHz through a hook.
   init(_ hook: UnsafeMutablePointer<HookState>, frames: Int) {
     shared = Shared(hook, frames: frames)
     let argument = Unmanaged.passRetained(shared)
@@ -45,7 +44,7 @@ final class NullClock {
   deinit { stop() }
 }
 
-/// The thread's body: a file-scope function, as every callback of this module.
+/// The body of the thread; a file-scope function like every callback of this module.
 nonisolated private func nullClockBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let argument else { return nil }
   let shared = Unmanaged<NullClock.Shared>.fromOpaque(argument).takeRetainedValue()
@@ -53,7 +52,7 @@ nonisolated private func nullClockBody(_ argument: UnsafeMutableRawPointer?) -> 
   while !shared.stops.load(ordering: .acquiring) {
     shared.pull()
     next += shared.nanoseconds
-    // After a suspended laptop wakes, go on from now instead of rushing through the hours missed.
+    // After a suspend continue from now instead of catching up.
     let now = MonotonicClock.nanoseconds
     if now > next + 1_000_000_000 { next = now }
     var time = timespec(tv_sec: Int(next / 1_000_000_000), tv_nsec: Int(next % 1_000_000_000))

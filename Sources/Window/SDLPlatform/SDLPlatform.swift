@@ -1,36 +1,36 @@
 import CSDL2
 import Screen
 
-/// The real window: shows the game's bitmap, brings its input, and wakes it only when something is due.
+/// The real window: shows the game's bitmap, delivers its input, and wakes it only when something is due.
 ///
-/// Belongs to the main thread.
+/// Confined to the main thread.
 package final class SDLPlatform {
-  /// Why no window could be opened.
+  /// The reason why no window could be opened.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// How the window opens.
+  /// The geometry and clock of a window.
   package struct Options: Sendable {
-    /// The size in window units; smaller where the display is.
+    /// The size in window units; reduced to fit the display.
     package var width = 1_280
     /// See `width`.
     package var height = 720
-    /// Where the window was, `WIDTHxHEIGHT+X+Y`; used where a display is there.
+    /// The previous geometry, `WIDTHxHEIGHT+X+Y`; used if a display contains it.
     package var place = ""
-    /// A clock that a script moves; with one the loop never sleeps.
+    /// A clock advanced by a script; with one the loop never sleeps.
     package var virtualNow: (@Sendable () -> Double)?
 
     package init() {}
   }
 
-  /// What the game may ask of the window and the machine.
+  /// The services of the window and the machine.
   package let services: PlatformServices
   /// Bitmap pixels per window unit; above 1 on displays of high density.
   package private(set) var scale = 1.0
-  /// Called once, when the first picture is on the screen: what can wait until then starts here.
+  /// Called once after the first frame is shown, for work that can wait until then.
   package var afterFirstFrame: (() -> Void)?
-  /// The sound device to tell of devices that come and go.
+  /// The sound device to notify of added and removed devices.
   package weak var audio: AudioDevice?
   /// Called on every turn of the loop, before the game's update.
   package var onTurn: ((_ now: Double) -> Void)?
@@ -46,26 +46,26 @@ package final class SDLPlatform {
   private var needsPresent = false
   private var controllers: [Int32: OpaquePointer] = [:]
 
-  /// Pictures a second at most.
+  /// The minimal seconds between two frames.
   private static let frameInterval = 1.0 / 60
 
   package init(title: String, options: Options = Options()) throws(Failure) {
     SDL_SetHint(SDL_HINT_APP_NAME, "Alina")
-    // Touch comes as touch, not as a mouse as well; the compositor stays on behind our window.
+    // Receive touch only as touch, not also as a mouse; keep the compositor enabled behind the window.
     SDL_SetHint(SDL_HINT_TOUCH_MOUSE_EVENTS, "0")
-    // A click that gives the window the focus counts, as it does in other desktop programs; else SDL drops one that
-    // arrives with the focus while a first frame is being drawn.
+    // A click that focuses the window counts, as usual on desktops; SDL would otherwise drop a click that arrives with
+    // the focus while the first frame is drawn.
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
-    // We paint in memory and copy what changed: the software renderer does just that. An OpenGL one would load a
-    // driver (80 MB and 100 ms where there is no graphics card) to do the same copy. SDL_RENDER_DRIVER overrides it.
+    // We draw in memory and copy the changes, for which the software renderer suffices. OpenGL would load a driver (80
+    // MB and 100 ms without a graphics card) for the same copy. SDL_RENDER_DRIVER overrides this.
     SDL_SetHint(SDL_HINT_RENDER_DRIVER, "software")
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
     let quiet = SilencedErrors()
     let status = SDL_Init(SDL_INIT_VIDEO)
     let driver = SDL_GetCurrentVideoDriver().map { String(cString: $0) }
     quiet.end()
-    // Without a display SDL falls back on a driver that shows nothing; nobody could see that window or close it.
+    // Without a display SDL falls back to a driver with an invisible window, which nobody could close.
     let isSeen = driver != "offscreen" && driver != "dummy" || FileAccess.environment("SDL_VIDEODRIVER") != nil
     guard status == 0, isSeen else {
       let reason = status == 0 ? "neither DISPLAY nor WAYLAND_DISPLAY leads to one" : sdlError
@@ -101,7 +101,7 @@ package final class SDLPlatform {
       throw Failure(description: "the window cannot be drawn on (\(reason))")
     }
     SDL_SetWindowMinimumSize(window, 320, 480)
-    // SDL takes text from the start; an input method would then compose the letters that are keys of the board.
+    // SDL starts with text input enabled; an input method would then intercept the board's letter keys.
     SDL_StopTextInput()
     self.window = window
     self.renderer = renderer
@@ -116,7 +116,7 @@ package final class SDLPlatform {
     SDL_DestroyWindow(window)
   }
 
-  /// Where a window of a last time lies now, no larger than its display; `nil` where no display shows its head.
+  /// The restored geometry, reduced to fit its display; `nil` if no display shows the title bar.
   static func restored(_ place: String, on displays: [SDL_Rect]) -> SDL_Rect? {
     let numbers = place.split(whereSeparator: { "x+".contains($0) }).compactMap { Int32($0) }
     guard numbers.count == 4, numbers[0] >= 320, numbers[1] >= 320 else { return nil }
@@ -127,7 +127,7 @@ package final class SDLPlatform {
     return display.map { SDL_Rect(x: x, y: y, w: min(numbers[0], $0.w), h: min(numbers[1], $0.h)) }
   }
 
-  /// Where the window is, `WIDTHxHEIGHT+X+Y`; nil in full screen, where it is nowhere of its own.
+  /// The geometry `WIDTHxHEIGHT+X+Y`; `nil` in full screen, maximised or minimised.
   package var place: String? {
     let filled = SDL_WINDOW_FULLSCREEN.rawValue | SDL_WINDOW_MAXIMIZED.rawValue | SDL_WINDOW_MINIMIZED.rawValue
     guard SDL_GetWindowFlags(window) & filled == 0 else { return nil }
@@ -137,7 +137,7 @@ package final class SDLPlatform {
     return "\(width)x\(height)+\(x)+\(y)"
   }
 
-  /// Shows an icon for the window; the pixels are copied.
+  /// Sets the window's icon; the pixels are copied.
   package func setIcon(_ bitmap: Bitmap) {
     let surface = SDL_CreateRGBSurfaceFrom(
       bitmap.pixels, Int32(bitmap.width), Int32(bitmap.height), 32, Int32(bitmap.stride * 4), 0xFF0000, 0xFF00, 0xFF, 0)
@@ -178,8 +178,7 @@ package final class SDLPlatform {
     }
   }
 
-  /// When the loop turns next: for a picture where one can be seen, no sooner than the display shows it, or for time
-  /// itself.
+  /// The time of the loop's next turn: for a frame, if visible and not before the display can show it, or for an update.
   static func wake(picture: Double?, update: Double, lastPicture: Double) -> Double {
     min(update, picture.map { max($0, lastPicture + frameInterval) } ?? .infinity)
   }
@@ -201,7 +200,7 @@ package final class SDLPlatform {
     SDL_RenderPresent(renderer)
   }
 
-  /// Makes frame and texture as large as the window's output; whether they are new.
+  /// Fits frame and texture to the window's output; returns whether they are new.
   private func fitFrame() -> Bool {
     var (width, height): (Int32, Int32) = (0, 0)
     SDL_GetRendererOutputSize(renderer, &width, &height)
@@ -216,7 +215,7 @@ package final class SDLPlatform {
     var units: Int32 = 1
     SDL_GetWindowSize(window, &units, nil)
     mapping.scale = Double(width) / Double(max(units, 1))
-    // X11 has one size of pixel for all; how large a desktop wants its letters stands in its resources.
+    // X11 has one pixel size; the desktop's scale is in its resources.
     scale = mapping.scale * (mapping.scale == 1 ? XResources.scale : 1)
     mapping.pixelSize = (Int(width), Int(height))
     return true
@@ -235,7 +234,7 @@ package final class SDLPlatform {
     return inputs
   }
 
-  /// What the platform itself must know of an event.
+  /// Handles the parts of an event that concern the platform.
   private func notice(_ event: SDL_Event) {
     switch SDL_EventType(event.type) {
     case SDL_WINDOWEVENT:
@@ -248,7 +247,7 @@ package final class SDLPlatform {
       if let texture { SDL_DestroyTexture(texture) }
       texture = nil
       frame = nil
-    // Any other device that is pulled out is told of as number 0; ours alone is open.
+    // SDL reports the removal of devices that are not open as number 0.
     case SDL_AUDIODEVICEREMOVED where event.adevice.iscapture == 0 && event.adevice.which != 0:
       audio?.deviceRemoved()
     case SDL_AUDIODEVICEADDED where event.adevice.iscapture == 0:
@@ -263,12 +262,12 @@ package final class SDLPlatform {
     }
   }
 
-  /// Looking for controllers takes a while and nobody presses one before the first picture.
+  /// Looking for controllers is slow and can wait until the first frame.
   private func openControllers() {
     SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER)
   }
 
-  /// Sleeps until an event, or until a moment; not at all where it is past.
+  /// Sleeps until an event or a time.
   private func wait(until due: Double) {
     let left = due - services.now()
     if left <= 0 || isVirtual { return }

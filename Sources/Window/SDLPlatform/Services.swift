@@ -4,7 +4,7 @@ import Glibc
 import Screen
 
 extension PlatformServices {
-  /// The services of the real window; those that touch SDL must be called on the thread that runs it.
+  /// The services of the real window; those that use SDL must be called on its thread.
   static func sdl(
     window: OpaquePointer, cursors: Cursors, now: @escaping @Sendable () -> Double
   ) -> PlatformServices {
@@ -41,9 +41,9 @@ extension PlatformServices {
     return services
   }
 
-  /// Services without a window: the same files, clock and workers; clipboard and screen remember nothing.
+  /// Services without a window: the same files, clock and workers; clipboard and screen have no effect.
   ///
-  /// `now` can be replaced by a clock that a script moves.
+  /// `now` can be replaced by a script's clock.
   package static func headless(now: @escaping @Sendable () -> Double = { MonotonicClock.seconds }) -> PlatformServices {
     let locks = LockFiles()
     var services = PlatformServices(locks: FileLocks(take: { locks.take($0) }, release: { locks.release($0) }))
@@ -59,7 +59,7 @@ extension PlatformServices {
       ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(FileAccess.environment).first ?? ""
     }
     services.prefersDark = {
-      // What toolkits look at; a portal would need D-Bus.
+      // The settings of GTK, as toolkits read them; a portal would need D-Bus.
       if let theme = FileAccess.environment("GTK_THEME") { return theme.hasSuffix("dark") }
       let config = FileAccess.environment("XDG_CONFIG_HOME") ?? "\(FileAccess.environment("HOME") ?? "")/.config"
       return ["4.0", "3.0"].contains { version in
@@ -86,14 +86,14 @@ extension PlatformServices {
   }
 }
 
-/// Ends the wait for events, from any thread: something is ready that `update` should see.
+/// Ends the wait for events, from any thread, so that `update` is called.
 func wakePlatform() {
   var event = SDL_Event()
   event.type = SDL_USEREVENT.rawValue
   SDL_PushEvent(&event)
 }
 
-/// The two cursors of the game, made once.
+/// The cursors of the game, created once.
 final class Cursors: @unchecked Sendable {
   private let arrow = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_ARROW)
   private let hand = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_HAND)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Keeps the chatter of system libraries off the user's terminal while a device or display is looked for: a machine
-/// without one is said once, in our own words.
+/// Suppresses messages of system libraries on the terminal while a device or display is opened; a missing one is
+/// reported once in our words.
 struct SilencedErrors {
   private let saved: Int32
 

@@ -1,9 +1,9 @@
 import CSDL2
 import Glibc
 
-/// What an X11 desktop says of its screen, by the library that SDL has loaded already.
+/// Screen settings of an X11 desktop, read by the library that SDL has already loaded.
 enum XResources {
-  /// How much larger than 96 dots an inch the desktop wants everything (`Xft.dpi`); 1 where it does not say.
+  /// The scale of the desktop relative to 96 dots an inch (`Xft.dpi`); 1 if not set.
   static let scale: Double = {
     guard SDL_GetCurrentVideoDriver().map({ String(cString: $0) }) == "x11",
       let library = dlopen("libX11.so.6", RTLD_LAZY)
@@ -20,7 +20,7 @@ enum XResources {
     return scale(dpi: text)
   }()
 
-  /// Reads the resource; a text that is no sensible number counts as unset.
+  /// Parses the resource; an implausible value counts as unset.
   static func scale(dpi text: String?) -> Double {
     guard let dpi = text.flatMap(Double.init), (48...480).contains(dpi) else { return 1 }
     return dpi / 96

@@ -3,15 +3,14 @@ import Locks
 import Records
 import TicTacToe
 
-/// Keeps running games on disk, off the thread of the window: of each the newest record is written, one file at a time, and a
-/// move counts as kept once it is. A record that could not be written stays wanted until it can be, also when the next game
-/// has begun.
+/// Saves running games off the window's thread: the newest record of each game, one file at a time. A failed record is
+/// retried until it is written, even after the next game has begun.
 package final class GameKeeper: Sendable {
-  /// A record on its way to the disk.
+  /// A record to be written.
   package struct Wanted: Sendable {
     package var record: Record
     package var name: String
-    /// Whether the next start takes it up.
+    /// Whether the next start resumes it.
     package var isResumable: Bool
 
     package init(_ record: Record, as name: String, isResumable: Bool) {
@@ -20,23 +19,23 @@ package final class GameKeeper: Sendable {
   }
 
   private struct State {
-    /// At most one record a game, in the order in which the games were first wanted.
+    /// At most one record a game, in the order of the first request.
     var wanted: [Wanted] = []
     var isBusy = false
     var failures = 0
     var fault = WriteFault.other
-    /// The running game, and the one that is marked as unfinished on the disk. Only the running game is taken up again.
+    /// The running game, and the game marked as unfinished on the disk. Only the running game is resumed.
     var running: String?
     var marked: String?
   }
 
   private let state: Mutex<State>
-  /// Held while files are written.
+  /// Held while writing files.
   private let disk = Mutex(())
   private let store: GameStore
   private let inBackground: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// A keeper of a store, with the platform's workers, that goes on with a saved game, if there is one.
+  /// A keeper for a store with the platform's workers; `name` is the resumed game, if there is one.
   package init(
     _ store: GameStore, resuming name: String? = nil,
     inBackground: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -47,7 +46,7 @@ package final class GameKeeper: Sendable {
     self.state = Mutex(state)
   }
 
-  /// Has a record written soon, in place of an older one of the same game.
+  /// Schedules a record for writing and replaces an older one of the same game.
   package func keep(_ wanted: Wanted) {
     state.withLock { state in
       state.running = wanted.name
@@ -60,7 +59,7 @@ package final class GameKeeper: Sendable {
     retry()
   }
 
-  /// Tries again to write the records that wait.
+  /// Retries pending records.
   package func retry() {
     let isDue = state.withLock { state in
       guard !state.wanted.isEmpty, !state.isBusy else { return false }
@@ -70,10 +69,10 @@ package final class GameKeeper: Sendable {
     if isDue { inBackground { [self] in write() } }
   }
 
-  /// How often in a row the disk has refused a record, and why; 0 where none waits or the last try went well.
+  /// The number of failed writes in a row and the last reason; 0 after a success or without pending records.
   package var failures: (count: Int, fault: WriteFault) { state.withLock { ($0.failures, $0.fault) } }
 
-  /// Writes the records that wait before it returns; for the end of the program.
+  /// Writes pending records before it returns; for the end of the program.
   package func flush() {
     state.withLock { $0.isBusy = true }
     write()
@@ -84,7 +83,7 @@ package final class GameKeeper: Sendable {
     try withDisk { () throws(WriteFault) in try store.save(record, as: name) }
   }
 
-  /// Deletes a game and the record of it that waits; false where the file could not be deleted.
+  /// Deletes a game and its pending record; `false` if the file could not be deleted.
   package func delete(_ name: String) -> Bool {
     disk.withLock { _ in
       state.withLock { $0.wanted.removeAll { $0.name == name } }
@@ -92,7 +91,7 @@ package final class GameKeeper: Sendable {
     }
   }
 
-  /// Changes a saved game between two writes of the running one; false where it cannot be read.
+  /// Changes a saved game between two writes of the running one; `false` if it cannot be read.
   package func change(_ name: String, _ body: (inout Record) -> Void) throws(WriteFault) -> Bool {
     flush()
     return try withDisk { () throws(WriteFault) in try store.change(name, body) }

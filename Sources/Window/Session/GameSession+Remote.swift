@@ -4,11 +4,10 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// A game whose other players, or all of them, sit elsewhere: what they do is brought in, and they are told what is done
-/// here by whoever holds the connection.
+/// Games with remote players: the owner of the connection passes their moves in and sends local ones out.
 extension GameSession {
-  /// Takes up a match as it stands elsewhere: a new one from its first mark, a running one with its marks made silently,
-  /// so that it goes on as it does for everybody. `seed` and `station` are the match's own, `times` are those of its log.
+  /// Joins a match in its current state: a new one from its first move, a running one by replaying its moves silently,
+  /// so that its music continues as for all others. `seed`, `station` and `times` are the match's.
   package func join(
     _ players: Participants, variant: Variant = .classic, seed: UInt64, station: Int = 0, moves: [Cell] = [],
     times: [Int64] = [],
@@ -22,25 +21,25 @@ extension GameSession {
     voices = .none
     follow(moves, times: times)
     voices = heard
-    // The next downbeat is another.
+    // The next downbeat must have a later time.
     lastHandled = lastHandled + .milliseconds(10)
     for index in self.times.indices { self.times[index].frame = nil }
     generations = Array(repeating: nil, count: game.cells.count)
   }
 
-  /// Brings the board to where a match is: missing marks are made, those shown too early taken back; the score is
-  /// composed by the times of its log, in milliseconds, as far as they are known.
+  /// Updates the board to the state of a match: adds missing moves and takes back premature ones. The score uses the
+  /// log's times in milliseconds as far as they are known.
   package func follow(_ moves: [Cell], times: [Int64] = []) {
     let common = zip(game.cells, moves).prefix { $0 == $1 }.count
     if common < game.cells.count {
       settled = min(settled, common)
       let taken = takeBack(game.cells.count - common)
-      // Heard as a refusal and the bars backwards.
+      // Sounds as a refusal and the bars backwards.
       submit([.refused] + Array(repeating: .undone, count: taken.count))
     }
     let known = Tempo.slots(times)
     slots = known
-    // A mark that was shown at once has its time only now.
+    // The time of a move shown early is known only now.
     if common > settled, common <= known.count { submit([.logged], logged: Tempo.moment(known[common - 1])) }
     for (ply, cell) in moves.enumerated().dropFirst(common) {
       mark(cell, at: nil, logged: ply < known.count ? Tempo.moment(known[ply]) : nil)
@@ -48,9 +47,9 @@ extension GameSession {
     settled = known.count
   }
 
-  /// The connection to the other side, or to the server, was lost or is back.
+  /// The connection to the other side or the server was lost or is restored.
   package func connection(lost: Bool) { submit([.connection(lost: lost)]) }
 
-  /// A mark that may not be made now: heard, not shown.
+  /// The sound of a move that is not allowed now.
   package func refuse() { submit([.refused]) }
 }

@@ -6,63 +6,63 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// One machine's running game and its music: takes what the players do, keeps the record, moves the opponents in
+/// The running game of a machine and its music: handles the players' actions, keeps the record, moves the opponents in
 /// musical time and drives the conductor.
 ///
-/// Belongs to one thread; opponents think on others. Time comes in through the sound port alone.
+/// Confined to one thread; opponents search on others. The only clock is the sound port's.
 package final class GameSession {
   package internal(set) var game = Game()
-  /// The times of its moves, one entry a move.
+  /// The times of the moves, one entry each.
   package internal(set) var times: [Record.MoveTimes] = []
   package internal(set) var participants: Participants
-  /// When opponents answer; may change at any time.
+  /// When opponents move; may change at any time.
   package var reply: Conductor.Reply {
     get { conductor.music.reply }
     set { conductor.music.reply = newValue }
   }
-  /// The tempo, 0.7 slow … 1.3 quick; holds from the next bar.
+  /// The tempo, 0.7 (slow) … 1.3 (fast); applies from the next bar.
   package var pace: Double {
     get { conductor.music.pace }
     set { conductor.music.pace = newValue }
   }
-  /// Moves taken back, the next to be played again last.
+  /// Moves taken back; the last one is replayed first.
   package private(set) var undone: [Cell] = []
-  /// Whether what time alone brings (echoes, the arch) is kept silent: while another piece sounds or nobody looks.
+  /// Whether time-driven music (echoes, the arch) is not posted: while another piece plays or the window is hidden.
   package var isResting = false
-  /// Which voices sound: all, the low tonic alone, or none, as while nobody looks.
+  /// The audible voices: all, only the bass, or none, while the window is hidden.
   package enum Voices: Sendable, Hashable {
     case all, bass, none
   }
   package var voices = Voices.all
-  /// The number of the running game in the session, from 0.
+  /// The index of the running game in the session, from 0.
   package private(set) var gameNumber = 0
 
   private let sound: SoundPort
   private let inBackground: (@escaping @Sendable () -> Void) -> Void
   private var conductor: GameConductor
-  /// The moment of the last happening: the conductor never hears of an earlier one.
+  /// The time of the last event; the conductor requires increasing times.
   var lastHandled = Tick.zero
   private var hasOpened = false
   private var startFrame: Int64 = 0
   private var endFrame: Int64?
-  /// When the log of the match that runs says its marks were made, in slots; `nil` in a game of this machine.
+  /// The times of the match's moves from its log, in slots; `nil` in a local game.
   var slots: [Int]?
-  /// How many of them the score was composed by.
+  /// The number of these times that the score has used.
   var settled = 0
-  /// The generation that sounds the move of each ply, for the engine's reports of late ones.
+  /// The generation of each ply's bar, for matching the engine's reports of late events.
   var generations: [UInt32?] = []
   private var search: MoveSearch?
   private var answer: (cell: Cell, slot: Tick)?
-  /// What earlier sittings of a resumed game lasted, so that the record's frames keep growing.
+  /// The frames of earlier sessions of a resumed game, so that the record's frames keep increasing.
   private var frameOffset: Int64 = 0
   private var resumed: Record?
-  /// Each side's time for the running game in seconds; `nil` without clocks.
+  /// Each side's time for the game in seconds; `nil` without clocks.
   package internal(set) var clockSeconds: Int?
   var isClockLow = false
-  /// Milliseconds left by the clocks of whoever keeps them elsewhere; they are shown and heard, and end nothing here.
+  /// The remaining milliseconds of clocks kept by a server; shown and heard, but not enforced here.
   package var clocksElsewhere: ((Player) -> Int?)?
 
-  /// Makes a session; nothing is heard before `open`.
+  /// Creates a session; silent until `open`.
   package init(
     seed: UInt64, rules: ScoreRules, participants: Participants, sound: SoundPort,
     inBackground: @escaping (@escaping @Sendable () -> Void) -> Void
@@ -71,48 +71,48 @@ package final class GameSession {
     conductor = GameConductor(seed: seed, rules: rules)
   }
 
-  // MARK: - What the window shows
+  // MARK: - State for the window
 
-  /// The score rules as their file has them; a change holds from the next bar.
+  /// The score rules of the file; a change applies from the next bar.
   package var rules: ScoreRules {
     get { conductor.music.home }
     set { conductor.music.home = newValue }
   }
 
-  /// The score rules on the tonic of the running game: what staff, cells and strings go by.
+  /// The score rules transposed to the tonic of the running game, for staff, cells and strings.
   package var rulesInForce: ScoreRules { conductor.music.rules }
 
-  /// What records name the score rules by; set it with `rules`.
+  /// The reference of the score rules in records; set it together with `rules`.
   package var rulesReference: Record.ScoreRules?
 
   /// The bars of the running game.
   package var bars: [Bar] { Array(conductor.music.score) }
 
-  /// Whether an opponent is to move and has not moved yet.
+  /// Whether an opponent is to move.
   package var isThinking: Bool {
     guard !game.isOver, case .machine = participants[game.turn] else { return false }
     return true
   }
 
-  /// Whether a local person may mark a cell now.
+  /// Whether a local person may move now.
   package var acceptsMove: Bool { !game.isOver && participants[game.turn].isHuman }
 
-  /// Whether the arch after a game's end is still being played.
+  /// Whether the closing arch still plays.
   package var isClosing: Bool { conductor.music.isClosing }
 
-  /// Tells the music who plays. Where a side answers on the slots of the score, bars are as long as its answers take.
+  /// Tells the music the players. If a side replies in time with the score, bars fit the length of its replies.
   private func seatPlayers() {
     let answering = Player.allCases.filter { !participants[$0].isHuman }
     conductor.music.inTime = reply == .musical && !participants.areRemote ? Set(answering.map { $0.voice }) : []
     conductor.seat(x: participants.x.name, o: participants.o.name)
   }
 
-  /// Whether there is a move a local person can take back.
+  /// Whether a local person can take back a move.
   package var canUndo: Bool { pliesToUndo > 0 }
 
-  // MARK: - What players do
+  // MARK: - Actions of players
 
-  /// The first sound at the first frame of a session, with a fresh game or one that is resumed.
+  /// Starts the sound at the first frame, with a new game or a resumed one.
   package func open(resuming record: Record? = nil) {
     precondition(!hasOpened, "a session opens once")
     hasOpened = true
@@ -121,10 +121,10 @@ package final class GameSession {
       game = record.game
       times = game.cells.indices.map { record.times(ofMove: $0) }
       resumed = record
-      // What ran before goes on from what is left.
+      // A resumed game keeps its remaining time.
       clockSeconds = record.clockSeconds
       generations = Array(repeating: nil, count: game.cells.count)
-      // A second of silence stands for the time between two sittings.
+      // One second of silence represents the time between sessions.
       let last = max(times.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
       frameOffset = last + Tick.seconds(1).rawValue
     }
@@ -137,19 +137,19 @@ package final class GameSession {
     think()
   }
 
-  /// Chooses the game before the session opens with it.
+  /// Sets the variant before the session opens.
   package func set(_ variant: Variant) {
     precondition(!hasOpened, "another game begins by newGame")
     game = Game(from: VariantState(startOf: variant))
   }
 
-  /// Seats other players before the session opens, as a resumed game asks.
+  /// Sets other players before the session opens, for a resumed game.
   package func seat(_ players: Participants) {
     precondition(!hasOpened, "players change with a new game")
     participants = players
   }
 
-  /// Marks a cell for the local person to move; a refusal is heard, and returned where a rule forbids the move.
+  /// Plays a cell for the local person to move. A refusal sounds, and the violated rule is returned.
   @discardableResult
   package func play(_ cell: Cell) -> RuleViolation? {
     guard acceptsMove else {
@@ -161,7 +161,7 @@ package final class GameSession {
     return refusal
   }
 
-  /// Starts a game; a running one that was begun is given up.
+  /// Starts a game and gives up a running one.
   package func newGame(
     _ players: Participants, from start: VariantState = .classic(.start), clockSeconds: Int? = nil
   ) {
@@ -171,7 +171,7 @@ package final class GameSession {
     begin(Game(from: start))
   }
 
-  /// Takes back the last move of the local person, and the answer to it.
+  /// Takes back the local person's last move and the reply.
   package func undo() {
     let count = pliesToUndo
     guard count > 0 else { return }
@@ -180,7 +180,7 @@ package final class GameSession {
     think()
   }
 
-  /// Plays moves taken back again, up to the local person's next turn.
+  /// Replays moves taken back up to the local person's next turn.
   package func redo() {
     guard !undone.isEmpty, !game.isOver else { return }
     stopThinking()
@@ -189,12 +189,12 @@ package final class GameSession {
     } while !game.isOver && !undone.isEmpty && !participants[game.turn].isHuman
   }
 
-  /// Pointer or focus rests on an empty cell, or no longer does.
+  /// Starts the preview of an empty cell, or ends it with `nil`.
   package func preview(_ cell: Cell?) { submit([.previewed(cell)]) }
 
   // MARK: - Time
 
-  /// Lets time pass: call it when `wake` says, and after a worker is done.
+  /// Advances time: call it at `wake` and after a worker has finished.
   package func advance() {
     guard hasOpened else { return }
     for late in sound.takeLate() {
@@ -206,11 +206,11 @@ package final class GameSession {
     answerIfReady(now)
     watchClocks()
     let events = conductor.music.advance(to: max(now + sound.lead, lastHandled))
-    // The score goes on in its own time while something else is heard; what it says meanwhile is lost, not late.
+    // While resting the score continues silently; its events are discarded.
     if !isResting { post(events) }
   }
 
-  /// Seconds until `advance` has something to do, or a clock shows something else; `nil` when nothing is due.
+  /// Seconds until `advance` has work or a displayed clock changes; `nil` if nothing is due.
   package var wake: Double? {
     guard hasOpened else { return nil }
     if answer == nil, search?.result != nil { return 0 }
@@ -243,7 +243,7 @@ package final class GameSession {
 
   private var pliesToUndo: Int {
     let moves = game.cells.count
-    // Time that ran cannot be given back, so a game with clocks is played as it falls; elsewhere others would have to agree.
+    // With a clock time cannot be given back; in a network match others would have to agree.
     guard moves > 0, clockSeconds == nil, !participants.areRemote else { return 0 }
     var side = game.mover(ofMove: moves)
     for count in 1...moves {
@@ -253,7 +253,7 @@ package final class GameSession {
     return 0
   }
 
-  /// Two downbeats never share a frame: the second would drop the first before it was heard.
+  /// The earliest next downbeat: with the same frame a downbeat would cancel the previous one before it sounds.
   private var earliestDownbeat: Tick {
     guard let last = times.last?.frame else { return .zero }
     return Tick(rawValue: last - frameOffset) + .milliseconds(10)
@@ -262,7 +262,7 @@ package final class GameSession {
   @discardableResult
   func mark(_ cell: Cell, at slot: Tick?, logged: Tick? = nil) -> RuleViolation? {
     do throws(RuleViolation) {
-      // Tried on a copy first: the frame of the downbeat is known only once the bar is composed.
+      // On a copy first: the frame of the downbeat is known only after composing.
       var next = game
       try next.play(cell)
       let events = submit(
@@ -282,7 +282,7 @@ package final class GameSession {
     }
   }
 
-  /// Takes the last marks back; returns their cells, the last first.
+  /// Takes back the last moves; returns their cells, last first.
   func takeBack(_ count: Int) -> [Cell] {
     stopThinking()
     endFrame = nil
@@ -291,11 +291,11 @@ package final class GameSession {
     return (0..<count).compactMap { _ in game.undo() }
   }
 
-  /// Ends the game as the players agreed or it has ended elsewhere; nothing happens if it is over already.
+  /// Ends the game by agreement or a remote decision; without effect if it is over.
   package func end(with end: GameEnd) {
     guard !game.isOver else { return }
     stopThinking()
-    // A foreign server may give a reason that no record has: kept with that, the game would never be read again.
+    // Replace a foreign server's reason that records do not allow, since the record could not be read again.
     let ways = Termination.byHand(end.outcome)
     let end = ways.contains(end.termination) ? end : GameEnd(outcome: end.outcome, termination: ways[0])
     game.finish(end)
@@ -322,10 +322,10 @@ package final class GameSession {
     think()
   }
 
-  /// Has the conductor answer, and posts the answer in time for the next block.
+  /// Lets the conductor handle events and posts the result in time for the next audio block.
   ///
-  /// Composing a bar takes a while, in which a block may begin; then the moment just chosen has passed. So the bar is
-  /// composed on a copy, and again (from warm caches) if the clock moved meanwhile.
+  /// A block may begin while a bar is being composed, so that its start would be in the past. Therefore it is composed
+  /// on a copy, and again, with warm caches, if the clock has moved.
   @discardableResult
   func submit(_ happenings: [Happening], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
@@ -355,10 +355,10 @@ package final class GameSession {
 // MARK: - Clocks
 
 extension GameSession {
-  /// Under this a clock is heard.
+  /// Milliseconds below which a clock is heard.
   private static let lowMilliseconds = 10_000
 
-  /// A side's time left in milliseconds, not below 0; `nil` without clocks. The clocks start with the first move.
+  /// A side's remaining milliseconds, at least 0; `nil` without clocks. Clocks start with the first move.
   package func milliseconds(left side: Player) -> Int? {
     milliseconds(left: side, at: sound.now()).map { max(0, $0) }
   }
@@ -377,15 +377,15 @@ extension GameSession {
     return Int(clamping: left)
   }
 
-  /// Seconds until the running clock shows something else: whole seconds, tenths once it runs low.
+  /// Seconds until the displayed clock changes: each second, or each tenth when low.
   private func clockChange(at now: Tick) -> Double? {
     guard !game.isOver, let left = milliseconds(left: game.turn, at: now), left > 0 else { return nil }
     let unit = left < GameSession.lowMilliseconds ? 100 : 1_000
-    // No sooner than the sound moves on: it goes by blocks.
+    // At least an audio block, since the clock advances by blocks.
     return max(0.02, Double(left % unit + 1) / 1_000)
   }
 
-  /// Hears a clock that runs low, and ends the game of one that ran out.
+  /// Sounds a low clock, and ends the game when a side has run out of time.
   private func watchClocks() {
     guard clockSeconds != nil || clocksElsewhere != nil else { return }
     let left = game.isOver ? nil : milliseconds(left: game.turn, at: sound.now())
@@ -404,7 +404,7 @@ extension GameSession {
 // MARK: - The record
 
 extension GameSession {
-  /// The running game as it is kept, with frames, seed and players.
+  /// The running game as saved, with frames, seed and players.
   package var record: Record {
     var record = resumed ?? Record(game: game)
     record.game = game

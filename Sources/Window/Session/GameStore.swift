@@ -2,21 +2,21 @@ import Base
 import Records
 import TicTacToe
 
-/// Keeps games as files in one folder, and which of them are not finished, so that a kill loses nothing.
+/// Stores games as files in a folder and marks the unfinished ones, so that a kill loses nothing.
 ///
-/// Each unfinished game has a marker of its own beside its file, so that a window that ends its game leaves the markers of
-/// others alone. A window takes the lock of a game before it goes on with it. Every write replaces a whole file.
+/// Each unfinished game has its own marker file, so that windows do not affect each other's. A window takes a game's
+/// lock before continuing it. Files are replaced atomically.
 package struct GameStore: Sendable {
-  /// The end of a saved game's name.
+  /// The extension of saved games.
   package static let suffix = ".pgn"
   private static let markerSuffix = ".unfinished"
-  /// The one marker of versions up to 1.1, with the name of a game in it.
+  /// The single marker of versions up to 1.1, which contains the name of a game.
   private static let oldMarker = "unfinished"
 
-  /// An unfinished game cannot be read.
+  /// An unfinished game could not be read.
   package struct Damaged: Error {
     package let path: String
-    /// Where the file was copied to.
+    /// The path of a copy of the file.
     package let aside: String
   }
 
@@ -27,7 +27,7 @@ package struct GameStore: Sendable {
   private let remove: @Sendable (String) -> Bool
   private let locks: FileLocks
 
-  /// A store in `folder`, which the first write makes, with the platform's file functions.
+  /// A store in `folder`, which the first write creates, with the platform's file functions.
   package init(
     folder: String, read: @escaping @Sendable (String) -> [UInt8]?,
     write: @escaping @Sendable (String, [UInt8]) throws(WriteFault) -> Void,
@@ -38,28 +38,28 @@ package struct GameStore: Sendable {
 
   package func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
 
-  /// The name of a game of this folder; `nil` for a file elsewhere.
+  /// The name of a game in this folder; `nil` for other files.
   package func name(of path: String) -> String? {
     guard path.hasPrefix(folder + "/"), path.hasSuffix(GameStore.suffix) else { return nil }
     return String(path.dropFirst(folder.count + 1).dropLast(GameStore.suffix.count))
   }
 
-  /// Takes a name for this window, or finds that it has it; false where another window has it.
+  /// Locks a name for this window; `false` if another window has it.
   package func take(_ name: String) -> Bool { locks.take("\(folder)/\(name)") }
 
   package func release(_ name: String) { locks.release("\(folder)/\(name)") }
 
-  /// Takes a name for a new file; false where there is such a file already, or another window has the name.
+  /// Locks a name for a new file; `false` if the file exists or another window has the name.
   package func takeNew(_ name: String) -> Bool { read(path(of: name)) == nil && take(name) }
 
   private func marker(of name: String) -> String { "\(folder)/\(name)\(GameStore.markerSuffix)" }
 
-  /// Saves a game under a name, without a change of what is taken up again.
+  /// Saves a game without changing its marker.
   package func save(_ record: Record, as name: String) throws(WriteFault) {
     try write(path(of: name), Array(record.text.utf8))
   }
 
-  /// Saves a game under a name, and marks it as the one to take up again unless it is over or others keep it.
+  /// Saves a game and marks it for resuming, unless it is over or not resumable.
   package func save(_ record: Record, as name: String, isResumable: Bool) throws(WriteFault) {
     try save(record, as: name)
     if record.game.isOver || !isResumable {
@@ -69,7 +69,7 @@ package struct GameStore: Sendable {
     }
   }
 
-  /// Changes a saved game; false where there is none that can be read.
+  /// Changes a saved game; `false` if it cannot be read.
   package func change(_ name: String, _ body: (inout Record) -> Void) throws(WriteFault) -> Bool {
     guard let text = read(path(of: name)), var record = try? GameStore.record(text) else { return false }
     body(&record)
@@ -77,7 +77,7 @@ package struct GameStore: Sendable {
     return true
   }
 
-  /// Deletes a game with its marker.
+  /// Deletes a game and its marker.
   package func delete(_ name: String) -> Bool {
     forgetUnfinished(name)
     return remove(path(of: name))
@@ -95,13 +95,13 @@ package struct GameStore: Sendable {
     }
   }
 
-  /// The newest game that is not finished and that no other window plays, with its name; `nil` where there is none.
+  /// The newest unfinished game that no other window plays, with its name; `nil` if there is none.
   ///
-  /// A file that cannot be read as a game is copied aside, and its marker removed.
+  /// An unreadable file is copied and its marker removed.
   package func unfinished() throws(Damaged) -> (name: String, record: Record)? {
     let marked = list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
     let names = [oldName].compactMap { $0 } + marked.map { String($0.dropLast(GameStore.markerSuffix.count)) }
-    // A marker that leads out of the folder is not followed.
+    // Ignore markers with paths outside of the folder.
     for name in Set(names).sorted(by: >) where !name.contains("/") && take(name) {
       if let text = read(path(of: name)) {
         guard let record = try? GameStore.record(text) else {

@@ -3,14 +3,14 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A player built into the program, for one of the three games.
+/// A computer opponent for one of the three games.
 package struct MachinePlayer: Sendable {
   /// The player's own name.
   package let name: String
   private let choose: @Sendable (Game, inout SplitMix64) -> Cell
   private var count: @Sendable (Game) -> MoveDistribution? = { _ in nil }
 
-  /// A player of classic games.
+  /// An opponent for Classic.
   package init(_ opponent: some Opponent) {
     name = opponent.name
     choose = { game, generator in
@@ -20,7 +20,7 @@ package struct MachinePlayer: Sendable {
     count = { opponent.beads(in: $0.position) }
   }
 
-  /// A player of Infinite.
+  /// An opponent for Infinite.
   package init(_ opponent: InfiniteOpponent) {
     name = opponent.name
     choose = { game, generator in
@@ -29,7 +29,7 @@ package struct MachinePlayer: Sendable {
     }
   }
 
-  /// A level of Ultimate; `value` is what the levels that need one know beyond playouts.
+  /// A level of Ultimate; `value` is the value function for levels that need one.
   package init(_ level: UltimateLevel, value: UltimateValue?) {
     name = level.name
     choose = { game, generator in
@@ -39,7 +39,7 @@ package struct MachinePlayer: Sendable {
     }
   }
 
-  /// A player that likes every cell of any game.
+  /// A random player for any game.
   package static let random = MachinePlayer(name: SimpleOpponent.random.name) { game, generator in
     game.state.moves.randomCell(using: &generator)
   }
@@ -48,12 +48,12 @@ package struct MachinePlayer: Sendable {
     (self.name, self.choose) = (name, choose)
   }
 
-  /// Nodes of a level's tree: more than its simulations can fill.
+  /// Nodes of a level's search tree, more than its simulations can fill.
   private static let treeSize = 1 << 17
 
-  /// Chooses a move of a live game.
+  /// Chooses a move in a running game.
   func move(in game: Game, using generator: inout SplitMix64) -> Cell { choose(game, &generator) }
 
-  /// The beads it would draw one of; `nil` for a player that has none.
+  /// The beads from which it would draw; `nil` for players without beads.
   package func beads(in game: Game) -> MoveDistribution? { count(game) }
 }

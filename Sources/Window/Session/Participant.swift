@@ -1,13 +1,13 @@
 import Opponents
 import TicTacToe
 
-/// Who plays a side of a session's game.
+/// The player of a side in a session.
 package enum Participant: Sendable {
-  /// A person at this machine, with the name the record gives them.
+  /// A person at this machine, with his name in the record.
   case human(name: String)
-  /// A built-in opponent, with the seed its choices come from beside the game's own.
+  /// A computer opponent.
   case machine(MachinePlayer)
-  /// Somebody elsewhere, whose moves the program brings (`GameSession.follow`).
+  /// A remote person, whose moves arrive by `GameSession.follow`.
   case remote(name: String)
 
   package static func opponent(_ opponent: some Opponent) -> Participant { .machine(MachinePlayer(opponent)) }
@@ -15,10 +15,10 @@ package enum Participant: Sendable {
   /// Whether a person at this machine plays the side.
   package var isHuman: Bool { if case .human = self { true } else { false } }
 
-  /// Whether somebody elsewhere plays the side.
+  /// Whether a remote person plays the side.
   package var isRemote: Bool { if case .remote = self { true } else { false } }
 
-  /// The name the record gives the player.
+  /// The player's name in the record.
   package var name: String {
     switch self {
     case .human(let name), .remote(let name): name
@@ -27,7 +27,7 @@ package enum Participant: Sendable {
   }
 }
 
-/// Who plays which side.
+/// The players of both sides.
 package struct Participants: Sendable {
   package var x: Participant
   package var o: Participant
@@ -38,10 +38,10 @@ package struct Participants: Sendable {
 
   package subscript(player: Player) -> Participant { player == .x ? x : o }
 
-  /// Whether the game is played, or watched, over a connection.
+  /// Whether the game is played or watched over a connection.
   package var areRemote: Bool { x.isRemote || o.isRemote }
 
-  /// The one side a local person plays, if there is exactly one.
+  /// The side of the only local person; `nil` with none or two.
   package var loneHuman: Player? {
     switch (x.isHuman, o.isHuman) {
     case (true, false): .x

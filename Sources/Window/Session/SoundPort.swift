@@ -1,14 +1,14 @@
 import ScoreModel
 
-/// What a session needs of the sound, as functions: tests and offline runs fill the same struct.
+/// The session's interface to the sound, as functions; tests and offline rendering fill in the same struct.
 package struct SoundPort {
   /// The first frame whose rendering has not begun.
   package var now: () -> Tick
-  /// Hands events to the audio thread.
+  /// Sends events to the audio thread.
   package var post: ([ScoreEvent]) -> Void
-  /// Takes the reports of late batches since the last call.
+  /// Returns the reports of late batches since the last call.
   package var takeLate: () -> [LateBatch]
-  /// How far ahead of `now` events must be posted to be in time: two blocks of the device and the loop's own jitter.
+  /// How far ahead of `now` events must be posted to be in time: two blocks of the device plus the jitter of the main loop.
   package var lead: Tick
 
   package init(

@@ -1,23 +1,23 @@
 import Interface
 
-/// What a room on this network says of itself in a datagram to everybody: `alina 1 PORT CODE NAME`.
+/// The announcement of a room on the local network, a broadcast datagram: `alina 1 PORT CODE NAME`.
 ///
-/// A broadcast and not mDNS: it needs no daemon, and a room lives for minutes on one network.
+/// A broadcast instead of mDNS: it needs no daemon, and a room exists for minutes on one network.
 package struct Beacon: Sendable, Hashable {
   package static let port: UInt16 = 4665
-  /// Seconds between two datagrams, and after which a room that is silent is gone.
+  /// Seconds between two datagrams, and after which a silent room is dropped.
   package static let (interval, lifetime) = (2.0, 7.0)
 
   package var port: Int
   package var code: String
-  /// Who waits.
+  /// The name of the room's owner.
   package var name: String
 
   package init(port: Int, code: String, name: String) { (self.port, self.code, self.name) = (port, code, name) }
 
   package var bytes: [UInt8] { Array("alina 1 \(port) \(code) \(name)".utf8) }
 
-  /// Reads a datagram; nil for anything else, of which a network is full.
+  /// Parses a datagram; `nil` for any other content.
   package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count <= 200, let text = String(validating: Array(bytes), as: UTF8.self) else { return nil }
     let parts = text.unicodeScalars.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
@@ -30,7 +30,7 @@ package struct Beacon: Sendable, Hashable {
   }
 }
 
-/// The rooms heard of lately.
+/// The rooms announced recently.
 package struct Neighbours: Sendable {
   private var heard: [NetworkModel.Nearby: Double] = [:]
 

@@ -3,94 +3,94 @@ import ClientModel
 import MatchProtocol
 import TicTacToe
 
-/// What `WindowState` wants done.
+/// An action that `WindowState` requests.
 package enum Effect: Sendable, Hashable {
-  /// A local person marks a cell.
+  /// A local person plays a cell.
   case play(Cell)
-  /// What was wanted cannot be: heard, not shown.
+  /// The refusal of an action, as a sound.
   case refuse
-  /// A cell's tone, while a hand rests on it.
+  /// The tone of a cell under pointer or focus; `nil` ends it.
   case preview(Cell?)
   case undo, redo
-  /// The game has ended otherwise than by a mark.
+  /// The game has ended other than by a move.
   case end(GameEnd)
   case begin(GameSetup, from: VariantState)
-  /// A match comes to the board as it stands.
+  /// Shows a match in its current state on the board.
   case join(JoinedMatch)
-  /// The marks of the match and when its log says they were made: missing ones are made, those shown too early taken back.
+  /// The moves of the match with their times from its log: adds missing moves and takes back premature ones.
   case follow([Cell], times: [Int64])
-  /// The other side, or the server, is away or back.
+  /// The other side or the server became absent or returned.
   case away(Bool)
   case connect(ServerAddress)
   case hangUp
-  /// Serve on this machine for whoever is near, and connect to it.
+  /// Start a server on this machine for the local network and connect to it.
   case host
-  /// Give away the page's address with so much behind it.
+  /// Share the page's URL followed by a path.
   case share(String)
-  /// Give away what came of today's board.
+  /// Share the result of the daily puzzle.
   case shareToday(DayCard)
   case command(ClientModel.Command)
-  /// Turn to a page, or do on the page what the screen does by itself.
+  /// Show a page, or let the screen handle an intent.
   case show(SceneName), screen(Intent)
-  /// Words for the player, for a while; `nil` takes them away.
+  /// A notice for some seconds; `nil` hides it.
   case notice(String?)
-  /// Ask for attention where the window is hidden.
+  /// Request attention if the window is hidden.
   case attention
-  /// Keep this for the next start.
+  /// Store a value for the next start.
   case remember(Memory)
-  /// Have a search look at the moves of the board.
+  /// Start a search for the moves on the board.
   case judge
-  /// The game on the board is wanted for review.
+  /// Review the game on the board.
   case review
-  /// Files, the clipboard and what is made of them.
+  /// An intent about files, the clipboard or exports.
   case file(Intent)
-  /// Music beside the running game's.
+  /// An intent about other music than the running game's.
   case music(Intent)
   case mute(Bool)
   case screenshot, quit
 }
 
-/// What the next start should know.
+/// A value for the next start.
 package enum Memory: Sendable, Hashable {
-  /// Who was played against, on which side.
+  /// The opponent and the side.
   case opponent(GameSetup)
-  /// This game is looked for on the network.
+  /// The game for network matches.
   case game(Variant)
-  /// How this game is played has been shown.
+  /// The rules of this game were shown.
   case shownRules(Variant)
-  /// The server last looked for.
+  /// The last server.
   case server(String)
-  /// The registered name of the player, in the place of the token that was written to log in.
+  /// The registered name, which replaces the token used to log in.
   case name(String)
-  /// The server of the match that runs; empty where none does.
+  /// The server of the running match; empty without one.
   case matchServer(String)
-  /// Today's board has been solved.
+  /// The daily puzzle was solved.
   case solved(day: Int)
 }
 
-/// Where to go once the server has said who we are.
+/// The next step after logging in.
 package enum Destination: Sendable, Hashable {
   case room(code: String)
   case watch(id: String, code: String?)
-  /// A room of one's own.
+  /// Open a room.
   case open
-  /// Whoever comes next.
+  /// Seek an opponent.
   case queue
-  /// The match that was cut short.
+  /// Resume the interrupted match.
   case resume
 }
 
-/// A match as it comes to the board.
+/// A match as shown when joined.
 package struct JoinedMatch: Sendable, Hashable {
   package var match: MatchID
-  /// The side played here, `nil` for a spectator.
+  /// The own side; `nil` for a spectator.
   package var you: Player?
   package var rules: Variant
   package var names: Sides<String>
-  /// Where its music stands on the way through the tonics.
+  /// The position of its music in the sequence of tonics.
   package var station: Int
-  /// The marks made so far.
+  /// The moves so far.
   package var moves: [Cell]
-  /// When they were made, by the server's clock, in milliseconds.
+  /// The times of the moves by the server's clock in milliseconds.
   package var times: [Int64] = []
 }

@@ -4,9 +4,9 @@ import ClientModel
 import MatchProtocol
 import TicTacToe
 
-/// The network's half of the state: what the player wants of a server, and what the server has to tell.
+/// The network part of the state: the player's requests and the server's events.
 extension WindowState {
-  /// Looks for a server as the command line or the last sitting has it.
+  /// Connects to a server given by the command line or the last run.
   package mutating func connect(
     to address: ServerAddress, destination: Destination? = nil, isHosting: Bool = false
   ) -> [Effect] {
@@ -18,22 +18,22 @@ extension WindowState {
     if case .room(let code) = destination { self.code = code }
     if case .watch(_, let code) = destination { self.code = code }
     network = NetworkModel(phase: .connecting)
-    // The port of what is served here is another one next time.
+    // The port of a server on this machine changes, so do not store it.
     self.isHosting = isHosting
     return [.connect(address)] + (isHosting ? [] : [.remember(.server(self.address))])
   }
 
-  /// Forgets what belongs to the connection that is left.
+  /// Clears the state of the former connection.
   private mutating func forgetServer() {
     (views, awaited, wanted, pending, code, waitedIn, lostAt) = ([:], nil, nil, nil, nil, nil, nil)
     (isQuiet, blocked, openings, dropsRoom) = (false, [], 0, false)
   }
 
-  // MARK: - What the player wants
+  // MARK: - Requests of the player
 
   mutating func seek(_ intent: Intent) -> [Effect] {
     var chosen: [Effect] = []
-    // The network page has a choice of its own; elsewhere the game on the board is meant.
+    // The network page has its own choice of the game; elsewhere the game on the board counts.
     if intent == .playFriend || intent == .quickMatch, page != .network, mode == .local,
       preferences.game != setup.variant
     {
@@ -69,7 +69,7 @@ extension WindowState {
     network.message = nil
     switch intent {
     case .openRoom where network.phase.isRoom:
-      // The room is opened anew, as another game or clock was chosen.
+      // Reopen the room after another game or clock was chosen.
       defer { awaited = nil }
       return (awaited.map { [.command(.abort($0))] } ?? []) + openRoom()
     case .quickMatch, .openRoom, .playFriend:
@@ -99,7 +99,7 @@ extension WindowState {
 
   private func terms(_ chosen: String) -> MatchTerms {
     let usual = preferences.game.usualClock
-    // The first of the clocks offered is the game's own; the settings spell it as that of the classic game.
+    // The first offered clock stands for the game's usual one; the settings spell it as that of Classic.
     let isUsual = chosen == TimeControl.standard.description
     let clock = chosen == "none" ? nil : isUsual ? usual : TimeControl(chosen) ?? usual
     return MatchTerms(
@@ -115,16 +115,16 @@ extension WindowState {
     return [.command(.create(terms))]
   }
 
-  /// The clock that the chosen game has where the player chooses none.
+  /// The default clock of the selected game.
   package var usualClock: String { preferences.game.usualClock.description }
 
-  /// Gives the board back to this machine, for the player's own game unless another begins at once.
+  /// Returns the board to a local game, unless `another` game begins at once.
   mutating func leaveMatch(for another: Bool = false) -> [Effect] {
     var effects: [Effect] = wanted.map { [.command(.unwatch($0))] } ?? []
     wanted = nil
     guard let m = match else { return effects }
     if case .watching = mode { effects.append(.command(.unwatch(m))) }
-    // A match whose server is away waits there for the next start.
+    // If the server is unreachable, the match stays resumable at the next start.
     if isPlaying { effects += hangUp() } else { effects += [.command(.forget(m)), .remember(.matchServer(""))] }
     talk = TalkModel()
     (pending, isAlone) = (nil, false)
@@ -139,7 +139,7 @@ extension WindowState {
     return [.hangUp]
   }
 
-  /// Leaves the match, the room or the queue; from the lobby, the server.
+  /// Leaves the match, the room or the queue; from the lobby the server.
   private mutating func leave() -> [Effect] {
     if isBound { return refuse(.finishFirst) }
     if match != nil { return leaveMatch() + [.show(.network)] }
@@ -157,7 +157,7 @@ extension WindowState {
     }
   }
 
-  // MARK: - What the server tells
+  // MARK: - Events of the server
 
   mutating func hear(_ event: ClientEvent, _ view: MatchView?, _ board: Board) -> [Effect] {
     if let view { views[view.state.id] = view }
@@ -176,14 +176,14 @@ extension WindowState {
       if m == match, case .abort = event.kind { isCalledOff = true }
       if m == awaited, view?.state.players == nil, view?.state.phase == .over { return roomClosed() }
       var effects = news(of: m, board)
-      // A spectator goes on with the same two players.
+      // A spectator follows the same players to their rematch.
       if mode == .watching(m), case .rematch(let next?) = event.kind {
         wanted = next
         effects.append(.command(.watch(next, code: code)))
       }
       return effects
     case .state(let m):
-      // The own room, which the address knows by its code, after the page was loaded again.
+      // The own room of the URL's code, after the page was reloaded.
       if view?.state.phase == .open, match == nil, let code {
         awaited = m
         network.phase = .room(code: code)
@@ -230,20 +230,20 @@ extension WindowState {
     return []
   }
 
-  /// Says it where the player looks: on the page of the network in its own line, elsewhere as a notice.
+  /// Shows a text where the player looks: on the network page in its own line, elsewhere as a notice.
   private mutating func tell(_ words: String) -> [Effect] {
     guard page == .network || opensLobby else { return [.notice(words)] }
     network.message = words
     return openLobby()
   }
 
-  /// Opens the lobby if the player waits for that. It never covers what the player has begun meanwhile.
+  /// Opens the lobby if the player waits for it, but never over something begun meanwhile.
   private mutating func openLobby() -> [Effect] {
     defer { opensLobby = false }
     return opensLobby && page != .network && match == nil && !isResuming ? [.show(.network)] : []
   }
 
-  /// Goes on after the server has refused a message.
+  /// Updates the state after the server has refused a message.
   private mutating func refused(_ asked: ClientMessage?, _ words: String) -> [Effect] {
     switch asked {
     case .seek: if case .queued = network.phase { network.phase = .lobby }
@@ -275,15 +275,15 @@ extension WindowState {
       network.you = .init(
         name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
       network.message = nil
-      // The client itself goes on looking for an opponent, and its room is still there.
+      // The client itself continues its seek, and its room still exists.
       if case .room = waitedIn, awaited.map(welcome.matches.contains) != true { waitedIn = nil }
       if match == nil { network.phase = waitedIn ?? .lobby }
       waitedIn = nil
-      // The answer also has the players whom this one has blocked.
+      // The answer also contains the list of blocked players.
       effects.append(.command(.me))
       isRatingKnown = false
       if !welcome.you.guest { effects.append(.remember(.name(welcome.you.name))) }
-      // A match that runs comes by itself, whatever the address asks for.
+      // A running match opens by itself and takes precedence over the destination.
       let hasMatch = !welcome.matches.isEmpty || isPlaying
       switch destination {
       case .room where hasMatch, .resume where hasMatch: break
@@ -334,12 +334,12 @@ extension WindowState {
   private mutating func news(of m: MatchID, _ board: Board) -> [Effect] {
     if m == match { return follow(board) }
     guard let view = views[m], view.state.players != nil else { return [] }
-    // Not a match that was over before this window knew of it, and none that the player has stopped watching.
+    // Neither a match that was over when this window learned of it, nor one no longer watched.
     let isOurs = view.you != nil && view.state.phase != .over && (m == awaited || !isPlaying)
     return isOurs || m == wanted ? adopt(m) : []
   }
 
-  /// Puts a match on the board as it stands.
+  /// Shows a match in its current state on the board.
   private mutating func adopt(_ m: MatchID) -> [Effect] {
     guard let view = views[m], let players = view.state.players else {
       awaited = m
@@ -360,7 +360,7 @@ extension WindowState {
     isRatingKnown = false
     if let you = view.you {
       let opponent = players[you.opponent].name
-      // The same two again have usually changed sides.
+      // In a rematch the sides are usually swapped.
       if opponent != wasWith { (talk, score) = (TalkModel(), .init()) }
       if opponent == wasWith, before.x.isRemote != setup.x.isRemote { score = .init(x: score.o, o: score.x) }
       talk.opponent = opponent
@@ -384,14 +384,14 @@ extension WindowState {
     return .remote(name: player.guest ? player.name : "\(player.name) (\(player.rating))")
   }
 
-  /// Brings the board to where the match is.
+  /// Updates the board to the state of the match.
   private mutating func follow(_ board: Board) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
-    // A rematch that is asked for is a new turn, with a time limit of its own.
+    // A rematch request starts a new time limit.
     let askers = Player.allCases.count { view.state.wantsRematch[$0] }
     let turn = view.state.phase == .over ? -2 - askers : target.count
-    // A turn that began while the connection was lost counts from the loss: it may have begun as early as that.
+    // If the turn changed while the connection was lost, assume that it did right after the loss.
     if turnSince.ply != turn { turnSince = (turn, lostAt ?? now) }
     if link == .online { lostAt = nil }
     if let mark = pending, mark.ply < target.count || view.state.phase == .over { pending = nil }
@@ -409,7 +409,7 @@ extension WindowState {
     return effects + tellAway()
   }
 
-  /// Tells the music when the other voice goes and comes.
+  /// Tells the music when the other side leaves and returns.
   private mutating func tellAway() -> [Effect] {
     guard let view else { return [] }
     let isAway =
@@ -430,17 +430,17 @@ extension WindowState {
     }
   }
 
-  /// Seconds of the protocol: for a side's first mark among strangers with a clock, and else; and for a rematch after the
-  /// end or the asking.
+  /// Time limits of the protocol in seconds: for a side's first move against strangers with a clock and otherwise, and
+  /// for a rematch after the end or the request.
   private static let (firstMoveWithin, firstMoveOfFriends) = (30.0, 600.0)
   private static let rematchWithin = 30.0
-  /// A countdown that is longer is not shown.
+  /// Longer countdowns are not shown.
   private static let longestCountdown = 60
 
-  /// Whether the match on the board began in a room, or follows one that did.
+  /// Whether the match began in a room, or is a rematch of one that did.
   private var isOfRoom: Bool { code != nil || view?.state.openedBy != nil }
 
-  /// Seconds in which a rematch can still be asked for, or agreed to; `nil` if it cannot.
+  /// Seconds left to ask for or accept a rematch; `nil` if impossible.
   func rematchIn(at seconds: Double) -> Int? {
     guard let view, view.you != nil, link == .online, view.state.phase == .over, view.state.next == nil else {
       return nil
@@ -449,7 +449,7 @@ extension WindowState {
     return left > 0 ? Int(left.rounded(.up)) : nil
   }
 
-  /// What the board page shows of the match; `milliseconds` is the client's clock, `seconds` that of `step`.
+  /// The match for the board page; `milliseconds` is the client's clock, `seconds` that of `step`.
   package func online(at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
     guard let view, view.state.players != nil else { return nil }
     let state = view.state

@@ -2,7 +2,7 @@ import ClientModel
 import Interface
 import MatchProtocol
 
-/// The talk beside a match: what the player says, and what others say.
+/// The chat of a match.
 extension WindowState {
   mutating func speak(_ intent: Intent) -> [Effect] {
     guard case .online(let m) = mode else { return refuse(.nobodyToTalkTo) }

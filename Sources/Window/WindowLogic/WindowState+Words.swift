@@ -2,9 +2,9 @@ import Interface
 import ClientModel
 import MatchProtocol
 
-/// What the network has to say, in the player's language.
+/// Network messages in the player's language.
 extension WindowState {
-  /// Why there is no connection for now.
+  /// The reason for a temporary loss of connection.
   func words(for problem: ConnectionProblem) -> String {
     switch problem {
     case .unreachable(let address): text(.unreachable, address)
@@ -15,7 +15,7 @@ extension WindowState {
     }
   }
 
-  /// Why there will be no connection, and what to do.
+  /// The reason for a permanent failure, and its remedy.
   func words(for failure: ClientFailure) -> String {
     switch failure {
     case .version(let theirs):
@@ -33,7 +33,7 @@ extension WindowState {
     }
   }
 
-  /// Why a command was refused: the server's own sentence knows more, but it speaks English only.
+  /// The reason for a refused command. The server's own text is more precise, but English only.
   func words(for code: ErrorCode, _ said: String) -> String {
     if preferences.language == .english, !said.isEmpty { return said }
     let phrase: Phrase =

@@ -4,55 +4,55 @@ import MatchProtocol
 import Oracle
 import TicTacToe
 
-/// The window's game as one value: whose game is on the board, how the connection stands, what may be done.
+/// The state of the window as a value: the game on the board, the connection, and the permitted actions.
 ///
-/// Stepped as (intent | network event | tick) → effects. It knows no SDL, no files, no clock and no locks; what it asks
-/// for is done by whoever steps it. Every intent is answered in every state, by an effect or by words for the player.
+/// A state machine of (intent | network event | tick) → effects, without SDL, files, clock and locks; the caller
+/// executes the effects. Every intent in every state causes an effect or a message to the player.
 package struct WindowState: Sendable {
-  /// Whose game is on the board.
+  /// The kind of game on the board.
   package enum Mode: Sendable, Hashable {
     case local
-    /// Two opponents compose without end.
+    /// Two computer opponents play endlessly.
     case listening
-    /// A match we play.
+    /// A match of this player.
     case online(MatchID)
-    /// A match we look on at.
+    /// A match being watched.
     case watching(MatchID)
   }
 
-  /// How the connection to a server stands.
+  /// The state of the connection to a server.
   package enum Link: Sendable, Hashable {
-    /// There is none, or it has failed for good.
+    /// None, or failed permanently.
     case none
-    /// Being made for the first time.
+    /// Connecting for the first time.
     case connecting
-    /// There.
+    /// Connected.
     case online
-    /// Lost, and being sought again.
+    /// Lost and reconnecting.
     case waiting
   }
 
-  /// What happens to the window.
+  /// An input of the state machine.
   package enum Event: Sendable, Hashable {
-    /// The player wants something.
+    /// An action of the player.
     case intent(Intent)
-    /// The connection has something to tell; with the match it is about, as it stands now.
+    /// An event of the connection, with the current state of its match.
     case network(ClientEvent, MatchView?)
-    /// Another page is on top.
+    /// The page on top has changed.
     case turned(SceneName)
     case tick
   }
 
-  /// What the session says of the game on the board.
+  /// The session's view of the game on the board.
   package struct Board: Sendable, Hashable {
     package var game: Game
-    /// Whether a local person may mark a cell.
+    /// Whether a local person may move.
     package var acceptsMove: Bool
     /// Whether a move can be taken back.
     package var canUndo: Bool
-    /// Whether one taken back can be played again.
+    /// Whether a move taken back can be played again.
     package var canRedo: Bool
-    /// Whether the music after a game's end is still being played.
+    /// Whether the closing music still plays.
     package var isClosing: Bool
 
     package init(
@@ -64,30 +64,30 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// What the player has set, as far as it matters here.
+  /// The player's settings that matter here.
   package struct Preferences: Sendable, Hashable {
     package var language = Language.english
-    /// The game that is looked for on the network: the one that was chosen last.
+    /// The game for network matches: the one chosen last.
     package var game = Variant.classic
-    /// The clock of matches with strangers, and of those with friends, as the settings spell them.
+    /// The clocks for matches with strangers and friends, as spelled in the settings.
     package var clock = "60+2"
     package var roomClock = "none"
-    /// The server to play on: the page's own, or the one last looked for.
+    /// The server: the page's own, or the last one.
     package var server = ""
-    /// The server of the match that was cut short; empty where none was.
+    /// The server of the interrupted match; empty without one.
     package var matchServer = ""
-    /// Whether matches count for the rating.
+    /// Whether matches are rated.
     package var isRated = false
-    /// The side that is played in a room of one's own; where it is `nil`, the server chooses.
+    /// The own side in a room; `nil` lets the server choose.
     package var roomSide: Player?
-    /// Whether the music plays the opponents' marks in time.
+    /// Whether opponents' moves sound in time with the music.
     package var isMusical = true
-    /// The local date, as `2026-11-24`.
+    /// The local date, such as `2026-11-24`.
     package var date = ""
-    /// The last of today's boards that was solved, by its day, and how many before it without a gap.
+    /// The day of the last solved daily puzzle, and the number solved without a gap.
     package var solvedDay = 0
     package var streak = 0
-    /// The games whose rules have been shown; everybody knows the first.
+    /// The games whose rules were shown; Classic counts as known.
     package var shownRules: Set<Variant> = [.classic]
 
     package init() {}
@@ -95,79 +95,79 @@ package struct WindowState: Sendable {
 
   package internal(set) var mode = Mode.local
   package internal(set) var setup: GameSetup
-  /// How the connection stands.
+  /// The state of the connection.
   package internal(set) var link = Link.none
   package internal(set) var network = NetworkModel()
-  /// What is said beside the match.
+  /// The chat of the match.
   package internal(set) var talk = TalkModel()
-  /// Games won by the two who play, by the name of the side they have now, since they sat down.
+  /// Wins of the current players since they began, by the side each has now.
   package internal(set) var score = BoardModel.Numbers()
   package var preferences = Preferences()
-  /// Today's board, while it is played.
+  /// The daily puzzle while it is played.
   package var today: DailyBoard? { mode == .local ? daily : nil }
   private var daily: DailyBoard?
   package internal(set) var page = SceneName.board
 
-  /// Who plays when a match has been left.
+  /// The players after leaving a match.
   var home: GameSetup
   var address = ""
-  /// Whether that server is this window's own.
+  /// Whether that server runs on this machine.
   var isHosting = false
   var views: [MatchID: MatchView] = [:]
-  /// The match that this player will play, or the own room.
+  /// The match that this player is about to play, or the own room.
   var awaited: MatchID?
-  /// The match that the player wants to watch, until it comes to the board.
+  /// The match to watch, until it is on the board.
   var wanted: MatchID?
-  /// Whether the lobby opens by itself, as the answer to a wish to connect after which nothing else was wanted.
+  /// Whether the lobby opens after connecting, which any later action cancels.
   var opensLobby = false
-  /// The rooms that the server has not opened yet. Only the newest is shown; the others are closed as they come.
+  /// The number of rooms not yet confirmed by the server. Only the newest is shown; the others are closed when confirmed.
   var openings = 0
-  /// Whether the newest of them is closed as well, because the player has wanted something else since.
+  /// Whether the newest of them is closed as well, because the player has done something else since.
   var dropsRoom = false
-  /// The queue or the room in which the player waited as the connection was lost.
+  /// The queue or room of the player when the connection was lost.
   var waitedIn: NetworkModel.Phase?
-  /// When the connection was lost, until the match on the board is known again.
+  /// When the connection was lost; `nil` once the match is up to date again.
   var lostAt: Double?
-  /// Whether the player hears no talk, and whose talk not, as the server keeps it.
+  /// Whether chat is muted, and the blocked players, as stored by the server.
   var isQuiet = false
   var blocked: Set<String> = []
-  /// The opponent whom the player reported last.
+  /// The last reported opponent.
   var reported = ""
-  /// The code of the room that the match was made in, which those who watch it need.
+  /// The code of the match's room, which spectators need.
   var code: String?
-  /// What to do once the server has said who we are.
+  /// The next step after logging in.
   var destination: Destination?
-  /// A mark shown here that the server has not answered.
+  /// A move shown here without confirmation by the server.
   var pending: (ply: Int, cell: Cell)?
-  /// How many of its marks' times the music has been told.
+  /// The number of move times passed to the music.
   var timesTold = 0
-  /// Whether the other voice, or the server, is away, as last told to the music.
+  /// Whether the music was last told that the other side or the server is absent.
   var isAlone = false
-  /// Whether a side has called the match off, rather than nobody having begun.
+  /// Whether a side aborted the match, rather than missing its first move.
   var isCalledOff = false
-  /// When the turn, or the end, of the match on the board was first seen.
+  /// When the current turn or the end of the match was first seen.
   var turnSince = (ply: -1, at: 0.0)
   var now = 0.0
   private var listedAt = -Double.infinity
-  /// Whether the server has told the ratings as they are now.
+  /// Whether the ratings are up to date.
   var isRatingKnown = false
-  /// The outcome of the game on the board that the score has, if that game has ended.
+  /// The outcome that `score` counts for the game on the board, if it has ended.
   var counted: Outcome??
   private var gamesHeard = 0
   private var silentSince: Double?
-  /// Whether the connection was ended because the same player has come from elsewhere.
+  /// Whether the server closed the connection because the player connected elsewhere.
   package internal(set) var isReplaced = false
-  /// What must be wanted twice, and was wanted once.
+  /// An intent that must be repeated for confirmation, and until when.
   private var asked: (intent: Intent, until: Double)?
 
   package init(_ setup: GameSetup) { (self.setup, home) = (setup, setup) }
 
-  /// Seconds between two looks at a server's list of matches.
+  /// Seconds between two requests for the list of matches.
   private static let listInterval = 5.0
-  /// Seconds of silence between two games that are only listened to.
+  /// Seconds of silence between two games of the listening mode.
   private static let pause = 12.0
 
-  // MARK: - What follows from the state
+  // MARK: - Derived properties
 
   package var match: MatchID? {
     switch mode {
@@ -178,24 +178,24 @@ package struct WindowState: Sendable {
 
   var view: MatchView? { match.flatMap { views[$0] } }
 
-  /// Whether we sit in a match that has not ended.
+  /// Whether this player is in an unfinished match.
   var isPlaying: Bool {
     if case .online = mode { return view.map { $0.state.phase != .over } ?? false }
     return false
   }
 
-  /// Whether the board cannot be had for anything else: somebody at the other end waits for us, and we can answer.
+  /// Whether the board is occupied: the opponent waits for us and we are connected.
   package var isBound: Bool { isPlaying && link == .online }
 
-  /// Whether a match is looked for that was cut short: also by the address of its room.
+  /// Whether an interrupted match is being resumed, possibly by its room's URL.
   var isResuming: Bool {
     if case .room = destination { preferences.matchServer == address } else { destination == .resume }
   }
 
-  /// How far the search is for a match that was cut short, in words for the board.
+  /// The progress of resuming an interrupted match, as text.
   package var resuming: String? { isResuming ? network.message ?? text(.connecting) : nil }
 
-  /// What a page's address names: the match that is watched, or the room in which one plays or waits; else nothing.
+  /// The page's path: the watched match, or the room of the player; else empty.
   package var place: String {
     switch (mode, network.phase, destination) {
     case (.watching(let m), _, _): return watched(m.rawValue)
@@ -206,10 +206,10 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// The address of a match for those who watch it.
+  /// The path of a match for spectators.
   private func watched(_ id: String) -> String { (["w", id] + (code.map { [$0] } ?? [])).joined(separator: "/") }
 
-  /// Whether the game under review is meant where one is saved, copied or kept.
+  /// Whether save, copy and export mean the game under review.
   package var isReviewing: Bool { page == .review }
 
   func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: preferences.language, values) }
@@ -218,12 +218,12 @@ package struct WindowState: Sendable {
 
   // MARK: - Steps
 
-  /// Takes what happens; `board` is what the session says now, `now` any steady clock in seconds.
+  /// Handles an event; `board` is the session's current state, `now` a steady clock in seconds.
   package mutating func step(_ event: Event, _ board: Board, at now: Double) -> [Effect] {
     self.now = now
     let wasAsked = asked != nil
     let effects = react(to: event, board)
-    // A question that is answered is not read any more.
+    // Hide the question once it is answered.
     return wasAsked && asked == nil ? [.notice(nil)] + effects : effects
   }
 
@@ -251,8 +251,7 @@ package struct WindowState: Sendable {
     return listenOn(board)
   }
 
-  /// Counts how the game on the board has ended, and takes back what a move that was taken back had ended; whether the
-  /// game has ended in a way that was not counted.
+  /// Updates the score for the end of the game, or its undo; returns whether the game has ended and was not counted before.
   private mutating func count(_ game: Game) -> Bool {
     let outcome = game.end.map { $0.outcome }
     guard mode != .listening, outcome != counted else { return false }
@@ -276,7 +275,7 @@ package struct WindowState: Sendable {
     guard now - since > WindowState.pause else { return [] }
     silentSince = nil
     gamesHeard += 1
-    // Not always the same two: a strong one always, so that games are long and threats are parried.
+    // The opponents change; one is always strong, for long games and blocked threats.
     let levels = [3, 4, 5, 6]
     setup = GameSetup(x: .level(levels[gamesHeard % 4]), o: .level(levels[(gamesHeard / 4 + 3) % 4]))
     return [.begin(setup, from: .classic(.start))]
@@ -307,7 +306,7 @@ package struct WindowState: Sendable {
       var setup = (mode == .local ? setup : home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
-      // As the record of the game will say it: what stood before that it cannot hold.
+      // Keep only the part of the position that a record can represent.
       let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:
@@ -357,14 +356,14 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// Whether an intent that needs it was wanted twice within a few seconds.
+  /// Whether an intent that needs confirmation was repeated within 6 seconds.
   private mutating func confirms(_ intent: Intent) -> Bool {
     let isSecond = asked.map { $0.intent == intent && now <= $0.until } ?? false
     asked = isSecond ? nil : (intent, now + 6)
     return isSecond
   }
 
-  /// Begins a game at this machine; the score goes on only where the same two play on.
+  /// Begins a local game; the score continues only for the same players.
   mutating func begin(_ next: GameSetup, from start: VariantState? = nil) -> [Effect] {
     if next != setup || mode != .local || today != nil { score = .init() }
     (mode, daily, counted, opensLobby) = (.local, nil, nil, false)
@@ -372,12 +371,12 @@ package struct WindowState: Sendable {
     return [.begin(next, from: start ?? VariantState(startOf: next.variant))]
   }
 
-  /// Shows how a game is played to whoever chooses it for the first time.
+  /// Shows the rules of a game chosen for the first time.
   private func teach(_ variant: Variant) -> [Effect] {
     preferences.shownRules.contains(variant) ? [] : [.remember(.shownRules(variant)), .show(.rules)]
   }
 
-  /// Begins today's board against the best defence there is.
+  /// Begins the daily puzzle against the best available defence.
   private mutating func begin(_ board: DailyBoard) -> [Effect] {
     let (isX, variant) = (board.state.turn == .x, board.state.variant)
     let other = variant == .classic ? Seat.perfect : .level(6)
@@ -450,7 +449,7 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// The protocol takes two offers of a side.
+  /// The protocol allows each side two offers.
   static func mayOfferDraw(_ side: Player, _ state: MatchState) -> Bool {
     state.phase == .live && state.offer == nil && state.offersMade[side] < 2
   }
@@ -458,7 +457,7 @@ package struct WindowState: Sendable {
   private func agree(_ intent: Intent, _ board: Board) -> [Effect] {
     guard !board.game.isOver else { return refuse(.gameIsOver) }
     guard case .online(let m) = mode, let view, let you = view.you else {
-      // Two people at one machine agree by word of mouth; an opponent of ours plays on.
+      // Two people at one machine agree in person; computer opponents decline.
       guard mode == .local, intent == .offerDraw, setup.isPair else {
         return refuse(mode == .local ? .playsOn : .onlyWatching)
       }

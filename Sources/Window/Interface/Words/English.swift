@@ -1,4 +1,4 @@
-// Indented, each line of the text would have four spaces more.
+// Not indented, because indentation would add four spaces to each line of the literal.
 // swift-format-ignore-file
 
 extension Words {
