@@ -1,18 +1,18 @@
 import ScoreModel
 
-/// What time alone brings next, and when.
+/// The music scheduled without further events, with due times.
 struct Agenda: Sendable {
-  /// The way the music goes on by itself.
+  /// The section that continues by itself.
   enum Course: Sendable {
     case silent
     case opening(step: Int)
-    /// Phrases extend the bar of the last event; so many of them, of so many pairs, were played.
+    /// Phrases extend the last event's bar.
     case phrases(Phrasing)
     case closing(Closing)
     case waiting(echoes: Int)
   }
 
-  /// The phrases that have extended a bar so far, and their pairs.
+  /// The numbers of phrases, and of their pairs, that have extended the bar so far.
   struct Phrasing: Sendable {
     var count = 0
     var pairs = 0
@@ -24,20 +24,20 @@ struct Agenda: Sendable {
     var sizes: [Int]
     var step = 0
     var winner: Voice?
-    /// The facts of an end without an event; the arch's first bar gives the result's signs.
+    /// The facts of an end without an event; the arch's first bar plays the result's signs.
     var facts: Set<Fact> = []
-    /// Its last notes of M before the coda, in degrees.
+    /// The last notes of M before the coda, in degrees.
     var motto: [Int] = []
-    /// The step of the coda, the one long pair on the tonic to which a motto comes home; `nil` where none follows.
+    /// The step of the coda, a long pair on the tonic after a motto; `nil` without one.
     var coda: Int?
-    /// The roots of its last bars; the others have that of the bar which they remember.
+    /// The roots of the last bars; the other bars take the root of the bar they recall.
     var roots: [Int] = []
-    /// The sentence that it closes, where it is half an arch; `nil` where the piece ends.
+    /// The sentence closed by a half arch; `nil` at the end of the piece.
     var sentence: Int?
-    /// When it is over, about, if it is half an arch.
+    /// The approximate end of a half arch.
     var until = Tick.zero
 
-    /// The pairs of M before the coda that come after the bar of this step.
+    /// The pairs of M before the coda that follow this step's bar.
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)
         - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)
@@ -46,27 +46,27 @@ struct Agenda: Sendable {
   }
 
   var course = Course.silent
-  /// When the course goes on.
+  /// When the course continues.
   var next: Tick?
-  /// When the low tonic is struck next while everyone waits.
+  /// The next stroke of the low tonic while waiting.
   var drone: Tick?
-  /// When the bed pulses next while a clock is low.
+  /// The next pulse of the bed while a clock is low.
   var pulse: Tick?
-  /// Waiting began here: the end of the last bar that was no echo.
+  /// When waiting began: the end of the last bar that was not an echo.
   private(set) var waitingSince = Tick.zero
 
-  /// Whether the arch of a piece that has ended is being played.
+  /// Whether the arch at the end of a piece plays.
   var isClosing: Bool { if case .closing(let closing) = course { closing.sentence == nil } else { false } }
 
-  /// When half an arch that is being played ends, about; zero where none is.
+  /// The approximate end of the half arch that plays; zero without one.
   var sentenceEnd: Tick {
     if case .closing(let closing) = course, closing.sentence != nil { closing.until } else { .zero }
   }
 
-  /// When the first of these is due.
+  /// The earliest due time.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
-  /// Waiting begins at `end`: echoes after a while, and the low tonic now and then.
+  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic.
   mutating func wait(from end: Tick, _ rules: ScoreRules) {
     course = .waiting(echoes: 0)
     waitingSince = end
@@ -74,24 +74,24 @@ struct Agenda: Sendable {
     drone = end + .seconds(rules.drone.every)
   }
 
-  /// A session opens: the opening phrase follows, or, where a game is taken up again, nothing.
+  /// Starts a session: schedules the opening phrase, or only waits if a game is resumed.
   mutating func open(at moment: Tick, resuming: Bool, _ rules: ScoreRules) {
     wait(from: moment, rules)
     if !resuming { course = .opening(step: 0) }
     next = resuming ? nil : moment + .seconds(rules.opening.center)
   }
 
-  /// An arch begins, which strikes the low tonic itself.
+  /// Starts an arch, which strikes the low tonic itself.
   mutating func close(_ closing: Closing, from moment: Tick) {
     course = .closing(closing)
     next = moment
     if closing.sentence == nil { drone = nil }
   }
 
-  /// Nothing comes by itself any more, but for the pulse of a clock.
+  /// Cancels everything except the pulse of a clock.
   mutating func stop() { (course, next, drone) = (.silent, nil, nil) }
 
-  /// What was counted from a bar that began late comes as much later.
+  /// Delays the times derived from a bar that began late.
   mutating func shift(by late: Tick) {
     next = next.map { $0 + late }
     drone = drone.map { $0 + late }
@@ -99,13 +99,13 @@ struct Agenda: Sendable {
   }
 }
 
-/// The grid an opponent answers on: a downbeat or the beginning of a piece, what follows it, and a short note there.
+/// The grid for an opponent's reply: the start of a bar or piece, its onsets, and then one slot each short note.
 struct Slots: Sendable {
   var start: Tick
   var onsets: [Tick] = []
   var short: Double
 
-  /// The first slot at or after `ready`, `least` slots or more into the long note.
+  /// The first slot at or after `ready`, at least `least` slots into the long note.
   func first(after ready: Tick, least: Int) -> Tick {
     let long = start + (onsets.dropLast().last ?? .zero)
     let step = max(Tick.seconds(short).rawValue, 1)

@@ -1,57 +1,57 @@
 import Base
 import ScoreModel
 
-/// What is settled about a bar before its melody is looked for.
+/// The properties of a bar that are fixed before its melody is searched.
 struct BarPlan {
   var kind: Bar.Kind
   var ply = 0
-  /// Who plays; `nil` in the opening.
+  /// The voice that plays; `nil` in the opening.
   var voice: Voice?
   var count: Int
   var sign: SignRule
-  /// A sign of an earlier bar that was not heard, due on the second pair, in the manner of the voice it belongs to.
+  /// A sign that an earlier bar could not play; played on the second pair in the manner of its own voice.
   var owed: (rule: SignRule, voice: Voice)?
-  /// The long note of the bar before, if it was cut: it sounds within the downbeat's pair.
+  /// The previous bar's long note, if it was cut: it sounds within the downbeat's pair.
   var resolves: Note?
-  /// The pair where T leaves the triad, if any: the downbeat if M happens to be right there, else the second.
+  /// The pair in which T leaves the triad, if any: the downbeat if M has the right note there, else the second.
   var awakensAt: Int?
   /// Seconds of a short note.
   var short: Double
-  /// What is taken away: the pair in which its T is alone, and its degree.
+  /// A removed degree: the pair in which its T is alone.
   var leaves: (slot: Int, degree: Int)?
   /// The event's root (`Event.root`).
   var root = 0
-  /// Whether it says an earlier bar again on purpose.
+  /// Whether the bar quotes an earlier one on purpose.
   var quotes = false
-  /// Whether the low tonic is struck with the downbeat.
+  /// Whether the downbeat strikes the low tonic.
   var strikesDrone = false
   var hasM = true
-  /// When T sounds, whatever the sign says.
+  /// When T sounds; overrides the sign.
   var tPace: SignRule.TPace?
-  /// Velocity in per cent, of everything and of T besides.
+  /// Velocity in per cent: of all notes, and additionally of T.
   var velocity = 100
   var tVelocity = 100
-  /// The chain of the long note.
+  /// The effect chain of the long note.
   var longChain: UInt8 = 0
-  /// The colour of who plays.
+  /// The colour of the player.
   var colour: ScoreRules.Colour?
-  /// Names of what shaped the bar.
+  /// The names of the signs applied.
   var signs: [String] = []
 }
 
-/// A bar with all that is played of it; times count from its start.
+/// A bar with all of its events; times count from its start.
 struct WrittenBar: Sendable {
   var bar: Bar
-  /// The onset of each pair, then the end of the bar.
+  /// The onset of each pair, and the end of the bar.
   var onsets: [Tick]
   /// The effect chain of each pair.
   var chains: [UInt8]
-  /// Bells and pedal movements, frames from the bar's start, generation unset.
+  /// Bells and pedal movements; frames from the bar's start, generation unset.
   var marks: [ScoreEvent]
 
   var end: Tick { bar.start + onsets[onsets.count - 1] }
 
-  /// The score events of the bar from `from` on; `silencesT` leaves the T-voice out.
+  /// The score events of the bar from `from` on; `silencesT` omits the T-voice.
   func events(generation: UInt32, from: Tick = .zero, silencesT: Bool = false) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     for mark in marks where mark.frame >= from {
@@ -79,7 +79,7 @@ struct WrittenBar: Sendable {
 }
 
 extension WrittenBar {
-  /// Makes one of notes alone, with the pedal down.
+  /// Makes a bar of notes only, with the pedal down.
   init(plain bar: Bar) {
     let end = bar.pairs.last?.end ?? .zero
     self.init(
@@ -89,11 +89,11 @@ extension WrittenBar {
   }
 }
 
-/// Turns a plan and a line into a bar as it is played: T-voice, hands, time and touch.
+/// Turns a plan and a melody into a performed bar: T-voice, bass, timing and touch.
 struct BarWriter {
   let rules: ScoreRules
 
-  /// Writes the bar; `generator` varies time and touch.
+  /// Writes the bar; `generator` varies timing and touch.
   func write(_ plan: BarPlan, line: [Int], index: Int, start: Tick, generator: SplitMix64) -> WrittenBar {
     var generator = generator
     let onsets = onsets(plan, &generator)
@@ -107,7 +107,7 @@ struct BarWriter {
         continue
       }
       let manner = manner(plan, slot)
-      // An owed sign comes from its own side, at the height of the bar that it stands in.
+      // A pending sign sounds at its own voice's place, but in this bar's register.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
@@ -116,7 +116,7 @@ struct BarWriter {
       let second = slot == 1 && rule.secondPair != nil ? rule.secondVelocity : 100
       let touch = touch(plan, slot, rules.scale.midi(line[slot]), &generator) * second / 100
       let tDelay = tDelay(plan, slot, length)
-      // However wide the roll, M has half of its pair left.
+      // At most half of the pair, so that M keeps the rest.
       let isAlone = !plan.hasM || tPace(plan, slot) == .silent
       let rolled = Tick.milliseconds(isAlone ? 0 : manner.rollMilliseconds)
       let roll = min(rolled, Tick(rawValue: length.rawValue / 2))
@@ -146,7 +146,7 @@ struct BarWriter {
 
   // MARK: Time and touch
 
-  /// Onsets by the phrase arch and the final ritard (after Friberg, Bresin and Sundberg's KTH rules, 2006).
+  /// The onsets with phrase arch and final ritard (Friberg, Bresin and Sundberg's KTH rules, 2006).
   private func onsets(_ plan: BarPlan, _ generator: inout SplitMix64) -> [Tick] {
     let k = rules.performance
     let shorts = plan.count - 1
@@ -158,11 +158,11 @@ struct BarWriter {
         time += plan.short * Double(rules.bars.long) * max(1 + k.timing * k.timingSpread / 100 * jitter, 0.25)
       } else {
         let place = shorts > 1 ? Double(slot) / Double(shorts - 1) * 2 - 1 : 0
-        // Balanced about the bar's own tempo: a parabola of mean zero.
+        // A parabola with mean zero keeps the bar's average tempo.
         let arch = k.phraseArch * k.archSlower * (place * place - 1.0 / 3)
         let fromEnd = k.ritardSlower.count - (shorts - slot)
         let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
-        // However far the rules exaggerate, time goes on.
+        // A minimal factor, so that exaggerated rules cannot stop time.
         let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
         time += plan.short * max(factor, 0.25)
       }
@@ -183,7 +183,7 @@ struct BarWriter {
     return Int(value.rounded()) * plan.velocity * (plan.colour?.touch ?? 100) / 10_000
   }
 
-  /// Keeps a touch within *p*; what is softened on purpose may be softer still.
+  /// Limits a velocity to the range of *p*; notes softened on purpose may be softer.
   private func clamp(_ velocity: Int, _ plan: BarPlan) -> Int {
     let isSoftened = plan.velocity < 100 || plan.tVelocity < 100 || (plan.colour?.touch ?? 100) < 100
     let low = isSoftened ? rules.performance.softest : rules.performance.range.lowerBound
@@ -192,12 +192,12 @@ struct BarWriter {
 
   // MARK: The T-voice
 
-  /// The sign that rules a pair: the owed one on the second, else the bar's own.
+  /// The sign of a pair: a pending one on the second, else the bar's own.
   private func rule(_ plan: BarPlan, _ slot: Int) -> SignRule {
     slot == 1 ? plan.owed?.rule ?? plan.sign : plan.sign
   }
 
-  /// How a pair is played: what is owed sounds in the manner of its own voice.
+  /// The manner of a pair: a pending sign has that of its own voice.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.owed?.voice ?? plan.voice : plan.voice)
   }
@@ -207,7 +207,7 @@ struct BarWriter {
     return own == .together ? plan.colour?.tPace ?? own : own
   }
 
-  /// How long after its pair T begins; `nil` where it rests. The downbeat and the long note always have theirs.
+  /// The delay of T within its pair; `nil` for a rest. The downbeat and the long note always have T at once.
   private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
     switch tPace(plan, slot) {
     case .together, .double: .zero
@@ -217,7 +217,7 @@ struct BarWriter {
     }
   }
 
-  /// Whether an action of the pair's rule takes place here; all of an owed rule's do, on its one pair.
+  /// Whether an action of the pair's rule applies here; all actions of a pending rule apply on its only pair.
   private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
     slot == 1 && plan.owed != nil ? true : place.contains(slot, of: plan.count)
   }
@@ -236,7 +236,7 @@ struct BarWriter {
     return rules.scale.midi(degree)
   }
 
-  /// What is taken away is answered by its T alone, in two notes that fall.
+  /// The pair of a removed degree: T alone, in two falling notes.
   private func leaving(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> Pair {
     let manner = rules.manner(of: plan.voice)
     let m = rules.scale.midi(plan.leaves?.degree ?? 0) + 12 * manner.octaves
@@ -252,7 +252,7 @@ struct BarWriter {
     return Pair(m: nil, t: note(-1, from: .zero), answer: note(-2, from: half))
   }
 
-  // MARK: What the hands below and the effects add
+  // MARK: Bass and effects
 
   private func bass(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> [Note] {
     let rule = rule(plan, slot)
@@ -260,7 +260,7 @@ struct BarWriter {
     var notes: [Note] = []
     if slot == 0, var note = plan.resolves {
       note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
-      // Half a pair late, so that the downbeat alone says whose move it is.
+      // Half a pair late, so that the downbeat alone identifies the player.
       note.onset = Tick(rawValue: onsets[1].rawValue / 2)
       note.duration = end - note.onset
       notes.append(note)
@@ -289,7 +289,7 @@ struct BarWriter {
     return plan.longChain > 0 ? plan.longChain : rules.chain(plan.colour?.chain)
   }
 
-  /// Bells, and the pedal lifted just before an awakening and retaken just after.
+  /// Bells, and the pedal lifted just before an awakening and pressed again just after.
   private func marks(_ plan: BarPlan, _ slot: Int, _ m: Int, _ onsets: [Tick], _ awakens: Bool) -> [ScoreEvent] {
     var marks: [ScoreEvent] = []
     let rule = rule(plan, slot)

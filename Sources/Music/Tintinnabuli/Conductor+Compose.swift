@@ -1,7 +1,7 @@
 import Base
 import ScoreModel
 
-/// Finding a bar's melody among candidates.
+/// Choosing a bar's melody among candidates.
 extension Conductor {
   /// Composes a bar and writes it.
   mutating func compose(_ plan: BarPlan, _ problem: MelodyProblem, at moment: Tick, number: Int) -> WrittenBar {
@@ -11,8 +11,8 @@ extension Conductor {
     let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// A candidate past the usual number is a variation: one of them with another note in one slot; past those, the first
-    /// with its long note as many times another.
+    /// The melody of a candidate. Numbers beyond the usual count are variations: first a candidate with another note in
+    /// one slot, then the first candidate with its n-th other long note.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)
@@ -22,7 +22,7 @@ extension Conductor {
       return slot < 0 ? line : search.varied(line, at: slot) ?? line
     }
     let octaves = rules.manner(of: plan.voice).octaves
-    // All who hear a match forget the same: nothing.
+    // In a network match novelty must not decay with time: all clients have to compose identical bars.
     let heard = piece.isMatch ? .zero : moment
     let (choice, found) = choose(octaves, problem.count, at: heard, plan, line)
     piece.take(choice)
@@ -31,7 +31,7 @@ extension Conductor {
     return write(plan, found, of: search, at: moment, SplitMix64(seed: barSeed, index: 0xFFFF))
   }
 
-  /// Writes a bar of a line that a search has found and makes it the bar in force.
+  /// Writes a bar with a melody of a search and makes it current.
   mutating func write(
     _ plan: BarPlan, _ line: MelodyLine, of search: MelodySearch, at moment: Tick, _ generator: SplitMix64
   ) -> WrittenBar {
@@ -51,30 +51,29 @@ extension Conductor {
     return written
   }
 
-  /// The long notes that a short bar may have instead of its best one.
+  /// The number of alternative long notes for a short bar.
   private static let ends = 9
 
-  /// The root of a bar of a piece that is long enough to have phases; `nil` of any other.
+  /// The root of a bar in a piece with phases; `nil` in short pieces.
   private func longRoot(_ plan: BarPlan) -> Int? {
     piece.events.last?.phase == nil ? nil : rules.rooted(plan.root).scale.root
   }
 
   private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
 
-  /// The candidate that costs least, what was heard before being dearer; a whole bar heard before is varied, but where it
-  /// is quoted.
+  /// The cheapest candidate, with a penalty for what was heard before; a bar heard before is varied, unless it is a quotation.
   private func choose(
     _ octaves: Int, _ slots: Int, at heard: Tick, _ plan: BarPlan, _ line: (Int) -> MelodyLine
   ) -> (Int, MelodyLine) {
     if let choice = piece.replayed { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
     let root = longRoot(plan)
-    // A short bar of a long piece rather misses its goal than say something twice.
+    // In a long piece a short bar should rather miss its goal than repeat itself.
     let again = rules.melody.again * (root != nil && slots < 4 ? 3 : 1)
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
     var candidate = 0
-    // A bar of two or three notes has few ways to go: there other long notes are left.
+    // Bars of two or three notes have few variations, so also try other long notes.
     let most = count * (slots + 1) + (slots > 3 ? 0 : Self.ends)
     while candidate < count || (best?.isRepeat == true && candidate < most) {
       let found = line(candidate)
@@ -88,14 +87,14 @@ extension Conductor {
     return best.map { ($0.choice, $0.line) } ?? (0, line(0))
   }
 
-  /// The melody question of a bar before its facts are added; `start` is the degree of its downbeat.
+  /// The melody problem of a bar without its facts; `start` is the degree of the downbeat.
   func problem(_ plan: BarPlan, start: Int?) -> MelodyProblem {
     let register = rules.melody.register
     let low = rules.scale.degree(atOrAbove: register.lowerBound.midi)
     let high = rules.scale.degree(atOrAbove: register.upperBound.midi)
     let lowest = rules.lowest
     func marks(_ voice: Voice?) -> [Int] { voice.map { piece.marks[$0].map { $0 + lowest } } ?? [] }
-    // Where T is alone no melody goes.
+    // The pair with T alone has no melody note.
     let count = plan.count - (plan.leaves == nil ? 0 : 1)
     let motto = piece.motto(plan.voice, in: piece.events.last?.sentence)
     return MelodyProblem(
@@ -105,7 +104,7 @@ extension Conductor {
       motto: motto.map { $0 + lowest }, opposing: marks(plan.voice?.other))
   }
 
-  /// Settles the notes that the signs of an event ask for.
+  /// Fixes the notes that an event's signs require.
   func fix(_ problem: inout MelodyProblem, _ plan: inout BarPlan, _ event: Event) {
     guard let first = problem.fixed[0] else { return }
     var next = 1
@@ -121,7 +120,7 @@ extension Conductor {
     if let number = event.returns { quote(number, &problem, &plan) }
   }
 
-  /// The melody of an earlier event's bar comes back, but for what is settled already.
+  /// Fixes the melody of an earlier event's bar, except for slots that are fixed already.
   private func quote(_ number: Int, _ problem: inout MelodyProblem, _ plan: inout BarPlan) {
     guard let bar = eventBars.last(where: { $0.ply == number }) else { return }
     for (slot, degree) in degrees(of: bar).prefix(problem.count).enumerated() where problem.fixed[slot] == nil {
@@ -131,14 +130,14 @@ extension Conductor {
     plan.signs.append("returns:\(number)")
   }
 
-  /// The melody of a bar, as the first voice plays it.
+  /// The melody of a bar in degrees of the first voice.
   func degrees(of bar: Bar) -> [Int] {
     let octaves = rules.manner(of: bar.voice).octaves
     return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
   }
 
-  /// The line's other degrees follow, the nearer first; before a wide leap one note is left free to bridge it. A degree
-  /// that is out of reach even so sounds in the octave that is nearest.
+  /// Fixes the line's other degrees in the following slots, nearest first; before a wide leap one slot stays free as a
+  /// bridge. A degree still out of reach sounds in the nearest octave.
   private func visitLine(_ problem: inout MelodyProblem, from slot: Int, _ event: Event) {
     var slot = slot
     var last = problem.fixed[slot - 1] ?? problem.fixed[0] ?? 0
@@ -157,7 +156,7 @@ extension Conductor {
     }
   }
 
-  /// The nearest other note of a step within the compass; the lower one of two as near.
+  /// The nearest other degree of a scale step within the compass; of two equally near ones the lower.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {
@@ -169,7 +168,7 @@ extension Conductor {
 }
 
 extension SplitMix64 {
-  /// The first number of a generator.
+  /// The first number of a seeded generator.
   static func first(seed: UInt64, index: UInt64) -> UInt64 {
     var generator = SplitMix64(seed: seed, index: index)
     return generator.next()

@@ -1,11 +1,11 @@
 import Base
 import ScoreModel
 
-/// What happens in pieces, and what is heard of it.
+/// Starting and ending pieces, and composing events.
 extension Conductor {
   // MARK: Beginnings
 
-  /// Sounds the beginning of a session: the low tonic and, unless a piece is taken up again, the opening phrase.
+  /// Starts a session: the low tonic and, unless a piece is resumed, the opening phrase.
   public mutating func open(at moment: Tick, resuming: Bool = false) -> [ScoreEvent] {
     let generation = book.newGeneration()
     var events = [
@@ -17,14 +17,14 @@ extension Conductor {
     return events.inOrder
   }
 
-  /// Begins a piece: the arch ends at once, the pedal is let go, the low tonic struck; the opening phrase goes on.
+  /// Starts a piece: ends the arch, releases the pedal and strikes the low tonic; the opening phrase continues.
   ///
   /// - Parameters:
-  ///   - moment: When.
-  ///   - number: How many events the piece has had before it is heard.
-  ///   - marks: What each voice holds.
-  ///   - match: The seed of a piece that is composed by a log of its times, the same for all who listen.
-  ///   - place: Where a match stands on the way through the tonics, from 0; it goes round.
+  ///   - moment: The time of the start.
+  ///   - number: The number of events before this session joins the piece.
+  ///   - marks: The degrees that each voice holds.
+  ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log.
+  ///   - place: The match's position in the cycle of tonics, from 0; it wraps around.
   public mutating func begin(
     at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
   ) -> [ScoreEvent] {
@@ -74,7 +74,7 @@ extension Conductor {
     tunePiece()
   }
 
-  /// Each piece has its own register and order of contours, so that the tenth is not the first.
+  /// Gives the piece its own register and order of contours, so that pieces differ.
   mutating func tunePiece() {
     var generator = SplitMix64(seed: pieceSeed, index: 0xA11A)
     piece.drift = generator.below(2 * rules.melody.drift + 1) - rules.melody.drift
@@ -83,18 +83,18 @@ extension Conductor {
 
   // MARK: Events
 
-  /// Sounds an event: its degree is the downbeat of a bar that begins at once and cuts what was left of the one before.
+  /// Composes an event: its degree is the downbeat of a bar that starts at once and cuts the previous one.
   ///
   /// - Parameters:
-  ///   - event: What happened. After an end, or with a number that the piece has had, it begins a piece nobody announced.
+  ///   - event: The event. After an end, or with a number that the piece has had, it starts a new piece.
   ///   - moment: When it is heard.
-  ///   - logged: The time that a match's log gives it, whenever its line arrived; its bar is composed by that.
-  /// - Returns: A cut and the whole bar. An end brings its arch by `advance`.
+  ///   - logged: Its time in a match's log, by which its bar is composed, independent of network delay.
+  /// - Returns: A cut and the whole bar. The arch of an end follows from `advance`.
   /// - Complexity: O(candidates × pairs × degrees × `melody.widest`); about a millisecond for a bar of eight pairs.
   public mutating func strike(_ event: Event, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     let number = event.number ?? (piece.isOver ? 1 : piece.number + 1)
     let startsOver = piece.isOver || number <= piece.number
-    // Over the network only the log's times, in whole slots, say what was heard of the bar before.
+    // In a match only the log's times, in whole slots, determine how much of the last bar was heard.
     let last = startsOver ? nil : piece.last
     let gap = last.map { last in logged.map { Tempo.whole($0 - last.logged) } ?? moment - last.moment }
     var before = piece
@@ -107,7 +107,7 @@ extension Conductor {
       resetPiece(number: number - 1, marks: Marks(), isFirst: false)
       piece.bed = bed
     }
-    // At one board what an event has cut off stays cut off when it is taken back, and the time until the next says nothing.
+    // In a local game an undo does not restore the bar that the event had cut, and has no thinking time.
     if startsOver || !piece.isMatch {
       before = piece
       (before.last, before.hurried) = (nil, 0)
@@ -135,7 +135,7 @@ extension Conductor {
       kind: .move, ply: number, voice: event.voice, count: length.count, sign: sign, short: length.short)
     plan.root = event.root
     plan.resolves = unsaid
-    // The low tonic tells of the way: a piece that comes home strikes it too.
+    // Strikes the drone when the root returns to the tonic.
     let comesHome = event.phase != nil && event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
     plan.strikesDrone = startsOver || overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
     plan.velocity = loudness(at: piece.form)
@@ -147,11 +147,11 @@ extension Conductor {
     piece.debts.settle(&plan, signs, rules)
     plan.signs = [sign.name] + (plan.owed.map { ["owed:" + $0.rule.name] } ?? [])
     if let degree = event.leaves {
-      // The second pair is the first that a sign may need.
+      // The second pair is free unless a sign needs it.
       let slot = plan.owed != nil || plan.awakensAt == 1 || sign.secondPair != nil ? 2 : 1
       plan.leaves = (slot, degree + rules.lowest)
       if plan.count < slot + 2 {
-        // In the same time, where somebody is waited for.
+        // Keep the duration if a person is being waited for.
         if inTime.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
         plan.count = slot + 2
       }
@@ -168,7 +168,7 @@ extension Conductor {
     let written = compose(plan, problem, at: moment, number: number)
     piece.debts.say(plan, written, by: event.voice)
     slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
-    // The old piece's pedal is let go under the downbeat and caught again when the hands have moved on; a hurried one's half.
+    // The old piece's pedal is released under the downbeat and pressed again after it; repeated hurry causes half changes.
     let isHalf = hurried > 0 && hurried % max(rules.gestures.hurryPedal, 1) == 0
     let dip = startsOver ? (0, rules.pedal.newGame) : isHalf ? (rules.pedal.half, rules.pedal.halfSeconds) : nil
     var events = self.events(of: written)
@@ -183,7 +183,7 @@ extension Conductor {
     if let end = event.end {
       close(end, facts: [], from: written.end)
     } else {
-      // The next event's root is prepared.
+      // The bed moves to the next event's root.
       events += lead(to: event.leads, at: moment + (written.onsets.dropLast().last ?? .zero))
     }
     if event.end == nil, event.closes, let sentence = event.sentence {
@@ -194,12 +194,12 @@ extension Conductor {
     return events.inOrder
   }
 
-  /// How many pairs the bar of an event has, and how long its short notes are.
+  /// The number of pairs of an event's bar, and the length of its short notes.
   ///
-  /// Where nobody is waited for (both voices in time, an end) bars grow by the law. An opponent in musical time answers on
-  /// the long note, so that a person's bar has what it needs. A person's answer is expected after the median of the piece
-  /// so far: the long note begins when `reach` per cent of that are over, by quicker short notes first, then by fewer.
-  /// None begins later than `apart` seconds after the last one, which was heard `since`.
+  /// With both voices in time, or at an end, bars grow by `bars`. Before a reply in musical time a bar has as many
+  /// pairs as the reply needs. Before a person's reply, expected after the median of the piece's thinking times, the
+  /// long note starts after `reach` per cent of it: first short notes get quicker, then fewer. It starts at most
+  /// `apart` seconds after the last long note, which was heard `since`.
   private func length(of event: Event, number: Int, since: Tick) -> (count: Int, short: Double) {
     let law = rules.bars
     let full =
@@ -214,8 +214,8 @@ extension Conductor {
     var shorts =
       isAnswered ? min(max(full, law.answered.lowerBound), law.answered.upperBound) : max(min(full, fitting), 1)
     if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
-    // What is taken away needs a pair of its own, and what is past its opening says more than one note, however little time
-    // there is: by notes as quick as grace notes.
+    // Writes at least two short notes if a mark is removed (it needs its own pair) or the piece is past its opening, as
+    // quick as grace notes if need be.
     let isCrowded = !isAnswered && (event.leaves != nil || event.phase != nil && full > 1)
     if event.leaves != nil || isCrowded { shorts = max(shorts, 2) }
     let least = isCrowded ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
@@ -224,8 +224,8 @@ extension Conductor {
 
   // MARK: Matches
 
-  /// Tells the time that a match's log gives the last event, which was heard before that was known: where its bar is
-  /// another by that, the rest of it sounds as that one does.
+  /// Corrects the time of the last event, which was heard before its logged time was known: if its bar differs, the
+  /// rest of it is recomposed.
   public mutating func settle(_ logged: Tick, at moment: Tick) -> [ScoreEvent] {
     let shown = self
     guard piece.isMatch, let event = piece.events.last, let before = past.popLast() else { return [] }
@@ -241,7 +241,7 @@ extension Conductor {
     return ([cut(at: moment)] + events).inOrder
   }
 
-  /// Makes the piece what it was before its last event; what was echoed stays so.
+  /// Restores the piece before its last event, except for its echoes.
   mutating func restore(_ before: Piece.Before) {
     let echoes = piece.echoes
     piece = before.piece
@@ -251,9 +251,9 @@ extension Conductor {
 
   // MARK: Ends
 
-  /// Ends the piece without an event: its arch begins on the spot. A piece that is over already stays so.
+  /// Ends the piece without an event: its arch starts at once. Without effect after the end.
   ///
-  /// - Parameter end: How it ends; `nil` where it is given up, which lets the pedal go and closes nothing.
+  /// - Parameter end: The ending; `nil` if the piece is given up, which only releases the pedal.
   public mutating func end(_ end: End?, at moment: Tick) -> [ScoreEvent] {
     guard !piece.isOver else { return [] }
     book.cut(at: moment)
@@ -279,25 +279,25 @@ extension Conductor {
     var ending = rules.ending(end.kind)
     if end.kind == .draw, !rules.draws.isEmpty {
       var form = piece.drama % rules.draws.count
-      // Who listens to a match has heard other games before: there the game alone decides.
+      // In a match the previous draw must not matter: its listeners have heard different games before.
       if form + 1 == station.draw, !piece.isMatch { form = (form + 1) % rules.draws.count }
       piece.draw = form + 1
       ending.contour = rules.draws[form]
     }
     var closing = Agenda.Closing(ending: ending, sizes: archSizes(), winner: end.winner, facts: facts)
     closing.motto = piece.motto(end.winner)
-    // The last bar is at home.
+    // The last bar is on the tonic.
     closing.roots = [0]
     let quotes = end.sentences.filter { !piece.motto(end.winner, in: $0).isEmpty }
     if !quotes.isEmpty {
-      // Each motto has a bar of its own, on the root it was played on.
+      // Each motto has its own bar on its original root.
       let mottos = quotes.map { piece.motto(end.winner, in: $0) }
       closing.sizes = closing.sizes.filter { $0 > 3 } + mottos.map { max($0.count, 2) }
       closing.motto = mottos.flatMap { $0 }
       closing.roots = quotes.dropLast().map { root(of: $0) } + [0]
     }
     if !closing.motto.isEmpty {
-      // A motto seldom ends at home: a long note on the tonic follows it, before T is left alone.
+      // Mottos seldom end on the tonic: add a long note on it, before T is alone.
       let coda = closing.sizes.count - (ending.endsWithTAlone ? 1 : 0)
       closing.coda = coda
       closing.sizes.insert(1, at: coda)
@@ -306,10 +306,10 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The root of a sentence: that of its first event.
+  /// The root of a sentence's first event.
   private func root(of sentence: Int) -> Int { piece.events.first { $0.sentence == sentence }?.root ?? 0 }
 
-  /// Half an arch closes a sentence; its last notes are the motto that the voice of the event had in it.
+  /// Closes a sentence with a half arch, whose last notes are the motto of the event's voice in it.
   private mutating func closeSentence(_ sentence: Int, _ event: Event, from moment: Tick) {
     var ending = ScoreRules.Ending()
     (ending.lastGoal, ending.augment, ending.tPace) = (.tonic, rules.win.augment, rules.win.tPace)
@@ -319,15 +319,15 @@ extension Conductor {
     closing.sentence = sentence
     closing.motto = piece.motto(event.voice, in: sentence)
     closing.roots = sizes.map { _ in event.root }
-    // Where somebody is waited for the answer comes on the long note of its first bar.
+    // If a person is being waited for, the reply comes on the long note of its first bar.
     let notes = inTime.count > 1 ? sizes.reduce(0) { $0 + $1 - 1 + rules.bars.long } : sizes[0]
     closing.until = moment + .seconds(short * Double(notes))
     agenda.wait(from: moment, rules)
     agenda.close(closing, from: moment)
   }
 
-  /// Pairs of the bars of the arch: by the law where the piece's bars grew by it; else four to six bars, which fall from
-  /// the longest of the piece but its last.
+  /// The pairs of the arch's bars: by the law if the piece's bars grew by it; else four to six bars that shrink from
+  /// the longest bar of the piece except its last.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if inTime.count > 1 { return law.closing(plies: piece.grown) }
@@ -336,6 +336,6 @@ extension Conductor {
     return Array(stride(from: top, through: law.shortest, by: -1)) + [law.last]
   }
 
-  /// The bars of the running piece's events, those taken back among them.
+  /// The bars of the running piece's events, including those taken back.
   var eventBars: [Bar] { score.filter { $0.kind == .move } }
 }

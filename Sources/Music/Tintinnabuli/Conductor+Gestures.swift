@@ -1,15 +1,14 @@
 import ScoreModel
 
-/// Small answers: undo, refusal, preview, connection, clock. Previews, refusals and clocks may come at any moment.
+/// Responses without a bar of their own: undo, refusal, preview, connection, clock. Previews, refusals and clocks may come at any time.
 extension Conductor {
-  /// Takes the last event back: its bar's pairs sound backwards, softly. Events taken back at the same moment sound as one
-  /// gesture.
+  /// Takes the last event back: its bar sounds backwards and softly. Several at the same moment form one gesture.
   public mutating func undo(at moment: Tick) -> [ScoreEvent] {
     guard let before = past.popLast() else { return [] }
     let number = piece.number
     let bed = piece.bed
     restore(before)
-    // It is where it went, and goes back.
+    // `restore` reset the bed; keep its current pitch so that it glides back to the restored root.
     let root = piece.bed
     piece.bed = bed
     let gesture = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []
@@ -24,7 +23,7 @@ extension Conductor {
     return ([cut(at: moment)] + lead(to: root, at: moment) + events(of: written)).inOrder
   }
 
-  /// Knocks: something was refused.
+  /// Plays a knock for a refusal.
   public mutating func refuse(at moment: Tick) -> [ScoreEvent] {
     [
       ScoreEvent(
@@ -33,7 +32,7 @@ extension Conductor {
     ]
   }
 
-  /// Sounds a degree in the register of a voice, as a sine, barely audible; `nil` ends it.
+  /// Plays a degree as a barely audible sine in the register of a voice; `nil` ends it.
   public mutating func preview(_ degree: Int?, as voice: Voice, at moment: Tick) -> [ScoreEvent] {
     let midi = rules.scale.midi(rules.lowest + (degree ?? 0)) + 12 * rules.manner(of: voice).octaves
     return [
@@ -43,14 +42,14 @@ extension Conductor {
     ]
   }
 
-  /// Tells that a connection was lost or is back: T, written as ever, falls silent at once and comes back with the next bar.
+  /// Handles a lost or restored connection: T, still written, is silenced at once and returns with the next bar.
   public mutating func connection(lost: Bool, at moment: Tick) -> [ScoreEvent] {
     let isNews = lost && !connectionLost
     connectionLost = lost
     return isNews ? book.withoutT(from: moment) : []
   }
 
-  /// Tells that a clock runs low, or no longer does: while it is low the bed pulses.
+  /// Starts or stops the pulse of the bed for a low clock.
   public mutating func clock(low: Bool, at moment: Tick) -> [ScoreEvent] {
     if low {
       if agenda.pulse == nil { agenda.pulse = moment }

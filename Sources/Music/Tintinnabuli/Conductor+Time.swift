@@ -1,7 +1,7 @@
 import Base
 import ScoreModel
 
-/// What time alone brings: opening, closing arch, echoes, drone.
+/// Scheduled music: opening, closing arch, echoes, drone.
 extension Conductor {
   /// The next step of the course, due at `moment`.
   mutating func goOn(at moment: Tick) -> [ScoreEvent] {
@@ -39,8 +39,7 @@ extension Conductor {
 
   // MARK: Phrases
 
-  /// While somebody thinks, phrases follow the long note of the last event's bar, as many pairs as the piece has grown to;
-  /// then it waits.
+  /// While a player thinks, phrases follow the last event's long note, with as many pairs as the piece has grown to; then it waits.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
     agenda.wait(from: end, rules)
     let left = rules.phrases.growth * piece.grown - said.pairs
@@ -50,17 +49,17 @@ extension Conductor {
     agenda.next = end + .seconds(rules.phrases.after)
   }
 
-  /// A phrase that answers the one before: by the other voice, from a step beside its long note, against its contour. The
-  /// T-voice stays where the event's sign has it.
+  /// Composes a phrase that answers the previous one: by the other voice, starting a step beside its long note, in the
+  /// opposite contour. T keeps the position of the event's sign.
   ///
-  /// A phrase follows from the piece alone, not from what the session has heard, so that a record needs to keep nothing of
-  /// it and all who hear a match hear the same.
+  /// It depends on the piece only, not on the session's novelty, so that records store no candidate for it and all
+  /// listeners of a match hear the same.
   private mutating func phrase(_ said: Agenda.Phrasing, at moment: Tick) -> [ScoreEvent] {
     guard let event = piece.events.last, let before = bars.last, let long = before.pairs.last?.m else { return [] }
     let rules = rules.rooted(event.root)
     let left = rules.phrases.growth * piece.grown - said.pairs
     guard left >= 2 else {
-      // Other rules hold since it was due.
+      // The rules may have changed since it was scheduled.
       agenda.wait(from: moment, rules)
       return []
     }
@@ -93,7 +92,7 @@ extension Conductor {
 
   // MARK: The arch
 
-  /// Plays the arch, or the half arch of a sentence, to its end, for those who do not wait for it.
+  /// Plays the arch or half arch to its end, for offline rendering.
   public mutating func hearOut() -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     while isClosing || agenda.sentenceEnd > .zero, let next = agenda.next {
@@ -102,8 +101,7 @@ extension Conductor {
     return events
   }
 
-  /// Ends the sound of a piece that nothing follows: from its end on, the bed sinks and the pedal is let go, within the 8 s
-  /// that a render goes on.
+  /// Fades out a piece without successor: from its end on the bed sinks and the pedal is released, within the 8 s of a render's tail.
   public func fade(at end: Tick) -> [ScoreEvent] {
     [
       bed(at: end, level: 0, seconds: 6, generation: book.generation),
@@ -116,7 +114,7 @@ extension Conductor {
     let ending = closing.ending
     let isLast = closing.step == closing.sizes.count - 1
     let isCoda = closing.step == closing.coda
-    // The bars up to the coda grow as those of an arch without one.
+    // The bars before the coda grow as in an arch without one.
     let steps = closing.sizes.count - (closing.coda == nil ? 0 : 1)
     let step = max(closing.step - (closing.coda.map { $0 <= closing.step } ?? false ? 1 : 0), 0)
     let count = closing.sizes[closing.step]
@@ -124,11 +122,11 @@ extension Conductor {
     piece.barNumber += 1
     let isResult = closing.step == 0 && !closing.facts.isEmpty
     let sign = isResult ? rules.signs.first { $0.applies(to: closing.facts) } ?? rules.calm : rules.calm
-    // In a draw the hands take turns, beginning with the one that did not play last.
+    // In a draw the voices alternate, starting with the one that did not play last.
     let last = piece.events.last?.voice ?? .second
     let voice = ending.alternates ? (closing.step % 2 == 0 ? last.other : last) : closing.winner
 
-    // Each bar of the arch is a little slower than the one before.
+    // Each bar of the arch is slightly slower than the previous one.
     let slower = 1 + Double(ending.augment * step) / 100
     let isHalf = closing.sentence != nil
     var plan = BarPlan(
@@ -141,7 +139,7 @@ extension Conductor {
       at: (isHalf ? piece.form : 1) * (1 - Double(step + 1) / Double(steps)))
     plan.hasM = !(isLast && ending.endsWithTAlone)
     plan.strikesDrone = isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
-    // A piece that no motto closes ends over the low tonic, too. Under the tonic of a coda T has the third, which says the mode.
+    // Without a motto the last bar strikes the low tonic, too. Under a coda's tonic T plays the third, which tells the mode.
     if isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
     if isCoda { plan.sign.t = .below2 }
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)
@@ -160,7 +158,7 @@ extension Conductor {
     var events = events(of: written, silencesT: connectionLost && plan.hasM)
     if !isHalf { events += lead(to: plan.root, at: moment) }
     if isLast, !isHalf {
-      // The low tonic is let go in time for `fade`, whatever `drone.seconds` says: a key that is down keeps off its damper.
+      // Release the low tonic in time for `fade`, whatever `drone.seconds` is: a held key keeps its damper off.
       for index in events.indices where events[index].voice == .bass && events[index].kind == .note {
         let most = Int32(clamping: (written.end + .seconds(3) - events[index].frame).rawValue)
         events[index].duration = min(events[index].duration, most)
@@ -182,8 +180,7 @@ extension Conductor {
     return events
   }
 
-  /// The long note on the tonic that is nearest to the end of a motto. It follows from the motto alone, so that a record keeps no
-  /// candidate of it.
+  /// The long note on the tonic nearest to a motto's end. It depends on the motto only, so records store no candidate for it.
   private mutating func coda(
     _ plan: BarPlan, _ problem: inout MelodyProblem, after motto: [Int], at moment: Tick
   ) -> WrittenBar {
@@ -194,7 +191,7 @@ extension Conductor {
     return write(plan, search.solve(), of: search, at: moment, SplitMix64(seed: pieceSeed, index: 0xC0DA))
   }
 
-  /// The bar that a bar of an arch remembers: the bars of the piece, or of the sentence, backwards.
+  /// The earlier bar that a bar of the arch recalls: those of the piece or the sentence, backwards.
   private func remembered(_ closing: Agenda.Closing, _ step: Int) -> Bar? {
     let heard = eventBars.dropLast().filter { bar in
       closing.sentence.map { piece.event(bar.ply)?.sentence == $0 } ?? true
@@ -202,8 +199,8 @@ extension Conductor {
     return heard.isEmpty ? nil : heard[heard.count - 1 - step % heard.count]
   }
 
-  /// The arch remembers the piece backwards: each bar the line of an earlier one, from its long note to its degree and
-  /// drawn out over as many pairs as it has. Its last notes are the winner's motto, as it was played.
+  /// Recalls an earlier bar: its line from the long note back to its degree, stretched over the bar's pairs. The arch's
+  /// last notes are the winner's motto.
   private func remember(_ bar: Bar?, _ closing: Agenda.Closing, _ problem: inout MelodyProblem) {
     let motto = closing.motto
     for slot in 0..<problem.count {
@@ -224,16 +221,15 @@ extension Conductor {
 
   // MARK: Waiting
 
-  /// The end of an earlier bar again, softer, every second one higher. The longer everyone waits the less is left of
-  /// it: first some pairs, then fewer and softer; then each event once more, its first note and its long one, as the low
-  /// tonic calls it; then silence.
+  /// Repeats the end of an earlier bar, softer, every second time an octave higher. With the waiting time echoes get shorter and softer;
+  /// then each event is recalled once by its first and long note on a stroke of the low tonic; then silence.
   private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
     agenda.course = .waiting(echoes: number + 1)
     let law = rules.echoes
     let waited = moment - agenda.waitingSince
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
-    // Only the running piece's bars (and the opening): its record alone must give the same echoes.
+    // Only bars of the running piece and the opening, so that a record alone reproduces the echoes.
     let heard = score.filter { [.opening, .move, .closing, .sentence].contains($0.kind) }
     let writer = EchoWriter(rules: rules, short: short)
     let chosen = piece.echoes.choose(
@@ -254,8 +250,8 @@ extension Conductor {
     return events(of: written)
   }
 
-  /// The low tonic while everyone waits, until it is quiet; never in an arch, whose bars strike it themselves. After long
-  /// waiting it calls up the piece's events one by one, all of it ever softer and rarer, at last half as often.
+  /// Strikes the low tonic while waiting, but not during an arch. After long waiting each stroke recalls an event,
+  /// softer and rarer, at last half as often.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
     let waited = (moment - agenda.waitingSince).seconds
     let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)
@@ -268,7 +264,7 @@ extension Conductor {
       + tell(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
   }
 
-  /// The next event of the piece, told once more: its first note and its long one, every second one higher.
+  /// Recalls the next event by its first and long note, every second one an octave higher.
   private mutating func tell(at moment: Tick, share: Int) -> [ScoreEvent] {
     let told = eventBars.isEmpty ? score.filter { $0.kind == .opening } : eventBars
     guard let number = piece.echoes.tellNext(of: told) else { return [] }

@@ -1,49 +1,47 @@
 import Base
 import ScoreModel
 
-/// Composes as events come: turns what happens in pieces into score events, in score time.
+/// Composes events as they arrive: turns a game's events into score events in score time.
 ///
-/// A conductor has a session of pieces, one after another. Tell it what happens (`begin`, `strike`, `undo`, `end`) with
-/// the moment of each, no moment before an earlier one, and call `advance` for what time alone brings. Each answers with
-/// the events to post to a synthesizer.
+/// A conductor plays a session of consecutive pieces. Call `begin`, `strike`, `undo` and `end` with non-decreasing
+/// times, and `advance` for scheduled music. Each returns events to post to a synthesizer.
 ///
-/// - Important: Not real-time safe: it allocates. Run it beside the audio thread. Deterministic: the same rules, seed,
-///   happenings and moments give the same events on every machine.
+/// - Important: Not real-time safe, since it allocates: run it beside the audio thread. Deterministic: the same rules,
+///   seed, events and times give the same result on every machine.
 public struct Conductor: Sendable {
-  /// When an opponent that has done its thinking may answer.
+  /// When an opponent that has chosen its move may reply.
   public enum Reply: String, Sendable, Hashable, CaseIterable {
-    /// On a slot of the long note of the bar it answers.
+    /// On a slot of the preceding bar's long note.
     case musical
     /// At once.
     case immediate
   }
 
-  /// The rules as their file has them; bars already written keep theirs.
+  /// The rules of the file; bars already written keep theirs.
   public var home: ScoreRules { didSet { findTonic() } }
-  /// The rules in force: those of the file, on the tonic of the running piece.
+  /// The rules in force: those of the file, transposed to the running piece's tonic.
   public internal(set) var rules: ScoreRules
-  /// Where the session stands on its way through the tonics.
+  /// The session's position in the cycle of tonics.
   public var station: Station { didSet { findTonic() } }
-  /// Where the running piece stands: a match where all who hear it are, any other where the session is.
+  /// The running piece's position: a match has its own, any other piece the session's.
   public var pieceStation: Station { piece.station ?? station }
-  /// The tempo, 0.7 slow … 1.3 quick; holds from the next bar.
+  /// The tempo, 0.7 (slow) … 1.3 (fast); applies from the next bar.
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
-  /// When an opponent may answer.
+  /// When an opponent may reply.
   public var reply = Reply.musical
-  /// The voices that answer on the slots of the score; nobody waits for them. Both, unless people play. Set it before a
-  /// piece begins.
+  /// The voices that reply on the score's slots and so need no waiting: both, unless people play. Set it before a piece begins.
   public var inTime: Set<Voice> = [.first, .second]
-  /// Who the voices are, for the colours that the rules give players.
+  /// The players' names, for the colours in the rules.
   public var names: [Voice: String] = [:]
-  /// Whether `reasons` are kept.
+  /// Whether to keep `reasons`.
   public var explains = false
   /// The seed of the running piece, for its record.
   public internal(set) var pieceSeed: UInt64
-  /// How many pieces began without being the session's first.
+  /// The number of pieces begun after the session's first.
   public internal(set) var pieceNumber: UInt64 = 0
-  /// Whether the T-voice is silent because somebody's connection is lost.
+  /// Whether T is silent because of a lost connection.
   public internal(set) var connectionLost = false
-  /// How far ahead of `advance(to:)` events are handed out, so that a stalled caller does not starve the music.
+  /// How far ahead `advance(to:)` returns events, so that the music survives a stalled caller.
   public static let lookahead = Tick.milliseconds(1_500)
 
   // Internal, for the parts of the conductor in other files.
@@ -53,18 +51,18 @@ public struct Conductor: Sendable {
   var book = ScoreBook()
   var agenda = Agenda()
   var slots: Slots?
-  /// The low tonic of a new piece that a quick event may overtake.
+  /// The pending low tonic of a new piece, which an early event replaces.
   var pendingTonic: Tick?
   var piece = Piece()
-  /// What each event of the piece found, so that it can be taken back or composed again.
+  /// Snapshots before each event of the piece, for undo and recomposition.
   var past: [Piece.Before] = []
 
   /// Makes the conductor of a session.
   ///
   /// - Parameters:
-  ///   - seed: The seed of the session's first piece; later pieces have seeds that follow from it.
-  ///   - home: The rules, on the tonic of their file.
-  ///   - station: Where a session that is taken up again stood.
+  ///   - seed: The seed of the session's first piece; later seeds are derived from it.
+  ///   - home: The rules on the tonic of their file.
+  ///   - station: The position of a resumed session.
   public init(seed: UInt64, rules home: ScoreRules, station: Station = Station()) {
     (self.seed, self.home, self.station) = (seed, home, station)
     rules = home.at(station)
@@ -72,8 +70,7 @@ public struct Conductor: Sendable {
     tunePiece()
   }
 
-  /// Makes the next piece a later one of a session already played: it begins with pedal and low tonic, and its seed
-  /// is the conductor's own.
+  /// Continues a session already played: the next piece starts with pedal and low tonic and has a seed derived from the conductor's.
   public mutating func joinSession() {
     piecesBegun = 1
     pieceNumber = .max
@@ -81,30 +78,30 @@ public struct Conductor: Sendable {
 
   // MARK: What was composed
 
-  /// Every bar of the session so far, as written; for pictures, explanations and export.
+  /// All bars of the session as written; for pictures, explanations and export.
   public var bars: [Bar] { book.bars }
-  /// Why each note of M is there, by bar index; filled only while `explains`.
+  /// The reasons for each note of M by bar index; kept only with `explains`.
   public var reasons: [Int: [NoteReason]] { book.reasons }
-  /// The bars of the running piece: opening, events, echoes, arch, and what was taken back.
+  /// The bars of the running piece: opening, events, echoes, arch, and those taken back.
   public var score: ArraySlice<Bar> { bars.dropFirst(piece.firstBar) }
-  /// The candidates taken for the bars of the running piece, by the number of the event that they follow.
+  /// The candidates chosen for the running piece's bars, by the number of the preceding event.
   public var choices: [[Int]] { piece.choices }
   /// Whether the running piece has ended.
   public var isOver: Bool { piece.isOver }
-  /// Whether an arch is being played, or its next bar is due.
+  /// Whether an arch plays or its next bar is scheduled.
   public var isClosing: Bool { agenda.isClosing }
 
-  /// Takes the candidates of a record for the bars of the running piece instead of judging novelty, where it has them.
+  /// Uses the candidates of a record, where present, instead of evaluating novelty.
   public mutating func replay(choices: [[Int]]) { piece.replay = choices }
 
   // MARK: Time
 
-  /// The moment `advance` has something to do next; `nil` where time alone brings nothing.
+  /// When `advance` has work next; `nil` if nothing is scheduled.
   public var due: Tick? { agenda.due.map { $0 - Self.lookahead } }
 
-  /// Carries on what time alone brings (opening, echoes, closing arch, drone).
+  /// Composes scheduled music (opening, echoes, closing arch, drone).
   ///
-  /// - Parameter moment: Now. Events are handed out up to `lookahead` beyond it.
+  /// - Parameter moment: The current time. Returns events up to `lookahead` beyond it.
   public mutating func advance(to moment: Tick) -> [ScoreEvent] {
     let horizon = moment + Self.lookahead
     var events: [ScoreEvent] = []
@@ -120,20 +117,20 @@ public struct Conductor: Sendable {
     return events.inOrder
   }
 
-  /// The first slot an opponent may answer on: at or after `ready`, `gestures.reply` slots or more into the long note.
+  /// The first slot for an opponent's reply: at or after `ready`, at least `gestures.reply` slots into the long note.
   ///
-  /// Slots are the onsets of the bar as it is played, then one every short note through the long one and silence. Where
-  /// nobody is waited for, a breath of `gestures.breath` slots is taken, so that the long note is heard.
+  /// Slots are the bar's onsets, then one each short note through long note and silence. Between two computers the
+  /// reply waits `gestures.breath` slots, so that the long note is heard.
   public func replySlot(ready: Tick) -> Tick {
     guard reply == .musical, let slots, !piece.isOver else { return ready }
     let breath = rules.gestures.breath
     var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
     let least = inTime.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
-    // What closes a sentence is heard out.
+    // The close of a sentence is not interrupted.
     return slots.first(after: max(ready, agenda.sentenceEnd), least: least)
   }
 
-  /// Tells that the synthesizer began a generation late: `to` is the frame its first event really had.
+  /// Handles a generation that the synthesizer began late; `to` is the actual frame of its first event.
   public mutating func shifted(generation: UInt32, to frame: Tick) {
     guard let start = book.shift(generation: generation, to: frame) else { return }
     if slots?.start == start { slots?.start = frame }
@@ -141,15 +138,15 @@ public struct Conductor: Sendable {
     agenda.shift(by: frame - start)
   }
 
-  // MARK: What all parts use
+  // MARK: Shared by all parts
 
   mutating func findTonic() { rules = home.at(pieceStation) }
 
-  /// The length of a short note now, in seconds.
+  /// The current length of a short note in seconds.
   var short: Double { rules.bars.short / pace }
 
-  /// The loudness of a bar in per cent, by how far its piece has come: from the quiet end of `performance.dynamics`, 0, to
-  /// the loud one, 1. Some pieces have less of it than others.
+  /// The loudness of a bar in per cent of `performance.dynamics`, by the progress of the piece from 0 (quiet) to 1
+  /// (loud). The piece's seed varies the range.
   func loudness(at form: Double) -> Int {
     let dynamics = rules.performance.dynamics
     let share = form * Double(70 + 10 * (pieceSeed % 4)) / 100
@@ -161,29 +158,29 @@ public struct Conductor: Sendable {
     return rules.colours.first { $0.name == name }
   }
 
-  /// The events of the bar in force.
+  /// The events of the current bar.
   func events(of written: WrittenBar, silencesT: Bool? = nil) -> [ScoreEvent] {
     written.events(generation: book.generation, silencesT: silencesT ?? connectionLost)
   }
 
-  /// The bed on the root that it sounds, at a level, its own if none is given, within `seconds`.
+  /// Moves the bed to its current root and a level (default: its own) within `seconds`.
   func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
     var event = rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
     guard piece.bed != 0 else { return event }
-    // By the nearer way.
+    // In the direction of the smaller interval.
     let up = rules.scale.midi(rules.lowest + Scale.step(piece.bed)) - rules.scale.midi(rules.lowest)
     event.pitch = Pitch(onKeys: event.pitch.midi + (up > 6 ? up - 12 : up))
     return event
   }
 
-  /// The bed goes to a root, if it is not there.
+  /// Moves the bed to a root, if it is elsewhere.
   mutating func lead(to root: Int, at moment: Tick) -> [ScoreEvent] {
     guard (root - piece.bed) % 7 != 0 else { return [] }
     piece.bed = root
     return [bed(at: moment, seconds: rules.sentences.bed, generation: book.generation)]
   }
 
-  /// The cut of the bar in force.
+  /// The cut of the current bar.
   func cut(at moment: Tick) -> ScoreEvent { ScoreEvent(frame: moment, generation: book.generation, kind: .cut) }
 
   func tonic(at moment: Tick, generation: UInt32, share: Int = 100) -> [ScoreEvent] {
@@ -197,7 +194,7 @@ public struct Conductor: Sendable {
 }
 
 extension [ScoreEvent] {
-  /// The events by frame; at one frame cuts come first, then pedal, bed and bells, then notes in the order given.
+  /// The events by frame; within a frame cuts come first, then pedal, bed and bells, then notes in the given order.
   public var inOrder: [ScoreEvent] {
     func rank(_ kind: ScoreEvent.Kind) -> Int { kind == .cut ? 0 : kind == .note ? 2 : 1 }
     return sorted { ($0.frame, rank($0.kind)) < ($1.frame, rank($1.kind)) }
@@ -205,7 +202,7 @@ extension [ScoreEvent] {
 }
 
 extension ScoreEvent {
-  /// A movement of the pedal.
+  /// A pedal movement.
   static func pedal(at frame: Tick, to amount: Int, seconds: Double, generation: UInt32 = 0) -> ScoreEvent {
     ScoreEvent(
       frame: frame, generation: generation, kind: .pedal, amount: UInt8(clamping: amount),

@@ -1,34 +1,34 @@
 import ScoreModel
 
-/// The signs and the long note that a piece still owes its listeners.
+/// The pending signs of a piece: those that a cut kept from being heard, and the last bar's signs and long note.
 struct Debts: Sendable {
-  /// A sign that is still to be heard, and whose event gave it.
+  /// A pending sign and the voice it belongs to.
   struct Debt: Sendable, Hashable {
     var sign: String
     var voice: Voice
   }
 
-  /// The bar of the last event, as far as the next one must know it.
+  /// The last event's bar, as far as the next bar needs it.
   struct Said: Sendable {
     var start: Tick
     var onsets: [Tick]
     /// The long note.
     var goal: Note?
-    /// The signs it says, whose they are, and the pairs they are heard on.
+    /// Its signs with their voices, and the pairs on which they sound.
     var signs: [(debt: Debt, pair: Int)]
   }
 
   private(set) var owed: [Debt] = []
   private(set) var said: Said?
-  /// How long ago, at the last event, a long note had been heard.
+  /// How long a long note had been sounding at the last event.
   private(set) var since = Tick.zero
 
-  /// Signs of the last event's bar that had no time to sound are owed. Returns the long note that the cut keeps from being
-  /// heard, of that bar, of a phrase or of an echo: the next downbeat resolves it. `elapsed` is the bar's time where a log knows it.
+  /// Marks the last bar's signs that were cut too early as pending. Returns the long note of that bar, of a phrase or of an echo if the
+  /// cut keeps it from being heard, to be resolved in the next downbeat. `elapsed` is the bar's time if a log knows it.
   mutating func collect(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {
-    // A note needs a moment to be heard, what begins just before the cut counts as cut; and two quick ones' time to be long.
+    // A note counts as heard after `heard`, and as long after the time of two quick notes.
     let (heard, long) = (Tick.seconds(rules.gestures.heard), Tick.seconds(2 * rules.bars.quickest))
     var unsaid: Note?
     var since = Tick.zero
@@ -42,7 +42,7 @@ struct Debts: Sendable {
         owed.append(debt)
       }
       if let goal = said.goal { hear(goal, for: elapsed - goal.onset) }
-      // Echoes are each listener's own: a match goes by when the first must have come.
+      // Echoes differ between listeners: a match assumes the time of the first possible echo.
       if isMatch { since = min(since, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
       self.said = nil
     }
@@ -56,16 +56,16 @@ struct Debts: Sendable {
     return rules.gestures.resolve > 0 ? unsaid : nil
   }
 
-  /// Takes the owed sign that comes first, and owes what this event says besides its own sign.
+  /// Puts the first pending sign into a plan, and marks the event's further signs as pending.
   mutating func settle(_ plan: inout BarPlan, _ signs: [SignRule], _ rules: ScoreRules) {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
-      // The awakening is the one sign a result does not say too; in a draw nothing had awoken.
+      // A result covers all signs except the awakening, which only a draw covers.
       let isSaid = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
       return owed.contains { $0.sign == sign.name } && !isSaid
     }
-    // The second pair has room for one: where an awakening takes it, debts wait.
+    // The second pair has room for one sign; if it is an awakening, pending signs wait.
     if let due, plan.count > 2 || plan.ply > 1, plan.awakensAt != 1 {
       plan.owed = owed.first { $0.sign == due.name }.map { (due, $0.voice) }
       owed.removeAll { $0.sign == due.name }
@@ -83,7 +83,7 @@ struct Debts: Sendable {
     }
   }
 
-  /// Remembers what a bar says, and where in it.
+  /// Remembers a bar's signs and their pairs.
   mutating func say(_ plan: BarPlan, _ written: WrittenBar, by voice: Voice) {
     var signs: [(debt: Debt, pair: Int)] = []
     if let owed = plan.owed { signs.append((Debt(sign: owed.rule.name, voice: owed.voice), 1)) }
@@ -95,9 +95,9 @@ struct Debts: Sendable {
       start: written.bar.start, onsets: written.onsets, goal: written.bar.pairs.last?.m, signs: signs)
   }
 
-  /// Nothing is owed any more: the piece has ended.
+  /// Clears all pending signs after the end of the piece.
   mutating func forgive() { (owed, said) = ([], nil) }
 
-  /// The bar that began at a moment began at another.
+  /// Moves the last bar's start after it began late.
   mutating func shift(from start: Tick, to frame: Tick) { if said?.start == start { said?.start = frame } }
 }

@@ -1,19 +1,19 @@
 import Base
 import ScoreModel
 
-/// How often each bar of a piece was echoed in each way.
+/// Counts how often each bar of a piece was echoed in each form.
 struct EchoMemory: Sendable {
   private var told: [Int: Int] = [:]
 
-  /// A bar to be echoed, and its pairs as they are heard.
+  /// A bar to be echoed with the pairs to play.
   struct Choice {
     var source: Bar
     var pairs: [Pair]
     var octaves: Int
   }
 
-  /// Chooses among the bars heard, by chance; `nil` where all was said. None is heard more than twice in the same way;
-  /// where all have been in one octave, others are left.
+  /// Chooses randomly among the heard bars; `nil` if all are used up. A bar is echoed at most twice in a form; if one
+  /// octave is used up, the other remains.
   mutating func choose(
     from heard: [Bar], octaves own: Int, pairs most: Int, not previous: Pitch?, _ generator: SplitMix64,
     _ writer: EchoWriter
@@ -39,7 +39,7 @@ struct EchoMemory: Sendable {
     return Choice(source: source, pairs: writer.ending(of: source, most), octaves: octaves)
   }
 
-  /// The first of some bars that was not told once more yet; now it is.
+  /// The index of the first bar not yet recalled, which is then marked.
   mutating func tellNext(of bars: [Bar]) -> Int? {
     guard let number = bars.firstIndex(where: { told[$0.index * 256] == nil }) else { return nil }
     told[bars[number].index * 256] = 1
@@ -47,20 +47,20 @@ struct EchoMemory: Sendable {
   }
 }
 
-/// Writes bars that say earlier ones again.
+/// Writes bars that repeat earlier ones.
 struct EchoWriter {
   let rules: ScoreRules
   /// Seconds of a short note.
   let short: Double
 
-  /// The last pairs of a bar; T rests under them, but for the long note.
+  /// The last pairs of a bar; T rests except on the long note.
   func ending(of bar: Bar, _ count: Int) -> [Pair] {
     var pairs = Array(bar.sounding.suffix(count))
     for index in pairs.indices.dropLast() where pairs[index].m != nil { pairs[index].t = nil }
     return pairs
   }
 
-  /// The first pair of a bar and its last, two short notes apart.
+  /// The first and last pair of a bar, two short notes apart.
   func ends(of bar: Bar) -> [Pair] {
     let pairs = bar.sounding
     guard pairs.count > 1, var last = pairs.last, let begin = pairs[0].onset, let end = last.onset else { return pairs }
@@ -71,13 +71,13 @@ struct EchoWriter {
     return [first, last]
   }
 
-  /// The octaves by which pairs are moved, so that none rises above the ceiling.
+  /// The octaves by which to move pairs so that none exceeds the ceiling.
   func shift(of pairs: [Pair], _ octaves: Int) -> Int {
     let highest = pairs.flatMap { [$0.m, $0.t] }.compactMap { $0?.pitch.midi }.max() ?? 0
     return [octaves, 0, -1, -2].first { highest + 12 * $0 <= rules.echoes.ceiling.midi } ?? -2
   }
 
-  /// Pairs of a bar as an echo of it, `share` per cent as loud.
+  /// Pairs of a bar as its echo, at `share` per cent of the velocity.
   func echo(_ source: Bar, _ pairs: [Pair], octaves: Int, share: Int, index: Int, at moment: Tick) -> WrittenBar {
     let long = Tick.seconds(short * Double(rules.bars.long))
     let begin = pairs.first?.onset ?? .zero
@@ -93,7 +93,7 @@ struct EchoWriter {
       plain: Bar(index: index, kind: .echo, ply: 0, voice: source.voice, start: moment, pairs: echoed, signs: ["echo"]))
   }
 
-  /// A bar backwards and softly, after what is left of the `gesture` of the same moment.
+  /// A bar backwards and softly, appended to a `gesture` of the same moment.
   func backwards(_ source: Bar, after gesture: [Pair], step: Tick, index: Int, at moment: Tick) -> WrittenBar {
     let pairs = (gesture + source.sounding.reversed()).enumerated().map { index, pair in
       plain(pair, isLong: false, share: index < gesture.count ? 100 : rules.gestures.undoVelocity) {
@@ -105,7 +105,7 @@ struct EchoWriter {
         index: index, kind: .undo, ply: source.ply, voice: source.voice, start: moment, pairs: pairs, signs: ["undo"]))
   }
 
-  /// A pair again, `share` per cent as loud, without what belonged to its own bar alone.
+  /// A copy of a pair at `share` per cent of the velocity, without what belongs only to its own bar.
   private func plain(_ pair: Pair, isLong: Bool, share: Int, _ change: (inout Note) -> Void) -> Pair {
     var plain = Pair(m: pair.m, t: pair.t, isLong: isLong)
     plain.change { note in

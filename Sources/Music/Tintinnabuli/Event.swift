@@ -1,44 +1,43 @@
 import ScoreModel
 
-/// Something that happened, as the score hears it: it begins a bar on its degree.
+/// An event of the game as input to the score: it begins a bar on its degree.
 public struct Event: Sendable, Hashable {
-  /// Who did it: the voice whose register, place and touch the bar has.
+  /// The voice that causes it; determines the bar's register, place and touch.
   public var voice: Voice
-  /// Where it happened, in degrees of the scale: 0 is the lowest tonic of the compass, 7 the tonic an octave above.
+  /// Its degree in the scale: 0 is the lowest tonic of the compass, 7 the tonic an octave above.
   public var degree: Int
-  /// What is true of it, in words of the rule file.
+  /// The facts that hold for it, as declared in the rule file.
   public var facts: Set<Fact>
-  /// How the voice stands after it: −1 lost, 0 even, 1 won.
+  /// The voice's standing after it: −1 lost, 0 even, 1 won.
   public var standing: Double
-  /// How the voice stood before it, −1…1; `nil` where it stood as the other voice left it.
+  /// The voice's standing before it, −1…1; `nil` if unchanged by the other voice's last event.
   public var stood: Double?
-  /// The seconds until the next event as far as they are known; `nil` where the piece itself has shown how long they are.
+  /// The expected seconds until the next event; `nil` to use the piece's own median.
   public var pace: Double?
-  /// The number of the event in its piece, from 1; `nil` for the one after the last. A number that the piece has had
-  /// begins a new piece.
+  /// The number in its piece, from 1; `nil` for the successor of the last. A number already used begins a new piece.
   public var number: Int?
-  /// What each voice holds after the event: melodies visit these degrees.
+  /// The degrees that each voice holds after the event; melodies visit them.
   public var marks: Marks
-  /// The other degrees of a line that the event completes; a sign that visits the line sounds them.
+  /// The other degrees of a line completed by the event, for signs that visit the line.
   public var line: [Int]
-  /// How the event ends the piece, if it does.
+  /// The end of the piece, if this event ends it.
   public var end: End?
 
-  // What pieces of many events need besides; nothing of it where a piece is short.
+  // For pieces with many events; defaults in short ones.
 
-  /// How far the piece has come, 0…1, where the number of the event does not tell: its bar is as long as that says.
+  /// The progress of the piece, 0…1, which determines the bar's length; `nil` to use `number`.
   public var phase: Double?
-  /// The degree, counted from the tonic, on which the triad of the event's bar stands; its octave moves the register.
+  /// The root of the bar's triad as a degree from the tonic; its octave moves the register.
   public var root = 0
-  /// The root to which the event leads, as far as the next event's is known: the bed goes there while the bar sounds.
+  /// The root of the next event as far as known; the bed moves there during the bar.
   public var leads = 0
-  /// The sentence that the event belongs to: in each a voice has a motto of its own.
+  /// The sentence of the event; each voice has a motto in each sentence.
   public var sentence: Int?
-  /// Whether the event ends its sentence, which half an arch closes.
+  /// Whether the event ends its sentence, which a half arch then closes.
   public var closes = false
-  /// A degree that the event takes away: its T alone answers, falling.
+  /// A degree that the event removes: a falling T alone answers it.
   public var leaves: Int?
-  /// The number of the earlier event after which all stood as it stands now: its melody comes back.
+  /// The number of an earlier event with the same position, whose melody is quoted.
   public var returns: Int?
 
   /// Makes an event; see the properties for units and ranges.
@@ -51,7 +50,7 @@ public struct Event: Sendable, Hashable {
   }
 }
 
-/// The degrees that each voice holds, as `Event.degree` counts them.
+/// The degrees that each voice holds, counted like `Event.degree`.
 public struct Marks: Sendable, Hashable {
   /// Those of the first voice.
   public var first: [Int]
@@ -64,13 +63,13 @@ public struct Marks: Sendable, Hashable {
   subscript(voice: Voice) -> [Int] { voice == .first ? first : second }
 }
 
-/// How a piece ends.
+/// The end of a piece.
 public struct End: Sendable, Hashable {
-  /// Which of the rule file's three endings closes the piece.
+  /// The rule file's ending that closes the piece.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A voice has won.
     case win
-    /// A voice has won, and whoever listens has lost.
+    /// A voice has won against the only local player.
     case loss
     /// No voice has won.
     case draw
@@ -80,13 +79,13 @@ public struct End: Sendable, Hashable {
   public var kind: Kind
   /// The voice that has won; `nil` in a draw.
   public var winner: Voice?
-  /// The sentences whose mottos the arch quotes at its end, as the winner had them.
+  /// The sentences whose mottos the arch quotes, as played by the winner.
   public var sentences: [Int] = []
 
   /// Makes an end.
   public init(_ kind: Kind, winner: Voice? = nil) { (self.kind, self.winner) = (kind, winner) }
 
-  /// What is true of an event that ends its piece so.
+  /// The facts of an event that ends its piece this way.
   public var facts: Set<Fact> {
     switch kind {
     case .win: [.win]

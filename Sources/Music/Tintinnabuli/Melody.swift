@@ -1,21 +1,21 @@
 import Base
 import ScoreModel
 
-/// The question a bar asks: a path of `count` notes through the scale, weighed by named rules.
+/// The melody problem of a bar: a path of `count` notes through the scale, weighed by named rules.
 ///
-/// Degrees are written as X plays; the hand's octave is added later.
+/// Degrees are those of the first voice; the manner's octave is added later.
 struct MelodyProblem {
   /// The number of notes.
   var count: Int
-  /// Degrees that are settled before the search, by slot.
+  /// Degrees fixed before the search, by slot.
   var fixed: [Int: Int]
-  /// What the last note should be.
+  /// The goal of the last note.
   var goal: ScoreRules.Goal
-  /// The wanted direction of the move into each slot: −1, 0, +1.
+  /// The desired direction of the move into each slot: −1, 0, +1.
   var direction: [Int]
-  /// Whether tensions are sought instead of avoided.
+  /// Whether tensions are preferred instead of avoided.
   var leans: Bool
-  /// The middle of the game's register.
+  /// The centre of the game's register.
   var center: Int
   /// Degrees of the mover's marks.
   var own: [Int]
@@ -23,43 +23,42 @@ struct MelodyProblem {
   var motto: [Int]
   /// Degrees of the opponent's marks.
   var opposing: [Int]
-  /// Notes it pays to pass, by slot; where none are given the candidate plans its own.
+  /// Notes to pass through, by slot; if empty, each candidate plans its own.
   var recalls: [Int: Int] = [:]
 }
 
-/// One answer, with what chance asked of it.
+/// A solution with its cost, including the candidate's random part.
 struct MelodyLine {
   /// The degrees, slot by slot.
   var degrees: [Int]
-  /// The whole cost.
+  /// The total cost.
   var cost: Int
 }
 
-/// Why one note of a line is there.
+/// The reasons for a note of a line.
 public struct NoteReason: Sendable {
   /// The rules that applied, in the order of `MelodyRule`.
   public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
-  /// The note there of the best line that avoids this one, and how much dearer that line is; `nil` where the note was
-  /// settled before the search.
+  /// The note of the best line that avoids this one, and its extra cost; `nil` if the note was fixed.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
 
-  /// A pair in which T is alone.
+  /// A pair with T alone.
   static let silent = NoteReason(costs: [], runnerUp: nil)
 }
 
-/// Dynamic programming over (slot, degree, way it was reached), for each candidate of a bar.
+/// Dynamic programming over (slot, degree, preceding move), for each candidate of a bar.
 ///
-/// O(count × degrees × widest × 8) a candidate; what all of them pay alike is summed once.
+/// O(count × degrees × widest × 8) a candidate; costs common to all candidates are computed once.
 struct MelodySearch {
-  /// The ways a note is reached, as the next move must answer them: by no move, or by degrees, of which 3 is any leap.
+  /// The preceding moves that matter for the cost of the next: none, or the number of degrees, where ±3 is any leap.
   private static let ways: [Int?] = [nil, 1, -1, 3, -3, 0, 2, -2]
 
-  /// What lines pay with no move wider than `widest`, whatever a candidate's taste.
+  /// The costs common to all candidates, for moves up to `widest`.
   private struct Prices {
     let widest: Int
-    /// By way and move.
+    /// By preceding move and move.
     var moves: [Int]
-    /// By slot, degree and the move that leads there: the degree's own price and the path's.
+    /// By slot, degree and the move that leads there: the costs of the degree and of the path.
     var paths: [Int]
   }
 
@@ -71,11 +70,11 @@ struct MelodySearch {
   private let size: Int
   private let register: ClosedRange<Int>
   private var prices = Prices(widest: 0, moves: [], paths: [])
-  /// Chance and recall of this candidate, by slot and degree.
+  /// The candidate's random cost by slot and degree, and its recalls.
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 
-  /// Prepares a problem; its lines are those of the candidate that was chosen last.
+  /// Prepares a problem; its lines are those of the candidate chosen last.
   init(_ problem: MelodyProblem, rules: ScoreRules.MelodyRules, scale: Scale, seed: UInt64) {
     (self.rules, self.scale, self.problem, self.seed) = (rules, scale, problem, seed)
     func degree(_ pitch: Pitch) -> Int { scale.degree(atOrAbove: pitch.midi) }
@@ -85,7 +84,7 @@ struct MelodySearch {
     prices = prices(widest: rules.widest)
   }
 
-  /// Takes up candidate number `candidate`.
+  /// Chooses a candidate by its number.
   mutating func choose(_ candidate: Int) {
     var generator = SplitMix64(seed: seed, index: UInt64(truncatingIfNeeded: candidate))
     taste = (0..<problem.count * size).map { _ in generator.below(max(rules[.chance], 0) + 1) }
@@ -93,7 +92,7 @@ struct MelodySearch {
     if recalls.isEmpty { planRecalls(&generator) }
   }
 
-  /// Waypoints, more in longer bars: the motto's notes in their order, now and then a mark of the opponent's.
+  /// Plans notes to pass through, more in longer bars: the motto in order, sometimes a mark of the opponent.
   private mutating func planRecalls(_ generator: inout SplitMix64) {
     let wanted = rules.recalls.count { problem.count >= $0 }
     let motto = problem.motto.isEmpty ? problem.own : problem.motto
@@ -109,7 +108,7 @@ struct MelodySearch {
     }
   }
 
-  /// What a degree costs in a slot, wherever it is reached from and whatever the candidate.
+  /// The costs of a degree in a slot, independent of preceding note and candidate.
   private func noteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     let midi = scale.midi(degree)
     let isTriad = scale.isTriad(midi)
@@ -126,7 +125,7 @@ struct MelodySearch {
     if isLast && !satisfiesGoal(degree) { visit(.goal, rules[.goal]) }
   }
 
-  /// What a degree costs in a slot by the candidate's taste.
+  /// The candidate's own costs of a degree in a slot.
   private func tasteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     if let wanted = recalls[slot], wanted != degree { visit(.recall, rules[.recall]) }
     visit(.chance, taste[slot * size + degree - low])
@@ -142,7 +141,7 @@ struct MelodySearch {
     }
   }
 
-  /// What a move costs by its size and by how the note before was reached.
+  /// The costs of a move by its size and the preceding move.
   private func moveCosts(_ way: Int, _ move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     let before = Self.ways[way]
     switch abs(move) {
@@ -161,7 +160,7 @@ struct MelodySearch {
     }
   }
 
-  /// What a move into a slot costs by where it leads.
+  /// The costs of a move into a slot by its destination.
   private func pathCosts(
     _ slot: Int, from: Int, move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void
   ) {
@@ -171,7 +170,7 @@ struct MelodySearch {
     if slot == problem.count - 1 && abs(move) != 1 { visit(.approach, rules[.approach]) }
   }
 
-  /// The number of the way by which a move reaches its note.
+  /// The index of a move in `ways`.
   private static func way(_ move: Int) -> Int { ways.firstIndex(of: min(max(move, -3), 3)) ?? 0 }
 
   private func prices(widest: Int) -> Prices {
@@ -198,19 +197,18 @@ struct MelodySearch {
     return prices
   }
 
-  /// The cheapest line. What is settled before the search comes first: where it cannot be reached by moves as wide as
-  /// the rules allow, they are as wide as need be.
+  /// The cheapest line through all fixed notes. If the rules' widest move cannot reach them, wider ones are allowed.
   func solve() -> MelodyLine {
     solve(prices) ?? solve(prices(widest: size - 1))
       ?? MelodyLine(degrees: (0..<problem.count).map { problem.fixed[$0] ?? problem.center }, cost: 0)
   }
 
-  /// The cheapest line whose note in a slot is another; `nil` where that is settled or there is none.
+  /// The cheapest line with another note in a slot; `nil` if it is fixed or there is none.
   func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine? {
     problem.fixed[slot] == nil ? solve(prices, banned: (slot, [line.degrees[slot]])) : nil
   }
 
-  /// A line with another long note, so many times; the last there is, if there are fewer.
+  /// The line with its `times`-th other long note, or the last one possible.
   func varied(_ line: MelodyLine, times: Int) -> MelodyLine {
     guard let last = line.degrees.indices.last, problem.fixed[last] == nil else { return line }
     var (line, banned) = (line, [line.degrees[last]])
@@ -222,7 +220,7 @@ struct MelodySearch {
     return line
   }
 
-  /// The cheapest line at some prices; `banned` are degrees that must not be taken in a slot.
+  /// The cheapest line for given costs; `banned` are degrees forbidden in a slot.
   private func solve(_ prices: Prices, banned: (slot: Int, degrees: [Int])? = nil) -> MelodyLine? {
     let ways = Self.ways.count
     let far = Int.max / 4
@@ -269,7 +267,7 @@ struct MelodySearch {
     return degree..<degree + 1
   }
 
-  /// Why each note of a line is there.
+  /// The reasons for each note of a line.
   func reasons(for line: MelodyLine, octaves: Int) -> [NoteReason] {
     var way = 0
     return line.degrees.indices.map { slot in
@@ -295,7 +293,7 @@ struct MelodySearch {
 }
 
 extension ScoreRules.Contour {
-  /// The wanted direction of the move into each of `count` slots; a turning contour takes its first half back.
+  /// The desired direction of the move into each of `count` slots; a turning contour reverses in its second half.
   func directions(_ count: Int, turning: Bool = false) -> [Int] {
     (0..<count).map { slot in
       guard slot > 0 else { return 0 }

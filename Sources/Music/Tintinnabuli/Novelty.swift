@@ -1,31 +1,31 @@
 import ScoreModel
 
-/// What the session's melodies have said in the last half hour, so that nothing is said twice.
+/// The melodies heard in the session within the last half hour, to avoid repetitions.
 ///
-/// Lines are MIDI notes, so that another key is new. Patterns are compared as the first voice plays them, so that the second
-/// saying the same an octave lower is not new; a whole bar is a repeat if it is written or sounds like an earlier one.
+/// Lines are MIDI notes, so another key counts as new. Patterns are compared in the first voice's register, so the same
+/// an octave lower does not. A whole bar is a repetition if it is written or sounds like an earlier one.
 struct Novelty: Sendable {
-  /// The length of the patterns that are compared.
+  /// The number of notes of a compared pattern.
   static let length = 5
   /// How long a line is remembered.
   static let memory = Tick.seconds(1_800)
-  /// Lines past which those forgotten are cleared away: half an hour of hasty play has fewer.
+  /// The number of lines above which expired ones are removed; half an hour of hasty play has fewer.
   private static let most = 4_096
   private var patterns: [UInt64: Tick] = [:]
   private var lines: [[Int]: Tick] = [:]
 
-  /// The number of the line's five-note patterns (of the whole line, if it is shorter) heard before.
+  /// The number of the line's five-note patterns (or the whole shorter line) heard before.
   func shared(_ line: [Int], at moment: Tick) -> Int {
     Self.patterns(of: line).reduce(0) { $0 + (isFresh(patterns[$1], at: moment) ? 1 : 0) }
   }
 
-  /// Whether a line of two notes or more has been heard before, note for note. In a long piece (`root` is that of its bar) a
-  /// short one was heard only if it was in the same hand and on the same root.
+  /// Whether a line of two notes or more was heard before, note for note. In a long piece (with the bar's `root`) a
+  /// short line counts only in the same voice and on the same root.
   func isRepeat(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) -> Bool {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }
 
-  /// Remembers a line, as written and as it sounds.
+  /// Remembers a line as written and as sounding.
   mutating func insert(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) {
     if lines.count >= Self.most {
       patterns = patterns.filter { isFresh($0.value, at: moment) }

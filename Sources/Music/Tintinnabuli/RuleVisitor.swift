@@ -1,35 +1,35 @@
 import ScoreModel
 
-/// What one value of a rule file may be.
+/// The permitted values of an entry in a rule file.
 package indirect enum RuleKind: Sendable {
   case int(ClosedRange<Int>)
   case double(ClosedRange<Double>)
   case bool
-  /// One of some words.
+  /// One of several words.
   case word([String])
-  /// A name the file makes up.
+  /// A name defined by the file.
   case name
   /// The name of one of the file's chains, or `none`.
   case chain
   case pitch
-  /// A letter with its accidental.
+  /// A letter with an accidental.
   case letter
-  /// An effect unit of one of some kinds.
+  /// An effect unit of one of several kinds.
   case unit([String])
-  /// A list of so many, called so.
+  /// A list with a range of lengths, and the word for its items.
   case list(RuleKind, ClosedRange<Int>, String)
   /// Two values, the second not below the first.
   case rising(RuleKind, String)
-  /// One or the other.
+  /// Either of two kinds.
   case either(RuleKind, RuleKind)
 }
 
-/// A value of a rule file, as visitors exchange it.
+/// A value of a rule file in the form passed to visitors.
 package enum RuleValue: Sendable, Hashable {
   case int(Int)
   case double(Double)
   case text(String)
-  /// Nothing: an optional value left out, or the chain `none`.
+  /// No value: an omitted optional, or the chain `none`.
   case none
   case unit(ScoreRules.Unit)
   case list([RuleValue])
@@ -38,11 +38,11 @@ package enum RuleValue: Sendable, Hashable {
   var list: [RuleValue] { if case .list(let values) = self { values } else { [] } }
 }
 
-/// A type whose values a rule file can hold.
+/// A type whose values can be stored in a rule file.
 package protocol RuleCoded {
-  /// Takes a value; `nil` if it is none of this type.
+  /// Decodes a value; `nil` if it is not of this type.
   init?(_ value: RuleValue)
-  /// The value as visitors exchange it.
+  /// The value in the form passed to visitors.
   var coded: RuleValue { get }
 }
 
@@ -62,12 +62,12 @@ extension String: RuleCoded {
 }
 
 extension Pitch: RuleCoded {
-  /// Takes a pitch by its name.
+  /// Decodes a pitch from its name.
   package init?(_ value: RuleValue) {
     guard let spelling = value.text.flatMap({ Spelling($0) }) else { return nil }
     self.init(spelling.midi)
   }
-  /// Its name, read back by its sound alone; the file's own spelling is lost.
+  /// A name for its sound; the file's own spelling is lost.
   package var coded: RuleValue {
     let scale = Scale(tonicLetter: 0, tonicAlteration: 0, steps: [0, 2, 4, 5, 7, 9, 11])
     return .text(scale.spelling(of: midi).description)
@@ -91,17 +91,17 @@ extension RuleWord {
   static var kind: RuleKind { .word(allCases.map { $0.rawValue }) }
 }
 
-/// Something that goes through every value of a rule file in its order: the reader, which sets and checks them, and
-/// those that print and document them. What may be in a file is said once, in `ScoreRules.visit`.
+/// A visitor of all values of a rule file in their order: the parser, which sets and validates them, the printer and
+/// the documentation generator. `ScoreRules.visit` is the only description of the format.
 package protocol RuleVisitor {
-  /// Visits one value: takes it, or replaces it by one of its kind.
+  /// Visits a value and may replace it by one of the same kind.
   mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue)
   /// Visits a mapping.
   mutating func group(_ name: String, _ body: (inout Self) -> Void)
-  /// Visits a list of mappings: `body` is called for each, with its number.
+  /// Visits a list of mappings; `body` is called with the index of each.
   mutating func each(
     _ name: String, _ counts: ClosedRange<Int>, of what: String, count: Int, _ body: (inout Self, Int) -> Void)
-  /// Visits what may be left out.
+  /// Visits an optional entry.
   mutating func optional(_ body: (inout Self) -> Void)
 }
 
@@ -113,14 +113,14 @@ extension RuleVisitor {
     value = Value(slot) ?? value
   }
 
-  /// A value that may be missing.
+  /// An optional value.
   mutating func leaf<Value: RuleCoded>(_ name: String, _ kind: RuleKind, _ value: inout Value?) {
     var slot = value.map { $0.coded } ?? .none
     leaf(name, kind, &slot)
     value = Value(slot)
   }
 
-  /// Some values.
+  /// A list of values.
   mutating func list<Value: RuleCoded>(
     _ name: String, _ kind: RuleKind, _ value: inout [Value], _ counts: ClosedRange<Int>, of what: String
   ) {
@@ -129,7 +129,7 @@ extension RuleVisitor {
     value = slot.list.compactMap { Value($0) }
   }
 
-  /// The least and the most.
+  /// A minimum and a maximum.
   mutating func range<Value: RuleCoded & Comparable>(
     _ name: String, _ kind: RuleKind, _ value: inout ClosedRange<Value>, of what: String
   ) {
@@ -139,7 +139,7 @@ extension RuleVisitor {
     if ends.count == 2, ends[0] <= ends[1] { value = ends[0]...ends[1] }
   }
 
-  /// Some mappings, each of which goes through its own values; one more than there are begins as `new`.
+  /// A list of mappings that visit their own values; additional ones start as `new`.
   mutating func each<Item>(
     _ name: String, _ counts: ClosedRange<Int>, of what: String, _ items: inout [Item], new: Item,
     _ visit: (inout Item, inout Self) -> Void
@@ -169,7 +169,7 @@ extension RuleVisitor {
     list(name, Word.kind, &value, counts, of: what)
   }
 
-  /// Yes or no, in two words: the one for no, then the one for yes.
+  /// A Boolean in two words, the one for `false` first.
   mutating func bool(_ name: String, _ value: inout Bool, _ words: [String] = ["false", "true"]) {
     var slot = RuleValue.text(words[value ? 1 : 0])
     leaf(name, words[0] == "false" ? .bool : .word(words), &slot)

@@ -1,13 +1,13 @@
 import ScoreModel
 
 extension ScoreRules {
-  /// How a voice plays its bars.
+  /// The manner of a voice.
   public struct Manner: Sendable, Hashable {
     /// Octaves added to the written pitch.
     public var octaves = 0
-    /// The place, −100 left … +100 right.
+    /// The pan, −100 (left) … +100 (right).
     public var pan = 0
-    /// Milliseconds T sounds before M.
+    /// Milliseconds by which T precedes M.
     public var rollMilliseconds = 0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -17,15 +17,15 @@ extension ScoreRules {
     }
   }
 
-  /// What tells one player from others who have the same voice at other times.
+  /// The colour that distinguishes players of the same voice.
   public struct Colour: Sendable, Hashable {
-    /// Whose it is: `Conductor.names` has the same.
+    /// The player's name, as in `Conductor.names`.
     public var name = ""
     /// Velocity, in per cent.
     public var touch = 100
-    /// When T sounds, where a sign leaves it together with M.
+    /// When T sounds, if the sign has it together with M.
     public var tPace = SignRule.TPace.together
-    /// The chain of the long notes, where nothing else has one.
+    /// The chain of the long notes, if nothing else sets one.
     public var chain: String?
 
     package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -36,29 +36,29 @@ extension ScoreRules {
     }
   }
 
-  /// How many pairs bars have and how long their notes are.
+  /// The lengths of bars and notes.
   public struct BarLaw: Sendable, Hashable {
-    /// Pairs of the longest bar.
+    /// The pairs of the longest bar.
     public var longest = 8
-    /// Pairs of the shortest closing bar.
+    /// The pairs of the shortest closing bar.
     public var shortest = 2
-    /// Pairs of the last bar of the arch.
+    /// The pairs of the arch's last bar.
     public var last = 3
     /// Seconds of a short note at pace 1.
     public var short = 1.0
-    /// Short notes in a long one.
+    /// The length of a long note in short ones.
     public var long = 4
-    /// Seconds of a short note in the last bar of the arch.
+    /// Seconds of a short note in the arch's last bar.
     public var lastShort = 0.8
-    /// Seconds a move is thought to take before the game has shown it.
+    /// The assumed seconds of thinking before the game has shown its own.
     public var expected = 4.0
-    /// Per cent of the median thinking time that are over when the long note begins.
+    /// Per cent of the median thinking time after which the long note begins.
     public var reach = 38
-    /// The shortest short note, in seconds, of a bar that has little time.
+    /// The shortest short note in seconds, in a bar with little time.
     public var quickest = 0.55
-    /// Seconds from one long note to the next at most, while people play.
+    /// The most seconds between two long notes while people play.
     public var apart = 19.0
-    /// Pairs before the long note of a bar that an opponent answers in musical time: the least and the most.
+    /// The range of pairs before the long note of a bar whose reply comes in musical time.
     public var answered = 2...4
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -77,22 +77,22 @@ extension ScoreRules {
       }
     }
 
-    /// Pairs of the bar a move begins (`ply` from 1).
+    /// The pairs of a move's bar (`ply` from 1).
     public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
 
-    /// Pairs of the bars that close a game of `plies` moves, in order.
+    /// The pairs of the closing bars of a game with `plies` moves, in order.
     public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }
   }
 
-  /// What goes on after the long note of a bar while somebody thinks: phrases that answer it, by both voices in turn.
+  /// The phrases after a bar's long note while a player thinks, by both voices in turn.
   public struct Phrases: Sendable, Hashable {
     /// Seconds of rest before each.
     public var after = 0.8
-    /// Velocity, in per cent of a bar's.
+    /// Velocity in per cent of a bar's.
     public var velocity = 86
-    /// Pairs by which the bar of an event may be extended, for each event of the piece so far; 0 for no phrases.
+    /// Pairs by which an event's bar may be extended for each event so far; 0 for none.
     public var growth = 0
 
     package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -102,15 +102,15 @@ extension ScoreRules {
     }
   }
 
-  /// What pieces of many events have besides: bars by phase, sentences that close, a bed that leads.
+  /// Additional rules for pieces with many events: bars by phase, sentences, and a moving bed.
   public struct Sentences: Sendable, Hashable {
-    /// Pairs of an event's bar: where the piece begins, and where all is decided.
+    /// The pairs of an event's bar, from the start of the piece to the decision.
     public var pairs = 2...4
-    /// Pairs of the first bar of half an arch, by the same; each bar after it has one fewer, down to `BarLaw.shortest`.
+    /// The pairs of a half arch's first bar, likewise; each further bar has one fewer, down to `BarLaw.shortest`.
     public var arch = 3...4
-    /// Velocity, in per cent of T's, of the T that answers what is taken away.
+    /// Velocity in per cent of T's, of the T that answers a removed degree.
     public var leaves = 110
-    /// Seconds the bed takes to come to another root.
+    /// Seconds in which the bed reaches another root.
     public var bed = 3.0
 
     package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -120,33 +120,33 @@ extension ScoreRules {
       v.double("bed", &bed, 0.1...30)
     }
 
-    /// The value of a range that a phase, 0…1, has reached.
+    /// The value of a range for a phase 0…1.
     static func value(_ range: ClosedRange<Int>, at phase: Double) -> Int {
       range.lowerBound + Int(min(max(phase, 0), 0.999) * Double(range.count))
     }
   }
 
-  /// One closing arch.
+  /// A closing arch.
   public struct Ending: Sendable, Hashable {
     /// The contour of its bars.
     public var contour = Contour.arch
-    /// The goal of its bars but the last.
+    /// The goal of its bars except the last.
     public var goal = Goal.triad
     /// The goal of the last bar.
     public var lastGoal = Goal.tonic
-    /// Degrees by which the register moves with each bar of the arch.
+    /// Degrees by which the register moves with each bar.
     public var climb = 0
-    /// Whether the hands take turns; else the winner's plays.
+    /// Whether the voices alternate; else the winner's plays.
     public var alternates = false
-    /// Whether T has the last bar alone.
+    /// Whether the last bar is T alone.
     public var endsWithTAlone = false
-    /// Whether the pedal is let go in the last two bars.
+    /// Whether the pedal is released in the last two bars.
     public var releasesPedal = false
-    /// Whether the bars that `drone.bars` names strike the low tonic in the arch, too.
+    /// Whether the bars of `drone.bars` strike the low tonic in the arch, too.
     public var strikesDrone = false
-    /// The chain its long notes are sent to, if any.
+    /// The chain of its long notes, if any.
     public var chain: String?
-    /// Per cent by which the short notes of each bar are longer than those of the first.
+    /// Per cent by which each bar's short notes are longer than the first bar's.
     public var augment = 0
     /// When T sounds in its bars.
     public var tPace = SignRule.TPace.together
@@ -190,29 +190,29 @@ extension ScoreRules {
     }
   }
 
-  /// What sounds while everyone waits; times in seconds.
+  /// The echoes while waiting; times in seconds.
   public struct Echoes: Sendable, Hashable {
-    /// Silence after a bar before the first.
+    /// The silence between a bar and the first echo.
     public var after = 8.0
-    /// Velocity, in per cent of the bar's.
+    /// Velocity in per cent of the bar's.
     public var velocity = 72
-    /// Octaves added to every second one.
+    /// Octaves added to every second echo.
     public var octaves = 1
-    /// Rest after the first.
+    /// The rest after the first echo.
     public var rest = 5.0
-    /// Per cent by which each rest is longer than the one before.
+    /// Per cent by which each rest is longer than the previous one.
     public var growth = 25
-    /// Pairs of an echo at most: the last ones of its bar.
+    /// The most pairs of an echo: the last ones of its bar.
     public var most = 4
-    /// Waiting after which echoes have three pairs at most, and are softer.
+    /// Waiting time after which echoes have at most three pairs and are softer.
     public var thin = 30.0
-    /// Waiting after which the game is told once more, a bar's ends with each low tonic, softer and softer.
+    /// Waiting time after which events are recalled by strokes of the low tonic, softer and softer.
     public var sparse = 120.0
-    /// Waiting after which there is silence.
+    /// Waiting time until silence.
     public var until = 600.0
-    /// What no echo rises above.
+    /// The highest pitch of an echo.
     public var ceiling = Pitch(93)
-    /// How many of the latest bars are drawn from.
+    /// The number of latest bars to choose from.
     public var memory = 12
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -232,7 +232,7 @@ extension ScoreRules {
     }
   }
 
-  /// Small answers to what players do.
+  /// Responses to players' actions.
   public struct Gestures: Sendable, Hashable {
     /// Seconds between the notes of a bar taken back.
     public var undoShort = 0.35
@@ -242,27 +242,27 @@ extension ScoreRules {
     public var hurry = 0.7
     /// Velocity of T in hurried moves, in per cent (71 is 6 dB softer).
     public var hurryT = 71
-    /// Velocity lost with each hurried move in a row, in per cent.
+    /// Per cent of velocity lost with each consecutive hurried move.
     public var hurryFade = 6
-    /// The number of hurried moves in a row that count for that.
+    /// The most consecutive hurried moves that count for that.
     public var hurryMost = 6
-    /// Every how many hurried moves the pedal is half changed.
+    /// The number of hurried moves from one half pedal change to the next.
     public var hurryPedal = 3
-    /// Seconds between pulses of the drone while a clock is low.
+    /// Seconds between pulses of the bed while a clock is low.
     public var pulse = 1.0
     /// The bed's level between pulses, 0–127.
     public var pulseLevel = 64
-    /// A pulse's swelling, the moment it begins to sink and its sinking, as shares of the pulse.
+    /// A pulse's rise, the start of its fall and its fall, relative to the pulse.
     public var pulseShape = [0.2, 0.4, 0.5]
-    /// Velocity of the refusal's knock.
+    /// Velocity of a refusal's knock.
     public var knock = 40
-    /// Seconds a note must sound to count as heard; a sign cut earlier is owed.
+    /// Seconds after which a note counts as heard; a sign cut earlier is pending.
     public var heard = 0.1
-    /// Slots of the long note before which no opponent answers in musical time.
+    /// The first slot of the long note for a reply in musical time.
     public var reply = 1
-    /// Slots of the long note after which an answer comes where nobody is waited for, as few and as many: seeded.
+    /// The range of slots of the long note before a reply between two computers; seeded.
     public var breath = 4...5
-    /// Velocity, in per cent, of the long note that was cut off and sounds with the next downbeat; 0 for none.
+    /// Velocity in per cent of a cut long note that sounds with the next downbeat; 0 for none.
     public var resolve = 0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

@@ -1,7 +1,7 @@
 import ScoreModel
 
 extension ScoreRules {
-  /// What the last, long note of a bar should be.
+  /// The goal of a bar's last, long note.
   public enum Goal: String, Sendable, Hashable, RuleWord {
     /// A note of the triad.
     case triad
@@ -13,12 +13,12 @@ extension ScoreRules {
     case fifth
   }
 
-  /// The way a melody goes, after Hillier's modes.
+  /// The contour of a melody, after Hillier's modes.
   public enum Contour: String, Sendable, Hashable, RuleWord {
     case rising, falling, arch, valley
   }
 
-  /// The named rules a melody is weighed by.
+  /// The named cost rules of melodies.
   public enum MelodyRule: Int, Sendable, Hashable, CaseIterable {
     /// A move by one degree.
     case step
@@ -32,7 +32,7 @@ extension ScoreRules {
     case `repeat`
     /// A leap not answered by a step back.
     case unanswered
-    /// A step or third at once taken back.
+    /// A step or third taken back at once.
     case turn
     /// A move by a tritone.
     case tritone
@@ -40,24 +40,24 @@ extension ScoreRules {
     case contour
     /// A note outside the triad.
     case tension
-    /// A note of the triad while the bar leans on tensions.
+    /// A note of the triad in a bar that leans on tensions.
     case lean
     /// Each degree outside the register.
     case edge
-    /// Each degree away from the middle of the game's register.
+    /// Each degree of distance from the centre of the game's register.
     case register
-    /// A mark of the mover visited.
+    /// A mark of the mover.
     case own
-    /// A mark of the mover, or now and then the opponent's, not recalled where the candidate planned it.
+    /// A planned recall of a mark (the mover's, sometimes the opponent's) that is missed.
     case recall
-    /// A long note that is not the bar's goal.
+    /// A long note other than the bar's goal.
     case goal
     /// A long note not reached by step.
     case approach
-    /// The candidate's own taste.
+    /// The candidate's random cost.
     case chance
 
-    /// The name, as rule files and explanations spell it.
+    /// The name in rule files and explanations.
     public var name: String { Self.names[rawValue] }
     private static let names = [
       "step", "third", "leap", "wide", "repeat", "unanswered", "turn", "tritone", "contour", "tension", "lean", "edge",
@@ -65,35 +65,35 @@ extension ScoreRules {
     ]
   }
 
-  /// How melodies are found.
+  /// The rules for finding melodies.
   public struct MelodyRules: Sendable, Hashable {
-    /// The cost of each rule each time it applies, in the order of `MelodyRule`; negative where it is liked.
+    /// The cost of each rule each time it applies, in the order of `MelodyRule`; negative values are rewards.
     public private(set) var weights = [Int](repeating: 0, count: MelodyRule.allCases.count)
-    /// Candidates weighed for each bar.
+    /// The number of candidates for each bar.
     public var candidates = 12
-    /// What each of a line's turns of five notes costs that was heard before.
+    /// The cost of each five-note pattern heard before.
     public var familiar = 12
-    /// What a bar costs that was heard before, note for note.
+    /// The cost of a bar heard before, note for note.
     public var again = 400
     /// The widest move, in degrees.
     public var widest = 7
-    /// The lowest and highest note, as X plays.
+    /// The lowest and highest note in the first voice.
     public var compass = Pitch(21)...Pitch(108)
-    /// The lowest and highest note of the comfortable register, as X plays.
+    /// The limits of the comfortable register in the first voice.
     public var register = Pitch(21)...Pitch(108)
-    /// Degrees by which a game may move its register, either way.
+    /// Degrees by which a game may move its register in either direction.
     public var drift = 0
-    /// Bar lengths from which one more of the players' marks is recalled.
+    /// Bar lengths from which one more mark is recalled.
     public var recalls: [Int] = []
-    /// Degrees beyond which the way between two cells of a line is bridged by a free note.
+    /// Degrees beyond which a free note bridges two cells of a line.
     public var bridge = 5
     /// Per cent of recalls that quote the opponent.
     public var quotes = 0
-    /// Contours while the mover stands to win, in turn.
+    /// Contours while the mover is winning, in turn.
     public var ahead: [Contour] = []
-    /// Contours while neither does, in turn.
+    /// Contours while neither is winning, in turn.
     public var even: [Contour] = []
-    /// Contours while the mover stands to lose, in turn.
+    /// Contours while the mover is losing, in turn.
     public var behind: [Contour] = []
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -121,7 +121,7 @@ extension ScoreRules {
       }
     }
 
-    /// The weight of a rule; 0 if the file does not name it.
+    /// The weight of a rule; 0 if the file does not contain it.
     public subscript(rule: MelodyRule) -> Int {
       get { weights[rule.rawValue] }
       set { weights[rule.rawValue] = newValue }

@@ -1,26 +1,26 @@
 import ScoreModel
 
 extension ScoreRules {
-  /// The low tonic and the sine bed under it.
+  /// The low tonic, and the bed of sines below it.
   public struct Drone: Sendable, Hashable {
     /// The struck notes.
     public var notes: [Pitch] = []
     /// Their velocity.
     public var velocity = 36
-    /// Seconds each is held.
+    /// Seconds for which each is held.
     public var seconds = 12.0
-    /// Bars of a game that strike it again.
+    /// The bars of a game that strike it again.
     public var bars: [Int] = []
-    /// Seconds of waiting between strokes.
+    /// Seconds between strokes while waiting.
     public var every = 40.0
-    /// The pitch of the sine bed.
+    /// The pitch of the bed.
     public var bed = Pitch(47)
     /// The bed's level, 0–127.
     public var level = 100
-    /// Seconds the bed takes to come.
+    /// Seconds in which the bed fades in.
     public var fade = 4.0
 
-    /// Brings the bed to a level, its own if none is given, within `seconds`.
+    /// Moves the bed to a level (default: its own) within `seconds`.
     public func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
       ScoreEvent(
         frame: moment, generation: generation, kind: .drone, pitch: bed, amount: UInt8(clamping: level ?? self.level),
@@ -39,19 +39,19 @@ extension ScoreRules {
     }
   }
 
-  /// What the foot does; times in seconds.
+  /// The sustain pedal; times in seconds.
   public struct Pedal: Sendable, Hashable {
-    /// The time a quick movement takes.
+    /// The duration of a quick movement.
     public var fade = 0.06
-    /// The time it takes to rise before a new game, and at an end.
+    /// The duration of its rise before a new game and at an end.
     public var newGame = 0.3
-    /// How long before an awakening it rises.
+    /// The time by which it rises before an awakening.
     public var lift = 0.18
-    /// How long after it falls again.
+    /// The time after which it falls again.
     public var retake = 0.12
-    /// Its place when half changed, 0 up … 127 down.
+    /// The position of a half change, 0 (up) … 127 (down).
     public var half = 64
-    /// How long it stays there.
+    /// The duration of a half change.
     public var halfSeconds = 0.16
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -64,40 +64,39 @@ extension ScoreRules {
     }
   }
 
-  /// How the score is played, after the KTH rules (Friberg, Bresin and Sundberg 2006); each k is 1 for the size given
-  /// beside it, 0 for none.
+  /// The performance, after the KTH rules (Friberg, Bresin and Sundberg 2006); each k scales the size given beside it, 0 disables it.
   public struct Performance: Sendable, Hashable {
     /// k of the phrase arch: slower and softer at both ends of a bar.
     public var phraseArch = 1.0
     /// Per cent by which the ends of a bar are slower than its middle.
     public var archSlower = 6.0
-    /// Velocity by which they are softer.
+    /// Velocity by which the ends are softer.
     public var archSofter = 5.0
-    /// k of the slowing into the long note.
+    /// k of the ritard into the long note.
     public var finalRitard = 1.0
-    /// Per cent by which the last short notes are longer, the last one last.
+    /// Per cent by which the last short notes are longer, in order.
     public var ritardSlower: [Double] = []
-    /// k of high notes being a little louder.
+    /// k of the loudness of high notes.
     public var highLoud = 1.0
-    /// Velocity gained in an octave.
+    /// Velocity gained an octave.
     public var highLouder = 4.0
-    /// k of the seeded variation of time.
+    /// k of the random timing.
     public var timing = 1.0
-    /// Its reach, in per cent of a note.
+    /// Its range in per cent of a note.
     public var timingSpread = 1.2
-    /// k of the seeded variation of touch.
+    /// k of the random touch.
     public var touch = 1.0
-    /// Its reach in velocity.
+    /// Its range in velocity.
     public var touchSpread = 2.0
     /// Velocity of M in the middle of the register.
     public var m = 46
     /// Velocity of T.
     public var t = 40
-    /// The softest and loudest note of a bar as written.
+    /// The softest and loudest velocity of a bar as written.
     public var range = 30...58
-    /// Loudness of the quietest and of the loudest bars of a piece, in per cent.
+    /// The loudness of a piece's quietest and loudest bars in per cent.
     public var dynamics = 100...100
-    /// The softest note of anything.
+    /// The softest velocity of any note.
     public var softest = 20
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -131,24 +130,24 @@ extension ScoreRules {
     }
   }
 
-  /// One effect unit of a chain.
+  /// An effect unit of a chain.
   public struct Unit: Sendable, Hashable {
-    /// What it is: one of `kinds`.
+    /// Its kind, one of `kinds`.
     public var kind: String
-    /// The preset it starts from, if it is named.
+    /// The preset it starts from, if named.
     public var preset: String?
     /// Parameters that differ from the preset, by name, in their own units.
     public var values: [String: Double]
 
-    /// Makes one from its parts.
+    /// Makes a unit from its parts.
     public init(kind: String, preset: String?, values: [String: Double] = [:]) {
       (self.kind, self.preset, self.values) = (kind, preset, values)
     }
 
-    /// A kind of unit, its presets besides `custom`, and the values that may differ from them, by name.
+    /// A kind of unit, its presets besides `custom`, and the ranges of its parameters by name.
     public typealias Kind = (name: String, presets: [String], values: [(name: String, range: ClosedRange<Double>)])
 
-    /// Every kind of unit.
+    /// All kinds of unit.
     public static let kinds: [Kind] = [
       (
         "comb", ["metallic-ring", "light-delay", "wax-comb"],
@@ -170,18 +169,18 @@ extension ScoreRules {
     ]
   }
 
-  /// A named chain of effect units that notes may be sent to.
+  /// A named chain of effect units for notes.
   public struct Chain: Sendable, Hashable {
-    /// Units of a chain: more would be mud.
+    /// The most units of a chain; more would sound muddy.
     public static let most = 4
-    /// The name the other rules use.
+    /// The name used by other rules.
     public var name: String
     /// The level of the result in dB.
     public var level: Double
     /// The units, in order.
     public var units: [Unit]
 
-    /// Makes one from its parts.
+    /// Makes a chain from its parts.
     public init(name: String = "", level: Double = 0, units: [Unit] = []) {
       (self.name, self.level, self.units) = (name, level, units)
     }
@@ -193,21 +192,21 @@ extension ScoreRules {
     }
   }
 
-  /// Levels, the room, and what rings along.
+  /// Levels, room and sympathetic strings.
   public struct Mix: Sendable, Hashable {
-    /// How loud its parts are.
+    /// The levels of the parts.
     public var levels = Levels()
     /// Seconds in which a bell falls by 60 dB.
     public var bellSeconds = 4.0
     /// The room.
     public var room = Unit(kind: "reverb", preset: "church")
-    /// How the bed breathes with the piano.
+    /// How the bed follows the piano's envelope.
     public var breath = Unit(kind: "matcher", preset: "breath")
-    /// Strings that ring along while the pedal is down.
+    /// Strings that resonate while the pedal is down.
     public var strings: [Pitch] = []
-    /// Seconds in which they fall by 60 dB.
+    /// Their T60 in seconds.
     public var stringSeconds = 7.5
-    /// How much faster their treble dies, 0–1.
+    /// The additional damping of their treble, 0–1.
     public var stringDamping = 0.0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

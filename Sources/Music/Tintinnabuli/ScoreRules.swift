@@ -1,19 +1,18 @@
 import ScoreModel
 
-/// Every musical number of Alina as one value: what a rule file holds once it has been read and checked.
+/// All musical parameters of Alina as a value: the content of a valid rule file.
 public struct ScoreRules: Sendable, Hashable {
-  /// The name records carry (`ScoreRules` tag).
+  /// The name in records (`ScoreRules` tag).
   public var name = "unnamed"
-  /// The words for what is true of an event, as its `signs` use them.
+  /// The words for facts of events, as used by `signs`.
   public var facts: [Fact] = []
   /// The scale of the M-voice; its triad is the T-voice's.
   public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
-  /// The tonics of the pieces of a session, a cycle that begins at home; none where all are at home.
+  /// The tonics of a session's pieces, a cycle that begins with the file's own; empty to stay there.
   public var tonics: [Spelling] = []
-  /// The pitches of nine places, three rows from the top, as the first voice plays them; what they are is the game's affair.
+  /// The pitches of nine cells in three rows from the top, as the first voice plays them.
   public var cells = [Pitch](repeating: Pitch(83), count: 9)
-  /// The pitches of nine groups of such places, for games that have them: each the root of what happens there. None where
-  /// they are those of the places.
+  /// The pitches of nine boards of cells, for Ultimate: the roots of their events. Empty to use the pitches of the cells.
   public var boards: [Pitch] = []
   /// How the first voice plays.
   public var first = Manner()
@@ -21,48 +20,48 @@ public struct ScoreRules: Sendable, Hashable {
   public var second = Manner()
   /// The colours of players, by name.
   public var colours: [Colour] = []
-  /// How many pairs bars have and how long their notes are.
+  /// The lengths of bars and notes.
   public var bars = BarLaw()
-  /// What goes on while somebody thinks.
+  /// The phrases while a player thinks.
   public var phrases = Phrases()
-  /// What pieces of many events have besides.
+  /// Additional rules for pieces with many events.
   public var sentences = Sentences()
   /// How melodies are found.
   public var melody = MelodyRules()
-  /// What is heard of the facts, in order of precedence; the last rule has no condition.
+  /// The signs for facts in order of precedence; the last one has no condition.
   public var signs: [SignRule] = []
   /// The closing arch of a win.
   public var win = Ending()
-  /// The closing arch when the one local human has lost.
+  /// The closing arch if the only local player has lost.
   public var loss = Ending()
   /// The closing arch of a draw.
   public var draw = Ending()
-  /// The contours of the arches of drawn pieces: after a quiet piece, a fought one, and one that a voice had all but won. No
-  /// two draws of a session running have the same. None where all have the contour of `draw`.
+  /// The contours of arches after draws: of a quiet piece, a fought one, and one that a voice had almost won.
+  /// Consecutive draws of a session differ. Empty to use the contour of `draw`.
   public var draws: [Contour] = []
   /// The phrase before the first move.
   public var opening = Opening()
-  /// What sounds while everyone waits.
+  /// The echoes while waiting.
   public var echoes = Echoes()
-  /// The low tonic and the bed under it.
+  /// The low tonic and the bed below it.
   public var drone = Drone()
-  /// Small answers: undo, refusal, hurry, clock, preview.
+  /// Responses: undo, refusal, hurry, clock, preview.
   public var gestures = Gestures()
-  /// What the foot does.
+  /// The sustain pedal.
   public var pedal = Pedal()
-  /// How the score is played.
+  /// The performance.
   public var performance = Performance()
-  /// The effect chains notes may be sent to; chain 1 is the first.
+  /// The effect chains for notes, numbered from 1.
   public var chains: [Chain] = []
-  /// The chain every long note is sent to, if any.
+  /// The chain of every long note, if any.
   public var longNotes: String?
-  /// Levels of the parts of the sound, in dB.
+  /// The levels of the parts of the sound in dB.
   public var mix = Mix()
 
-  /// Makes rules that a visitor fills: they have no sign yet.
+  /// Makes empty rules for a visitor to fill.
   public init() {}
 
-  /// Goes through every value in the order of a rule file: its names, kinds and ranges.
+  /// Visits every value in the order of a rule file: names, kinds and ranges.
   package mutating func visit<V: RuleVisitor>(_ v: inout V) {
     v.name("name", &name)
     v.optional { $0.list("facts", .name, &facts, 0...40, of: "words") }
@@ -111,7 +110,7 @@ public struct ScoreRules: Sendable, Hashable {
     v.group("mix") { mix.visit(&$0) }
   }
 
-  /// How a voice plays; nobody (in the opening) plays as the first voice does, in the middle.
+  /// The manner of a voice; without one (in the opening) the first voice's, centred.
   public func manner(of voice: Voice?) -> Manner {
     switch voice {
     case .first: first
@@ -120,7 +119,7 @@ public struct ScoreRules: Sendable, Hashable {
     }
   }
 
-  /// The arch that closes a piece that ends so.
+  /// The arch for an ending.
   public func ending(_ kind: End.Kind) -> Ending {
     switch kind {
     case .win: win
@@ -129,10 +128,10 @@ public struct ScoreRules: Sendable, Hashable {
     }
   }
 
-  /// The degree of a pitch as events count them, from the lowest tonic of the compass; `nil` outside the scale.
+  /// The degree of a pitch as events count it, from the lowest tonic of the compass; `nil` outside the scale.
   public func degree(of pitch: Pitch) -> Int? { scale.degree(of: pitch.midi).map { $0 - lowest } }
 
-  /// Visits nine pitches in three rows, or none; `nil` where there are not nine.
+  /// Visits nine pitches in three rows, or none; `nil` if invalid.
   private func grid<V: RuleVisitor>(_ name: String, _ pitches: [Pitch], _ v: inout V) -> [Pitch]? {
     var rows = RuleValue.none
     if !pitches.isEmpty {
@@ -143,14 +142,14 @@ public struct ScoreRules: Sendable, Hashable {
     return read.count == 9 ? read : nil
   }
 
-  /// The rules with the triad on the root of an event.
+  /// The rules with the triad on an event's root.
   func rooted(_ root: Int) -> ScoreRules {
     var rules = self
     rules.scale.root = Scale.step(root)
     return rules
   }
 
-  /// The degrees that events may have: those of the compass.
+  /// The degrees within the compass, permitted for events.
   public var degrees: ClosedRange<Int> {
     let low = scale.degree(atOrAbove: melody.compass.lowerBound.midi) - lowest
     var high = low
@@ -158,28 +157,28 @@ public struct ScoreRules: Sendable, Hashable {
     return low...high
   }
 
-  /// Nine notes of the scale that rise from the lowest tonic, for rules that have no places of their own.
+  /// Nine rising notes from the lowest tonic, for rules without cells.
   package var risingCells: [Pitch] {
     (0..<9).map { Pitch(min(scale.midi(lowest + $0), melody.compass.upperBound.midi)) }
   }
 
-  /// The degree of the scale that events call 0.
+  /// The scale degree that events call 0.
   var lowest: Int { (scale.degree(atOrAbove: melody.compass.lowerBound.midi) + 6) / 7 * 7 }
 
-  /// The degree on which a session opens: the middle one of the nine places.
+  /// The degree on which a session opens: the middle cell.
   var center: Int { degree(of: cells[4]) ?? 0 }
 
-  /// The number, from 1, of a named chain; 0 if there is none.
+  /// The number of a named chain, from 1; 0 if there is none.
   public func chain(_ name: String?) -> UInt8 {
     UInt8(clamping: (chains.firstIndex { $0.name == name } ?? -1) + 1)
   }
 
-  /// What is heard when nothing happens: the last rule, which has no condition.
+  /// The sign of an event without facts: the last one, which has no condition.
   var calm: SignRule { signs.last ?? SignRule("calm") }
 }
 
 extension Scale {
-  /// The degree of the first note of the scale at or above a MIDI note.
+  /// The degree of the lowest note of the scale at or above a MIDI note.
   func degree(atOrAbove midi: Int) -> Int {
     var midi = midi
     while true {
@@ -188,7 +187,7 @@ extension Scale {
     }
   }
 
-  /// Whether seven steps make a scale: rising from 0, below an octave.
+  /// Whether seven steps form a scale: rising from 0, below an octave.
   public static func isScale(_ steps: [Int]) -> Bool {
     steps.count == 7 && steps[0] == 0 && steps[6] < 12 && zip(steps, steps.dropFirst()).allSatisfy { $0 < $1 }
   }

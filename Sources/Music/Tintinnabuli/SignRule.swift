@@ -1,6 +1,6 @@
 import ScoreModel
 
-/// Where in a bar an action applies.
+/// The part of a bar to which an action applies.
 public enum Place: String, Sendable, Hashable, RuleWord {
   /// The downbeat.
   case first
@@ -13,7 +13,7 @@ public enum Place: String, Sendable, Hashable, RuleWord {
   /// Every pair.
   case all
 
-  /// Whether pair `index` of `count` is meant.
+  /// Whether pair `index` of `count` is included.
   public func contains(_ index: Int, of count: Int) -> Bool {
     switch self {
     case .first: index == 0
@@ -25,9 +25,9 @@ public enum Place: String, Sendable, Hashable, RuleWord {
   }
 }
 
-/// One row of the table of facts: `when` these hold, `then` this is heard.
+/// A row of the table of signs: if the facts `when` hold, the actions `then` apply.
 public struct SignRule: Sendable, Hashable {
-  /// The position of T against M.
+  /// The position of T relative to M.
   public enum TPosition: String, Sendable, Hashable, RuleWord {
     /// The first and the second triad tone below.
     case below1 = "-1", below2 = "-2"
@@ -35,10 +35,10 @@ public struct SignRule: Sendable, Hashable {
     case above1 = "1", above2 = "2"
     /// The nearest triad tone on either side.
     case nearest
-    /// Below and above by turns, in first or in second position.
+    /// Alternately below and above, in first or second position.
     case alternate1 = "alternate-1", alternate2 = "alternate-2"
 
-    /// T of a melody note in pair `slot`.
+    /// The T of a melody note in pair `slot`.
     package func tone(of m: Int, slot: Int, in scale: Scale) -> Int {
       let turn = slot % 2 == 0 ? -1 : 1
       return switch self {
@@ -55,28 +55,28 @@ public struct SignRule: Sendable, Hashable {
 
   /// When T sounds in its pair.
   public enum TPace: String, Sendable, Hashable, RuleWord {
-    /// With M, as the hand has it.
+    /// With M, rolled according to the voice's manner.
     case together
-    /// Half a pair later, in answer, but on the downbeat and the long note.
+    /// Half a pair later, except on the downbeat and the long note.
     case after
-    /// On every second pair only, the long one among them.
+    /// Only on every second pair, the long one included.
     case half
-    /// With M, and again from its other side half a pair later, but on the downbeat and the long note.
+    /// With M, and again from its other side half a pair later, except on the downbeat and the long note.
     case double
-    /// Never: M is alone.
+    /// Never.
     case silent
   }
 
-  /// The name, as bars and explanations carry it.
+  /// The name in bars and explanations.
   public var name: String
   /// Facts that must hold.
   public var when: [Fact]
   /// Facts that must not hold.
   public var unless: [Fact]
-  /// Names of later rules this one includes, so that they are not owed.
+  /// Names of later rules that this one includes, so that they do not become pending.
   public var covers: [String]
 
-  /// The position of T; first position below if none is given.
+  /// The position of T; by default the first below.
   public var t = TPosition.below1
   /// When T sounds.
   public var tPace = TPace.together
@@ -84,25 +84,25 @@ public struct SignRule: Sendable, Hashable {
   public var tOctaves = 0
   /// Where `tOctaves` applies.
   public var tOctavesAt: Place = .first
-  /// Whether M leans on the notes outside the triad.
+  /// Whether M prefers notes outside the triad.
   public var leans = false
-  /// The goal of the long note, whatever the position says.
+  /// The goal of the long note; overrides the position's.
   public var goal: ScoreRules.Goal?
-  /// The contour, whatever the position says.
+  /// The contour; overrides the position's.
   public var contour: ScoreRules.Contour?
   /// Whether the contour turns in the middle of the bar.
   public var turns = false
   /// Whether the line's other cells follow the downbeat.
   public var visitsLine = false
-  /// Degrees from the downbeat to the second pair, if they are fixed.
+  /// The interval in degrees from the downbeat to the second pair, if fixed.
   public var secondPair: Int?
   /// Velocity of the second pair, in per cent.
   public var secondVelocity = 100
-  /// M's degree in the scale, from 1, of the one pair where T leaves the triad, if there is one.
+  /// M's scale degree, from 1, in the only pair where T leaves the triad, if any.
   public var awakenM: Int?
-  /// T's degree in the scale, from 1, in that pair, below M.
+  /// T's scale degree, from 1, in that pair, below M.
   public var awakenT = 2
-  /// A low note held to the end of the bar.
+  /// A bass note held to the end of the bar.
   public var bass: Pitch?
   /// Where `bass` is struck.
   public var bassAt: Place = .first
@@ -110,12 +110,12 @@ public struct SignRule: Sendable, Hashable {
   public var drone: Place?
   /// Where a bell sounds, if at all.
   public var bells: [Place] = []
-  /// The chain pairs are sent to.
+  /// The chain for the pairs of `chainAt`.
   public var chain: String?
-  /// Which pairs `chain` takes.
+  /// The pairs that `chain` applies to.
   public var chainAt: Place = .first
 
-  /// Makes a rule that says T(−1); set the actions it has.
+  /// Makes a rule with T below and no other action.
   public init(_ name: String, when: [Fact] = [], unless: [Fact] = [], covers: [String] = []) {
     (self.name, self.when, self.unless, self.covers) = (name, when, unless, covers)
   }
@@ -161,14 +161,14 @@ public struct SignRule: Sendable, Hashable {
     }
   }
 
-  /// What is left of the sign in the phrases after its bar: where T lies, and whether M leans.
+  /// The part of the sign that lasts through the phrases after its bar: the position of T, and whether M leans.
   var sustained: SignRule {
     var sign = SignRule(name)
     (sign.t, sign.leans) = (t, leans)
     return sign
   }
 
-  /// Whether the facts call for the rule.
+  /// Whether the facts match the rule.
   public func applies(to facts: Set<Fact>) -> Bool {
     when.allSatisfy(facts.contains) && !unless.contains(where: facts.contains)
   }

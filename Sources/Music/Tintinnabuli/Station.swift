@@ -1,25 +1,25 @@
 import ScoreModel
 
-/// Where a session stands on its way through the tonics of its rules.
+/// A session's position in the cycle of its rules' tonics.
 public struct Station: Sendable, Hashable {
-  /// The number of the piece in the cycle, from 0.
+  /// The index of the piece in the cycle, from 0.
   public var game = 0
-  /// The place, among the tonics, of the one that holds.
+  /// The index of the current tonic.
   public var place = 0
 
-  /// The contour, among `ScoreRules.draws`, with which the last drawn piece closed, from 1; 0 for none.
+  /// The form of the last drawn piece's arch, an index in `ScoreRules.draws` from 1; 0 for none.
   public var draw = 0
 
-  /// Makes a station; the first piece is at home.
+  /// Makes a station; the first piece has the file's own tonic.
   public init(game: Int = 0, place: Int = 0, draw: Int = 0) {
     (self.game, self.place, self.draw) = (game, place, draw)
   }
 
-  /// The pieces after which a session has been long enough on one tonic.
+  /// The most consecutive pieces on one tonic.
   static let longest = 3
 
-  /// The next piece's: after an awakening, a draw or three pieces it goes on to its own place, else it stays; each cycle
-  /// begins at home.
+  /// The next piece's position: its own tonic after an awakening, a draw or three pieces, else the current one; each
+  /// cycle begins with the file's own.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest
@@ -28,21 +28,20 @@ public struct Station: Sendable, Hashable {
 }
 
 extension ScoreRules {
-  /// The rules on the tonic of a station.
+  /// The rules transposed to a station's tonic.
   func at(_ station: Station) -> ScoreRules {
     tonics.isEmpty ? self : moved(to: tonics[station.place % tonics.count])
   }
 
-  /// Semitones from the scale's tonic to another, whichever way is nearer.
+  /// Semitones from the scale's tonic to another, in the nearer direction.
   package func semitones(to tonic: Spelling) -> Int { (tonic.midi - scale.tonic + 138) % 12 - 6 }
 
-  /// The rules on another tonic: triad, cells, compass, drone and strings together. A pitch that would leave the keys sounds
-  /// in another octave.
+  /// The rules transposed to another tonic: triad, cells, compass, drone and strings. A pitch outside the keyboard moves by octaves.
   public func moved(to tonic: Spelling) -> ScoreRules {
     let up = semitones(to: tonic)
     guard up != 0 else { return self }
     func move(_ pitch: Pitch) -> Pitch { Pitch(onKeys: pitch.midi + up) }
-    // Limits keep their distance, even beyond the keys: the reader refuses a compass that leaves them on any tonic.
+    // Limits move by the exact interval, even beyond the keyboard: the parser refuses a compass that leaves it on any tonic.
     func span(_ range: ClosedRange<Pitch>) -> ClosedRange<Pitch> {
       Pitch(range.lowerBound.midi + up)...Pitch(range.upperBound.midi + up)
     }

@@ -1,15 +1,15 @@
 import ScoreModel
 
-/// How long people think in the running piece: what the length of bars is measured by.
+/// The thinking times of the running piece, by which bars are dimensioned.
 public struct Tempo: Sendable {
-  /// Times are counted in whole slots of a quarter second, so that the way of a line over the network says nothing.
+  /// Times are whole slots of 0.25 s, so that network delay does not matter.
   static let slot: Int64 = 12_000
   private var slots: [Int64] = []
 
-  /// A span in whole slots.
+  /// Rounds a span to whole slots.
   static func whole(_ span: Tick) -> Tick { Tick(rawValue: (span.rawValue + slot / 2) / slot * slot) }
 
-  /// The times of a log, in milliseconds, as whole slots from the first.
+  /// The times of a log in milliseconds as whole slots from the first.
   public static func slots(_ times: [Int64]) -> [Int] {
     var slots: [Int] = []
     for (index, time) in times.enumerated() {
@@ -19,12 +19,12 @@ public struct Tempo: Sendable {
     return slots
   }
 
-  /// The moment of a slot.
+  /// The time of a slot.
   public static func moment(_ slot: Int) -> Tick { Tick(rawValue: Int64(slot) * Self.slot) }
 
   mutating func hear(_ gap: Tick) { slots.append(Self.whole(gap).rawValue) }
 
-  /// The lower median of the piece's thinking times in seconds, a guess among them.
+  /// The lower median of the piece's thinking times and a guess, in seconds.
   func median(guess: Double) -> Double {
     let all = (slots + [Tick.seconds(guess).rawValue]).sorted()
     return Tick(rawValue: all[(all.count - 1) / 2]).seconds
