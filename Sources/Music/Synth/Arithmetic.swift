@@ -1,6 +1,6 @@
 import Glibc
 
-/// Arithmetic of the audio thread: no call leaves the module, so results are the same on every machine.
+/// Arithmetic for the audio thread without calls out of the module, so that results are equal on every machine.
 enum Arithmetic {
   /// sin(2πt) for t in 0..<1, error below 1e-11 (Taylor to x^15 on a quarter turn). Real-time safe: yes.
   @inline(__always)
@@ -24,7 +24,7 @@ enum Arithmetic {
   @inline(__always)
   static func sine(turns t: SIMD2<Double>) -> Stereo { Stereo(Float(sine(turns: t.x)), Float(sine(turns: t.y))) }
 
-  /// Turns that went past 1 come round to 0.
+  /// Turns wrapped from past 1 to 0.
   @inline(__always)
   static func wrapped(_ t: SIMD2<Double>) -> SIMD2<Double> { t.replacing(with: t - 1, where: t .>= 1) }
 
@@ -35,7 +35,7 @@ enum Arithmetic {
     var i = Int32(c)
     if Float(i) > c { i -= 1 }
     let f = (c - Float(i)) * 0.693_147_18
-    // e^f on 0…ln 2 by its series to f^7: the error is that of Float.
+    // e^f on 0…ln 2 by its series up to f^7, accurate to Float.
     var p: Float = 1.0 / 5_040
     p = p * f + 1.0 / 720
     p = p * f + 1.0 / 120
@@ -54,19 +54,19 @@ enum Arithmetic {
   /// The factor per frame that falls by 60 dB in `t60` seconds. Not for the audio thread.
   static func decay(t60: Double, sampleRate: Double) -> Double { pow(10, -3 / (t60 * sampleRate)) }
 
-  /// Whether a sample may leave a node: finite, and neither denormal nor beyond any sense.
+  /// Whether a sample may leave a node: finite and of plausible size.
   @inline(__always)
   static func isSound(_ x: Float) -> Bool { abs(x) < 1e6 }
 
-  /// A sample as it may leave a node or stay in one: 0 for what is not a sound, or too small to be one (−500 dB).
+  /// The sample if it may leave or stay in a node; 0 if invalid or below −500 dB.
   @inline(__always)
   static func flushed(_ x: Float) -> Float { abs(x) < 1e6 && abs(x) > 1e-25 ? x : 0 }
 
-  /// The same of a frame, side by side.
+  /// The same for both channels of a frame.
   @inline(__always)
   static func flushed(_ x: Stereo) -> Stereo { Stereo(flushed(x.x), flushed(x.y)) }
 
-  /// A frame of which what is not a sound is 0.
+  /// A frame with invalid samples replaced by 0.
   @inline(__always)
   static func heard(_ x: Stereo) -> Stereo { Stereo(isSound(x.x) ? x.x : 0, isSound(x.y) ? x.y : 0) }
 }

@@ -1,6 +1,6 @@
-/// A bell about a struck note: two decaying sines, ring-modulated one a side, give hum, tierce, quint and nominal.
+/// A bell for a struck note: two decaying sines, ring-modulated to give hum, tierce, quint and nominal.
 ///
-/// The piano is the prime. Real-time safe: yes.
+/// The piano itself provides the prime. Real-time safe: yes.
 struct Bell: ~Copyable {
   private let sampleRate: Double
   private var modulator: StereoRingModulator
@@ -16,12 +16,12 @@ struct Bell: ~Copyable {
     modulator = StereoRingModulator(sampleRate: sampleRate)
   }
 
-  /// How loud the bell is now, as an amplitude.
+  /// The bell's current amplitude.
   var loudness: Float { level * rise }
 
   /// Strikes the bell; `t60` in seconds.
   mutating func strike(frequency: Double, amplitude: Float, t60: Float) {
-    // Counted from the strike, on the modulator's own grid: a bell may be struck inside a cell.
+    // Restart the modulator, since a bell may be struck inside a grid cell.
     modulator.set(.bell(frequency: Float(frequency)))
     modulator.reset()
     phase = .zero
@@ -31,7 +31,7 @@ struct Bell: ~Copyable {
     rise = 0
   }
 
-  /// Adds the bell to the block, at most 64 frames.
+  /// Adds the bell to a block of at most 64 frames.
   mutating func render(_ block: StereoBlock) {
     guard level > 1e-6 else {
       level = 0
@@ -39,14 +39,14 @@ struct Bell: ~Copyable {
     }
     let work = scratch.block(block.count)
     for i in work.indices {
-      // Metal answers within 6 ms; a raised corner keeps it from clicking.
+      // A rise of 6 ms with smooth ends, against clicks.
       rise = min(1, rise + 1 / 288)
       work[i] = Arithmetic.sine(turns: phase) * (level * rise * rise * (3 - 2 * rise))
       phase = Arithmetic.wrapped(phase + turn)
       level *= keep
     }
     modulator.render(work)
-    // Close together: a bell is one thing in one place.
+    // Narrow stereo, as from a small source.
     for i in work.indices { block[i] += work[i] * 0.65 + work[i].swapped * 0.35 }
   }
 }

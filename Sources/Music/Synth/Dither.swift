@@ -1,11 +1,11 @@
-/// Turns the mix into what a device or file wants; 16 bits get triangular dither of two steps' width.
+/// Converts samples for a device or file; 16 bits with triangular dither two steps wide.
 public struct Dither: Sendable {
   private var random = Noise(seed: 0x5EED)
 
-  /// Makes a dither; its noise is the same each time.
+  /// Makes a dither with a fixed noise sequence.
   public init() {}
 
-  /// Rounds `count` samples (both channels count) to 16 bits with TPDF dither; beyond ±1 is clipped.
+  /// Rounds `count` samples (of both channels) to 16 bits with TPDF dither; clips beyond ±1.
   /// Real-time safe: yes.
   #if !DEBUG
     @_noLocks @_noAllocation
@@ -14,20 +14,20 @@ public struct Dither: Sendable {
     _ source: UnsafePointer<Float>, to target: UnsafeMutablePointer<Int16>, count: Int
   ) {
     for i in 0..<count {
-      // Two 16-bit draws give a triangle of −1…1 steps.
+      // Two 16-bit random numbers give a triangular distribution of −1…1 steps.
       let draw = random.next()
       let noise =
         (Float(UInt16(truncatingIfNeeded: draw >> 48)) - Float(UInt16(truncatingIfNeeded: draw >> 32))) / 65_536
       let x = source[i]
       let scaled = (x == x ? x : 0) * 32_767 + noise
       let clipped = min(max(scaled, -32_767), 32_767)
-      // Half away from zero; the sum stays inside the range after clamping.
+      // Rounds half away from zero; the sum cannot overflow after clamping.
       target[i] = Int16(truncatingIfNeeded: Int32(clipped < 0 ? clipped - 0.5 : clipped + 0.5))
     }
   }
 }
 
-/// A seeded stream of 64 bits (xorshift64*).
+/// A seeded 64-bit generator (xorshift64*).
 struct Noise: Sendable {
   private var state: UInt64
 

@@ -2,35 +2,34 @@ import Glibc
 import ScoreModel
 import Synchronization
 
-/// The whole sound of Alina: takes score events from one thread, renders interleaved stereo on another.
+/// The sound engine: takes score events from one thread and renders interleaved stereo on another.
 ///
-/// Everything but `render` belongs to one producer thread. What crosses between the two is plain data in fixed rings
-/// and atomics: `render` never allocates, locks or waits.
+/// Everything except `render` and `pass` belongs to one producer thread. The threads share only plain data in fixed
+/// rings, and atomics: `render` never allocates, locks or waits.
 public final class Engine: @unchecked Sendable {
-  /// Which piano new notes are struck on.
+  /// The piano for new notes.
   public enum Piano: String, Sendable, Hashable, CaseIterable {
-    /// The piano computed from partials: always there, the same everywhere.
+    /// The computed piano: always available, equal on every machine.
     case modal
-    /// The sampled grand, once `attach(_:)` has brought one; the modal piano plays until then.
+    /// The sampled grand after `attach(_:)`; until then the modal piano plays.
     case grand
   }
 
   private let sampleRate: Double
-  /// The longest thing posted at once is a rendered game's whole score, cut into batches by `OfflineRenderer`; a bar has
-  /// at most 40 events.
+  /// The largest post is the score of a whole game, which `OfflineRenderer` splits into batches; a bar has at most 40 events.
   private let ring = Ring(8_192, filler: Posted())
   private let late = Ring(256, filler: LateBatch(generation: 0, frame: .zero, lateness: 0))
   private let controls = Controls()
   private let begun = Atomic<Int64>(0)
   private let mixer: UnsafeMutablePointer<Mixer>
   private let instrument = UnsafeMutablePointer<Instrument>.allocate(capacity: 1)
-  // The producer's own: what the next rack is built from.
+  // State of the producer thread, from which the next rack is built.
   private var patch: Patch
   private var a4 = 440.0
-  /// The piano of a tuning under way.
+  /// The tables of a tuning in progress.
   private var tables: ModalTables.Draft?
 
-  /// Makes a silent engine at a sample rate in Hz, mixed as `patch` says.
+  /// Makes a silent engine at a sample rate in Hz with the mix of `patch`.
   public init(sampleRate: Double = 48_000, patch: Patch) {
     self.sampleRate = sampleRate
     self.patch = patch
@@ -44,19 +43,19 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Score
 
-  /// The first frame whose rendering has not begun: an event posted for it is on time if the batch is seen first.
+  /// The first frame whose rendering has not begun; an event for it is on time if its batch is seen before.
   public var framesBegun: Tick { Tick(rawValue: begun.load(ordering: .sequentiallyConsistent)) }
 
-  /// Hands over a batch of events, sorted by frame; all become visible to the audio thread at once.
+  /// Posts a batch of events sorted by frame; the audio thread sees all or none of them.
   ///
-  /// One producer thread. A batch seen after its first frame has begun moves as one, and `takeLate()` tells. False,
-  /// and nothing posted, if more than 8,192 events would be on their way.
+  /// One producer thread. A batch that arrives after its first frame has begun is shifted as a whole and reported by
+  /// `takeLate()`. Returns `false`, without effect, if more than 8,192 events would be pending.
   @discardableResult
   public func post(_ events: [ScoreEvent]) -> Bool {
     ring.post(events.count) { Posted(event: events[$0], begins: $0 == 0) }
   }
 
-  /// What was late since the last call, oldest first.
+  /// The late batches since the last call, oldest first.
   public func takeLate() -> [LateBatch] {
     let pending = late.pending()
     defer { late.take(upTo: pending.upperBound) }
@@ -67,20 +66,20 @@ public final class Engine: @unchecked Sendable {
 
   /// Fills `frames` frames of interleaved stereo Float, −1…1. Real-time safe: yes.
   ///
-  /// The same events give the same samples whatever the sizes of the blocks. The compiler proves that nothing here
-  /// allocates, locks or counts references; debug builds cannot see across files and are not asked to.
+  /// The result does not depend on block sizes. The compiler verifies that nothing here allocates, locks or counts
+  /// references, except in debug builds, which cannot see across files.
   #if !DEBUG
     @_noLocks @_noAllocation
   #endif
   public func render(into buffer: UnsafeMutablePointer<Float>, frames: Int) {
     guard frames > 0 else { return }
-    // Sequentially consistent, before the ring is read: see `Ring.post`.
+    // Sequentially consistent, and before reading the ring: see `Ring.post`.
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
     mixer.pointee.render(into: buffer, frames: frames, controls: controls)
   }
 
-  /// Lets frames of score time pass that nobody hears: nothing is computed, and notes that would begin in them are lost.
+  /// Advances the score time by inaudible frames: nothing is computed, and notes that would begin in them are dropped.
   /// Real-time safe: yes.
   public func pass(frames: Int) {
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
@@ -88,40 +87,39 @@ public final class Engine: @unchecked Sendable {
     mixer.pointee.pass(frames)
   }
 
-  // MARK: - Knobs
+  // MARK: - Controls
 
-  /// Sets the volume in dB, −90…+12, 0 by default; it ramps within 40 ms.
+  /// Sets the volume in dB, −90…+12, default 0; ramps within 40 ms.
   public func setVolume(decibels: Double) {
     controls.volume.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
-  /// Silences or restores the sound within 40 ms; the score goes on.
+  /// Mutes or unmutes within 40 ms; the score continues.
   public func setMuted(_ muted: Bool) { controls.isMuted.store(muted, ordering: .relaxed) }
 
-  /// Sets the drone's sine bed in dB relative to the patch, −90…+12; `nil` turns it off.
+  /// Sets the level of the drone's bed in dB relative to the patch, −90…+12; `nil` turns it off.
   public func setDroneLevel(decibels: Double?) {
     controls.drone.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
-  /// Sets the focus preview in dB relative to the patch, −90…+12; `nil` turns it off.
+  /// Sets the level of the preview in dB relative to the patch, −90…+12; `nil` turns it off.
   public func setPreviewLevel(decibels: Double?) {
     controls.preview.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
-  /// Tunes A4 to 415…466 Hz: what is struck from here on, the strings that ring along, and the tones. Takes some
-  /// milliseconds of the caller.
+  /// Tunes A4 to 415…466 Hz, for new notes, sympathetic strings and tones. Blocks the caller for some milliseconds.
   public func setTuning(a4: Double) {
     beginTuning(a4: a4)
     while continueTuning() {}
   }
 
-  /// Begins what `setTuning` does, for a producer that is the audio thread too: `continueTuning()` does the rest.
+  /// Starts `setTuning` without blocking, for a producer on the audio thread; `continueTuning()` completes it.
   package func beginTuning(a4: Double) {
     self.a4 = min(max(a4, 415), 466)
     tables = ModalTables.Draft(sampleRate: sampleRate, model: PianoModel(a4: self.a4))
   }
 
-  /// Goes on with a tuning for about 0.1 ms; false once nothing is left to do.
+  /// Continues a tuning for about 0.1 ms; `false` when complete.
   @discardableResult
   package func continueTuning() -> Bool {
     if tables?.addNote() == true { return true }
@@ -133,25 +131,25 @@ public final class Engine: @unchecked Sendable {
     return false
   }
 
-  /// Changes the mix and the effects while the sound goes on: what rings rings out, new notes are heard the new way.
+  /// Changes mix and effects without interruption: sounding notes fade in the old ones, new notes use the new ones.
   public func load(_ patch: Patch) {
     self.patch = patch
     controls.rack.send(Rack(patch, sampleRate: sampleRate, a4: a4))
   }
 
-  /// Brings the sampled grand, once; its context must outlive the engine.
+  /// Adds the sampled grand, once; its context must outlive the engine.
   public func attach(_ instrument: Instrument) {
     guard controls.instrument.load(ordering: .relaxed) == nil else { return }
     self.instrument.initialize(to: instrument)
     controls.instrument.store(self.instrument, ordering: .releasing)
   }
 
-  /// Chooses the piano that new notes are struck on.
+  /// Selects the piano for new notes.
   public func setPiano(_ piano: Piano) { controls.usesGrand.store(piano == .grand, ordering: .relaxed) }
 
   // MARK: - Meters
 
-  /// Voices sounding, voices stolen and frames limited so far. Only between renders: for tests and offline use.
+  /// Sounding voices, stolen voices and limited frames so far. Only between renders: for tests and offline use.
   package var counters: (voices: Int, steals: Int, limited: Int) { mixer.pointee.counters }
 
   private static func amplitude(_ decibels: Double?) -> Float {

@@ -1,12 +1,12 @@
-/// Follows the level of a sound over a sliding window: its loudest sample or its root mean square.
+/// The level of a sound over a sliding window: peak or root mean square.
 ///
-/// Mono: both channels count. Latency: the window. Real-time safe: yes, but for `init`.
+/// Mono: both channels count. Latency: the window. Real-time safe: yes, except `init`.
 public struct EnvelopeExtractor: ~Copyable {
-  /// What of the window is reported.
+  /// The kind of level.
   public enum Detector: UInt8, Sendable, Hashable, BitwiseCopyable, CaseIterable {
     /// The loudest sample.
     case peak
-    /// The root mean square: for breathing along.
+    /// The root mean square, for slow envelopes.
     case average
   }
 
@@ -14,7 +14,7 @@ public struct EnvelopeExtractor: ~Copyable {
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
     /// The window in milliseconds, 1…1,000.
     public var window: Float
-    /// What of the window is reported.
+    /// The kind of level.
     public var detector: Detector
 
     /// Makes settings, clamped to their ranges.
@@ -26,7 +26,7 @@ public struct EnvelopeExtractor: ~Copyable {
 
   private let sampleRate: Double
   private let values: Slab<Float>
-  /// A queue of falling values and their ages: the peak of a sliding window in constant time a frame.
+  /// A monotonic queue of values and their ages: the peak of a sliding window in constant time a frame.
   private let queueValue: Slab<Float>
   private let queueAge: Slab<Int>
   private var queueHead = 0
@@ -47,7 +47,7 @@ public struct EnvelopeExtractor: ~Copyable {
     length = Int(0.05 * sampleRate)
   }
 
-  /// Takes new settings; what was heard is kept, so that the level does not start again from silence.
+  /// Takes new settings; keeps the history, so that the level does not restart from silence.
   package mutating func set(_ parameters: Parameters) {
     let wanted = min(max(1, Int(Double(parameters.window) * 0.001 * sampleRate)), values.count - 1)
     guard wanted != length || parameters.detector != detector else { return }
@@ -69,7 +69,7 @@ public struct EnvelopeExtractor: ~Copyable {
     sum = 0
   }
 
-  /// Hears one frame and gives the level of the window that ends with it, as an amplitude.
+  /// Takes a frame and returns the level of the window that ends with it, as an amplitude.
   @inline(__always)
   package mutating func next(_ frame: Stereo) -> Float {
     let x = Arithmetic.heard(frame)
@@ -80,7 +80,7 @@ public struct EnvelopeExtractor: ~Copyable {
     values[now & mask] = square
     switch detector {
     case .average:
-      // Squares cancel exactly only in a wider type; what is left of them must not become negative.
+      // Double precision, so that squares cancel; clamp the remaining error at 0.
       if sum < 1e-14 { sum = max(sum, 0) }
       result = OpaqueCalls.squareRoot(Float(sum / Double(length)))
     case .peak:
@@ -97,15 +97,15 @@ public struct EnvelopeExtractor: ~Copyable {
   }
 }
 
-/// Gives one sound the movement of another: its own level is evened out and the other's put in its place.
+/// Imposes the envelope of one sound on another, whose own is flattened.
 public struct EnvelopeMatcher: ~Copyable {
   /// The settings of a matcher.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
-    /// The window in milliseconds, 1…1,000, and what of it counts.
+    /// The window in milliseconds, 1…1,000, and the kind of level.
     public var extractor: EnvelopeExtractor.Parameters
-    /// How far to go: 0 leaves the sound as it is, bit for bit; 100 gives it the other's envelope whole.
+    /// The strength: 0 leaves the sound unchanged, bit for bit; 100 imposes the whole envelope.
     public var match: Float
-    /// Gain after it in dB, −60…24.
+    /// The gain afterwards in dB, −60…24.
     public var gain: Float
 
     /// Makes settings, clamped to their ranges.
@@ -117,16 +117,16 @@ public struct EnvelopeMatcher: ~Copyable {
       self.gain = min(max(gain, -60), 24)
     }
 
-    /// *breath*: the drone swells and sinks with the piano.
+    /// *breath*: the drone follows the piano's level slowly.
     public static let breath = Parameters(window: 400, detector: .average, match: 45)
-    /// *follow*: the other's envelope whole.
+    /// *follow*: the whole envelope.
     public static let follow = Parameters(window: 50, detector: .average, match: 100)
   }
 
   private var source: EnvelopeExtractor
   private var own: EnvelopeExtractor
   private var place = GridPlace()
-  /// How far to go, 0…1, and the gain after it.
+  /// The strength, 0…1, and the gain.
   private var levels: Ramp<SIMD2<Float>>
 
   package init(sampleRate: Double) {
@@ -139,7 +139,7 @@ public struct EnvelopeMatcher: ~Copyable {
     SIMD2(p.match / 100, Arithmetic.amplitude(decibels: p.gain))
   }
 
-  /// Takes new settings; a window keeps what it heard, match and gain ramp.
+  /// Takes new settings; windows keep their history, strength and gain ramp.
   package mutating func set(_ parameters: Parameters) {
     source.set(parameters.extractor)
     own.set(parameters.extractor)
@@ -153,7 +153,7 @@ public struct EnvelopeMatcher: ~Copyable {
     levels.jump(levels.target)
   }
 
-  /// Shapes `block` in place after `model`, which is only read. Both have the same frames.
+  /// Shapes `block` in place by `model`, which is only read. Both have the same length.
   package mutating func render(_ block: StereoBlock, after model: StereoBlock) {
     var (rest, done) = (block, 0)
     while let (part, starts) = place.next(&rest) {
@@ -163,7 +163,7 @@ public struct EnvelopeMatcher: ~Copyable {
         let mine = own.next(part[i])
         let level = levels.next()
         if level.x == 0 && level.y == 1 { continue }
-        // Never more than 24 dB up: a quiet sound is not dragged out of its noise.
+        // At most 24 dB of gain, so as not to raise noise.
         let ratio = min(other / max(mine, 1e-5), 16)
         part[i] = Arithmetic.flushed(part[i] * (level.y * (1 + level.x * (ratio - 1))))
       }

@@ -1,7 +1,7 @@
-/// A delay line fed back into itself: strings that ring along, echoes, the glint of a mistake, the wax of a draw.
+/// A feedback delay line for sympathetic strings, echoes, the sound of a mistake and of a draw.
 ///
-/// y = x + g·h(y delayed), h a gentle low-pass; the output is `dry`·x + `wet`·(y delayed). The delay is read between
-/// samples by a third-order Lagrange polynomial, whose gain never exceeds 1, so the loop is stable for every |g| < 1.
+/// y = x + g·h(y delayed) with a gentle low-pass h; the output is `dry`·x + `wet`·(y delayed). A third-order Lagrange
+/// polynomial with gain at most 1 interpolates between samples, so the loop is stable for every |g| < 1.
 public struct FeedbackComb: ~Copyable, AudioNode {
   /// The settings of a comb.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
@@ -9,13 +9,13 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     public var delay: Float
     /// Feedback −0.9999…0.9999.
     public var feedback: Float
-    /// How much each round loses of its treble, 0…0.95.
+    /// The loss of treble in each round, 0…0.95.
     public var damping: Float
     /// Level of the input in the output, 0…1.
     public var dry: Float
     /// Level of the delayed sound in the output, 0…1.
     public var wet: Float
-    /// Time a change of delay takes, in milliseconds, 1…60,000.
+    /// The duration of a change of delay in milliseconds, 1…60,000.
     public var glide: Float
 
     /// Makes settings, clamped to their ranges.
@@ -38,26 +38,26 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       return Parameters(delay: Float(delay), feedback: Float(g), damping: damping, dry: 0, wet: 1)
     }
 
-    /// The same in seconds for a sound of another rate than 48,000 frames a second; the longest delay stays the longest.
+    /// The settings for another sample rate than 48,000; the longest delay stays the longest.
     package func at(_ sampleRate: Double) -> Parameters {
       var scaled = self
       scaled.delay = Self.delay(delay, at: sampleRate)
       return scaled
     }
 
-    /// How many frames of a sample rate the glide takes.
+    /// The duration of the glide in frames of a sample rate.
     func glideFrames(at sampleRate: Double) -> Int { Int(glide * Float(sampleRate / 1_000)) }
 
-    /// A delay in frames at 48 kHz as one in frames of a sample rate.
+    /// Converts a delay from frames at 48 kHz to frames of a sample rate.
     package static func delay(_ frames: Float, at sampleRate: Double) -> Float {
       min(frames * Float(sampleRate / 48_000), FeedbackComb.maximumDelay)
     }
 
-    /// *metallic ring*: a short bright tube; the glint on a mistake.
+    /// *metallic ring*: a short bright tube, for mistakes.
     public static let metallicRing = Parameters(delay: 97.3, feedback: 0.93, damping: 0.12, dry: 0, wet: 0.35)
-    /// *light delay*: a far, single echo and its shadow; long notes.
+    /// *light delay*: a distant single echo, for long notes.
     public static let lightDelay = Parameters(delay: 18_900, feedback: 0.32, damping: 0.45, dry: 0, wet: 0.4)
-    /// *wax comb*: soft and hollow, its pitch slow to move; a draw melts through it.
+    /// *wax comb*: soft and hollow with a slow glide, for draws.
     public static let waxComb = Parameters(
       delay: 389, feedback: 0.78, damping: 0.6, dry: 0, wet: 0.45, glide: 6_000)
   }
@@ -83,18 +83,18 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     levels = Ramp(SIMD4(p.feedback, p.damping, p.dry, p.wet))
   }
 
-  /// Takes new settings: levels ramp within 20 ms, the delay glides in its own time.
+  /// Takes new settings: levels ramp within 20 ms, the delay takes its glide.
   package mutating func set(_ p: Parameters) {
     delay.aim(p.delay, frames: p.glideFrames(at: sampleRate))
     levels.aim(SIMD4(p.feedback, p.damping, p.dry, p.wet), frames: 960)
   }
 
-  /// Moves the delay alone, within `frames`.
+  /// Changes only the delay, within `frames`.
   mutating func glide(to frames: Float, within: Int) {
     delay.aim(min(max(frames, 4), Self.maximumDelay), frames: within)
   }
 
-  /// Moves the feedback alone, within `frames`.
+  /// Changes only the feedback, within `frames`.
   mutating func setFeedback(_ g: Float, within frames: Int) {
     var target = levels.target
     target.x = min(max(g, -0.9999), 0.9999)
@@ -140,11 +140,11 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       let d = delay.next()
       let p = levels.next()
       let (g, k) = (p.x, p.y)
-      // The low-pass delays by about k/(1 − k) frames at low frequencies: taken off the line, so the pitch stays.
+      // The low-pass delays by about k/(1 − k) frames at low frequencies; subtract that to keep the pitch.
       let back = max(d - k / (1 - k), 2)
       let whole = Int(back)
       let t = back - Float(whole)
-      // Lagrange weights at t past the second of four neighbours.
+      // Lagrange weights at t after the second of four neighbours.
       let w0 = -t * (t - 1) * (t - 2) * (1.0 / 6)
       let w1 = (t + 1) * (t - 1) * (t - 2) * 0.5
       let w2 = -(t + 1) * t * (t - 2) * 0.5

@@ -1,14 +1,13 @@
-/// The last safety: keeps peaks near a ceiling without look-ahead, and does nothing in normal play.
+/// A safety limiter without look-ahead, inactive in normal play.
 ///
-/// The gain follows the peak within some 2 ms and lets go slowly; what comes before it has followed is bent by a curve
-/// that is straight up to the ceiling and stays 2 dB over it at most. Neither has a corner, so nothing clicks. Both
-/// channels share one gain, so the image stays.
+/// The gain follows the peak within about 2 ms and recovers slowly. Before it has followed, a curve bends the samples: linear up to the
+/// ceiling, at most 2 dB above it. Both are smooth, so nothing clicks. Both channels share a gain, so the stereo image is kept.
 struct Limiter: ~Copyable {
-  /// −3 dBFS: leaves 2 dB for the first moment of a peak, and 1 dB for peaks between samples.
+  /// −3 dBFS: leaves 2 dB for the onset of a peak and 1 dB for peaks between samples.
   private let ceiling = Arithmetic.amplitude(decibels: -3)
-  /// Milliseconds to let go by 60 dB.
+  /// Milliseconds in which the gain recovers by 60 dB.
   private static let release: Float = 1_500
-  /// The time constant of the gain in seconds: shorter than a peak's rise is heard, longer than a treble period.
+  /// The gain's time constant in seconds: shorter than an audible attack, longer than a treble period.
   private static let attack: Float = 0.000_8
   /// The most a sample may exceed the ceiling, as a ratio: 2 dB.
   private static let headroom: Float = 1.258_925
@@ -17,7 +16,7 @@ struct Limiter: ~Copyable {
   private let follow: Float
   private var envelope: Float = 0
   private var gain: Float = 1
-  /// Frames on which the limiter held something back.
+  /// The number of frames limited so far.
   private(set) var framesLimited = 0
 
   init(sampleRate: Double) {
@@ -42,7 +41,7 @@ struct Limiter: ~Copyable {
     }
   }
 
-  /// Straight up to the ceiling, then u/√(1 + u²) towards the headroom: slope and curvature go on without a step.
+  /// Linear up to the ceiling, then u/√(1 + u²) towards the headroom, with continuous slope and curvature.
   @inline(__always)
   private func bent(_ x: Float) -> Float {
     let over = abs(x) - ceiling

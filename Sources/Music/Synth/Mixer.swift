@@ -1,27 +1,27 @@
 import ScoreModel
 import Synchronization
 
-/// Everything the audio thread owns: events become voices, voices become a mix.
+/// The state of the audio thread: turns events into voices and mixes them.
 ///
-/// A render is cut at grid frames and at events, so each run lies in one cell and what it does depends on frame
-/// numbers alone. Real-time safe: yes, but for `init`.
+/// A render is split at grid frames and events. Each part lies in one cell, so results depend on frame numbers only.
+/// Real-time safe: yes, except `init`.
 struct Mixer: ~Copyable {
-  /// The level at which the drone breathes, before its own: that of a soft piano.
+  /// The reference level of the drone's envelope: that of a soft piano.
   private static let breathReference: Float = 0.1
 
   let sampleRate: Double
   private var scheduler = Scheduler()
   private var piano: UnsafeMutablePointer<ModalPiano>
   private var rack: UnsafeMutablePointer<Rack>
-  /// Those that they took over from, as long as these ring.
+  /// Their predecessors while those still sound.
   private var oldPiano: UnsafeMutablePointer<ModalPiano>?
   private var oldRack: UnsafeMutablePointer<Rack>?
   private let bells: Nodes<Bell>
   private let previews: Nodes<ToneGenerator>
-  /// Frames until each key of the grand is let go, −1 once it is. A key that the other hand restrikes is another one: the
-  /// grand keeps left and right on channels of their own.
+  /// Frames until each key of the grand is released, −1 after it. A key restruck by the other voice is separate, since
+  /// the grand keeps left and right on channels of their own.
   private let keys = Slab<Int32>(256 * ModalPiano.buses, repeating: -1)
-  /// The bed's first three partials: small loudspeakers play the second and the third of them.
+  /// The first three partials of the bed; small loudspeakers reproduce only the second and third.
   private let drone: Nodes<ToneGenerator>
   private var breath: EnvelopeMatcher
   private var limiter: Limiter
@@ -39,9 +39,9 @@ struct Mixer: ~Copyable {
   private var pianoLevel = Ramp<Float>(1)
   private var grandLevel = Ramp<Float>(1)
   private var send = Ramp<Float>(0)
-  /// How much of the piano the current rack hears; the rest goes to the one it follows.
+  /// The share of the piano that feeds the current rack; the rest feeds the previous one.
   private var rackEnter = Ramp<Float>(1)
-  /// How loud what rings in the old rack still is: it fades at once where a third one waits.
+  /// The level of the old rack: it fades out at once if a third rack is waiting.
   private var rackLeave = Ramp<Float>(1)
   private var pedalTarget: Float = 1
 
@@ -77,7 +77,7 @@ struct Mixer: ~Copyable {
     free(oldRack)
   }
 
-  /// Voices sounding, steals and limited frames so far; for tests and meters between renders.
+  /// Sounding voices, steals and limited frames so far; for tests and meters between renders.
   var counters: (voices: Int, steals: Int, limited: Int) {
     (piano.pointee.activeVoices, piano.pointee.steals, limiter.framesLimited)
   }
@@ -87,12 +87,12 @@ struct Mixer: ~Copyable {
   /// The next frame of score time.
   var now: Int64 { frame }
 
-  /// Takes what the producer posted.
+  /// Takes the posted events.
   mutating func drain(_ ring: borrowing Ring<Posted>, _ late: borrowing Ring<LateBatch>) {
     scheduler.drain(ring, now: frame, late: late)
   }
 
-  /// Lets frames pass in silence: what is struck in them is lost, all else is as if it had been rendered.
+  /// Advances by inaudible frames: notes struck in them are dropped, all else is as if rendered.
   mutating func pass(_ frames: Int) {
     frame += Int64(frames)
     while let event = scheduler.pop(due: frame - 1) {
@@ -100,7 +100,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Fills `frames` frames of interleaved stereo with the next of score time.
+  /// Renders the next `frames` frames of interleaved stereo.
   mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int, controls: borrowing Controls) {
     var done = 0
     while done < frames {
@@ -120,7 +120,7 @@ struct Mixer: ~Copyable {
   private mutating func play(_ event: ScoreEvent) {
     switch event.kind {
     case .note: strike(event)
-    case .cut: break  // Done when it arrived.
+    case .cut: break  // done on arrival
     case .pedal: movePedal(Float(event.amount) / 127, frames: Int(event.duration))
     case .drone: moveDrone(event)
     case .preview: movePreview(event)
@@ -156,7 +156,7 @@ struct Mixer: ~Copyable {
     let amount = Float(min(event.amount, 127)) / 127
     if amount > 0 {
       for i in drone.indices {
-        // An octave above the first partial lies the second, a fifth above that the third.
+        // The second partial is an octave above the first, the third a fifth above the second.
         drone[i].start(midi: Double(min(event.pitch.midi + (i == 0 ? 0 : i == 1 ? 12 : 19), 127)))
       }
     }
@@ -166,7 +166,7 @@ struct Mixer: ~Copyable {
   private mutating func movePreview(_ event: ScoreEvent) {
     previews[activePreview].stop()
     guard event.amount > 0 else { return }
-    // The other generator takes over, so that two cells cross-fade.
+    // Switch to the other generator, so that previews of two cells cross-fade.
     activePreview = (activePreview + 1) % previews.count
     previews[activePreview].start(midi: Double(min(event.pitch.midi, 127)))
   }
@@ -224,7 +224,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Hands the patch's numbers to what is not in the rack.
+  /// Applies the patch to everything outside of the rack.
   private mutating func adoptLevels() {
     let tone = ToneGenerator.Parameters(level: rack.pointee.preview, a4: a4)
     for i in previews.indices { previews[i].set(tone) }
@@ -240,9 +240,9 @@ struct Mixer: ~Copyable {
 
   private mutating func takeRack(_ controls: borrowing Controls) {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
-    // Two racks sound, not three: what still rings in the old one makes room within 100 ms for one that waits.
+    // At most two racks sound: the old one fades within 100 ms if another is waiting.
     if oldRack != nil, controls.rack.isWaiting { rackLeave.aim(0, frames: 4_800) }
-    // Once its sound is over, and only if the last one given back was fetched.
+    // Return the old rack when it is silent and the last returned one was collected.
     let isOver = retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0)
     if isOver, let oldRack, controls.rack.giveBack(oldRack) { self.oldRack = nil }
     guard oldRack == nil, let incoming = controls.rack.take() else { return }
@@ -255,7 +255,7 @@ struct Mixer: ~Copyable {
   }
 
   private mutating func takePiano(_ controls: borrowing Controls) {
-    // Likewise: a tuning that waits is not kept waiting by what the pedal holds of the last but one.
+    // Likewise: a waiting tuning does not wait for notes held by the pedal.
     if let oldPiano {
       if controls.piano.isWaiting { oldPiano.pointee.hush(frames: 4_800) }
       if oldPiano.pointee.activeVoices == 0, controls.piano.giveBack(oldPiano) { self.oldPiano = nil }
@@ -292,13 +292,13 @@ struct Mixer: ~Copyable {
     mix.purify()
     limiter.render(mix)
     for i in mix.indices {
-      // Nothing below −200 dBFS leaves: no denormal, and silence is silence.
+      // Zero below −200 dBFS: no denormals, and exact silence.
       out[2 * i] = abs(mix[i].x) < 1e-10 ? 0 : mix[i].x
       out[2 * i + 1] = abs(mix[i].y) < 1e-10 ? 0 : mix[i].y
     }
   }
 
-  /// What the pianos play for a chain; bus 0 is dry.
+  /// The pianos' output for a chain; bus 0 is dry.
   private func bus(_ b: Int, _ n: Int) -> StereoBlock { buses.block(n, from: b * Grid.frames) }
 
   private mutating func scaleAndAddGrand(_ n: Int, _ used: inout UInt32) {
@@ -326,7 +326,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Strings, chains and room: what the dry piano sets in motion. A new rack takes over from the old one's input.
+  /// Strings, chains and room, fed by the piano. A new rack takes over the input of the old one.
   private mutating func effects(_ dry: StereoBlock, _ used: UInt32, into out: StereoBlock) {
     let n = dry.count
     feed(rack, isOld: false, dry, used, into: out)
@@ -336,7 +336,7 @@ struct Mixer: ~Copyable {
     rackLeave.skip(n)
   }
 
-  /// Gives one rack its share of the piano and adds what it makes of it; an old one is as loud as it may still be.
+  /// Feeds a rack its share of the piano and adds its output, faded if it is the old rack.
   private func feed(
     _ rack: UnsafeMutablePointer<Rack>, isOld: Bool, _ dry: StereoBlock, _ used: UInt32, into out: StereoBlock
   ) {
@@ -362,7 +362,7 @@ struct Mixer: ~Copyable {
     for k in input.indices { out[k] += (wet[k] + input[k]) * level.next() }
   }
 
-  /// Drone, preview and bells: beside the piano, not through its room.
+  /// Drone, preview and bells: not through the piano's room.
   private mutating func tones(_ dry: StereoBlock, into out: StereoBlock) {
     let tone = work.block(dry.count)
     tone.update(repeating: .zero)

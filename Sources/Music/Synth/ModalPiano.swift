@@ -1,15 +1,15 @@
-/// A piano of decaying partials: up to 32 notes at once, rendered eight partials at a time, without samples.
+/// A piano synthesised from decaying partials: up to 32 notes, eight partials at a time, without samples.
 ///
-/// Each partial is a rotation of one complex number, exact for any block size. A struck note sets the numbers, the
-/// damper shrinks them, a stolen voice fades in 5 ms. Lives in the engine; real-time safe: yes, but for `init`.
+/// Each partial is a rotating complex number, exact for any block size. A strike sets it, the damper shrinks it, a
+/// stolen voice fades in 5 ms. Part of the engine; real-time safe: yes, except `init`.
 struct ModalPiano: ~Copyable {
-  /// Notes that may sound; one more steals the quietest.
+  /// The most sounding notes; one more steals the quietest.
   static let polyphony = 32
-  /// Slots, so that stolen voices can fade beside their successors.
+  /// The number of slots, more than notes so that stolen voices can fade.
   static let slots = 64
-  /// Destinations: the dry bus and one for each effect chain.
+  /// Output buses: dry, and one for each effect chain.
   static let buses = 1 + Patch.maxChains
-  /// Partials quieter than this are no longer computed: −110 dBFS, squared.
+  /// The power below which a partial is not computed: −110 dBFS.
   private static let silence: Float = 1e-11
 
   private struct Voice: BitwiseCopyable {
@@ -19,9 +19,9 @@ struct ModalPiano: ~Copyable {
     var groups: Int32 = 0
     var bus: Int32 = 0
     var age: Int32 = 0
-    /// Frames until the key is let go, in whole cells; −1 once it is.
+    /// Frames until the key is released, in whole cells; −1 after it.
     var hold: Int32 = 0
-    /// 1 while the damper is off, less per frame as it touches.
+    /// The damper's factor a frame: 1 while it is off.
     var damping: Float = 1
     var left: Float = 1
     var right: Float = 1
@@ -37,9 +37,9 @@ struct ModalPiano: ~Copyable {
   private let left = Slab<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
   private let right = Slab<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
   private let gain = Slab<Float>(Grid.frames, repeating: 1)
-  /// The pedal: 0 up … 1 down.
+  /// The pedal: 0 (up) … 1 (down).
   private var pedal = Ramp<Float>(1)
-  /// Voices taken from quieter notes since the start.
+  /// The number of voices stolen so far.
   private(set) var steals = 0
 
   init(tables: consuming ModalTables.Draft) {
@@ -53,13 +53,13 @@ struct ModalPiano: ~Copyable {
     return n
   }
 
-  /// Moves the sustain pedal to `amount` (0 up … 1 down) within `frames`.
+  /// Moves the pedal to `amount`, 0 (up) … 1 (down), within `frames`.
   mutating func setPedal(_ amount: Float, frames: Int) { pedal.aim(amount, frames: frames) }
 
-  /// The place of the pedal now, 0…1.
+  /// The pedal's current position, 0…1.
   var pedalNow: Float { pedal.value }
 
-  /// Strikes a note now; `pan` −100…100, `hold` frames until the key is let go, `bus` where it sounds, `gain` a factor.
+  /// Strikes a note: `pan` −100…100, `hold` frames until the key is released, `bus` the output, `gain` a factor.
   mutating func strike(note: Int, velocity: Float, pan: Float, hold: Int, bus: Int, gain: Float = 1) {
     let slot = freeSlot(for: note)
     guard slot >= 0 else { return }
@@ -70,14 +70,14 @@ struct ModalPiano: ~Copyable {
     voice.groups = entry.groups
     voice.bus = Int32(bus)
     voice.hold = Int32(clamping: max(hold, Grid.frames))
-    // A balance, not a rotation: a note keeps its own width.
+    // A balance, not a rotation: the note keeps its stereo width.
     voice.left = min(1, 1 - pan / 100) * gain
     voice.right = min(1, 1 + pan / 100) * gain
     voices[slot] = voice
     excite(slot, entry, velocity: velocity)
   }
 
-  /// Lets every voice fade away within `frames`.
+  /// Fades all voices out within `frames`.
   mutating func hush(frames: Int) {
     for v in 0..<Self.slots where voices[v].isActive { startFade(v, frames: frames) }
   }
@@ -91,7 +91,7 @@ struct ModalPiano: ~Copyable {
       if !voices[v].isActive {
         if free < 0 { free = v }
       } else if !voices[v].isFading {
-        // The hammer meets the string that still sounds: the old motion ends within 150 ms.
+        // A restruck string: its old vibration ends within 150 ms.
         if voices[v].note == Int32(note) { startFade(v, frames: 7_200) } else { sounding += 1 }
       }
     }
@@ -101,7 +101,7 @@ struct ModalPiano: ~Copyable {
       if quietest >= 0 { startFade(quietest, frames: 240) }
     }
     if free < 0 {
-      // Only a chord of more than 32 notes in 5 ms comes here.
+      // Only reached by more than 32 notes within 5 ms.
       free = quietestVoice(fading: true)
       if free >= 0 { voices.base[free].isActive = false }
     }
@@ -132,7 +132,7 @@ struct ModalPiano: ~Copyable {
 
   private func excite(_ slot: Int, _ entry: ModalTables.Entry, velocity: Float) {
     let v = min(max(velocity, 1), 127)
-    // Linear in dB between the fitted touches, and on beyond them.
+    // Linear in dB between the fitted velocities, extrapolated beyond.
     let wide = v < 50
     let t = wide ? (v - 50) / 20 : (v - 50) / 30
     let base = slot * ModalTables.maxGroups
@@ -150,7 +150,7 @@ struct ModalPiano: ~Copyable {
 
   // MARK: - Rendering
 
-  /// Begins a grid cell: key releases, dampers, partials that have died.
+  /// Starts a grid cell: key releases, dampers and expired partials.
   mutating func tick() {
     pedal.tick()
     for v in 0..<Self.slots where voices[v].isActive { tick(v) }
@@ -160,7 +160,7 @@ struct ModalPiano: ~Copyable {
     var voice = voices[v]
     if voice.hold >= 0 { voice.hold -= Int32(Grid.frames) }
     if voice.hold < 0 {
-      // Half a pedal damps half: the felt touches from a third of the way.
+      // Half pedal damps partially: the felt touches from a third of the way.
       let lift = min(max((pedal.value - 0.2) / 0.6, 0), 1)
       voice.damping = 1 - (1 - lift) * (1 - tables.entries[Int(voice.note)].damper)
     }
@@ -175,8 +175,7 @@ struct ModalPiano: ~Copyable {
     voices[v] = voice
   }
 
-  /// Adds `frames` frames (within one grid cell) of every bus to `out`, where bus b begins at b·64; returns a bit for
-  /// each bus that sounded.
+  /// Adds `frames` frames within a grid cell to `out`, where bus b starts at b·64; returns a bit for each bus used.
   mutating func render(into out: UnsafeMutablePointer<Stereo>, frames: Int) -> UInt32 {
     var used: UInt32 = 0
     for v in 0..<Self.slots where voices[v].isActive {
@@ -212,7 +211,7 @@ struct ModalPiano: ~Copyable {
     var fade = voices[v].fade
     let step = voices[v].isFading ? voices[v].fadeStep : 0
     for i in 0..<frames {
-      // Smoothstep: no corner where the rise begins or ends.
+      // Smoothstep: no corner at the start and end of the rise.
       let x = min(age / attack, 1)
       gain[i] = x * x * (3 - 2 * x) * (fade * fade * (3 - 2 * fade))
       age += 1

@@ -1,43 +1,43 @@
-/// One decaying partial of a struck note, as the model describes it.
+/// A decaying partial of a struck note in the model.
 struct Mode: Sendable {
   /// Frequency in Hz.
   var frequency: Double
   /// Level in dBFS at velocities 30, 50 and 80.
   var level: SIMD3<Double>
-  /// Decay in dB/s with the damper off.
+  /// Decay in dB/s without the damper.
   var decay: Double
   /// Level of the left channel over the right, in dB.
   var side: Double = 0
   /// Phase of the right channel against the left, in turns.
   var phase: Double = 0
-  /// Phase at the stroke, in turns.
+  /// Phase at the strike, in turns.
   var start: Double = 0
 }
 
-/// A note of the model: its partials and how hammer and damper treat it.
+/// A note of the model: its partials, hammer and damper.
 struct ModalNote: Sendable {
   var modes: [Mode] = []
-  /// Length of the hammer's rise, in milliseconds.
+  /// Duration of the hammer's rise in milliseconds.
   var attack = 2.0
-  /// Time for 60 dB under the damper, in seconds; `nil` where the string has none.
+  /// T60 under the damper in seconds; `nil` without a damper.
   var damping: Double?
 }
 
-/// Every note's partials, ready for eight at a time: built once, read by the audio thread.
+/// The partials of all notes in groups of eight: built once, read by the audio thread.
 struct ModalTables: ~Copyable {
   /// Eight partials.
   typealias Lane = SIMD8<Float>
 
-  /// A note's place in the tables.
+  /// A note's position in the tables.
   struct Entry: BitwiseCopyable {
     var first: Int32 = 0
     var groups: Int32 = 0
     var attackFrames: Int32 = 1
-    /// Factor per frame under the full damper.
+    /// The factor a frame under the full damper.
     var damper: Float = 1
   }
 
-  /// Partials of one note at most, in groups of eight.
+  /// The most groups of eight partials of a note.
   static let maxGroups = 16
   /// The entry of the pitchless knock, after the 128 notes.
   static let knock = 128
@@ -49,7 +49,7 @@ struct ModalTables: ~Copyable {
     var leftGain = Lane.zero
     var rightGain = Lane.zero
     var rightQuadrature = Lane.zero
-    /// Where the rotation begins.
+    /// The start of the rotation.
     var startRe = Lane.zero
     var startIm = Lane.zero
     /// log2 of the amplitude at velocities 30, 50 and 80.
@@ -68,7 +68,7 @@ struct ModalTables: ~Copyable {
     for index in draft.groups.indices { groups[index] = draft.groups[index] }
   }
 
-  /// The tables in the making, a note at a time: the page's audio thread has no time for all of them at once.
+  /// Tables under construction, a note at a time: in a browser the audio thread has no time for all at once.
   struct Draft {
     private let sampleRate: Double
     private let model: PianoModel
@@ -82,7 +82,7 @@ struct ModalTables: ~Copyable {
       groups.reserveCapacity((knock + 1) * maxGroups)
     }
 
-    /// Adds the next of the notes 0…127 and the knock; false if all are there.
+    /// Adds the next of the notes 0…127 and the knock; `false` when complete.
     mutating func addNote() -> Bool {
       guard entries.count <= knock else { return false }
       let note = entries.count == knock ? model.knock() : model.note(midi: entries.count)
@@ -101,7 +101,7 @@ struct ModalTables: ~Copyable {
     }
   }
 
-  /// The partials below 0.45 of the sample rate, those that last longest first, so that a voice grows cheaper.
+  /// The partials below 0.45 of the sample rate, longest first, so that a voice gets cheaper over time.
   private static func audible(_ note: ModalNote, sampleRate: Double) -> [Mode] {
     let kept = note.modes.filter { $0.frequency > 15 && $0.frequency < 0.45 * sampleRate && $0.level.z > -110 }
     let loudest = kept.sorted { $0.level.z > $1.level.z }.prefix(maxGroups * 8)
@@ -121,7 +121,7 @@ struct ModalTables: ~Copyable {
     group.loud[lane] = Float(mode.level.z * log2PerDecibel)
   }
 
-  /// The point `turns` round a circle of radius `r`.
+  /// The point at an angle in turns on a circle of radius `r`.
   private static func point(_ turns: Double, _ r: Double) -> (Float, Float) {
     let turns = turns - turns.rounded(.down)
     return (

@@ -1,23 +1,23 @@
 import ScoreModel
 
-/// Renders a score to samples as fast as the machine can, with the same engine as the window's.
+/// Renders a score faster than real time, with the same engine as the window's.
 public struct OfflineRenderer {
-  /// How long the last notes ring after the last bar.
+  /// The time for the last notes to fade after the last bar.
   public static let tail = Tick.seconds(8)
 
-  /// The engine that renders: turn its knobs before `render`.
+  /// The engine; set its controls before `render`.
   public let engine: Engine
   private let events: [ScoreEvent]
   private var posted = 0
   private var frame: Int64 = 0
 
-  /// Prepares a score: events in the order they were posted, cuts done as if each had come in time.
+  /// Prepares a score of events in posting order; applies cuts as if they had arrived in time.
   public init(_ events: [ScoreEvent], engine: Engine) {
     self.engine = engine
     self.events = ScoreEvent.heard(events).sorted { $0.frame < $1.frame }
   }
 
-  /// The next `frames` frames, interleaved stereo at 48 kHz.
+  /// Renders the next `frames` frames as interleaved stereo at 48 kHz.
   public mutating func render(frames: Int) -> [Float] {
     [Float](unsafeUninitializedCapacity: frames * 2) { buffer, count in
       if let base = buffer.baseAddress { fill(base, frames: frames) }
@@ -25,7 +25,7 @@ public struct OfflineRenderer {
     }
   }
 
-  /// Fills a caller's buffer with the next `frames` frames.
+  /// Renders the next `frames` frames into a buffer.
   public mutating func fill(_ buffer: UnsafeMutablePointer<Float>, frames: Int) {
     var done = 0
     while done < frames {
@@ -37,7 +37,7 @@ public struct OfflineRenderer {
     }
   }
 
-  /// Posts what begins before `end`, in batches of one: an event is never late, so batches mean nothing here.
+  /// Posts the events before `end`; none is late, so the batch size does not matter.
   private mutating func postDue(before end: Int64) {
     while posted < events.count, events[posted].frame.rawValue < end {
       var next = posted

@@ -1,7 +1,6 @@
-/// The only calls of the audio thread that the compiler cannot see into: each is covered by the malloc counter and
-/// RealtimeSanitizer instead.
+/// The only calls on the audio thread that the compiler cannot verify; tests with a malloc counter and RealtimeSanitizer cover them.
 enum OpaqueCalls {
-  /// One instruction, but the standard library does not let the compiler see that.
+  /// A single instruction, but the standard library hides that from the compiler.
   @_semantics("no_performance_analysis") @inline(never)
   static func squareRoot(_ x: Float) -> Float { x.squareRoot() }
 

@@ -1,21 +1,21 @@
 import ScoreModel
 
-/// How the sound is wired and mixed: plain data, compiled from the rule file, where its numbers are.
+/// The wiring and mix of the sound as plain data, compiled from the rule file.
 ///
-/// `Engine.load(_:)` turns a patch into nodes without a gap in the sound.
+/// `Engine.load(_:)` turns a patch into nodes without interrupting the sound.
 public struct Patch: Sendable, Hashable {
-  /// Effect chains a patch may have; `ScoreEvent.chain` counts from 1, 0 is none.
+  /// The most effect chains of a patch; `ScoreEvent.chain` counts from 1, 0 is none.
   public static let maxChains = 7
 
-  /// One unit of a chain.
+  /// A unit of a chain.
   public enum Node: Sendable, Hashable {
-    /// A feedback comb; if `melt` is not 0 its delay glides there, in its own time, when the chain is started.
+    /// A feedback comb; with `melt` its delay glides there when the chain is started.
     case comb(FeedbackComb.Parameters, melt: Float = 0)
     /// A ring modulator with fixed carriers.
     case ringModulator(StereoRingModulator.Parameters)
-    /// Gives what passes the envelope of the dry piano.
+    /// Imposes the envelope of the dry piano.
     case matcher(EnvelopeMatcher.Parameters)
-    /// A room of the chain's own.
+    /// A reverb of the chain's own.
     case reverb(Reverb.Parameters)
     /// A change of level in dB, −60…24.
     case gain(Float)
@@ -23,16 +23,16 @@ public struct Patch: Sendable, Hashable {
 
   /// Levels of the mix.
   public var levels = Levels()
-  /// The room.
+  /// The reverb of the room.
   public var reverb = Reverb.Parameters.church
-  /// Strings that ring along while the pedal is down.
+  /// Strings that resonate while the pedal is down.
   public var strings: [FeedbackComb.Parameters] = []
-  /// How the drone breathes with the piano.
+  /// How the drone follows the piano's envelope.
   public var breath = EnvelopeMatcher.Parameters.breath
   /// T60 of a bell in seconds, 0.2…20.
   public var bellDecay: Float = 4
-  /// The chains from number 1, `maxChains` at most: units in a row that struck notes are also sent through; the result
-  /// joins the dry sound.
+  /// The chains from number 1, at most `maxChains`: units in series that struck notes are also sent through; the result
+  /// is added to the dry sound.
   public var chains: [[Node]] = []
 
   /// The bare piano.

@@ -1,9 +1,9 @@
-/// What the modal piano learnt from a sampled grand: rows of integers for every third note.
+/// The parameters of the modal piano, fitted to a sampled grand: rows of integers for every third note.
 ///
-/// `table` is written by `tools/fit-piano/fit.py`; units are described there.
+/// `tools/fit-piano/fit.py` generates `table`, where the units are described.
 enum PianoFit {
   struct Anchor {
-    /// MIDI number, rise, inharmonicity, detuning.
+    /// MIDI number, rise, inharmonicity, tuning.
     var head: [Int]
     /// One row for each partial.
     var partials: [[Int]] = []
@@ -11,7 +11,7 @@ enum PianoFit {
     var thuds: [[Int]] = []
   }
 
-  /// The fitted notes, lowest first, as the table has them.
+  /// The fitted notes of the table, lowest first.
   static func anchors() -> [Anchor] {
     let numbers = Self.numbers(table)
     var at = 0
@@ -30,7 +30,7 @@ enum PianoFit {
     return anchors
   }
 
-  /// The numbers of a text of base64 digits; line ends are none.
+  /// Decodes base64 digits to numbers; ignores line ends.
   static func numbers(_ text: String) -> [Int] {
     var numbers: [Int] = []
     var (value, shift) = (0, 0)

@@ -1,37 +1,37 @@
 import Glibc
 import ScoreModel
 
-/// The description of the modal piano: which partials a note has, how loud, how long, how wide.
+/// The model of the modal piano: the partials of each note with level, decay and stereo position.
 ///
-/// The numbers come from `PianoFit`, measured on a sampled grand; between its anchors everything is interpolated. What
-/// is changed on purpose, because this music leaves its notes alone to ring, is in the constants below.
+/// Based on `PianoFit`, measured on a sampled grand, and interpolated between its anchors. The constants below change
+/// it deliberately, because this music lets its notes fade.
 struct PianoModel {
   /// The pitch of A4 in Hz.
   var a4 = 440.0
   private static let anchors = PianoFit.anchors()
 
-  /// Share of the oracle's early decay that is kept: the treble sings longer than the grand's.
+  /// The share of the grand's early decay that is kept: the treble sustains longer than the grand's.
   private static let singing: [(Double, Double)] = [(40, 1), (59, 0.72), (71, 0.52), (83, 0.46), (107, 0.5)]
-  /// dB that the late stage is raised, for the same reason.
+  /// dB by which the late stage is raised, for the same reason.
   private static let afterglow: [(Double, Double)] = [(47, 0), (59, 2.5), (71, 5.5), (83, 7), (107, 5)]
-  /// The slowest decay in dB/s: the oracle's loops hold some partials for ever, strings do not.
+  /// The slowest decay in dB/s: the grand's sample loops hold some partials for ever.
   private static let slowest: [(Double, Double)] = [(23, 1.7), (35, 1.8), (59, 2.1), (71, 2.6), (83, 4.5), (107, 6)]
-  /// The fastest early decay of the first partial in dB/s, what each further one may add, and the most: what the fit
-  /// finds faster is hammer, and left to the noise.
+  /// The fastest early decay of the first partial in dB/s, the increase for each further one, and the maximum: faster
+  /// parts of the fit are hammer noise.
   private static let fastest = 36.0
   private static let fastestStep = 8.0
   private static let fastestOfAll = 150.0
-  /// Mean power of the first 0.2 s at velocity 50, in dBFS: the sampled notes differ by up to 7 dB from their neighbours.
+  /// The target mean power of the first 0.2 s at velocity 50, in dBFS: neighbouring sampled notes differ by up to 7 dB.
   private static let evenness: [(Double, Double)] = [
     (21, -40.5), (35, -40), (47, -39.5), (53, -38), (59, -36.2), (71, -33.6), (77, -33), (83, -34.2), (90, -36.5),
     (95, -40.5), (102, -46), (108, -50),
   ]
-  /// T60 under the damper in seconds: 150 ms in the middle, faster at the top, none above F♯6 (90).
+  /// T60 under the damper in seconds: 150 ms in the middle, faster above, no dampers above F♯6 (90).
   private static let dampers: [(Double, Double)] = [(21, 0.42), (47, 0.24), (60, 0.15), (83, 0.09), (90, 0.07)]
-  /// The longest rise of a note in ms: softness must not become lateness.
+  /// The longest rise of a note in ms, so that soft notes are not late.
   private static let slowestRise: [(Double, Double)] = [(35, 11), (60, 8), (83, 6), (107, 3)]
 
-  /// The note of a MIDI number; beyond the keyboard (21…108) its nearest octave within.
+  /// The note of a MIDI number; outside of the keyboard (21…108) in the nearest octave.
   func note(midi: Int) -> ModalNote {
     var m = midi
     while m < 21 { m += 12 }
@@ -59,7 +59,7 @@ struct PianoModel {
     return note
   }
 
-  /// Row `n` between two anchors; one that only one of them has is softer the farther away that one is.
+  /// Interpolates row `n` between two anchors; a row that only one has gets softer with distance from it.
   private func partial(_ n: Int, _ below: PianoFit.Anchor, _ above: PianoFit.Anchor, _ t: Double) -> [Double]? {
     let low = below.partials.first { $0[0] == n }
     let high = above.partials.first { $0[0] == n }
@@ -84,7 +84,7 @@ struct PianoModel {
     note.modes.append(
       Mode(
         frequency: f, level: levels(row[2] / 10), decay: early, side: row[8] / 10, phase: row[9] / 1_000, start: start))
-    // The strings of a note are a little apart: the late stage beats slowly against the early one.
+    // Strings of a note are slightly detuned: the late stage beats slowly against the early one.
     note.modes.append(
       Mode(
         frequency: f + 0.06 + 0.2 * random.uniform(),
@@ -92,9 +92,9 @@ struct PianoModel {
         decay: min(late, early), side: row[10] / 10, phase: row[11] / 1_000, start: start))
   }
 
-  /// Raises or lowers a whole note so that its first 0.2 s have a mean power of `level` dBFS.
+  /// Adjusts a note's level to a mean power of `level` dBFS in its first 0.2 s.
   private func even(_ note: inout ModalNote, to level: Double) {
-    // A partial of amplitude a that falls by d dB/s has a²/2 of power, less each second by a factor of 10^(d/10).
+    // A partial with amplitude a and decay d dB/s has the power a²/2, which shrinks by the factor 10^(d/10) a second.
     let power = note.modes.reduce(0) { sum, mode in
       let fall = mode.decay * log(10) / 10 * 0.2
       return sum + 0.5 * pow(10, mode.level.y / 10) * (1 - exp(-fall)) / fall
@@ -106,7 +106,7 @@ struct PianoModel {
   private func appendNoise(_ anchor: PianoFit.Anchor, to note: inout ModalNote, _ random: inout Noise) {
     for row in anchor.thuds {
       let level = Double(row[1]) / 10
-      // Two apart instead of one: a thump has no pitch.
+      // Two detuned modes instead of one, so that a thump has no pitch.
       for shift in [0.93, 1.08] {
         note.modes.append(
           Mode(
@@ -120,7 +120,7 @@ struct PianoModel {
 
   private func lerp(_ a: Double, _ b: Double, _ t: Double) -> Double { a + (b - a) * t }
 
-  /// The pitchless knock of a refused move: a tap on wood.
+  /// The pitchless knock of a refusal, like a tap on wood.
   func knock() -> ModalNote {
     var note = ModalNote(attack: 1.5, damping: nil)
     for (i, f) in [118.0, 163, 207, 261, 342, 433, 571, 760].enumerated() {
@@ -133,7 +133,7 @@ struct PianoModel {
     return note
   }
 
-  /// Straight lines between anchors (MIDI note, value), constant outside.
+  /// Piecewise linear between anchors (MIDI note, value), constant outside.
   private static func interpolate(_ x: Double, _ anchors: [(Double, Double)]) -> Double {
     guard let first = anchors.first, let last = anchors.last else { return 0 }
     if x <= first.0 { return first.1 }

@@ -1,10 +1,10 @@
 import ScoreModel
 
-/// A patch made into nodes: built off the audio thread, handed to it as a pointer, given back when it has rung out.
+/// The nodes of a patch: built off the audio thread, passed to it by pointer, and returned when silent.
 struct Rack: ~Copyable {
-  /// One unit of a chain.
+  /// A unit of a chain.
   private enum Unit: BitwiseCopyable {
-    /// A comb and where it is at home; when the chain starts it glides to `melt` within `frames`, but for 0.
+    /// A comb with its normal delay; unless `melt` is 0 it glides there within `frames` when the chain starts.
     case comb(UnsafeMutablePointer<FeedbackComb>, home: Float, melt: Float, frames: Int)
     case ring(UnsafeMutablePointer<StereoRingModulator>)
     case matcher(UnsafeMutablePointer<EnvelopeMatcher>)
@@ -12,7 +12,7 @@ struct Rack: ~Copyable {
     case gain(Float)
   }
 
-  /// A chain: where its units lie, and the frames it still rings after its last input; it rests at 0.
+  /// A chain: its range of units, and the frames that it still sounds after its last input; inactive at 0.
   private struct Chain: BitwiseCopyable {
     var first = 0
     var end = 0
@@ -26,7 +26,7 @@ struct Rack: ~Copyable {
   let drone: Float
   let bell: Float
   let knock: Float
-  /// The level of the focus preview, dBFS.
+  /// The level of the preview in dBFS.
   let preview: Float
   let breath: EnvelopeMatcher.Parameters
   let bellDecay: Float
@@ -40,7 +40,7 @@ struct Rack: ~Copyable {
   private var pedal = Ramp<Float>(0)
   private var pedalWasDown = true
 
-  /// The strings are tuned to `a4`; the patch has them at 440 Hz.
+  /// Tunes the strings to `a4`; the patch assumes 440 Hz.
   init(_ patch: Patch, sampleRate: Double, a4: Double = 440) {
     let levels = patch.levels
     func amplitude(_ level: Double, _ master: Double = 0) -> Float {
@@ -119,7 +119,7 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// A chain is started: combs that melt go home at once if silent, and begin to glide.
+  /// Starts a chain: gliding combs begin at their normal delay if silent.
   mutating func start(chain: Int) {
     let chain = chains[chain - 1]
     for n in chain.first..<chain.end {
@@ -132,7 +132,7 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// Lets what rings in the strings go on only as far as the pedal (0 up … 1 down) allows. Call at grid frames.
+  /// Lets the strings sound only as far as the pedal, 0 (up) … 1 (down), allows. Call at grid frames.
   mutating func tick(pedal amount: Float) {
     pedal.aim(amount)
     pedal.tick()
@@ -140,13 +140,13 @@ struct Rack: ~Copyable {
     if down != pedalWasDown {
       pedalWasDown = down
       for i in 0..<strings.count {
-        // Dampers stop a string of about 300 frames within 150 ms: a fifth a round.
+        // To stop a string of about 300 frames within 150 ms, damp by 0.72 a round.
         strings[i]?.pointee.setFeedback(down ? stringFeedback[i] : stringFeedback[i] * 0.72, within: 2_400)
       }
     }
   }
 
-  /// Adds what rings along with `input` to `output`.
+  /// Adds the strings' resonance with `input` to `output`.
   mutating func resonate(_ input: StereoBlock, into output: StereoBlock) {
     guard strings.count > 0 else { return }
     let source = scratch.block(input.count)
@@ -155,14 +155,14 @@ struct Rack: ~Copyable {
     for s in 0..<strings.count {
       work.copy(source)
       strings[s]?.pointee.render(work)
-      // Strings lie from left to right.
+      // The strings are spread from left to right.
       let side = strings.count > 1 ? Float(s) / Float(strings.count - 1) - 0.5 : 0
       let place = Stereo(1 - 0.5 * side, 1 + 0.5 * side)
       for i in work.indices { output[i] += work[i] * place }
     }
   }
 
-  /// Sends `input` (changed) through chain `c` (from 0) and adds the result to `output`.
+  /// Sends `input`, which is modified, through chain `c` (from 0) and adds the result to `output`.
   mutating func process(_ c: Int, _ input: StereoBlock, sounding: Bool, piano: StereoBlock, into output: StereoBlock) {
     var chain = chains[c]
     if sounding { chain.ringing = 480_000 }

@@ -1,4 +1,4 @@
-/// What a ramp can move: a level, or several at once.
+/// A value that a ramp can move: a level or several.
 protocol Rampable: BitwiseCopyable, Equatable {
   init()
   static func + (a: Self, b: Self) -> Self
@@ -10,7 +10,7 @@ extension Float: Rampable {}
 extension SIMD2<Float>: Rampable {}
 extension SIMD4<Float>: Rampable {}
 
-/// Parameters that move to their target in a straight line, its slope changing only on the control grid.
+/// Moves parameters linearly to their target; the slope changes only on the control grid.
 ///
 /// Call `tick` at each grid frame, then `next` once a frame. Real-time safe: yes.
 struct Ramp<Value: Rampable>: BitwiseCopyable {
@@ -19,7 +19,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
   private var step = Value()
   private var cells: Int32 = 0
 
-  /// Starts at rest.
+  /// Starts at a constant value.
   init(_ value: Value) {
     self.value = value
     target = value
@@ -28,14 +28,14 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
   /// Whether the value is at its target.
   var isAtRest: Bool { cells == 0 && value == target }
 
-  /// Heads for `target` within `frames`, rounded up to whole cells, from the next tick on; at least one cell.
+  /// Moves to `target` from the next tick on, within `frames` rounded up to whole cells.
   mutating func aim(_ target: Value, frames: Int = Grid.frames) {
     guard target != self.target else { return }
     self.target = target
     cells = Int32(clamping: max(1, (frames + Grid.frames - 1) / Grid.frames))
   }
 
-  /// Is at `value` at once: for what is silent.
+  /// Sets `value` at once; only for silent parameters.
   mutating func jump(_ value: Value) { self = Ramp(value) }
 
   /// Sets the slope of the next cell.
@@ -57,7 +57,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
     return value
   }
 
-  /// Passes over some frames of a run.
+  /// Skips frames of a run.
   @inline(__always)
   mutating func skip(_ frames: Int) { for _ in 0..<frames { _ = next() } }
 }

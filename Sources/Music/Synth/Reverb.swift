@@ -1,18 +1,18 @@
-/// The room: sixteen delay lines fed back through a Hadamard matrix, after four allpasses a side that blur the onset.
+/// A reverb: sixteen delay lines with feedback through a Hadamard matrix, after four diffusing allpasses a side.
 ///
-/// Each line loses 60 dB in `decay` seconds whatever its length, and treble sooner. Real-time safe: yes, but for `init`.
+/// Each line loses 60 dB in `decay` seconds, treble faster. Real-time safe: yes, except `init`.
 public struct Reverb: ~Copyable, AudioNode {
   /// The settings of the room.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
     /// T60 below the treble, in seconds, 0.1…20.
     public var decay: Float
-    /// T60 at 8 kHz as a share of `decay`, 0…1.
+    /// T60 at 8 kHz relative to `decay`, 0…1.
     public var treble: Float
-    /// Delay before the room answers, in milliseconds, 0…150.
+    /// The pre-delay in milliseconds, 0…150.
     public var predelay: Float
     /// Level of the input in the output, 0…1.
     public var dry: Float
-    /// Level of the room in the output, 0…1.
+    /// Level of the reverb in the output, 0…1.
     public var wet: Float
 
     /// Makes settings, clamped to their ranges.
@@ -24,21 +24,21 @@ public struct Reverb: ~Copyable, AudioNode {
       self.wet = min(max(wet, 0), 1)
     }
 
-    /// *church*: stone, empty, not large.
+    /// *church*: an empty stone room, not large.
     public static let church = Parameters()
-    /// *room*: wood and books.
+    /// *room*: a room with wood and books.
     public static let room = Parameters(decay: 1.2, treble: 0.25, predelay: 6)
   }
 
   private typealias Lines = SIMD16<Float>
-  /// Primes between 29 and 83 ms: no two share a period, so no pitch stands out.
+  /// Primes between 29 and 83 ms, so that no common period makes a pitch audible.
   private static let lengths: [Int] = [
     1_399, 1_531, 1_667, 1_811, 1_949, 2_089, 2_237, 2_383, 2_539, 2_693, 2_851, 3_011, 3_181, 3_373, 3_617, 3_967,
   ]
   private static let diffusers: [Int] = [113, 229, 347, 523, 127, 251, 367, 547]
 
   private let sampleRate: Double
-  /// Room for the longest line, allpass and predelay: powers of two.
+  /// The sizes for the longest line, allpass and pre-delay: powers of two.
   private let size: Int
   private let diffuserSize: Int
   private let predelaySize: Int
@@ -75,7 +75,7 @@ public struct Reverb: ~Copyable, AudioNode {
     reset()
   }
 
-  /// Takes new settings; levels ramp, the decay changes at once, which a running tail does not show.
+  /// Takes new settings; levels ramp, the decay changes at once, which is inaudible.
   package mutating func set(_ parameters: Parameters) {
     levels.aim(SIMD2(parameters.dry, parameters.wet), frames: 960)
     predelay = min(Int(Double(parameters.predelay) * 0.001 * sampleRate), predelaySize - 1)
@@ -85,7 +85,7 @@ public struct Reverb: ~Copyable, AudioNode {
       let base = -60 * Float(length[i]) / (Float(sampleRate) * parameters.decay)
       let high = base / parameters.treble
       gain[i] = Arithmetic.amplitude(decibels: base)
-      // One pole whose gain at 8 kHz is the difference: (1 − k)/√(1 − 2kc + k²) where c is the cosine at 8 kHz, solved for k.
+      // A one-pole filter whose gain at 8 kHz is the difference: (1 − k)/√(1 − 2kc + k²) with the cosine c at 8 kHz, solved for k.
       let want = Arithmetic.amplitude(decibels: max(high - base, -30))
       let a = 1 - want * want
       let b = 1 - want * want * c
@@ -141,7 +141,7 @@ public struct Reverb: ~Copyable, AudioNode {
     }
   }
 
-  /// One allpass, coefficient 0.6.
+  /// An allpass with coefficient 0.6.
   @inline(__always)
   private func diffuse(_ x: Float, _ which: Int) -> Float {
     let base = which * diffuserSize
@@ -161,14 +161,13 @@ public struct Reverb: ~Copyable, AudioNode {
     for i in 0..<16 {
       lines[i * size + (at & (size - 1))] = mixed[i] + (i & 1 == 0 ? input.x : input.y) * 0.25
     }
-    // Sides hear different lines with alternating signs: wide; a little of
-    // the other side keeps it whole in mono.
+    // Different lines with alternating signs a side for width; some crosstalk for mono compatibility.
     let (even, odd) = (y.evenHalf, y.oddHalf)
     let out = Stereo((even.evenHalf - even.oddHalf).sum(), (odd.evenHalf - odd.oddHalf).sum())
     return out * 0.5 + out.swapped * 0.075
   }
 
-  /// The 16-point Walsh–Hadamard transform over 4: it keeps energy and feeds every line to every line.
+  /// The 16-point Walsh–Hadamard transform divided by 4: preserves energy and mixes all lines.
   @inline(__always)
   private func hadamard(_ x: Lines) -> Lines {
     var x = x

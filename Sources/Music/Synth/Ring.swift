@@ -1,22 +1,22 @@
 import Synchronization
 
-/// Plain values on their way from one thread to another; what is posted at once is seen whole or not at all.
+/// A ring buffer of plain values between two threads; a post becomes visible as a whole.
 struct Ring<Element: BitwiseCopyable>: ~Copyable {
   private let slots: Slab<Element>
   private let written = Atomic<Int>(0)
   private let read = Atomic<Int>(0)
 
-  /// Makes an empty ring of `capacity` slots, a power of two, which hold `filler` until they are used.
+  /// Makes an empty ring of `capacity` slots, a power of two, filled with `filler`.
   init(_ capacity: Int, filler: Element) { slots = Slab(capacity, repeating: filler) }
 
-  /// Publishes `count` values; false, and nothing published, if there is no room. Real-time safe: yes.
+  /// Publishes `count` values; `false`, without effect, if there is no room. Real-time safe: yes.
   @discardableResult
   func post(_ count: Int, _ value: (Int) -> Element) -> Bool {
     let at = written.load(ordering: .relaxed)
     guard count <= slots.count - (at - read.load(ordering: .acquiring)) else { return false }
     for i in 0..<count { slots[(at + i) & (slots.count - 1)] = value(i) }
-    // Sequentially consistent, as is the audio thread's store of `framesBegun`: either it sees this batch in the
-    // block it begins, or the producer sees that the block has begun.
+    // Sequentially consistent, like the audio thread's store of `framesBegun`: either it sees this batch in the block
+    // it begins, or the producer sees that the block has begun.
     written.store(at + count, ordering: .sequentiallyConsistent)
     return true
   }
@@ -30,6 +30,6 @@ struct Ring<Element: BitwiseCopyable>: ~Copyable {
   /// The value at a position of `pending()`.
   subscript(_ at: Int) -> Element { slots[at & (slots.count - 1)] }
 
-  /// Gives back the slots before `end`.
+  /// Frees the slots before `end`.
   func take(upTo end: Int) { read.store(end, ordering: .releasing) }
 }

@@ -1,23 +1,23 @@
 import ScoreModel
 
-/// An event on its way to the audio thread, and whether it begins a batch.
+/// An event for the audio thread, and whether it begins a batch.
 struct Posted: BitwiseCopyable {
   var event = ScoreEvent(frame: .zero, generation: 0, kind: .cut)
   var begins = false
 }
 
-/// The audio thread's pending events, sorted by frame; events of one frame keep the order they were posted in.
+/// The audio thread's pending events sorted by frame; equal frames keep their posting order.
 struct Scheduler: ~Copyable {
   static let capacity = 16_384
   private let events = Slab<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0
   private var tail = 0
-  /// Frames by which the batch that was read last is late. A batch that does not fit at once keeps it for its rest.
+  /// The lateness of the current batch in frames. If a batch does not fit at once, it is kept for its rest.
   private var shift: Int64 = 0
 
   var nextFrame: Int64? { head < tail ? events[head].frame.rawValue : nil }
 
-  /// Takes what the ring holds, seen at the beginning of a block at `now`; late batches move as one, and are reported.
+  /// Takes the ring's events at the start of a block at `now`; shifts late batches as a whole and reports them.
   mutating func drain(_ ring: borrowing Ring<Posted>, now: Int64, late: borrowing Ring<LateBatch>) {
     let pending = ring.pending()
     guard !pending.isEmpty else { return }
@@ -34,7 +34,7 @@ struct Scheduler: ~Copyable {
       event.frame = Tick(rawValue: event.frame.rawValue + shift)
       if ring[at].begins, shift > 0 {
         let batch = LateBatch(generation: event.generation, frame: event.frame, lateness: shift)
-        // The newest are dropped when nobody reads.
+        // Reports are dropped if nobody reads them.
         late.post(1) { _ in batch }
       }
       if event.kind == .cut { cut(event) } else { insert(event) }
@@ -43,7 +43,7 @@ struct Scheduler: ~Copyable {
     ring.take(upTo: taken)
   }
 
-  /// Takes the next event if it is due at `now`.
+  /// Returns the next event if due at `now`.
   mutating func pop(due now: Int64) -> ScoreEvent? {
     guard head < tail, events[head].frame.rawValue <= now else { return nil }
     head += 1

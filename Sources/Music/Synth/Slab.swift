@@ -1,11 +1,11 @@
-/// A fixed piece of memory taken once, at init: the only storage that audio nodes use.
+/// A fixed memory buffer allocated in `init`: the only storage of audio nodes.
 ///
-/// Access is unchecked; callers keep indices in `0..<count`. Real-time safe: yes, but for `init` and `deinit`.
+/// Access is unchecked: indices must be in `0..<count`. Real-time safe: yes, except `init` and `deinit`.
 struct Slab<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   let base: UnsafeMutablePointer<Element>
   let count: Int
 
-  /// Takes memory for `count` elements, each set to `value`.
+  /// Allocates `count` elements, each set to `value`.
   init(_ count: Int, repeating value: Element) {
     self.count = count
     base = UnsafeMutablePointer<Element>.allocate(capacity: max(count, 1))
@@ -22,9 +22,9 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   func fill(_ value: Element) { base.update(repeating: value, count: max(count, 1)) }
 }
 
-/// A fixed number of audio nodes, made once, at init, each in a place of its own.
+/// A fixed number of audio nodes at fixed addresses.
 ///
-/// Access is unchecked; callers keep indices in `indices`. Real-time safe: yes, but for `init` and `deinit`.
+/// Access is unchecked: indices must be in `indices`. Real-time safe: yes, except `init` and `deinit`.
 struct Nodes<Node: ~Copyable>: ~Copyable {
   private let base: UnsafeMutablePointer<Node>
   let count: Int
@@ -49,26 +49,26 @@ struct Nodes<Node: ~Copyable>: ~Copyable {
 }
 
 extension Slab where Element == Stereo {
-  /// `count` frames from a place on.
+  /// A block of `count` frames from a position.
   @inline(__always)
   func block(_ count: Int, from place: Int = 0) -> StereoBlock { StereoBlock(start: base + place, count: count) }
 }
 
-/// Puts a value where a pointer can be handed on: for what crosses to the audio thread and back.
+/// Moves a value to allocated memory, to pass it between threads by pointer.
 func placed<T: ~Copyable>(_ value: consuming T) -> UnsafeMutablePointer<T> {
   let pointer = UnsafeMutablePointer<T>.allocate(capacity: 1)
   pointer.initialize(to: value)
   return pointer
 }
 
-/// Ends what was placed, and gives its memory back.
+/// Destroys a placed value and frees its memory.
 func free<T: ~Copyable>(_ pointer: UnsafeMutablePointer<T>?) {
   pointer?.deinitialize(count: 1)
   pointer?.deallocate()
 }
 
-/// The control grid: parameters change only every 64 frames, counted from frame 0, whatever the host's block.
+/// The control grid: parameters change only every 64 frames, counted from frame 0, independent of the host's blocks.
 enum Grid {
-  /// Frames in a cell: 1.33 ms, short enough that a linear ramp over one cell is not heard as a step.
+  /// Frames of a cell: 1.33 ms, so short that linear ramps over it are inaudible as steps.
   static let frames = 64
 }

@@ -1,4 +1,4 @@
-/// Multiplies each channel by a sine of its own: sums and differences, the sound of bells.
+/// Multiplies each channel by its own sine, which gives bell-like sum and difference tones.
 public struct StereoRingModulator: ~Copyable, AudioNode {
   /// The settings of a ring modulator.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
@@ -19,14 +19,14 @@ public struct StereoRingModulator: ~Copyable, AudioNode {
       self.wet = min(max(wet, 0), 1)
     }
 
-    /// *bell* about a prime of `frequency` Hz: with inputs at 0.35 f and 0.25 f the left gives hum ½ and tierce 6/5,
-    /// the right quint 3/2 and nominal 2.
+    /// *bell* with a prime of `frequency` Hz: from inputs at 0.35 f and 0.25 f the left gives hum ½ and tierce 6/5, the
+    /// right quint 3/2 and nominal 2.
     public static func bell(frequency: Float) -> Parameters {
       Parameters(left: 0.85 * frequency, right: 1.75 * frequency)
     }
     /// *bell* at B4, for files.
     public static let bell = Parameters.bell(frequency: 493.883)
-    /// *shimmer*: two slow carriers a little apart, heard as a tremble between the sides.
+    /// *shimmer*: two slow, slightly different carriers, a tremolo between the channels.
     public static let shimmer = Parameters(left: 3.1, right: 4.3, dry: 0.6, wet: 0.4)
   }
 

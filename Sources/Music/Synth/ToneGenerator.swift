@@ -1,11 +1,11 @@
 import ScoreModel
 
-/// A sine of any pitch with equal-power fades that cannot click, however short the tone.
+/// A sine tone with equal-power fades that never clicks, however short.
 ///
-/// A state machine: idle → fading in → sustaining → fading out → idle. The place in the fade moves in either
-/// direction and never jumps, so a stop during the fade-in turns back from where it is.
+/// A state machine: idle → fading in → sustaining → fading out → idle. The fade position moves in either direction
+/// without jumps, so that a stop during the fade-in reverses from there.
 public struct ToneGenerator: ~Copyable, AudioNode {
-  /// What the generator is doing.
+  /// The state of the generator.
   public enum State: UInt8, Sendable, Hashable, BitwiseCopyable {
     case idle, fadeIn, sustain, fadeOut
   }
@@ -21,7 +21,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
     /// The pitch of A4 in Hz, 415…466.
     public var a4: Float
 
-    /// Makes settings; the defaults are those of the focus preview.
+    /// Makes settings; the defaults are the preview's.
     public init(level: Float = -30, fadeIn: Float = 60, fadeOut: Float = 180, a4: Float = 440) {
       self.level = min(max(level, -120), 0)
       self.fadeIn = min(max(fadeIn, 1), 60_000)
@@ -39,7 +39,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
   private var amplitude: Ramp<Float>
   private var waiting = -1.0
   private var pitch = 69.0
-  /// What the generator is doing now.
+  /// The current state.
   public private(set) var state = State.idle
 
   package init(sampleRate: Double) {
@@ -47,14 +47,14 @@ public struct ToneGenerator: ~Copyable, AudioNode {
     amplitude = Ramp(Arithmetic.amplitude(decibels: parameters.level))
   }
 
-  /// Takes new settings: level and A4 ramp, a fade under way keeps its place.
+  /// Takes new settings: level and A4 ramp, a running fade keeps its position.
   package mutating func set(_ parameters: Parameters) {
     self.parameters = parameters
     let target = Arithmetic.amplitude(decibels: parameters.level)
     if state == .idle { amplitude.jump(target) } else { amplitude.aim(target, frames: 1_024) }
   }
 
-  /// Starts the tone of a MIDI pitch (0…127, fractions allowed); another pitch that sounds fades out first.
+  /// Starts a tone of a MIDI pitch (0…127, fractions allowed); a sounding tone of another pitch fades out first.
   public mutating func start(midi: Double) {
     let midi = min(max(midi, 0), 127)
     if state == .idle {
@@ -132,7 +132,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
           }
         }
       }
-      // Equal power: the gain is the sine of a quarter turn.
+      // Equal power: the gain is a quarter sine.
       let gain = fade >= 1 ? 1 : Arithmetic.sine(turns: fade * 0.25)
       let sample = Float(Arithmetic.sine(turns: phase) * gain) * amplitude.next()
       phase += turn
