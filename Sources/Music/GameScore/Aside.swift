@@ -2,19 +2,19 @@ import Records
 import ScoreModel
 import TicTacToe
 
-/// Something the music heard that is no move of the game as it is kept: a move taken back, a connection lost.
+/// An annotation of a record: something that the music responded to besides the final moves, such as a move taken back.
 package struct Aside: Sendable, Hashable {
-  /// What it was.
+  /// The kind of annotation.
   package enum Kind: Sendable, Hashable {
-    /// A move that was taken back later, with the candidates of the bars that followed it.
+    /// A move that was later taken back, with the candidates of the bars that followed it.
     case taken(Cell, choices: [Int])
     /// The last move was taken back.
     case undone
-    /// The opponent's connection was lost, or is back.
+    /// The opponent's connection was lost or restored.
     case connection(lost: Bool)
   }
 
-  /// The frame at which it was heard.
+  /// The frame of the event.
   package var frame: Int64
   package var kind: Kind
 
@@ -28,8 +28,8 @@ package struct Aside: Sendable, Hashable {
 }
 
 extension Aside {
-  /// The asides before the first move whose undo is not among them: a replay that took it up would go on from a position
-  /// that the game never kept.
+  /// The annotations before the first move whose undo is missing: replaying that move would continue from a position
+  /// that the game does not contain.
   fileprivate static func whole(_ asides: [Aside]) -> [Aside] {
     var taken: [Int] = []
     for (index, aside) in asides.enumerated() {
@@ -42,7 +42,7 @@ extension Aside {
     return Array(asides.prefix(taken.first ?? asides.count))
   }
 
-  /// Reads one; `nil` if it is none.
+  /// Parses an annotation; `nil` if invalid.
   init?(_ text: Substring, _ variant: Variant) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
@@ -60,7 +60,7 @@ extension Aside {
 }
 
 extension Record {
-  /// The annotations of the tag `Asides`, in order. A tag that would be too long is cut after the last complete take-back.
+  /// The annotations of the tag `Asides` in order. A tag that would be too long ends after the last complete undo.
   package var asides: [Aside] {
     get { Aside.whole((self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Aside($0, game.variant) }) }
     set {

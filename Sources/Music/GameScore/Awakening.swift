@@ -1,7 +1,7 @@
 import TicTacToe
 
 extension Sequence<VariantMove> {
-  /// The move of the awakening: the first after which a winning threat can no longer be parried; in Ultimate, after which
-  /// three boards in a line are in prospect.
+  /// The awakening: the first move after which a winning threat cannot be blocked any more, or in Ultimate the first
+  /// after which three boards in a row are in prospect.
   package var awakening: VariantMove? { first { $0.isDecisive } }
 }

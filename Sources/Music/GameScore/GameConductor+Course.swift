@@ -2,19 +2,19 @@ import Oracle
 import TicTacToe
 import Tintinnabuli
 
-/// How a side stands, for the contours of its melodies, and how far a long game has come, for the length of its bars.
+/// The standing of a side, for melodic contours, and the progress of a long game, for the length of bars.
 extension GameConductor {
-  /// How the mover stands before or after a move: −1 lost, 0 even, 1 won.
+  /// The mover's standing before or after a move: −1 lost, 0 even, 1 won.
   func standing(of move: VariantMove, before: Bool) -> Double {
     let state = before ? move.before : move.after
     switch state {
-    // A position whose value nobody knows stands even.
+    // A position without a known value counts as even.
     case .classic: return Double((before ? move.values?.before : move.values?.after)?.rawValue ?? 0)
     case .infinite(let state):
       guard move.values != nil else { return 0 }
       let evaluation = InfiniteTable.shared.evaluation(of: state)
       let side = Double(evaluation.value.rawValue) * (state.board.turn == move.mover ? 1 : -1)
-      // Few positions are even, but a win that is far away is hardly one.
+      // Few positions are even, but a distant win hardly feels like one.
       return side * max(1 - Double(evaluation.distance) / Self.far, 0.1)
     case .ultimate(let state):
       switch Ultimate.outcome(of: state) {
@@ -28,13 +28,13 @@ extension GameConductor {
     }
   }
 
-  /// How far a game of Infinite or Ultimate has come, 0…1, by what is decided on the board; `nil` of a classic one.
+  /// The progress of Infinite or Ultimate, 0…1, by what is decided on the board; `nil` for Classic.
   static func phase(of move: VariantMove) -> Double? {
     if move.outcome != nil, move.after.variant != .classic { return 1 }
     switch move.after {
     case .classic: return nil
     case .infinite(let state):
-      // The marks of the opening, what is threatened or all but won now, and how long it has lasted.
+      // The marks of the opening, current threats and won positions, and the duration.
       let opening = 2 * Infinite.markLimit
       let begun = Double(min(state.plies, opening)) / Double(opening)
       let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
@@ -46,7 +46,7 @@ extension GameConductor {
         return !state.closed.contains(board)
           && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
       }
-      // Half of it is the game's, half that of the sentence: how far its board has come.
+      // Half of it is the game's progress, half that of the sentence, which is its board's.
       let whole = min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
       let marks = 9 - state.position(on: move.board).empty.count
       let board = state.closed.contains(Square(move.board)) ? 1 : min(Double(marks - 1) / Self.full, 1)
@@ -54,14 +54,14 @@ extension GameConductor {
     }
   }
 
-  /// Plies after the opening at which a game of Infinite has been long.
+  /// Plies after the opening until a game of Infinite counts as long.
   private static let long = 24
-  /// What is decided when a game of Ultimate has come to its end: a closed board counts 4, one that may close at once 1.
+  /// The sum at which Ultimate counts as decided: a closed board counts 4, one that may close at once 1.
   private static let decided = 24.0
-  /// Marks after the first at which a board of Ultimate has come as far as it needs.
+  /// Marks after the first at which a board of Ultimate has its full progress.
   private static let full = 3.0
-  /// Plies to the end of Infinite at which a won game is hardly felt to be one.
+  /// Plies to the end at which a won game of Infinite hardly feels won.
   private static let far = 14.0
-  /// What a side of Ultimate is ahead by when it has all but won: a board counts 2, one more that makes a line 3.
+  /// The lead of a side in Ultimate that has almost won: a board counts 2, a prospect of a line 3.
   private static let lead = 9.0
 }

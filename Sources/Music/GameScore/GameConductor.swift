@@ -2,28 +2,28 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Hears games of tic-tac-toe and tells the conductor of their music what they mean for it.
+/// Translates games of tic-tac-toe to events of the music's conductor.
 package struct GameConductor: Sendable {
-  /// The music, and everything that it alone knows.
+  /// The conductor of the music.
   package var music: Conductor
-  /// What was heard in the running game besides its moves as they stand, for its record.
+  /// The annotations of the running game, for its record.
   package private(set) var asides: [Aside] = []
 
   private var state = VariantState(startOf: .classic)
-  /// The one local human's side, if there is exactly one.
+  /// The side of the only local human; `nil` with none or two.
   private var human: Player?
-  /// Whether the game had had its awakening when it was taken up again.
+  /// Whether a resumed game already had its awakening.
   private var awoke = false
   private var played: [(move: VariantMove, moment: Tick)] = []
 
-  /// Makes the conductor of a session; its parameters are those of `Conductor`.
+  /// Makes the conductor of a session with the parameters of `Conductor`.
   package init(seed: UInt64, rules: ScoreRules, station: Station = Station()) {
     music = Conductor(seed: seed, rules: rules, station: station)
   }
 
-  /// Answers a happening at a moment not before any earlier one (previews, refusals and clocks may come any time).
+  /// Handles a game event at a non-decreasing time (previews, refusals and clocks may come at any time).
   ///
-  /// `logged` is the time a match's log gives a move, whenever its line arrived; its bars are composed by it.
+  /// `logged` is the time of a move in a match's log, by which its bars are composed, independent of network delay.
   package mutating func handle(_ happening: Happening, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     switch happening {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)
@@ -52,7 +52,7 @@ package struct GameConductor: Sendable {
       return music.undo(at: moment)
     case .refused: return music.refuse(at: moment)
     case .previewed(let cell):
-      // Whoever rests on a cell of a larger board while the game changes hears nothing.
+      // A cell of a larger board may still be hovered when the game changes.
       let own = cell.flatMap { $0.index < state.variant.cellCount ? $0 : nil }
       return music.preview(own.map { degree($0) }, as: state.turn.voice, at: moment)
     case .connection(let lost):
@@ -62,7 +62,7 @@ package struct GameConductor: Sendable {
     }
   }
 
-  /// Tells who plays, by the names that records keep: `levels:3` has the colour `levels-3`.
+  /// Sets the players by their names in records: `levels:3` has the colour `levels-3`.
   package mutating func seat(x: String?, o: String?) {
     let names = [(Voice.first, x), (Voice.second, o)].compactMap { voice, name in
       name.map { (voice, $0.split(separator: ":").joined(separator: "-")) }
@@ -74,9 +74,9 @@ package struct GameConductor: Sendable {
     (self.state, self.human, played, asides, awoke) = (state, human, [], [], false)
   }
 
-  // MARK: What a game means for its music
+  // MARK: Meaning of moves for the music
 
-  /// The facts of a move that follow from the rules of the game alone; the first decisive move of a game awakens.
+  /// The facts of a move by the game's rules; `awakens` for the first decisive move of a game.
   package static func facts(of move: VariantMove, awakens: Bool) -> Set<Fact> {
     var facts: Set<Fact> = []
     if !move.threats.isEmpty { facts.insert(.threat) }
@@ -105,7 +105,7 @@ package struct GameConductor: Sendable {
     return move.after.variant == .classic ? event : longer(move, event)
   }
 
-  /// What a move of the longer games is besides.
+  /// Adds the fields for Infinite and Ultimate.
   private func longer(_ move: VariantMove, _ event: Event) -> Event {
     var event = event
     event.phase = Self.phase(of: move)
@@ -125,7 +125,7 @@ package struct GameConductor: Sendable {
     return event
   }
 
-  /// The end that an outcome is for whoever listens.
+  /// The end for an outcome, from the listener's view.
   func end(_ outcome: Outcome) -> End {
     switch outcome {
     case .draw: End(.draw)
@@ -133,15 +133,15 @@ package struct GameConductor: Sendable {
     }
   }
 
-  // MARK: Where a cell sounds
+  // MARK: Pitches of cells
 
-  /// The degree of a cell of the 3×3 board as the rules have it.
+  /// The degree of a cell of the 3×3 board in the rules.
   private func degree(_ square: Square) -> Int { music.rules.degree(of: music.rules.cells[square.index]) ?? 0 }
 
   private func degree(_ cell: Cell) -> Int { degree(state.variant.place(of: cell), on: cell.index / 9) }
 
-  /// The degree of a cell on a small board of Ultimate: as far from the board's own as the cell is from the middle one. What
-  /// would leave the compass sounds an octave nearer. Of other games, the degree of the cell.
+  /// The degree of a cell on a small board of Ultimate: the board's degree plus the cell's offset from the middle cell,
+  /// moved by octaves into the compass. In other games the degree of the cell.
   private func degree(_ square: Square, on board: Int) -> Int {
     var own = degree(square) + root(of: board)
     let compass = music.rules.degrees
@@ -150,7 +150,7 @@ package struct GameConductor: Sendable {
     return own
   }
 
-  /// How far the degree of a small board lies from the middle one's; 0 where there is one board.
+  /// The offset of a small board's degree from the middle board's; 0 with one board.
   private func root(of board: Int) -> Int {
     guard state.variant == .ultimate else { return 0 }
     let rules = music.rules
@@ -158,7 +158,7 @@ package struct GameConductor: Sendable {
     return (rules.degree(of: boards[board]) ?? 0) - (rules.degree(of: boards[4]) ?? 0)
   }
 
-  /// What each side holds: on a small board, where there are nine.
+  /// The degrees that each side holds, in Ultimate on one small board.
   private func marks(in state: VariantState, on board: Int?) -> Marks {
     guard let board = board ?? (state.variant == .ultimate ? nil : 0) else { return Marks() }
     let position = state.position(on: board)
@@ -167,37 +167,37 @@ package struct GameConductor: Sendable {
 }
 
 extension Player {
-  /// The voice of a side: X has the first.
+  /// The voice of a side: X is the first.
   package var voice: Voice { self == .x ? .first : .second }
 }
 
-/// The facts of moves, by the words of the rule files.
+/// The facts of moves by their words in rule files.
 extension Fact {
   /// The mover threatens to complete a line.
   package static var threat: Fact { Fact(rawValue: "threat") }
   /// The opponent threatens to complete a line.
   package static var opposingThreat: Fact { Fact(rawValue: "opposing-threat") }
-  /// The mover now threatens two cells or more.
+  /// The mover has two or more threats after the move.
   package static var fork: Fact { Fact(rawValue: "fork") }
-  /// The move took a cell the opponent would have won with.
+  /// The move blocks a winning cell of the opponent.
   package static var block: Fact { Fact(rawValue: "block") }
-  /// The move lost value.
+  /// The move reduces the mover's value.
   package static var mistake: Fact { Fact(rawValue: "mistake") }
-  /// The move was the only one that kept the value.
+  /// The only move that kept the value.
   package static var onlyMove: Fact { Fact(rawValue: "only-move") }
-  /// A winning threat can no longer be parried, for the first time in the game.
+  /// For the first time in the game a winning threat cannot be blocked any more.
   package static var awakening: Fact { Fact(rawValue: "awakening") }
 
-  /// A position has come back (Infinite).
+  /// A position is repeated (Infinite).
   package static var again: Fact { Fact(rawValue: "again") }
-  /// The mover has won a small board (Ultimate).
+  /// The mover won a small board (Ultimate).
   package static var board: Fact { Fact(rawValue: "board") }
-  /// A small board is full and nobody has won it (Ultimate).
+  /// A small board is full without a winner (Ultimate).
   package static var fullBoard: Fact { Fact(rawValue: "full-board") }
-  /// The mover had no other choice worth the name.
+  /// The mover had no reasonable alternative.
   package static var forced: Fact { Fact(rawValue: "forced") }
 
-  /// The words of a rule file that declares none.
+  /// The default words of a rule file without declarations.
   package static var ofGames: [Fact] {
     [.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .again, .board, .fullBoard, .forced]
       + own

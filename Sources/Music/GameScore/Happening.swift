@@ -1,29 +1,29 @@
 import TicTacToe
 
-/// Something the score must answer, as the session reports it.
+/// A game event to which the score responds.
 package enum Happening: Sendable, Hashable {
-  /// The first sound of a session; `resuming` an unfinished game sounds the low B only.
+  /// The first sound of a session; when `resuming` a game, only the low tonic.
   case opened(resuming: Bool)
-  /// A new game or rematch from a position; `human` is the one local human's side, if there is exactly one. `awoke` says
-  /// that a game that is taken up again has had its awakening.
+  /// A new game or rematch from a position; `human` is the side of the only local human, if there is exactly one.
+  /// `awoke` tells that a resumed game already had its awakening.
   case gameStarted(VariantState, human: Player?, awoke: Bool = false)
-  /// A match over the network begins: what is composed depends on this seed, its moves and the times that its log gives
-  /// them, whoever listens. `station` is its place on the way through the tonics, from 0; it goes round.
+  /// A network match begins: its music depends only on the seed, the moves and their logged times, so that it is equal
+  /// for all listeners. `station` is its position in the cycle of tonics, from 0; it wraps around.
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
-  /// The log of a match has given the last move its time, which was heard before that was known.
+  /// The last move, heard before its logged time was known, has now got that time.
   case logged
   /// A move was played.
   case moved(VariantMove)
-  /// The game ended other than by a move (resignation, flag, agreement, abandonment), or by the move just reported.
+  /// The game ended other than by a move (resignation, time, agreement, abandonment), or by the last reported move.
   case ended(GameEnd)
   /// The last bar's move was taken back.
   case undone
   /// A move was refused.
   case refused
-  /// Pointer or keyboard rests on an empty cell, or no longer does.
+  /// An empty cell is hovered or focused; `nil` ends it.
   case previewed(Cell?)
-  /// The opponent's connection was lost or is back.
+  /// The opponent's connection was lost or restored.
   case connection(lost: Bool)
-  /// A clock fell under ten seconds, or no longer is.
+  /// A clock fell below ten seconds, or is above again.
   case clockLow(Bool)
 }

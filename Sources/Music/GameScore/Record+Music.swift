@@ -4,7 +4,7 @@ import TicTacToe
 import Tintinnabuli
 
 extension Record {
-  /// The voices that answered in musical time (`InTime "xo"`), for the length of bars; `nil` where it was not kept.
+  /// The voices that replied in musical time (`InTime "xo"`), which determine the length of bars; `nil` if not recorded.
   package var inTime: Set<Voice>? {
     get {
       self[tag: "InTime"].map { text in Set(Voice.allCases.filter { text.contains($0 == .first ? "x" : "o") }) }
@@ -12,7 +12,7 @@ extension Record {
     set { self[tag: "InTime"] = newValue.map { $0.isEmpty ? "-" : $0.count > 1 ? "xo" : $0 == [.first] ? "x" : "o" } }
   }
 
-  /// Where the session stood (`Station`), for the tonic of the game; `nil` where it was at home or not kept.
+  /// The session's position (`Station`), for the tonic of the game; `nil` for the first or if not recorded.
   package var station: Station? {
     get {
       let numbers = (self[tag: "Station"] ?? "").split(separator: " ").compactMap { Int($0) }
@@ -26,7 +26,7 @@ extension Record {
     }
   }
 
-  /// The times the log of a match gives its moves, in whole slots from the first (`LogSlots`); `nil` for other games.
+  /// The times of the moves in a match's log, in whole slots from the first (`LogSlots`); `nil` for other games.
   package var logSlots: [Int]? {
     get {
       guard let text = self[tag: "LogSlots"] else { return nil }

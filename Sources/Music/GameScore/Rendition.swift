@@ -4,36 +4,36 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// The whole music of one game, made without a device: what `alina-score` renders, measures and explains.
+/// The complete music of a game, composed offline: what `alina-score` renders, measures and explains.
 package struct Rendition: Sendable {
-  /// Everything that happened, in order.
+  /// All game events in order.
   package private(set) var happenings: [(moment: Tick, happening: Happening)] = []
-  /// Every score event, sorted by frame.
+  /// All score events sorted by frame.
   package private(set) var events: [ScoreEvent] = []
-  /// Every bar as written.
+  /// All bars as written.
   package var bars: [Bar] { conductor.music.bars }
-  /// Why each note of M is there, by bar index, if asked for.
+  /// The reasons for each note of M by bar index, if requested.
   package var reasons: [Int: [NoteReason]] { conductor.music.reasons }
-  /// The rules it was played by, on the tonic of its game.
+  /// The rules in use, on the tonic of the game.
   package var rules: ScoreRules { conductor.music.rules }
-  /// The candidates taken, for the game's record.
+  /// The candidates used, for the game's record.
   package var choices: [[Int]] { conductor.music.choices }
-  /// Where the last bar ends.
+  /// The end of the last bar.
   package private(set) var end = Tick.zero
   private var conductor: GameConductor
 
-  /// Plays a recorded game; `human` is the one local human's side, the record's own if none is named.
+  /// Composes a recorded game; `human` is the side of the only local human, by default the record's.
   ///
-  /// Moves come at the frames the game kept; else after the thinking times it kept; else, and if all is to be `uncut`, as
-  /// the bar before ends. `trimmed`, no pause after a bar is longer than six short notes: nobody listens to thinking.
-  /// A later game of a session (its start frame is not 0) is heard from its own beginning.
+  /// Moves come at the recorded frames, else after the recorded thinking times, else (and if `uncut`) at the end of the
+  /// previous bar. If `trimmed`, no pause after a bar exceeds six short notes. A later game of a session (its start
+  /// frame is not 0) starts with its own beginning.
   package init(
     of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
     trimmed: Bool = false, opens: Bool = true, explains: Bool = false
   ) {
     let logged = record.logSlots
     let (moves, times) = (record.game.variantMoves, record.times)
-    // Who came to a match late has no frames of its first moves: then all go by its log.
+    // A record of a late joiner lacks the frames of its first moves: then use the log for all.
     let keepsFrames =
       !uncut && times.contains { $0.frame != nil }
       && (logged == nil || moves.indices.allSatisfy { record.times(ofMove: $0).frame != nil })
@@ -44,7 +44,7 @@ package struct Rendition: Sendable {
     conductor.music.explains = explains
     conductor.seat(x: record[player: .x], o: record[player: .o])
     conductor.music.pace = record.pace ?? 1
-    // Without times nobody is waited for; with times and nothing else known, people played.
+    // Without times no side needs waiting for; with times but no `InTime`, assume people.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.inTime = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
@@ -62,7 +62,7 @@ package struct Rendition: Sendable {
     conductor.music.replay(choices: record.bars)
     var now = Tick.zero
     if opens {
-      // The opening phrase is heard out before the first move.
+      // The opening phrase is completed before the first move.
       now = .seconds(rules.opening.phrase)
       if !keepsFrames {
         carryOn(to: now)
@@ -73,7 +73,7 @@ package struct Rendition: Sendable {
     }
     var asides = keepsFrames ? record.asides[...] : []
     let longestPause = Tick.seconds(6 * rules.bars.short)
-    // What frames that were kept are ahead of the music by.
+    // The time by which recorded frames are ahead of the trimmed music.
     var trimmedAway = Tick.zero
     for (index, move) in moves.enumerated() {
       let times = record.times(ofMove: index)
@@ -111,7 +111,7 @@ package struct Rendition: Sendable {
     events = ScoreEvent.heard(events + conductor.music.fade(at: end)).inOrder
   }
 
-  /// Moves taken back and connections lost, up to a frame of the session; `state` stands when they begin.
+  /// Replays annotations up to a frame of the session; `state` is the position before them.
   private mutating func hear(
     _ asides: inout ArraySlice<Aside>, until frame: Int64, from state: VariantState, _ record: Record, _ origin: Int64
   ) {
@@ -144,7 +144,7 @@ package struct Rendition: Sendable {
   }
 
   private mutating func carryOn(to moment: Tick) {
-    // Never ask for more than the moment needs: what lies beyond it would only be cut again.
+    // Advance no further than needed: later events would only be cut again.
     events += conductor.music.advance(to: moment - Conductor.lookahead)
   }
 }

@@ -1,10 +1,10 @@
 import CFluidSynth
 
-/// FluidSynth as the audio thread sees it: no allocation of ours, no lock (`synth.threadsafe-api` is 0).
+/// FluidSynth for the audio thread: no allocation by us and no lock (`synth.threadsafe-api` is 0).
 final class Grand: @unchecked Sendable {
-  /// The dry bus and seven effect chains, as `Synth.Instrument` has them.
+  /// The dry bus and seven effect chains, as in `Synth.Instrument`.
   static let buses = 8
-  /// Two MIDI channels for each bus: left hand and right hand keep their own pan.
+  /// Two MIDI channels for each bus, since left and right voices have their own pan.
   static let channels: Int32 = 16
 
   let synth: OpaquePointer
@@ -25,7 +25,7 @@ final class Grand: @unchecked Sendable {
     outputs.deallocate()
   }
 
-  /// Plays and silences a chord, so that FluidSynth's own first-time work is done before the audio thread comes.
+  /// Plays and silences a chord, so that FluidSynth completes its lazy initialisation before the audio thread starts.
   func warmUp() {
     let left = UnsafeMutablePointer<Float>.allocate(capacity: 2 * Self.buses * 64)
     let right = left + Self.buses * 64
@@ -34,11 +34,11 @@ final class Grand: @unchecked Sendable {
     for pitch: Int32 in stride(from: 24, through: 108, by: 6) { strike(pitch, 40, pitch < 60 ? -20 : 20, 0) }
     for _ in 0..<8 { render(left, right, 64) }
     silence()
-    // Released voices end within a few runs; what is left in the samples' filters with them.
+    // Released voices and the filters' states end within a few runs.
     for _ in 0..<8 { render(left, right, 64) }
   }
 
-  /// At velocity 0 the key is let go.
+  /// Velocity 0 releases the key.
   func strike(_ pitch: Int32, _ velocity: Int32, _ pan: Int32, _ bus: Int32) {
     let c = (bus & 7) + (pan < 0 ? 8 : 0)
     let place = 64 + pan * 63 / 100
@@ -63,7 +63,7 @@ final class Grand: @unchecked Sendable {
     fluid_synth_process(synth, frames, 0, nil, Int32(2 * Self.buses), outputs)
   }
 
-  /// Tunes every channel, sounding notes too: the engine calls it once for a new A4.
+  /// Tunes every channel, including sounding notes; called once for a new A4.
   func tune(_ hundredthsOfCents: Int32) {
     for c in 0..<Self.channels {
       fluid_synth_set_gen(synth, c, Int32(GEN_FINETUNE.rawValue), Float(hundredthsOfCents) / 100)
@@ -75,7 +75,7 @@ final class Grand: @unchecked Sendable {
   }
 }
 
-// The functions of the interface: at file scope, so that no closure carries an actor's check onto the audio thread.
+// The functions of the interface. At file scope, since closures would carry actor checks onto the audio thread.
 
 private func grand(_ context: UnsafeMutableRawPointer) -> Unmanaged<Grand> { Unmanaged<Grand>.fromOpaque(context) }
 

@@ -2,22 +2,22 @@ import CFluidSynth
 import Glibc
 import Synth
 
-/// The sampled grand: a soundfont's piano played by FluidSynth behind the interface `Instrument`.
+/// The sampled grand: the piano of a soundfont, played by FluidSynth behind the interface `Instrument`.
 ///
-/// Loading takes a second or two and some 115 MB; do it on a background thread, then hand `instrument` to
-/// `Engine.attach(_:)` and keep this object alive as long as the engine. Its own reverb and chorus are off. FluidSynth
-/// works in runs of 64 frames counted from its start, so a note is heard 1–64 frames late, the same for any block size.
+/// Loading takes one or two seconds and about 115 MB: do it on a background thread, pass `instrument` to
+/// `Engine.attach(_:)` and keep this object alive as long as the engine. FluidSynth's reverb and chorus are off. It
+/// works in runs of 64 frames from its start, so a note is 1–64 frames late, independent of block sizes.
 package final class SampledPiano: @unchecked Sendable {
-  /// Why a soundfont cannot be played.
+  /// The reason why a soundfont cannot be used.
   package enum LoadError: Error, Sendable, CustomStringConvertible {
-    /// The file cannot be read, or is no soundfont.
+    /// The file cannot be read or is not a soundfont.
     case unreadable(String)
     /// The font has no instrument in bank 0, program 0.
     case noPiano(String)
-    /// FluidSynth itself could not start.
+    /// FluidSynth could not start.
     case engine
 
-    /// One line, for the user.
+    /// A one-line message for the user.
     package var description: String {
       switch self {
       case .unreadable(let path): "\(path): not a soundfont that can be read (.sf2 or .sf3)"
@@ -27,7 +27,7 @@ package final class SampledPiano: @unchecked Sendable {
     }
   }
 
-  /// The font `./play` installs: the package musescore-general-soundfont-small; its piano is in the public domain.
+  /// The font that `./play` installs, from the package musescore-general-soundfont-small; its piano is in the public domain.
   package static let standardFont = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3"
 
   /// Whether the standard font is installed.
@@ -36,10 +36,10 @@ package final class SampledPiano: @unchecked Sendable {
   private let settings: OpaquePointer
   private let grand: Grand
 
-  /// Loads a font. Not real-time safe: blocks for a second or two.
+  /// Loads a font. Not real-time safe: blocks for one or two seconds.
   package init(font: String = SampledPiano.standardFont) throws(LoadError) {
     guard access(font, R_OK) == 0 else { throw .unreadable(font) }
-    // FluidSynth prints its own lines on bad fonts; we say it once, in ours.
+    // Suppress FluidSynth's messages on bad fonts; ours replaces them.
     fluid_set_log_function(Int32(FLUID_ERR.rawValue), nil, nil)
     fluid_set_log_function(Int32(FLUID_WARN.rawValue), nil, nil)
     guard let settings = new_fluid_settings() else { throw .engine }
@@ -49,7 +49,7 @@ package final class SampledPiano: @unchecked Sendable {
       throw .engine
     }
     let id = fluid_synth_sfload(synth, font, 1)
-    // Selecting loads the samples (dynamic loading): nothing is read while playing.
+    // Selecting a program loads its samples (dynamic loading), so that nothing is read while playing.
     guard id >= 0, (0..<Grand.channels).allSatisfy({ fluid_synth_program_select(synth, $0, id, 0, 0) >= 0 }) else {
       delete_fluid_synth(synth)
       delete_fluid_settings(settings)
@@ -60,7 +60,7 @@ package final class SampledPiano: @unchecked Sendable {
     grand.warmUp()
   }
 
-  /// Hands over an engine that plays the grand of a font or, where none is named, the modal piano.
+  /// Calls `body` with an engine that plays the grand of a font, or the modal piano without one.
   package static func playing(_ patch: Patch, font: String?, _ body: (Engine) throws -> Void) throws {
     let engine = Engine(patch: patch)
     let sampled = try font.map { try SampledPiano(font: $0) }
@@ -68,7 +68,7 @@ package final class SampledPiano: @unchecked Sendable {
       engine.attach(sampled.instrument)
       engine.setPiano(.grand)
     }
-    // The font must outlive the engine that plays it.
+    // The font must outlive the engine.
     try withExtendedLifetime(sampled) { try body(engine) }
   }
 
@@ -77,31 +77,31 @@ package final class SampledPiano: @unchecked Sendable {
     delete_fluid_settings(settings)
   }
 
-  /// What the engine plays: valid as long as this object lives.
+  /// The instrument for the engine; valid while this object lives.
   package var instrument: Instrument {
     Instrument(
       context: Unmanaged.passUnretained(grand).toOpaque(), strike: strikeGrand, pedal: pedalGrand, render: renderGrand,
       tune: tuneGrand)
   }
 
-  /// Ends every note at once.
+  /// Ends all notes at once.
   package func silence() { grand.silence() }
 
   private static func configure(_ settings: OpaquePointer) {
     let numbers: [(String, Double)] = [
       ("synth.sample-rate", 48_000), ("synth.gain", 1),
-      // If ever one has to go, the quietest.
+      // If a voice must be stolen, take the quietest.
       ("synth.overflow.volume", 10_000), ("synth.overflow.age", 100),
     ]
     for (name, value) in numbers { fluid_settings_setnum(settings, name, value) }
     let switches: [(String, Int32)] = [
-      // One thread plays: no lock. Samples of unused presets stay on disk.
+      // A single thread plays, so no lock. Samples of unused presets are not loaded.
       ("synth.threadsafe-api", 0), ("synth.dynamic-sample-loading", 1), ("synth.lock-memory", 0),
       ("synth.reverb.active", 0), ("synth.chorus.active", 0), ("synth.midi-channels", 16),
-      // A stereo pair for each bus: channel c sounds in group c mod 8.
+      // A stereo pair for each bus: channel c is in group c mod 8.
       ("synth.audio-channels", Int32(Grand.buses)), ("synth.audio-groups", Int32(Grand.buses)),
-      // Every note of the stereo font takes two voices, and a slow game under one pedal holds close to a hundred notes: a
-      // voice too few would be cut in the middle of its wave, which clicks (6.7 dB, heard once with 96).
+      // Notes of the stereo font take two voices, and a slow game with held pedal has almost a hundred notes: a stolen
+      // voice is cut within its wave, which clicks (6.7 dB, once with 96 voices).
       ("synth.polyphony", 256), ("synth.cpu-cores", 1),
     ]
     for (name, value) in switches { fluid_settings_setint(settings, name, value) }

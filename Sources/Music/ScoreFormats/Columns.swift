@@ -1,4 +1,4 @@
-/// A number with a fixed count of decimals.
+/// Formats a number with a fixed number of decimals.
 package func fixed(_ x: Double, _ decimals: Int) -> String {
   var scale = 1
   for _ in 0..<decimals { scale *= 10 }
@@ -8,7 +8,7 @@ package func fixed(_ x: Double, _ decimals: Int) -> String {
 }
 
 extension String {
-  /// The text with something before it, as wide as a column.
+  /// Pads the text on the left to a width.
   package func paddedLeft(to width: Int, with character: Character = " ") -> String {
     String(repeating: character, count: max(width - count, 0)) + self
   }

@@ -2,14 +2,14 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// The score as a Standard MIDI File, format 1: M, T and bass on tracks and channels of their own.
+/// Exports the score as a Standard MIDI File, format 1, with M, T and bass on their own tracks and channels.
 ///
-/// A bar of the score is a bar of the file, with a marker, a time signature whose beats are its short notes, and a tempo by
-/// which it lasts as long as it sounds. So onsets are within a tick, which is a millisecond or two, of those of a render.
+/// Each bar of the score is a bar of the file with a marker, a time signature whose beats are its short notes, and a tempo with which it
+/// lasts as long as it sounds. So onsets differ from a render's by at most a tick, one or two milliseconds.
 package enum MIDIFile {
-  /// Ticks of a quarter note. Readers refuse files of many ticks: pretty_midi those of more than 10,000,000.
+  /// Ticks of a quarter note. Some readers refuse long files: pretty_midi those of more than 10,000,000 ticks.
   private static let division = 960
-  /// The order of channels 1, 2 and 3.
+  /// The voices on channels 1, 2 and 3.
   private static let voices: [(voice: ScoreEvent.Voice, name: String)] = [(.m, "M"), (.t, "T"), (.bass, "Bass")]
 
   package static func bytes(_ rendition: Rendition, title: String) -> [UInt8] {
@@ -27,9 +27,9 @@ package enum MIDIFile {
 
   // MARK: Bars
 
-  /// The bars of the file, and with them the way from frames to ticks.
+  /// The bars of the file, which map frames to ticks.
   private struct Grid {
-    /// A bar of the file: where it begins and how long it is.
+    /// A bar of the file: its start and length.
     private struct Measure {
       let frame: Int64
       let tick: Int64
@@ -39,7 +39,7 @@ package enum MIDIFile {
 
     private var measures: [Measure] = []
     private(set) var messages: [Message] = []
-    /// Where the next bar begins, and the microseconds of all before it as the tempos have them.
+    /// The start of the next bar, and the microseconds before it according to the tempos.
     private var (frame, tick, microseconds): (Int64, Int64, Int64) = (0, 0, 0)
 
     init(_ rendition: Rendition) {
@@ -50,7 +50,7 @@ package enum MIDIFile {
         let next = index + 1 < bars.count ? bars[index + 1].start : rendition.end
         let beat = Self.beat(of: bar, long: rendition.rules.bars.long)
         let end = bar.end.rawValue
-        // A pause of some beats is a part of the bar; a longer one has bars of its own.
+        // A pause of at most four beats belongs to the bar; a longer one gets its own bars.
         let isLong = next.rawValue - end > 4 * beat
         add(until: isLong ? end : next.rawValue, beat)
         if isLong { rest(until: next.rawValue) }
@@ -58,7 +58,7 @@ package enum MIDIFile {
       if measures.isEmpty { rest(until: 48_000) }
     }
 
-    /// Frames of a short note of a bar.
+    /// The frames of a bar's short note.
     private static func beat(of bar: Bar, long: Int) -> Int64 {
       let onsets = bar.pairs.compactMap { $0.onset?.rawValue }
       guard let first = onsets.first, let last = onsets.last, last > first else {
@@ -67,7 +67,7 @@ package enum MIDIFile {
       return max((last - first) / Int64(onsets.count - 1), 480)
     }
 
-    /// Adds a bar with as many beats as fit until `end`. Half a beat or less is an eighth, a sixteenth or a 32nd.
+    /// Adds a bar with as many beats as fit until `end`. Half a beat or less becomes an eighth, a sixteenth or a 32nd.
     private mutating func add(until end: Int64, _ beat: Int64) {
       let frames = end - frame
       guard frames > 0 else { return }
@@ -79,7 +79,7 @@ package enum MIDIFile {
       add(until: end, beats: beats, unit: unit)
     }
 
-    /// Adds empty bars of four beats of 12 s at most: a tempo of 5 a minute is the lowest that sequencers commonly take.
+    /// Adds empty bars of four beats of at most 12 s: 5 beats a minute is the lowest tempo that sequencers commonly accept.
     private mutating func rest(until end: Int64) {
       let count = (end - frame + 48 * 48_000 - 1) / (48 * 48_000)
       for left in stride(from: count, to: 0, by: -1) { add(until: frame + (end - frame) / left, beats: 4, unit: 2) }
@@ -87,7 +87,7 @@ package enum MIDIFile {
 
     private mutating func add(until end: Int64, beats: Int64, unit: Int) {
       let ticks = (beats * Int64(4 * division)) >> Int64(unit)
-      // The tempo makes up for the parts of microseconds that earlier ones left out.
+      // The tempo compensates the rounding of earlier ones.
       let wanted = end * 125 / 6 - microseconds
       let tempo = min(max((wanted * Int64(division) + ticks / 2) / ticks, 1), 0xFF_FFFF)
       messages.append(Message(tick: tick, rank: 1, bytes: [0xFF, 0x58, 0x04, UInt8(beats), UInt8(unit), 24, 8]))
@@ -96,7 +96,7 @@ package enum MIDIFile {
       (frame, tick, microseconds) = (end, tick + ticks, microseconds + tempo * ticks / Int64(division))
     }
 
-    /// The tick nearest to a frame.
+    /// The nearest tick to a frame.
     func tick(of frame: Int64) -> Int64 {
       var (low, high) = (0, measures.count - 1)
       while low < high {
@@ -110,7 +110,7 @@ package enum MIDIFile {
 
   private struct Message {
     let tick: Int64
-    /// Note-offs come before all else at a tick, note-ons after.
+    /// Note-offs come first within a tick, note-ons last.
     let rank: Int
     let bytes: [UInt8]
   }
@@ -134,7 +134,7 @@ package enum MIDIFile {
       let place = UInt8(clamping: 64 + Int(note.pan) * 63 / 100)
       if pan != place { messages.append(Message(tick: start, rank: 2, bytes: [0xB0 | channel, 10, place])) }
       pan = place
-      // A key can be struck again only after it was let go: an older stroke still held ends here.
+      // Release a held key before striking it again.
       if let old = sounding[pitch], old.end > start {
         messages[old.place] = Message(tick: start, rank: 0, bytes: [0x80 | channel, pitch, 64])
       }
@@ -145,12 +145,12 @@ package enum MIDIFile {
     return messages
   }
 
-  /// A track. Its `last` messages come at its end, without running status.
+  /// A track chunk, ending with the messages `last`; without running status.
   private static func chunk(_ messages: [Message], end: Int64, last: [[UInt8]] = []) -> [UInt8] {
     var body: [UInt8] = []
     var now: Int64 = 0
     func pause(until tick: Int64) {
-      // Four bytes hold 268,435,455 ticks, some weeks of rest: an empty text stands in the middle of more.
+      // Four bytes hold 268,435,455 ticks, some weeks: split a longer rest with an empty text.
       while tick - now > 0x0FFF_FFFF {
         body += variable(0x0FFF_FFFF) + text(0x01, "")
         now += 0x0FFF_FFFF
@@ -168,7 +168,7 @@ package enum MIDIFile {
     return Array("MTrk".utf8) + big(UInt32(body.count)) + body
   }
 
-  /// A text in Latin-1, as most readers take texts to be.
+  /// A text event in Latin-1, as most readers assume.
   private static func text(_ type: UInt8, _ text: String) -> [UInt8] {
     let bytes = text.unicodeScalars.map { scalar -> UInt8 in
       switch scalar {

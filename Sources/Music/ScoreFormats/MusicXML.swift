@@ -2,9 +2,9 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// The score as MusicXML 4.0: one piano part on three staves (M, T, low notes), a measure a bar.
+/// Exports the score as MusicXML 4.0: a piano part with three staves (M, T, bass), a measure a bar.
 ///
-/// Shorts are quarters without stems, longs whole notes; every measure has a hidden time of its true length.
+/// Short notes are quarters without stems, long notes whole notes; each measure has a hidden time signature of its true length.
 package enum MusicXML {
   package static func text(_ bars: [Bar], rules: ScoreRules, title: String) -> String {
     let scale = rules.scale
@@ -32,7 +32,7 @@ package enum MusicXML {
     let lengths = pairs.map { $0.isLong ? long : 1 }
     let beats = lengths.reduce(0, +)
     var xml = "    <measure number=\"\(number)\">\n      <attributes>"
-    // Sharps less flats.
+    // The number of sharps minus flats.
     let fifths = scale.signature.reduce(0) { $0 + $1.alteration }
     if number == 1 { xml += "<divisions>2</divisions><key><fifths>\(fifths)</fifths></key>" }
     xml += "<time print-object=\"no\"><beats>\(beats)</beats><beat-type>4</beat-type></time>"
@@ -76,7 +76,7 @@ package enum MusicXML {
     "      <direction placement=\"\(place)\"><direction-type>\(type)</direction-type>\(more)</direction>\n"
   }
 
-  /// The low notes ring to the next of them or to the end of the measure.
+  /// Bass notes last until the next one or the end of the measure.
   private static func bass(_ pairs: [Pair], _ lengths: [Int], _ beats: Int, _ scale: Scale) -> String {
     var xml = ""
     var held: [Pitch] = []

@@ -3,7 +3,7 @@ import Synth
 import Tintinnabuli
 
 extension Patch {
-  /// The synthesizer's wiring as a rule file has it.
+  /// The patch of a rule file.
   package init(_ rules: ScoreRules) {
     self.init()
     let mix = rules.mix
@@ -20,7 +20,7 @@ extension Patch {
 }
 
 extension Patch.Node {
-  /// The node a unit of a rule file asks for.
+  /// The node of a rule file's unit.
   package init(_ unit: ScoreRules.Unit) {
     func set(_ target: inout Float, _ name: String) { if let value = unit.values[name] { target = Float(value) } }
     switch unit.kind {

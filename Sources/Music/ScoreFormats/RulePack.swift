@@ -2,16 +2,16 @@ import Base
 import Records
 import Tintinnabuli
 
-/// The shipped rule files as the page has them: one JSON object, which the build makes of the YAML files
-/// (`{"score": {"hash": "…", "rules": {…}}}`, words and numbers as strings).
+/// The shipped rule files for the browser: one JSON object, which the build makes from the YAML files (`{"score":
+/// {"hash": "…", "rules": {…}}}`, words and numbers as strings).
 package struct RulePack: Sendable {
-  /// A rule file: what records name it by, and what it says.
+  /// A rule file: its reference for records, and its rules.
   package typealias Entry = (reference: Record.ScoreRules, rules: ScoreRules)
 
-  /// The rule files, in their order.
+  /// The rule files in order.
   package let entries: [Entry]
 
-  /// Reads a pack; throws what is wrong with the first file that is not good.
+  /// Parses a pack; throws the errors of the first invalid file.
   package init(_ bytes: [UInt8]) throws(RuleErrors) {
     let json: JSON
     do { json = try JSON(bytes: bytes) } catch { throw RuleErrors("\(error)") }
@@ -27,7 +27,7 @@ package struct RulePack: Sendable {
 }
 
 extension RuleTree {
-  /// A tree from JSON; it has no lines.
+  /// A tree from JSON, without line numbers.
   package init(_ json: JSON) {
     switch json {
     case .object(let object):

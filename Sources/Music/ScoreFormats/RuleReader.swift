@@ -2,20 +2,20 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// Reads a rule file's tree into `ScoreRules`, telling everything that is wrong with it at once.
+/// Parses a rule file's tree into `ScoreRules` and collects all errors.
 ///
-/// It knows kinds of values, not the values there are: those the rules themselves go through.
+/// It knows only the kinds of values; `ScoreRules.visit` determines the values themselves.
 package struct RuleReader: RuleVisitor {
-  /// The mapping that is being read; `nil` where it is missing or none, which has been complained about.
+  /// The current mapping; `nil` if it is missing or invalid, which was reported.
   private var node: RuleTree?
   private var path = ""
-  /// The keys asked for in it so far.
+  /// The keys of it visited so far.
   private var asked: [String] = []
   private var isOptional = false
   private let chains: [String]
   package private(set) var errors: [RuleError] = []
 
-  /// Reads a tree. Throws all its errors, in the order of their lines.
+  /// Parses a tree. Throws all errors in line order.
   package static func rules(_ tree: RuleTree) throws(RuleErrors) -> ScoreRules {
     var chains: [String] = []
     if case .list(let list, _)? = tree["chains"] { chains = list.compactMap { $0["name"]?.text } }
@@ -29,7 +29,7 @@ package struct RuleReader: RuleVisitor {
     return rules
   }
 
-  /// Reads a list of units as a chain of their own. Throws all its errors.
+  /// Parses a list of units as a separate chain. Throws all errors.
   package static func chain(units: RuleTree) throws(RuleErrors) -> ScoreRules.Chain {
     var reader = RuleReader(chains: [])
     var chain = ScoreRules.Chain()
@@ -115,7 +115,7 @@ package struct RuleReader: RuleVisitor {
     return list
   }
 
-  /// A value of a kind; `nil` once it has been complained about.
+  /// Parses a value of a kind; `nil` after reporting an error.
   private mutating func read(_ tree: RuleTree, _ kind: RuleKind, _ key: String) -> RuleValue? {
     func number(_ x: Double) -> String { x == x.rounded() ? "\(Int(x))" : "\(x)" }
     let text = tree.text ?? ""
@@ -165,7 +165,7 @@ package struct RuleReader: RuleVisitor {
     }
   }
 
-  /// Reads `{comb: wax-comb, melt: 412}`: a kind with its preset or `custom`, then values that differ.
+  /// Parses `{comb: wax-comb, melt: 412}`: a kind with its preset or `custom`, then differing values.
   private mutating func unit(_ tree: RuleTree, _ kinds: [String], _ key: String) -> RuleValue? {
     guard let kind = ScoreRules.Unit.kinds.first(where: { kinds.contains($0.name) && tree[$0.name] != nil }) else {
       complain(tree, key, "must name a unit such as {comb: wax-comb}; allowed: \(kinds.joined(separator: " "))")
@@ -187,7 +187,7 @@ package struct RuleReader: RuleVisitor {
     return .unit(unit)
   }
 
-  // MARK: - Whether the parts fit each other
+  // MARK: - Consistency
 
   private mutating func check(_ rules: ScoreRules, _ tree: RuleTree) {
     func complain(_ path: String, _ message: String) {
@@ -222,7 +222,7 @@ package struct RuleReader: RuleVisitor {
     for moved in [rules] + rules.tonics.map({ rules.moved(to: $0) }) {
       let compass = moved.melody.compass
       let lowest = compass.lowerBound.midi + 12 * (octaves.min() ?? 0)
-      // Echoes have a ceiling of their own.
+      // Echoes have their own ceiling.
       guard lowest < 33 || compass.upperBound.midi + 12 * (octaves.max() ?? 0) > 108 else { continue }
       let tonic = moved.scale.tonicSpelling.letterName
       complain("hands", "with the compass the hands must stay within A1 (T lies below M) and C8, in \(tonic) too")

@@ -2,44 +2,44 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// The score as a picture: shapes on a page, which SVG and PNG writers draw.
+/// The score as a picture of vector shapes, which the SVG and PNG writers draw.
 package struct ScorePage: Sendable {
-  /// What a page is made of; lengths in points, grey 0 black … 1 white.
+  /// A shape of the page; lengths in points, grey from 0 (black) to 1 (white).
   package enum Shape: Sendable, Hashable {
     case line(x1: Double, y1: Double, x2: Double, y2: Double, width: Double, grey: Double = ink)
-    /// A note head or petal, turned by degrees.
+    /// A note head or petal, rotated by degrees.
     case ellipse(
       x: Double, y: Double, rx: Double, ry: Double, turn: Double = 0, isFilled: Bool = true, grey: Double = ink)
-    /// Cubic curves through points: a start, then three points for each curve.
+    /// Cubic curves through points: a start, then three points for each.
     case curve(points: [[Double]], width: Double, grey: Double = ink)
     case text(
       x: Double, y: Double, size: Double, text: String, isItalic: Bool = false, isCentered: Bool = false,
       grey: Double = pale)
 
-    /// The greys of notes and of words.
+    /// The greys of notes and of text.
     package static let (ink, pale) = (0.12, 0.42)
   }
 
-  /// Width of the page: less than 1,400 where one short line is all there is.
+  /// The page's width, less than 1,400 for a single short line.
   package private(set) var width = 1_400.0
   package private(set) var height = 0.0
   /// The shapes, back to front.
   package private(set) var shapes: [Shape] = []
 
-  /// A line of bars, and the factor its widths are stretched by to fill the page.
+  /// A line of bars, with the factor by which it is stretched to fill the page.
   private struct System {
     var bars: [Bar]
     var stretch = 1.0
   }
 
-  /// Where each system begins.
+  /// The top of each system.
   private var tops: [Double] = []
   private let scale: Scale
-  /// Half the distance of two staff lines.
+  /// Half the distance between staff lines.
   private let step = 4.5
   private let margin = 70.0
 
-  /// Lays out the bars that sounded under a title and a line below it; an excerpt does not end in a double bar.
+  /// Lays out the bars that sounded, with a title and a subtitle; an excerpt has no final double bar.
   package init(_ bars: [Bar], rules: ScoreRules, title: String, subtitle: String, isExcerpt: Bool = false) {
     scale = rules.scale
     let systems = systems(bars.filter { !$0.sounding.isEmpty })
@@ -58,9 +58,9 @@ package struct ScorePage: Sendable {
     height = y - 20
   }
 
-  /// The page cut between systems into pieces no taller than the given points, from top to bottom.
+  /// Splits the page between systems into pieces of at most `limit` points, from top to bottom.
   package func pieces(of limit: Double) -> [Range<Double>] {
-    // Over a system stand the names of its bars, under the one before its ledger lines.
+    // Room for the names of bars above a system, and for ledger lines below the previous one.
     let cuts = tops.dropFirst().map { $0 - 62 }
     var pieces: [Range<Double>] = []
     var begin = 0.0
@@ -78,7 +78,7 @@ package struct ScorePage: Sendable {
   }
   private var prelude: Double { 58 + 11 * Double(scale.signature.count) }
 
-  /// Bars packed into lines, each stretched to the margins; the last only where that takes little.
+  /// Breaks bars into lines stretched to the margins; the last one only if it is almost full.
   private func systems(_ bars: [Bar]) -> [System] {
     var systems: [System] = []
     let room = width - 2 * margin - prelude
@@ -101,7 +101,7 @@ package struct ScorePage: Sendable {
     return systems
   }
 
-  /// The bottom lines of the three staves, from the top of a system.
+  /// The bottom lines of a system's three staves.
   private func bottoms(_ top: Double) -> [Double] { [top + 8 * step, top + 100 + 8 * step, top + 200 + 8 * step] }
 
   private mutating func draw(_ system: System, endsMusic: Bool, top: Double) {
@@ -122,7 +122,7 @@ package struct ScorePage: Sendable {
     for bar in system.bars {
       draw(bar, left: x, stretch: system.stretch, top: top, bottoms: bottoms)
       x += system.stretch * width(of: bar)
-      // A bar that was cut has a thin line; the end has a double one.
+      // A cut bar has a thin barline, the end a double one.
       if endsMusic && bar.index == system.bars.last?.index {
         barline(x - 7, top, bottoms, 0.9)
         barline(x - 1.5, top, bottoms, 3.2)
@@ -158,7 +158,7 @@ package struct ScorePage: Sendable {
     }
   }
 
-  /// A stemless head at its place on the staff whose bottom line is `lowest` (letters counted from C0).
+  /// Draws a stemless head on the staff with bottom line `lowest` (letters counted from C0).
   private mutating func head(_ x: Double, _ bottom: Double, _ lowest: Int, _ pitch: Pitch, isLong: Bool) {
     let spelling = scale.spelling(of: pitch.midi)
     let place = 7 * spelling.octave + spelling.letter - lowest
@@ -184,7 +184,7 @@ package struct ScorePage: Sendable {
 
   private mutating func drawSignature(_ x: Double, _ bottom: Double, isBass: Bool) {
     for (index, sign) in scale.signature.enumerated() {
-      // A bass staff has the same letters two places lower.
+      // On a bass staff the same letters are two positions lower.
       let y = bottom - Double(sign.treblePlace - (isBass ? 2 : 0)) * step
       accidental(x + 11 * Double(index), y, sign.alteration)
     }

@@ -1,15 +1,15 @@
 import Records
 import TicTacToe
 
-/// What a game's score is called.
+/// The title of a game's score.
 package enum ScoreTitle {
-  /// The players, each as `called` by the name that the record keeps.
+  /// The players; `called` converts their names in the record.
   package static func title(_ record: Record, called: (String) -> String = { $0 }) -> String {
     guard let x = record[player: .x], let o = record[player: .o] else { return "Alina" }
     return "\(called(x)) – \(called(o))"
   }
 
-  /// Date, moves (of a long game their number) and result.
+  /// Date, moves (only their number in a long game) and result.
   package static func subtitle(_ record: Record) -> String {
     let (variant, cells) = (record.game.variant, record.game.cells)
     let moves =

@@ -2,7 +2,7 @@ import CSndfile
 import Glibc
 @_exported import ScoreFormats
 
-/// A sound file being written: WAV in 24 bits or FLAC in 24 bits, stereo.
+/// Writes a stereo sound file: 24-bit WAV or FLAC.
 package final class AudioFile {
   package enum Format: Sendable {
     case wav, flac
@@ -11,11 +11,11 @@ package final class AudioFile {
   private let descriptor: Int32
   private let path: String
   private var file: OpaquePointer?
-  /// The first error of the system while bytes were written, 0 for none. libsndfile does not tell the errors of what it
-  /// writes last: the header's lengths and the last block of FLAC.
+  /// The first errno of a write, 0 for none. libsndfile does not report errors of its last writes: the lengths in the
+  /// header and FLAC's last block.
   private var failure: Int32 = 0
 
-  /// Bytes that the header of a WAV file can count: 4 h 8 min. Longer files are RF64 (EBU Tech 3306), which counts in 64 bits.
+  /// The largest WAV file in bytes (4 h 8 min), limited by its 32-bit header. Longer files are RF64 (EBU Tech 3306) with 64 bits.
   private static let longestWAV = Int(UInt32.max) - 4_096
 
   /// Creates a file for the given number of frames; throws `ScoreFileError` if that fails.
@@ -28,7 +28,7 @@ package final class AudioFile {
     info.channels = 2
     let major = format == .flac ? SF_FORMAT_FLAC : frames * 6 > Self.longestWAV ? SF_FORMAT_RF64 : SF_FORMAT_WAV
     info.format = Int32(major | SF_FORMAT_PCM_24)
-    // libsndfile copies the table of functions.
+    // libsndfile copies the function table.
     var access = Self.access
     file = sf_open_virtual(&access, Int32(SFM_WRITE), &info, Unmanaged.passUnretained(self).toOpaque())
     guard file != nil, failure == 0 else {
@@ -38,14 +38,14 @@ package final class AudioFile {
     alina_sf_set_clipping(file)
   }
 
-  /// Appends interleaved stereo samples, −1…1.
+  /// Appends interleaved stereo samples −1…1.
   package func write(_ samples: UnsafeBufferPointer<Float>) throws(ScoreFileError) {
     let frames = sf_count_t(samples.count / 2)
     guard let base = samples.baseAddress else { return }
     guard sf_writef_float(file, base, frames) == frames, failure == 0 else { throw refusal }
   }
 
-  /// Writes what is left, and the lengths into the header. The file is whole only if this does not throw.
+  /// Writes the remaining samples and the header's lengths. The file is complete only if this does not throw.
   package func finish() throws(ScoreFileError) {
     sf_close(file)
     file = nil
@@ -95,7 +95,7 @@ package final class AudioFile {
   }
 }
 
-/// Something about a file that its user must mend: one line.
+/// An error in a file that the user can correct, in one line.
 package struct ScoreFileError: Error, CustomStringConvertible, Sendable, Hashable {
   package let description: String
 

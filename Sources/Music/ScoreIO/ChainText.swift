@@ -2,7 +2,7 @@ import ScoreFormats
 import Tintinnabuli
 
 extension RuleReader {
-  /// Reads a chain as the command line has it: `comb:wax-comb melt=412, ringmod:bell`.
+  /// Parses a chain of the command line: `comb:wax-comb melt=412, ringmod:bell`.
   package static func chain(_ text: String) throws(ScoreFileError) -> ScoreRules.Chain {
     do {
       return try chain(units: .list(text.split(separator: ",").map { unit(String($0)) }, line: 0))
@@ -12,8 +12,8 @@ extension RuleReader {
     }
   }
 
-  /// A unit of the command line as a rule file has it: its kind with the preset, the first if it names none, then values
-  /// that differ; `gain:-3` is its one value.
+  /// Converts a unit of the command line to the form of rule files: its kind with the preset (the first by default),
+  /// then differing values; `gain:-3` has only a value.
   private static func unit(_ text: String) -> RuleTree {
     let words = text.replacing(": ", with: ":").split(separator: " ").map(String.init)
     func pair(_ word: String, at separator: Character) -> (String, String?) {

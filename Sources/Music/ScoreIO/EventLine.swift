@@ -2,34 +2,34 @@ import Base
 import ScoreModel
 import Tintinnabuli
 
-/// One line of JSON that tells a score what happened, as `alina-score live` reads it.
+/// An input line of `alina-score live`: an event for the score in JSON.
 package struct EventLine: Sendable {
-  /// What a line may tell.
+  /// The kind of line.
   package enum Kind: Sendable {
-    /// Something happened: a bar begins.
+    /// An event that begins a bar.
     case event(Event)
-    /// A piece begins.
+    /// The start of a piece.
     case begin
-    /// The last event is taken back.
+    /// The undo of the last event.
     case undo
-    /// The piece ends without an event; it is given up where nothing closes it.
+    /// The end of the piece without an event; `nil` if it is given up without an arch.
     case end(End?)
-    /// A connection was lost, or is back.
+    /// A connection was lost or restored.
     case connection(lost: Bool)
   }
 
   package let kind: Kind
-  /// Seconds from the first sound; `nil` for now.
+  /// Seconds from the first sound; `nil` for at once.
   package let at: Double?
 
-  /// The fields of a line, of an event's end and of its marks; the page's JSON Schema has the same.
+  /// The fields of a line, of an event's end and of its marks; the documentation's JSON Schema has the same.
   package static let fields = [
     "at", "begin", "closes", "connection", "degree", "end", "facts", "leads", "leaves", "line", "marks", "pace",
     "phase",
     "pitch", "returns", "root", "sentence", "standing", "stood", "undo", "voice",
   ]
 
-  /// Reads a line; throws what is wrong with it and what is allowed.
+  /// Parses a line; throws the error and the permitted values.
   package init(_ text: some StringProtocol, rules: ScoreRules) throws(ScoreFileError) {
     let json: JSON
     do { json = try JSON(String(text)) } catch { throw ScoreFileError("\(error)") }
@@ -149,9 +149,9 @@ package struct EventLine: Sendable {
   }
 }
 
-/// A score that is composed while lines come in.
+/// A score composed from incoming lines.
 package struct LiveScore {
-  /// Its conductor: `open` it first, and `advance` it as time goes by.
+  /// The conductor: call `open` first, and `advance` over time.
   package var conductor: Conductor
   private var last = Tick.zero
   private var isBegun = false
@@ -161,13 +161,13 @@ package struct LiveScore {
     conductor.inTime = []
   }
 
-  /// The moment at which a line is heard that is read `now`: its own time, or `now` where it has none or that is over.
+  /// The time at which a line read at `now` sounds: its own, or `now` if it has none or is late.
   package func moment(of line: EventLine, now: Tick) -> Tick {
-    // Two downbeats at one moment would be one.
+    // Two downbeats need different times.
     max(line.at.map { .seconds($0) } ?? now, now, isBegun ? last + .milliseconds(10) : .zero)
   }
 
-  /// Answers a line. Before `now` nothing can sound any more.
+  /// Composes a line. Events before `now` cannot sound any more.
   package mutating func hear(_ line: EventLine, now: Tick) -> [ScoreEvent] {
     let moment = moment(of: line, now: now)
     var events = conductor.advance(to: moment - Conductor.lookahead)
@@ -183,7 +183,7 @@ package struct LiveScore {
     return events
   }
 
-  /// Plays what is left of the last bar and of an arch, and fades; returns where the last bar ends.
+  /// Plays the rest of the last bar and any arch, and fades out; returns the end of the last bar.
   package mutating func finish() -> (events: [ScoreEvent], end: Tick) {
     let events = conductor.hearOut()
     let end = conductor.bars.last?.end ?? last

@@ -6,7 +6,7 @@ import ScoreFormats
 import TicTacToe
 import Tintinnabuli
 
-/// The score explained: bar by bar the facts, the rules that fired, and why each note is there.
+/// Explains the score bar by bar: facts, applied rules, and the reason for each note.
 package enum Explanation {
   /// Explains a rendition made with `explains: true`.
   package static func text(_ rendition: Rendition, record: Record) -> String {
@@ -20,7 +20,7 @@ package enum Explanation {
     if bar.kind == .move, let move = moves.first(where: { $0.ply == bar.ply }) {
       let awakens = move == moves.awakening
       lines.append("  facts: " + describe(move, awakens: awakens))
-      // Whether a human lost is read off the bar's own sign.
+      // The bar's own sign tells whether a human lost.
       let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
       let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: known) }.map(\.name)
       lines.append("  rules: " + (fired.isEmpty ? "calm" : fired.joined(separator: ", ")) + heard(bar))
@@ -39,7 +39,7 @@ package enum Explanation {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// The facts of a move in words.
+  /// The facts of a move as text.
   static func describe(_ move: VariantMove, awakens: Bool) -> String {
     let variant = move.after.variant
     func cells(_ set: SquareSet) -> String {

@@ -9,14 +9,14 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Whether form is heard: sessions of games at the pace of people, and of opponents whom nobody waits for.
+/// Measures the musical form in sessions of games at the pace of people, and of computers alone.
 package struct FormReport: Sendable {
-  /// A figure, what it must be, and whether it is.
+  /// A measured value, its requirement, and whether it is met.
   package typealias Row = (name: String, value: String, wanted: String, holds: Bool)
 
   package private(set) var rows: [Row] = []
 
-  /// Plays the games as sessions by some rules.
+  /// Plays the games as sessions with rules.
   package init(_ records: [Record], rules: ScoreRules) {
     for pace in PaceReport.medians { add(Session(records, rules: rules, median: pace.seconds), pace.name) }
     listen(records, rules)
@@ -36,7 +36,7 @@ package struct FormReport: Sendable {
     rows.append(("\(pace): bars heard note for note in half an hour", percent(value), "<= 15 %", value <= 15))
   }
 
-  /// Two hours of opponents whom nobody waits for.
+  /// Two hours of games between computers.
   private mutating func listen(_ records: [Record], _ rules: ScoreRules) {
     let session = Session(records, rules: rules, median: nil, until: .seconds(7_200))
     var (long, all) = (0, 0)
@@ -45,7 +45,7 @@ package struct FormReport: Sendable {
       let onsets = bar.pairs.compactMap { ($0.m ?? $0.t)?.onset }
       guard let last = onsets.last else { continue }
       let longest = zip(onsets.dropFirst(), onsets).map { $0 - $1 }.max() ?? .zero
-      // What follows the bar ends its long note.
+      // The next bar ends the long note.
       if (bar.cut ?? bar.end - bar.start) - last > Tick(rawValue: 3 * longest.rawValue) { long += 1 }
     }
     share("listening: long notes of more than three short ones", long, of: all, least: 85)
@@ -62,10 +62,10 @@ package struct FormReport: Sendable {
       let motto = Self.motto(of: winner, in: record.game.variantMoves).compactMap { move in
         bars.first { $0.kind == .move && $0.ply == move.ply }?.pairs.first?.m?.pitch.midi
       }
-      // The last note of all is not the motto's.
+      // The final note follows the motto.
       let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.dropLast().suffix(
         motto.count)
-      // In whatever octave.
+      // Independent of the octave.
       func steps(_ notes: [Int]) -> [Int] { zip(notes.dropFirst(), notes).map { ($0 - $1 + 120) % 12 } }
       if steps(Array(last)) == steps(Array(motto)) { played += 1 }
     }
@@ -77,14 +77,14 @@ package struct FormReport: Sendable {
     rows.append(("draws that end as the draw before", "\(same) of \(draws.count)", "0", same == 0))
   }
 
-  /// The moves that the winner's last notes recall: the first three, or those on each of three boards in a line.
+  /// The moves of the motto in the winner's last notes: the first three, or the first three on each board of the winning line.
   private static func motto(of winner: Player, in moves: [VariantMove]) -> [VariantMove] {
     let own = moves.filter { $0.mover == winner }
     guard let last = moves.last, !last.winningBoards.isEmpty else { return Array(own.prefix(3)) }
     return last.winningBoards.flatMap { board in own.filter { $0.board == board }.prefix(3) }
   }
 
-  /// The loudness of phrases, by the modal piano's own touch.
+  /// The loudness of phrases with the modal piano's response.
   private mutating func dynamics(_ session: Session, _ rules: ScoreRules) {
     var levels: [Int: Double] = [:]
     let heard = session.bars.filter { $0.sounding.count > 1 }.map { bar in
@@ -105,8 +105,8 @@ package struct FormReport: Sendable {
 
   private func percent(_ value: Double) -> String { fixed(value, 1) + " %" }
 
-  /// Whether the last note of M is a tone of the tonic's triad, as the root of its bar says it, and what is struck lowest with it
-  /// is the tonic; where nothing is, the bed sounds the root.
+  /// Whether the last note of M is a tone of the tonic's triad, by the root of its bar, and the lowest note struck with
+  /// it is the tonic; without one the bed plays the root.
   private static func endsAtHome(_ bars: [Bar], tonic: Scale) -> Bool {
     guard let bar = bars.last(where: { $0.kind == .closing && $0.pairs.last?.m != nil }), bar.root == 0,
       let pair = bar.pairs.last, let m = pair.m
@@ -115,7 +115,7 @@ package struct FormReport: Sendable {
     return tonic.isTriad(m.pitch.midi) && isTonic ?? true
   }
 
-  /// Whether a longest bar of a game, with the phrases that extend it, lies in the middle third or later.
+  /// Whether one of a game's longest bars, phrases included, is in the middle third or later.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
     for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {
@@ -129,7 +129,7 @@ package struct FormReport: Sendable {
     return 3 * place >= lengths.count
   }
 
-  /// How many bars are an earlier one of the last half hour note for note, M and T.
+  /// The number of bars that repeat an earlier one of the last half hour note for note, M and T.
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)
@@ -163,18 +163,17 @@ package struct FormReport: Sendable {
 }
 
 extension FormReport {
-  /// Games one after another: their bars as heard.
+  /// Consecutive games with their bars as heard.
   private struct Session {
     let records: [Record]
-    /// The bars of each game, without echoes.
+    /// The bars of each game without echoes.
     private(set) var games: [[Bar]] = []
-    /// Every bar, echoes among them.
+    /// All bars, including echoes.
     private(set) var bars: [Bar] = []
     /// The scale of each game.
     private(set) var tonics: [Scale] = []
 
-    /// Plays games among people who think for `median` seconds, or among opponents whom nobody waits for; the arch of each
-    /// is heard out.
+    /// Plays games between people who think for `median` seconds, or between computers; each arch is played to its end.
     init(_ records: [Record], rules: ScoreRules, median: Double?, until end: Tick? = nil) {
       self.records = records
       var generator = SplitMix64(seed: 7, index: 0xF0E)

@@ -3,16 +3,16 @@ import Foundation
 import ScoreModel
 import Tintinnabuli
 
-/// A port of the ALSA sequencer, to which other programs can listen.
+/// A port of the ALSA sequencer that other programs can connect to.
 package final class MIDIPort {
   private let sequencer: OpaquePointer
   private let coder: OpaquePointer
   private let port: Int32
 
-  /// Opens the port of a client, by whose name `aconnect` and others find it.
+  /// Opens the port of a client, which `aconnect` and others find by its name.
   ///
-  /// - Parameter name: The client's name; a number is added where another client has it.
-  /// - Throws: One line where this machine has no sequencer.
+  /// - Parameter name: The client's name; a number is appended if it is used.
+  /// - Throws: A one-line error if the machine has no sequencer.
   package init(name: String) throws(ScoreFileError) {
     alina_alsa_silence()
     var sequencer: OpaquePointer?
@@ -36,7 +36,7 @@ package final class MIDIPort {
     (self.sequencer, self.coder, self.port) = (sequencer, coder, port)
   }
 
-  /// A name that no client has: the wanted one, or it with the least number from 2.
+  /// An unused name: the requested one, or with the lowest free number from 2.
   static func unused(_ name: String, besides names: Set<String>) -> String {
     var (unused, number) = (name, 1)
     while names.contains(unused) {
@@ -63,7 +63,7 @@ package final class MIDIPort {
     snd_seq_close(sequencer)
   }
 
-  /// Sends MIDI messages at once, in order.
+  /// Sends MIDI messages at once and in order.
   package func send(_ messages: [UInt8]) {
     for byte in messages {
       var event = snd_seq_event_t()
@@ -73,25 +73,25 @@ package final class MIDIPort {
   }
 }
 
-/// Sends the notes of a synthesizer that plays in real time to a port as they sound, from a thread of its own.
+/// Sends the notes of a real-time synthesizer to a port as they sound, on its own thread.
 package final class MIDIPlayer: @unchecked Sendable {
   private let port: MIDIPort
   private let now: @Sendable () -> Tick
   private let condition = NSCondition()
-  /// Guarded by `condition`, as is `isOver`.
+  /// Protected by `condition`, like `isOver`.
   private var stream = MIDIStream()
   private var isOver = false
 
-  /// How often it is looked for what is due while something sounds, in seconds: half of what an ear tells apart.
+  /// Seconds between checks for due events while notes sound: half the difference that is audible.
   private static let interval = 0.005
 
-  /// - Parameter now: What is heard at this moment; called from the thread.
+  /// - Parameter now: Returns the currently audible time; called on the thread.
   package init(port: MIDIPort, now: @escaping @Sendable () -> Tick) {
     (self.port, self.now) = (port, now)
     Thread.detachNewThread { [self] in run() }
   }
 
-  /// Takes events as they are posted to the synthesizer.
+  /// Takes events posted to the synthesizer.
   package func post(_ events: [ScoreEvent]) {
     condition.withLock {
       stream.post(events)
@@ -99,7 +99,7 @@ package final class MIDIPlayer: @unchecked Sendable {
     }
   }
 
-  /// Lets go of every key; nothing is sent afterwards.
+  /// Releases all keys and sends nothing afterwards.
   package func stop() {
     condition.withLock {
       guard !isOver else { return }

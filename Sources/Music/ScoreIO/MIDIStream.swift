@@ -1,7 +1,7 @@
 import ScoreModel
 import Tintinnabuli
 
-/// The score as a stream of MIDI messages in real time: M, T and bass on channels 1, 2 and 3, as in the file.
+/// The score as real-time MIDI messages: M, T and bass on channels 1, 2 and 3, as in the file.
 package struct MIDIStream: Sendable {
   private var waiting: [ScoreEvent] = []
   private var held: [Key] = []
@@ -15,13 +15,13 @@ package struct MIDIStream: Sendable {
 
   package init() {}
 
-  /// Whether nothing sounds and nothing waits.
+  /// Whether no note sounds or is pending.
   package var isQuiet: Bool { waiting.isEmpty && held.isEmpty }
 
-  /// Takes events as they are posted to a synthesizer; a cut takes back what has not sounded.
+  /// Takes events posted to a synthesizer; a cut removes pending ones.
   package mutating func post(_ events: [ScoreEvent]) { waiting = ScoreEvent.heard(waiting + events) }
 
-  /// The messages of what begins and ends before `frame`, in order.
+  /// The messages of notes that begin or end before `frame`, in order.
   package mutating func messages(before frame: Tick) -> [UInt8] {
     let due = waiting.filter { $0.frame < frame }.inOrder
     waiting.removeAll { $0.frame < frame }
@@ -32,7 +32,7 @@ package struct MIDIStream: Sendable {
       case .pedal: bytes += (0..<3).flatMap { [0xB0 | $0, 64, event.amount] }
       case .note where event.voice != .ui:
         let channel = event.voice.rawValue
-        // A key can be struck again only after it was let go.
+        // Release the key before striking it again.
         bytes += release { $0.channel == channel && $0.pitch == event.pitch.rawValue }
         bytes += [0xB0 | channel, 10, UInt8(clamping: 64 + Int(event.pan) * 63 / 100)]
         bytes += [0x90 | channel, event.pitch.rawValue, event.velocity]
@@ -44,7 +44,7 @@ package struct MIDIStream: Sendable {
     return bytes + release { $0.end <= frame }
   }
 
-  /// The messages that let go of every key and of the pedal, and All Notes Off (controller 123) for a listener that missed some.
+  /// Messages that release all keys and the pedal, and All Notes Off (controller 123) in case a receiver missed some.
   package mutating func silence() -> [UInt8] {
     release { _ in true } + (0..<3).flatMap { [0xB0 | $0, 64, 0, 0xB0 | $0, 123, 0] }
   }

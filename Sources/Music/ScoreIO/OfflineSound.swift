@@ -3,23 +3,23 @@ import ScoreFormats
 import Synth
 import Tintinnabuli
 
-/// The window's engine without its clock: events in, samples to a file.
+/// Renders events to a file with the window's engine, faster than real time.
 package struct OfflineSound {
   private let events: [ScoreEvent]
   private let end: Tick
-  /// Seconds to write, from the first sound.
+  /// The seconds to write, from the first sound.
   package var range = 0.0...Double.greatestFiniteMagnitude
-  /// When the strings and the rest of the patch go to other rules.
+  /// The times at which the patch changes to other rules.
   package var turns: [(at: Tick, rules: ScoreRules)] = []
 
-  /// Prepares events, of which the last bar ends at `end`.
+  /// Prepares events whose last bar ends at `end`.
   package init(_ events: [ScoreEvent], end: Tick) {
     self.events = events
     self.end = end
   }
 
-  /// Renders to a file with an engine whose patch and piano are set; `progress` is told the seconds done and all, and
-  /// what it throws ends the work.
+  /// Renders to a file with an engine whose patch and piano are set. `progress` gets the seconds done and in all; an
+  /// error it throws ends the work.
   package func write(
     to path: String, format: AudioFile.Format, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void = { _, _ in }
@@ -34,7 +34,7 @@ package struct OfflineSound {
   }
 
   /// The frames to write.
-  /// - Throws: If none is in the range.
+  /// - Throws: If the range is empty.
   private var frames: Range<Int64> {
     get throws {
       let end = min((self.end + OfflineRenderer.tail).seconds, range.upperBound)
@@ -45,7 +45,7 @@ package struct OfflineSound {
     }
   }
 
-  /// Renders with an engine piece by piece; those before the range are empty.
+  /// Renders in chunks; those before the range are empty.
   package func render(_ engine: Engine, _ body: (_ samples: [Float], _ done: Double, _ all: Double) throws -> Void)
     throws
   {
@@ -59,7 +59,7 @@ package struct OfflineSound {
         engine.load(Patch(turn.rules))
         turns.removeFirst()
       }
-      // What comes before the range is rendered all the same: its notes ring on.
+      // Frames before the range are rendered too, since their notes continue.
       let run = Int(min(4_800, (frame < first ? first : last) - frame))
       let samples = renderer.render(frames: run)
       frame += Int64(run)

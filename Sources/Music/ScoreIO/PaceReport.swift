@@ -7,36 +7,36 @@ import ScoreFormats
 import TicTacToe
 import Tintinnabuli
 
-/// How much of what is composed is heard when people play: games at thinking times as people have them, among people
-/// and against an opponent who answers in musical time.
+/// Measures how much of the composed music is heard with realistic thinking times, between people and against an
+/// opponent who replies in musical time.
 package struct PaceReport: Sendable {
-  /// The medians that are measured, in seconds.
+  /// The median thinking times to measure, in seconds.
   package static let medians = [
     (name: "quick", seconds: 1.5), (name: "median", seconds: 4), (name: "slow", seconds: 12),
   ]
-  /// Twenty thinking times, each as likely, as multiples of their median (log-normal, σ 0.65).
+  /// Twenty equally likely thinking times as multiples of their median (log-normal, σ 0.65).
   package static let spread = [
     0.28, 0.39, 0.47, 0.55, 0.61, 0.68, 0.75, 0.81, 0.88, 0.96, 1.04, 1.13, 1.23, 1.34, 1.48, 1.64, 1.83, 2.11, 2.55,
     3.58,
   ]
 
   package let pace: String
-  /// Whether O is an opponent who answers in musical time.
+  /// Whether O is an opponent who replies in musical time.
   package let hasOpponent: Bool
-  /// Bars of moves.
+  /// The number of bars of moves.
   package private(set) var bars = 0
-  /// Those whose long note was heard.
+  /// The number of these whose long note was heard.
   package private(set) var reached = 0
-  /// Pairs composed.
+  /// The number of pairs composed.
   package private(set) var pairs = 0
-  /// Seconds from each long note that was heard to the next, echoes' and those resolved late among them, from the
-  /// first bar to the end of the arch.
+  /// Seconds between consecutive heard long notes, including those of echoes and resolved ones, from the first bar to
+  /// the end of the arch.
   package private(set) var between: [Double] = []
 
-  /// The share of bars that reach their long note, 0–1.
+  /// The share of bars whose long note is heard, 0–1.
   package var share: Double { bars == 0 ? 1 : Double(reached) / Double(bars) }
 
-  /// Measures games at a pace (`all` for each), among people and against an opponent.
+  /// Measures games at a pace (`all` for each), between people and against an opponent.
   package static func all(_ records: [Record], rules: ScoreRules, paces: String = "all") -> [PaceReport] {
     medians.filter { paces == "all" || $0.name == paces }.flatMap { pace in
       [false, true].map { hasOpponent in
@@ -71,7 +71,7 @@ package struct PaceReport: Sendable {
     }
     for bar in conductor.music.bars {
       guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
-      // What the bar before was kept from saying is said late, and held under this one.
+      // The resolved long note of the previous bar, held below this one.
       for note in bar.pairs[0].bass where note.onset > .zero {
         let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset
         if held.seconds >= 2 * rules.bars.quickest { hear(bar.start + note.onset) }
@@ -86,7 +86,7 @@ package struct PaceReport: Sendable {
     }
   }
 
-  /// The table of some reports.
+  /// The reports as a table.
   package static func text(_ reports: [PaceReport]) -> String {
     var lines = [
       "pace    against   bars  reach their long note  pairs a bar  seconds between long notes: 10 %, half, 90 %, most"

@@ -2,10 +2,9 @@ import Base
 import Records
 import TicTacToe
 
-/// The population the measures are taken over: players that win if they can, else block, else move at random.
+/// The reference games for measurements: players win if they can, else block, else move at random.
 package enum ReferenceGames {
-  /// Game `index` of a seed, as a record whose music has a seed of its own. In Ultimate what is won and blocked is a small
-  /// board.
+  /// Game `index` of a seed, as a record with its own seed for the music. In Ultimate the players win and block small boards.
   package static func game(_ variant: Variant = .classic, seed: UInt64, index: Int) -> Record {
     var generator = SplitMix64(seed: seed, index: UInt64(index))
     var game = Game(from: VariantState(startOf: variant))

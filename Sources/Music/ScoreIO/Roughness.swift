@@ -9,11 +9,11 @@ package enum Roughness {
   static let s2 = 18.96
   static let a1 = -3.51
   static let a2 = -5.75
-  /// Partials of the model tone, each `decay` of the one below.
+  /// The number of partials of the model tone; each has `decay` times the amplitude of the previous one.
   static let partials = 6
   static let decay = 0.88
 
-  /// The roughness of two notes struck together, for equal touch.
+  /// The roughness of two simultaneous notes of equal velocity.
   package static func of(_ a: Pitch, _ b: Pitch) -> Double {
     let spectrum = [a, b].flatMap { pitch in
       let f0 = Pitch.frequency(midi: Double(pitch.midi))
@@ -31,7 +31,7 @@ package enum Roughness {
     return sum
   }
 
-  /// The duration-weighted mean roughness of the M–T pairs of some bars; `nil` if they have none.
+  /// The mean roughness of M–T pairs in bars, weighted by duration; `nil` without pairs.
   package static func of(_ bars: some Sequence<Bar>) -> Double? {
     var sum = 0.0
     var time = 0.0

@@ -2,18 +2,18 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// What a good rule file asks for and can never have, or not as it asks for it.
+/// Warns of requests in a valid rule file that can never be fulfilled, or not as written.
 ///
-/// Wishes give way in this order: a bar keeps its number of pairs and its downbeat; then what its sign settles (an
-/// awakening's note, the second pair); then the cells of a line, which sound in another octave where they are out of
-/// reach; then the widest move, which is widened; last come all prices.
+/// Requests give way in this order: a bar keeps its number of pairs and its downbeat; then the notes fixed by its sign
+/// (an awakening's note, the second pair); then the cells of a line, which sound in another octave if out of reach;
+/// then the widest move, which is widened; last all costs.
 package enum RuleAdvice {
-  /// A line for each wish.
+  /// A line for each such request.
   package static func lines(_ rules: ScoreRules) -> [String] {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
   }
 
-  /// A line for each pitch that would lie beyond the 88 keys: on which tonics it sounds in another octave instead.
+  /// A line for each pitch that some tonics move off the 88 keys, so that it sounds in another octave.
   package static func moved(_ rules: ScoreRules) -> [String] {
     var tonics: [String: [String]] = [:]
     var names: [String] = []
@@ -37,7 +37,7 @@ package enum RuleAdvice {
     return names.map { "\($0) sounds in another octave in \((tonics[$0] ?? []).joined(separator: " "))" }
   }
 
-  /// Whether T of a sign stays on the 88 keys for every M of the compass and for both hands.
+  /// Whether a sign's T stays on the 88 keys for every M of the compass in both voices.
   private static func staysOnKeys(_ sign: SignRule, _ rules: ScoreRules) -> Bool {
     [rules.first, rules.second].allSatisfy { hand in
       (rules.melody.compass.lowerBound.midi...rules.melody.compass.upperBound.midi).allSatisfy { midi in
@@ -80,7 +80,7 @@ package enum RuleAdvice {
     if sign.visitsLine {
       let far = Line.all.filter { line in
         let cells = line.map { degrees[$0.index] }
-        // The winning move may be any of the three; the nearer cell follows it, the other one that.
+        // The winning move may be any of the three; the nearer cell comes next, then the other.
         return cells.contains { first in
           let others = cells.filter { $0 != first }.sorted { abs($0 - first) < abs($1 - first) }
           let steps = zip([first] + others, others).map { abs($0 - $1) }

@@ -2,14 +2,14 @@ import ScoreFormats
 import Tintinnabuli
 import Yams
 
-/// Ten numbers of a rule file that matter most, as dials that turn in the file's own text: comments and layout stay.
+/// The ten most important numbers of a rule file as dials, which change the file's text but keep comments and layout.
 package struct RuleDials {
   package struct Dial: Sendable {
-    /// Its keys from the top of the file, joined by dots.
+    /// The keys from the top of the file, joined by dots.
     package let key: String
-    /// How far the dial turns.
+    /// The range of the dial.
     package let range: ClosedRange<Double>
-    /// What one step of it adds.
+    /// The increment of a step.
     package let step: Double
   }
 
@@ -23,19 +23,19 @@ package struct RuleDials {
 
   /// The text of the rule file.
   package private(set) var text: String
-  /// The number of the dial that is turned.
+  /// The index of the selected dial.
   package private(set) var chosen = 0
 
   package init(_ text: String) { self.text = text }
 
-  /// Chooses a dial some places on; after the last comes the first.
+  /// Selects a dial relative to the current one; wraps around.
   package mutating func choose(_ places: Int) {
     chosen = ((chosen + places) % Self.all.count + Self.all.count) % Self.all.count
   }
 
-  /// Turns the chosen dial some steps, as far as it goes.
+  /// Turns the selected dial by a number of steps within its range.
   ///
-  /// - Throws: That the file does not have the number, or what is wrong with the file.
+  /// - Throws: If the file lacks the number, or becomes invalid.
   package mutating func turn(_ steps: Int) throws(ScoreFileError) {
     let dial = Self.all[chosen]
     guard let (value, place) = number(dial) else { throw ScoreFileError("the file has no number \(dial.key)") }
@@ -48,10 +48,10 @@ package struct RuleDials {
     self.text = text
   }
 
-  /// The dials as lines, the chosen one marked.
+  /// The dials as lines with the selected one marked.
   package var lines: [String] { Self.all.indices.map { line($0) } }
 
-  /// One dial: its name, its value, and where that is on its way.
+  /// A dial's name, value and position.
   package func line(_ index: Int) -> String {
     let dial = Self.all[index]
     let name = (index == chosen ? "> " : "  ") + dial.key.padded(to: 24)
@@ -63,12 +63,12 @@ package struct RuleDials {
     return name + RuleText.number(value).padded(to: 7) + ends.0.paddedLeft(to: 4) + " \(scale) " + ends.1
   }
 
-  /// A dial's number in the text, and where it stands.
+  /// A dial's number in the text with its range.
   private func number(_ dial: Dial) -> (Double, Range<String.Index>)? {
     var node = try? Yams.compose(yaml: text, .basic)
     for key in dial.key.split(separator: ".") { node = node?.mapping?[Node(String(key), Tag(.str))] }
     guard let scalar = node?.scalar, let value = Double(scalar.string), let mark = node?.mark else { return nil }
-    // By scalars: CRLF is one character.
+    // Count scalars, since CRLF is one Character.
     let lines = text.unicodeScalars.split(separator: "\n", maxSplits: mark.line, omittingEmptySubsequences: false)
     guard mark.line <= lines.count else { return nil }
     let line = lines[mark.line - 1]

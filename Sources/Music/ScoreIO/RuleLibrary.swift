@@ -6,17 +6,17 @@ import ScoreFormats
 import TicTacToe
 import Tintinnabuli
 
-/// Where rule files are found, and how one is loaded.
+/// Finds and loads rule files.
 package enum RuleLibrary {
-  /// A rule file that was read and found good.
+  /// A valid rule file.
   package struct Loaded: Sendable, Hashable {
     package let rules: ScoreRules
-    /// Where it was.
+    /// The file's path.
     package let path: String
-    /// FNV-1a (64 bits) of its bytes, hexadecimal: what records keep beside the name.
+    /// FNV-1a (64 bits) of its bytes in hexadecimal, stored in records beside the name.
     package let hash: String
 
-    /// What records name it by: a shipped file by its name, another by its file name; and its hash.
+    /// The reference for records: the name of a shipped file or the file name of another, with the hash.
     package var reference: Record.ScoreRules {
       let file = URL(fileURLWithPath: path).lastPathComponent
       let name = file.hasSuffix(".yaml") ? String(file.dropLast(5)) : file
@@ -24,10 +24,10 @@ package enum RuleLibrary {
     }
   }
 
-  /// The rules a session begins with.
+  /// The default rules.
   package static let standard = "score"
 
-  /// The names of the rule files that are shipped, the standard one first.
+  /// The names of the shipped rule files, standard first.
   package static var names: [String] {
     guard let folder = path(of: standard).map({ URL(fileURLWithPath: $0).deletingLastPathComponent().path }) else {
       return []
@@ -37,12 +37,12 @@ package enum RuleLibrary {
     return [standard] + names.filter { $0 != standard && isRules("\(folder)/\($0).yaml") }
   }
 
-  /// Themes lie in the same folder: a rule file is told by its scale.
+  /// Themes are in the same folder; rule files are recognised by their scale.
   private static func isRules(_ path: String) -> Bool {
     FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self).contains("\nscale:") } ?? false
   }
 
-  /// The file a name or path stands for; `nil` if there is none.
+  /// The path for a name or path; `nil` if there is no such file.
   package static func path(of name: String) -> String? {
     if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
       return FileManager.default.fileExists(atPath: name) ? name : nil
@@ -50,7 +50,7 @@ package enum RuleLibrary {
     return Installation.asset("\(name).yaml")
   }
 
-  /// Loads a rule file by name or path, the standard one if none is given. Throws one line for each thing wrong.
+  /// Loads a rule file by name or path (default: the standard one). Throws one line for each error.
   package static func load(_ name: String? = nil) throws(ScoreFileError) -> Loaded {
     let name = name ?? standard
     guard let path = path(of: name) else {
@@ -70,8 +70,8 @@ package enum RuleLibrary {
     }
   }
 
-  /// The rules a record names, wherever they are: shipped, in the working directory, or in `folder`. `nil` where no
-  /// file of that name has that hash.
+  /// The rules referenced by a record, whether shipped, in the working directory or in `folder`; `nil` if no file with
+  /// that name has the hash.
   package static func load(recorded reference: Record.ScoreRules, beside folder: String) -> Loaded? {
     let places = [path(of: reference.name), reference.name, "\(folder)/\(reference.name)"].compactMap { $0 }
     return places.lazy.compactMap { try? load($0.contains("/") ? $0 : "./\($0)") }.first { $0.hash == reference.hash }

@@ -1,15 +1,15 @@
 import ScoreModel
 import Tintinnabuli
 
-/// Rules written out as a rule file.
+/// Writes rules as a rule file.
 package struct RuleText: RuleVisitor {
   private var lines: [String] = []
   private var indent = ""
   private var isOptional = false
-  /// Whether something that must be there is not, so that what holds it cannot be written.
+  /// Whether a required value is missing, so that the enclosing group cannot be written.
   private var isMissing = false
 
-  /// The text of a rule file that reads as these rules; pitches are spelled with sharps.
+  /// The text of a rule file with these rules; pitches are spelled with sharps.
   package static func yaml(_ rules: ScoreRules) -> String {
     var text = RuleText()
     var rules = rules
@@ -22,7 +22,7 @@ package struct RuleText: RuleVisitor {
     isMissing = isMissing || !isOptional
   }
 
-  /// Writes a mapping, whole or not at all.
+  /// Writes a mapping, completely or not at all.
   package mutating func group(_ name: String, _ body: (inout Self) -> Void) {
     let outer = (indent, isOptional, isMissing, lines)
     (indent, isOptional, isMissing) = (indent + "  ", false, false)
@@ -54,7 +54,7 @@ package struct RuleText: RuleVisitor {
     isOptional = outer
   }
 
-  /// A value as a rule file has it; `nil` for none.
+  /// A value in the syntax of rule files; `nil` for none.
   static func text(_ value: RuleValue, _ kind: RuleKind) -> String? {
     switch value {
     case .int(let n): "\(n)"

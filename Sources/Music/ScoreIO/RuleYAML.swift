@@ -2,19 +2,19 @@ import ScoreFormats
 import Tintinnabuli
 import Yams
 
-/// Rule files as they are written: YAML becomes the reader's tree.
+/// Converts YAML to the parser's tree.
 extension RuleReader {
-  /// Bytes beyond which a rule file is refused.
+  /// The largest rule file in bytes.
   package static let limit = 1 << 18
 
-  /// Reads the text of a rule file. Throws all its errors, in the order of their lines.
+  /// Parses the text of a rule file. Throws all errors in line order.
   package static func rules(_ text: String) throws(RuleErrors) -> ScoreRules { try rules(tree(text)) }
 
   /// The tree of a text.
   static func tree(_ text: String) throws(RuleErrors) -> RuleTree {
     guard text.utf8.count <= limit else { throw RuleErrors("larger than \(limit >> 10) KiB") }
     do {
-      // Words are read by us: Yams would match each key and value against the patterns of YAML's own types.
+      // `.basic` leaves scalars as text: otherwise Yams would match each of them against the patterns of YAML's types.
       guard let root = try Yams.compose(yaml: text, .basic) else { throw RuleErrors("is empty") }
       return tree(root)
     } catch let error as RuleErrors {

@@ -3,12 +3,12 @@
   import CPango
   import ScoreFormats
 
-  /// The page as PNG, drawn by Cairo; not in headless builds.
+  /// Writes the page as PNG with Cairo; not available in headless builds.
   extension ScorePage {
-    /// Pixels of a picture's longer side: graphics cards show as many. Cairo draws 32,767.
+    /// The most pixels of a picture's longer side, a common limit of graphics cards; Cairo's is 32,767.
     private static let longest = 16_384.0
 
-    /// Writes the page at `zoom` pixels a point. A page that is too long for one picture goes on in `NAME-2.png` and so on.
+    /// Writes the page at `zoom` pixels a point. A longer page is split into `NAME-2.png` and so on.
     package func writePNG(to path: String, zoom: Double = 1) throws {
       let stem = path.hasSuffix(".png") ? String(path.dropLast(4)) : path
       for (index, piece) in pieces(of: Self.longest / zoom).enumerated() {
@@ -77,7 +77,7 @@
       }
     }
 
-    /// Text by Pango, which can ask the typeface for figures as high as capitals: its others make 1 an ı.
+    /// Draws text with Pango, which supports lining figures: in old-style figures 1 looks like I.
     private func write(
       _ text: String, _ x: Double, _ y: Double, _ size: Double, isItalic: Bool, isCentered: Bool,
       _ context: OpaquePointer?
@@ -96,7 +96,7 @@
       pango_layout_set_font_description(layout, description)
       pango_attr_list_insert(attributes, pango_attr_font_features_new("lnum=1"))
       pango_layout_set_attributes(layout, attributes)
-      // The italic's own space is so narrow that moves run together: a third of an em instead.
+      // The italic's space is too narrow between moves: use a third of an em.
       let spaced =
         isItalic ? text.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "\u{2004}") : text
       pango_layout_set_text(layout, spaced, -1)
@@ -109,7 +109,7 @@
   }
 #else
   extension ScorePage {
-    /// Refuses: a headless build has no Cairo.
+    /// Always throws: a headless build has no Cairo.
     package func writePNG(to path: String, zoom: Double = 1) throws {
       throw ScoreFileError("\(path): this build has no Cairo (HEADLESS); write --svg instead")
     }

@@ -4,20 +4,20 @@ import Foundation
   import CCairo
 #endif
 
-/// What comes back in minutes of sound: how alike the harmonies of any two of its seconds are.
+/// Measures repetition in sound: the similarity of the harmonies of any two seconds.
 package struct SelfSimilarity {
-  /// The energy of the twelve pitch classes in each second, as a vector of length 1.
+  /// The energy of the twelve pitch classes in each second, normalised to length 1.
   package private(set) var harmony: [[Float]] = []
   private var sums: [Float] = []
 
-  /// A second in frames, how many of them are heard as one, and in what pieces a second is taken.
+  /// Frames of a second, frames averaged into one, and parts of a second.
   private static let (second, fold, pieces) = (48_000, 8, 4)
-  /// The pitches that are listened for: A2–A6.
+  /// The analysed pitches: A2–A6.
   private static let pitches = 45...93
 
   package init() {}
 
-  /// Hears interleaved stereo at 48 kHz.
+  /// Takes interleaved stereo at 48 kHz.
   package mutating func hear(_ samples: [Float]) {
     for at in stride(from: 0, to: samples.count, by: 2 * Self.fold) {
       sums.append(samples[at..<min(at + 2 * Self.fold, samples.count)].reduce(0, +))
@@ -25,7 +25,7 @@ package struct SelfSimilarity {
     }
   }
 
-  /// Goertzel's filter at each pitch, over each piece of the second.
+  /// Applies Goertzel's filter at each pitch to each part of the second.
   private mutating func closeSecond() {
     var classes = [Float](repeating: 0, count: 12)
     let length = sums.count / Self.pieces
@@ -43,16 +43,16 @@ package struct SelfSimilarity {
     sums = []
   }
 
-  /// How alike two seconds are, 0–1.
+  /// The similarity of two seconds, 0–1.
   package func likeness(_ a: Int, _ b: Int) -> Float { zip(harmony[a], harmony[b]).reduce(0) { $0 + $1.0 * $1.1 } }
 
-  /// The share of pairs of seconds, half a minute and more apart, that sound alike.
+  /// The share of similar pairs among those of seconds at least half a minute apart.
   package var returns: Double {
     let far = harmony.indices.flatMap { a in stride(from: a + 30, to: harmony.count, by: 1).map { likeness(a, $0) } }
     return far.isEmpty ? 0 : Double(far.count { $0 > 0.9 }) / Double(far.count)
   }
 
-  /// Writes the matrix as a picture, a second a dot: a stripe beside the diagonal is a return.
+  /// Writes the matrix as a picture with a second a pixel: a stripe parallel to the diagonal is a repetition.
   package func writePNG(to path: String) throws(ScoreFileError) {
     #if canImport(CCairo)
       let size = harmony.count

@@ -5,17 +5,17 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Hours of play without players, for measuring loudness and clicks: games of win-or-block players who think for a
-/// log-normal time (median 4 s, none over 30), one rematch in five at once, else the arch heard out.
+/// Simulated sessions for measuring loudness and clicks: players win or block if they can and think for a log-normal
+/// time (median 4 s, at most 30); one in five games has an immediate rematch, else the arch is played to its end.
 package struct SimulatedPlay: Sendable {
-  /// Every score event in the order it was posted, cuts included.
+  /// All score events in posting order, cuts included.
   package private(set) var events: [ScoreEvent] = []
-  /// Where the last arch, and the idle time after it, end.
+  /// The end of the last arch and the following idle time.
   package private(set) var end = Tick.zero
-  /// When the rules went to another tonic, and what they were there.
+  /// The times at which the tonic changed, with the new rules.
   package private(set) var turns: [(at: Tick, rules: ScoreRules)] = []
 
-  /// Plays `games` games of a seed; then nobody moves for `idle` seconds.
+  /// Plays `games` games of a seed, then idles for `idle` seconds.
   package init(games: Int, of variant: Variant = .classic, seed: UInt64, rules: ScoreRules, idle: Double = 0) {
     var conductor = GameConductor(seed: seed, rules: rules)
     conductor.music.inTime = []
@@ -44,7 +44,7 @@ package struct SimulatedPlay: Sendable {
   }
 
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {
-    // Irwin–Hall for the normal, the exponential by its series: the same on every machine.
+    // Irwin–Hall for the normal distribution and a series for the exponential, equal on every machine.
     let normal = (0..<12).reduce(-6.0) { sum, _ in sum + Double(generator.below(1_000_000)) / 1_000_000 }
     var term = 1.0
     var power = 1.0

@@ -4,19 +4,19 @@ import ScoreModel
 import Synth
 import Tintinnabuli
 
-/// A stereo sound in memory, for the effect tools.
+/// A stereo sound in memory for the effect tools.
 package struct Sound: Sendable {
   /// The frames, −1…1.
   package var frames: [Stereo]
-  /// Frames a second.
+  /// Frames per second.
   package var sampleRate: Int
 
-  /// Frames a file may have: half an hour at 48 kHz.
+  /// The most frames of a file: half an hour at 48 kHz.
   package static let limit = 48_000 * 1_800
 
   package init(_ frames: [Stereo], sampleRate: Int = 48_000) { (self.frames, self.sampleRate) = (frames, sampleRate) }
 
-  /// Reads a sound file of any kind libsndfile knows; mono is taken to both sides, channels past two are dropped.
+  /// Reads any sound file supported by libsndfile; mono becomes stereo, channels after two are dropped.
   package init(path: String) throws(ScoreFileError) {
     var info = SF_INFO()
     guard let file = sf_open(path, Int32(SFM_READ), &info) else {
@@ -35,7 +35,7 @@ package struct Sound: Sendable {
     sampleRate = Int(info.samplerate)
   }
 
-  /// Writes the sound, whole or not at all, as WAV or FLAC by the end of the name.
+  /// Writes the sound atomically as WAV or FLAC, by the file extension.
   package func write(to path: String) throws {
     guard path.hasSuffix(".wav") || path.hasSuffix(".flac") else {
       throw ScoreFileError("\(path): must end in .wav or .flac")
@@ -48,7 +48,7 @@ package struct Sound: Sendable {
     }
   }
 
-  /// Sends the sound through a chain; `seconds` of silence are added for what rings on.
+  /// Sends the sound through a chain; adds `seconds` of silence for its decay.
   package mutating func pass(through chain: ScoreRules.Chain, ringing seconds: Double) {
     let dry = self
     frames += Self.silence(Int(seconds * Double(sampleRate)))
@@ -80,7 +80,7 @@ package struct Sound: Sendable {
     render { node.render($0) }
   }
 
-  /// Gives the sound the envelope of another.
+  /// Imposes the envelope of another sound.
   package mutating func match(to other: Sound, _ parameters: EnvelopeMatcher.Parameters) {
     var matcher = EnvelopeMatcher(sampleRate: Double(sampleRate))
     matcher.set(parameters)
@@ -89,14 +89,14 @@ package struct Sound: Sendable {
     model.withUnsafeMutableBufferPointer { model in render { matcher.render($0, after: model) } }
   }
 
-  /// The level of each window's end, as an amplitude on both sides.
+  /// The level of the window at each frame, as an amplitude on both channels.
   package func envelope(_ parameters: EnvelopeExtractor.Parameters) -> Sound {
     var extractor = EnvelopeExtractor(sampleRate: Double(sampleRate))
     extractor.set(parameters)
     return Sound(frames.map { Stereo(repeating: extractor.next($0)) }, sampleRate: sampleRate)
   }
 
-  /// A sine with its fades: `seconds` from its start to the beginning of its end.
+  /// A faded sine with `seconds` from its start to the start of its fade-out.
   package static func tone(midi: Double, seconds: Double, _ parameters: ToneGenerator.Parameters) -> Sound {
     var generator = ToneGenerator(sampleRate: 48_000)
     generator.set(parameters)

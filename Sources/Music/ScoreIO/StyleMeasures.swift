@@ -2,27 +2,27 @@ import Glibc
 import ScoreModel
 import TicTacToe
 
-/// The style of a set of bars in numbers: the rows of the measures table.
+/// Stylistic measures of bars: the rows of the measures table.
 package struct StyleMeasures: Sendable, Hashable {
-  /// Bars measured.
+  /// The number of bars.
   package private(set) var bars = 0
-  /// Pairs in which both voices sound.
+  /// Pairs with both voices.
   package private(set) var pairs = 0
-  /// Pairs whose T is a triad tone in one of the four positions of its M, mod octave.
+  /// Pairs whose T is a triad tone in one of the four positions relative to M, modulo octaves.
   package private(set) var conforming = 0
-  /// Pairs of an awakening, which do not conform.
+  /// Pairs of awakenings, which do not conform.
   package private(set) var awakenings = 0
-  /// Bars whose last note lasts half as long again as any other, or longer.
+  /// Bars whose last note is at least 1.5 times as long as any other.
   package private(set) var lawful = 0
-  /// M notes by pitch class.
+  /// The number of M notes by pitch class.
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)
-  /// M notes of the triad.
+  /// The number of M notes in the triad.
   package private(set) var triadNotes = 0
-  /// Moves of M within bars.
+  /// The number of M's moves within bars.
   package private(set) var moves = 0
-  /// Moves by step.
+  /// The number of moves by step.
   package private(set) var steps = 0
-  /// Pairs a second apart, mod octave.
+  /// Pairs at the interval of a second, modulo octaves.
   package private(set) var seconds = 0
 
   package init() {}
@@ -40,7 +40,7 @@ package struct StyleMeasures: Sendable, Hashable {
       let m = note.pitch.midi
       pitchClasses[m % 12] += 1
       if scale.isTriad(m) { triadNotes += 1 }
-      // What is owed sounds in the other hand's octave: from hand to hand nothing moves.
+      // A pending sign sounds in the other voice's octave, which is no move.
       if let last, last.pan == note.pan {
         moves += 1
         if [1, 2].contains(abs(m - last.pitch.midi)) { steps += 1 }
@@ -54,7 +54,7 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// Seconds of each pair as they follow one another; 0 for a silent one.
+  /// The lengths of consecutive pairs in seconds; 0 for a silent one.
   static func lengths(of bar: Bar) -> [Double] {
     var end = Tick.zero
     return bar.pairs.map { pair in
@@ -64,12 +64,12 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// Whether T is T(±1) or T(±2) of M, mod octave.
+  /// Whether T is T(±1) or T(±2) of M, modulo octaves.
   package static func conforms(_ t: Int, to m: Int, _ scale: Scale) -> Bool {
     [-2, -1, 1, 2].contains { (scale.triadTone($0, of: m) - t) % 12 == 0 }
   }
 
-  /// Pitch-class entropy of M in bits.
+  /// The entropy of M's pitch classes in bits.
   package var entropy: Double {
     let all = Double(pitchClasses.reduce(0, +))
     return pitchClasses.filter { $0 > 0 }.reduce(0) { sum, n in
@@ -78,11 +78,11 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// Moves by step, 0–1.
+  /// The share of moves by step, 0–1.
   package var stepShare: Double { share(steps, moves) }
-  /// M notes of the triad, 0–1.
+  /// The share of M notes in the triad, 0–1.
   package var triadShare: Double { share(triadNotes, pitchClasses.reduce(0, +)) }
-  /// Pairs a second apart, 0–1.
+  /// The share of pairs at a second, 0–1.
   package var secondShare: Double { share(seconds, pairs) }
 
   private func share(_ part: Int, _ all: Int) -> Double { all == 0 ? 0 : Double(part) / Double(all) }

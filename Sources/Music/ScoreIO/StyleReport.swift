@@ -6,26 +6,26 @@ import ScoreFormats
 import TicTacToe
 import Tintinnabuli
 
-/// The measures table of a set of games.
+/// The measures table for a set of games.
 package struct StyleReport: Sendable {
   package private(set) var games = 0
-  /// The style of move and closing bars, none cut; bars without M or without T are exempt.
+  /// The style of uncut move and closing bars; bars without M or T are exempt.
   package private(set) var style = StyleMeasures()
-  /// Bars that have the number of pairs the law wants.
+  /// The number of bars with the required number of pairs.
   private var lawfulLengths = 0
-  /// Bars looked at for that.
+  /// The number of bars checked for that.
   private var allBars = 0
-  /// The most awakenings of one game.
+  /// The most awakenings in a game.
   private var mostAwakenings = 0
-  /// Bars of four notes and more whose M line had been heard before in the same game.
+  /// Bars of at least four notes that repeat an M line of the same game.
   package private(set) var repeats = 0
-  /// Bars of four notes and more.
+  /// Bars of at least four notes.
   package private(set) var longBars = 0
   private var roughness: [String: (sum: Double, time: Double)] = [:]
 
   package init() {}
 
-  /// Adds a game, every bar played out.
+  /// Adds a game without cuts.
   package mutating func add(_ record: Record, rules: ScoreRules) {
     let rendition = Rendition(of: record, rules: rules, uncut: true)
     games += 1
@@ -34,7 +34,7 @@ package struct StyleReport: Sendable {
       let plies = record.game.cells.count
       let start = record.game.startState.plies
       let outcome = record.game.end?.outcome
-      // After the winner's motto comes one long note.
+      // A long note follows the winner's motto.
       let expected =
         (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
         + (outcome == nil ? [] : rules.bars.closing(plies: start + plies))
@@ -50,7 +50,7 @@ package struct StyleReport: Sendable {
     for bar in bars {
       if bar.pairs.contains(where: { $0.m != nil }) { style.add(bar, scale: rules.scale) }
       let line = bar.pairs.compactMap { $0.m?.pitch }
-      // A position that comes back brings its melody.
+      // A repeated position repeats its melody on purpose.
       if line.count >= 4, !bar.signs.contains(where: { $0.hasPrefix("returns:") }) {
         longBars += 1
         if !heard.insert(line).inserted { repeats += 1 }
@@ -63,8 +63,8 @@ package struct StyleReport: Sendable {
     }
   }
 
-  /// In a longer game a move's bar has as many pairs as the phase allows, and each bar of an arch one fewer than the last,
-  /// until mottos of three notes and one long note end it.
+  /// In a longer game a move's bar has as many pairs as its phase allows. Each bar of an arch has one fewer than the
+  /// previous one, until mottos of three notes and a long note end it.
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {
@@ -74,12 +74,12 @@ package struct StyleReport: Sendable {
     return count == last.pairs.count - 1 || count == 3 || (count == 1 && bar.kind == .closing)
   }
 
-  /// The duration-weighted roughness of the M–T pairs of move bars under a sign.
+  /// The roughness of M–T pairs in move bars with a sign, weighted by duration.
   package func roughness(of sign: String) -> Double? {
     roughness[sign].flatMap { $0.time > 0 ? $0.sum / $0.time : nil }
   }
 
-  /// The rows of the table: what, value, what it must be, whether it is.
+  /// The rows of the table: name, value, requirement, and whether it is met.
   package var rows: [(name: String, value: String, wanted: String, holds: Bool)] {
     func percent(_ x: Double) -> String { fixed(100 * x, 1) + " %" }
     let conforming = style.pairs == 0 ? 1 : Double(style.conforming + style.awakenings) / Double(style.pairs)
@@ -112,7 +112,7 @@ package struct StyleReport: Sendable {
     ]
   }
 
-  /// The table as one JSON object.
+  /// The table as a JSON object.
   package var json: String {
     func quoted(_ text: String) -> String { "\"\(text.replacing("\"", with: "'"))\"" }
     let rows = rows.map {

@@ -3,14 +3,14 @@ import ScoreModel
 import ScoreFormats
 import Tintinnabuli
 
-/// The score as text: bar by bar, M over T over the low notes.
+/// The score as text: bars with M above T above the bass.
 package enum TextScore {
-  /// Writes the bars in order; each takes a heading and a line a voice.
+  /// The bars in order, each with a heading and a line a voice.
   package static func text(_ bars: [Bar], scale: Scale) -> String {
     bars.map { text($0, scale: scale) }.joined(separator: "\n")
   }
 
-  /// Writes one bar. Long notes carry a `–`, the awakening a `*`, T's answer a `+`; pairs that were cut off stand in brackets.
+  /// A bar as text: `–` marks long notes, `*` the awakening, `+` T's answer; cut pairs are in brackets.
   package static func text(_ bar: Bar, scale: Scale) -> String {
     let sounding = bar.sounding.count
     var rows: [(name: String, cells: [String])] = [("M", []), ("T", [])]
@@ -32,7 +32,7 @@ package enum TextScore {
     return ([heading(bar)] + lines).joined(separator: "\n") + "\n"
   }
 
-  /// The line above a bar: number, time, kind, hand and what shaped it.
+  /// The heading of a bar: number, time, kind, voice and signs.
   static func heading(_ bar: Bar) -> String {
     let hand = bar.voice.map { $0 == .first ? "X" : "O" } ?? "–"
     let ply = bar.ply > 0 ? " \(bar.ply)" : ""
@@ -40,7 +40,7 @@ package enum TextScore {
     return "bar \(bar.index + 1)  \(time(bar.start))  \(bar.kind.rawValue)\(ply)  \(hand)  \(signs)"
   }
 
-  /// Minutes, seconds and thousandths.
+  /// Minutes, seconds and milliseconds.
   static func time(_ moment: Tick) -> String {
     let milliseconds = (moment.rawValue + 24) / 48
     let rest = milliseconds % 60_000
@@ -50,7 +50,7 @@ package enum TextScore {
 }
 
 extension Scale {
-  /// What a note is called; a rest is a dot.
+  /// The name of a note; a dot for a rest.
   func name(_ note: Note?) -> String { note.map { spelling(of: $0.pitch.midi).description } ?? "·" }
 }
 

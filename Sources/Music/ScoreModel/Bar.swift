@@ -1,14 +1,14 @@
-/// One struck note of the score.
+/// A struck note of the score.
 public struct Note: Sendable, Hashable {
   /// The pitch.
   public var pitch: Pitch
-  /// The touch, 1–127.
+  /// The velocity, 1–127.
   public var velocity: UInt8
   /// The onset, from the start of the bar.
   public var onset: Tick
   /// The written length.
   public var duration: Tick
-  /// The place between left (−100) and right (+100), in per cent.
+  /// The pan from left (−100) to right (+100).
   public var pan: Int8
 
   /// Makes a note; see the properties for units.
@@ -17,19 +17,19 @@ public struct Note: Sendable, Hashable {
   }
 }
 
-/// M and T struck together, or either alone, with what the hands below add.
+/// M and T struck together or alone, with bass notes.
 public struct Pair: Sendable, Hashable {
-  /// The melody note; `nil` where T is alone.
+  /// The melody note; `nil` for T alone.
   public var m: Note?
-  /// The tintinnabuli note; `nil` where M is alone.
+  /// The tintinnabuli note; `nil` for M alone.
   public var t: Note?
-  /// T again, in the second half of a pair of which it goes at double pace.
+  /// T's second note, in a pair with double pace.
   public var answer: Note?
-  /// Low notes under the pair (the struck B octave, the third voice of a fork).
+  /// Bass notes (the low tonic's octave, the third voice of a fork).
   public var bass: [Note]
-  /// Whether this is the long note that closes a bar.
+  /// Whether this is the long note at the end of a bar.
   public var isLong: Bool
-  /// Whether T leaves the triad here: the awakening, marked by a flower.
+  /// Whether T leaves the triad here: the awakening, marked with a flower.
   public var isAwakening: Bool
 
   /// Makes a pair.
@@ -40,43 +40,43 @@ public struct Pair: Sendable, Hashable {
   }
 }
 
-/// One bar of the score as written: short pairs and a long one.
+/// A bar of the score as written: short pairs, then a long one.
 public struct Bar: Sendable, Hashable {
-  /// Where a bar comes from.
+  /// The origin of a bar.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The phrase before the first move.
     case opening
-    /// The bar a move begins.
+    /// The bar of a move.
     case move
     /// A bar of the arch after the end.
     case closing
     /// A bar of the half arch after the end of a sentence.
     case sentence
-    /// A phrase that answers the bar before it, while somebody thinks.
+    /// A phrase after a bar, while a player thinks.
     case phrase
-    /// An earlier bar again, while everyone waits.
+    /// A repetition of an earlier bar, while waiting.
     case echo
-    /// A bar backwards, softly: a move taken back.
+    /// A bar backwards and softly, for a move taken back.
     case undo
   }
 
-  /// The number of the bar in the session, from 0.
+  /// The index of the bar in the session, from 0.
   public var index: Int
-  /// Where the bar comes from.
+  /// The origin of the bar.
   public var kind: Kind
-  /// The move that began it, or whose bar a phrase or half arch follows, from 1; 0 for other kinds.
+  /// The move of the bar, or of the bar that a phrase or half arch follows, from 1; 0 for other kinds.
   public var ply: Int
-  /// Who plays it; `nil` for neither voice.
+  /// The voice of the bar; `nil` for neither.
   public var voice: Voice?
   /// The first frame of the bar.
   public var start: Tick
   /// The pairs as written.
   public var pairs: [Pair]
-  /// The moment the bar was cut, from its start; pairs at or after it did not sound. `nil` for an uncut bar.
+  /// The time of its cut relative to its start; later pairs did not sound. `nil` for an uncut bar.
   public var cut: Tick?
-  /// Names of the facts that shaped the bar, for pictures and `explain`.
+  /// The names of the signs in the bar, for pictures and `explain`.
   public var signs: [String]
-  /// The degree of the scale on which the bar's triad stands, 0–6 (`Scale.root`).
+  /// The scale degree of the root of the bar's triad, 0–6 (`Scale.root`).
   public var root = 0
 
   /// Makes a bar; see the properties.

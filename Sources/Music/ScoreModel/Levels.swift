@@ -1,24 +1,24 @@
-/// Levels of the parts of the sound in dB: a rule file has them, the synthesizer mixes by them.
+/// The levels of the parts of the sound in dB, from a rule file, for the synthesizer's mix.
 public struct Levels: Sendable, Hashable, BitwiseCopyable {
-  /// Everything, before the volume.
+  /// All parts, before the volume control.
   public var master = 0.0
   /// The modal piano.
   public var piano = 0.0
-  /// The sampled grand, so that both are equally loud.
+  /// The sampled grand, to be as loud as the modal piano.
   public var grand = 0.0
-  /// What the room hears.
+  /// The send to the reverb.
   public var reverbSend = -90.0
-  /// The sine bed of the drone at its full level, dBFS.
+  /// The drone's bed at full level, dBFS.
   public var drone = -90.0
-  /// The focus preview, dBFS.
+  /// The cell preview, dBFS.
   public var preview = -90.0
   /// A bell at velocity 64, dBFS.
   public var bell = -90.0
-  /// The knock of a refused move, over its model.
+  /// The knock of a refusal, relative to its model.
   public var knock = 0.0
-  /// What the strings hear of the piano.
+  /// The send from the piano to the sympathetic strings.
   public var stringSend = -90.0
 
-  /// The bare piano: nothing added, nothing raised.
+  /// The piano alone, without effects.
   public init() {}
 }

@@ -8,7 +8,7 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
   @inlinable
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Makes a pitch from a MIDI note number known to lie in 0–127.
+  /// Makes a pitch from a MIDI note number, which must be 0–127.
   @inlinable
   public init(_ midi: Int) {
     precondition((0...127).contains(midi), "MIDI note \(midi) is outside 0–127")
@@ -18,7 +18,7 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
   /// The MIDI notes of the 88 keys, A0–C8.
   public static let keys = 21...108
 
-  /// Makes the pitch of a MIDI note. A note beyond the 88 keys is moved by octaves onto them, so that it keeps its pitch class.
+  /// Makes the pitch of a MIDI note. A note outside of the 88 keys is moved by octaves and so keeps its pitch class.
   public init(onKeys midi: Int) {
     var midi = midi
     while midi < Pitch.keys.lowerBound { midi += 12 }
@@ -32,7 +32,7 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
 
   /// The frequency in Hz of a MIDI note, fractions allowed, where A4 (69) is `a4` Hz. Real-time safe: yes.
   ///
-  /// No library takes part: libm's `pow` may differ between machines.
+  /// Without libm, whose `pow` may differ between machines.
   @inlinable
   public static func frequency(midi: Double, a4: Double = 440) -> Double {
     var octaves = a4

@@ -2,7 +2,7 @@
 public struct Spelling: Sendable, Hashable, CustomStringConvertible {
   /// The letter, 0 for C … 6 for B.
   public var letter: Int
-  /// Semitones the accidental adds: −1 flat, 0 natural, +1 sharp.
+  /// The accidental in semitones: −1 flat, 0 natural, +1 sharp.
   public var alteration: Int
   /// The octave number; middle C begins octave 4.
   public var octave: Int
@@ -12,7 +12,7 @@ public struct Spelling: Sendable, Hashable, CustomStringConvertible {
     (self.letter, self.alteration, self.octave) = (letter, alteration, octave)
   }
 
-  /// Reads a name such as `F#5`, `F♯5`, `Bb3` or `D6`; `nil` if it is none.
+  /// Parses a name such as `F#5`, `F♯5`, `Bb3` or `D6`; `nil` if invalid.
   public init?(_ name: some StringProtocol) {
     var rest = Substring(name)
     guard let first = rest.popFirst(), let letter = Self.letters.firstIndex(of: first) else { return nil }
@@ -43,7 +43,7 @@ public struct Spelling: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(letterName)\(octave)" }
 }
 
-/// A seven-note scale with the triad on its first degree, spelled with one letter a degree.
+/// A seven-note scale with a triad, spelled with one letter a degree.
 ///
 /// Notes are counted in *degrees*: 0 is the tonic in MIDI octave −1, 7 the tonic an octave above it.
 public struct Scale: Sendable, Hashable {
@@ -51,18 +51,18 @@ public struct Scale: Sendable, Hashable {
   public let tonicLetter: Int
   /// The tonic's accidental in semitones.
   public let tonicAlteration: Int
-  /// Semitones of the seven degrees above the tonic, rising from 0.
+  /// Semitones of the seven degrees above the tonic, from 0.
   public let steps: [Int]
-  /// The degree on which the triad stands, 0–6: 0 is the tonic.
+  /// The degree of the triad's root, 0–6: 0 is the tonic.
   public var root = 0
 
-  /// Makes a scale from a tonic's letter and accidental and seven rising steps that begin with 0 and stay below 12.
+  /// Makes a scale from a tonic's letter and accidental and seven rising steps from 0, below 12.
   public init(tonicLetter: Int, tonicAlteration: Int, steps: [Int]) {
     precondition(steps.count == 7 && steps[0] == 0 && steps == steps.sorted() && steps[6] < 12, "no scale: \(steps)")
     (self.tonicLetter, self.tonicAlteration, self.steps) = (tonicLetter, tonicAlteration, steps)
   }
 
-  /// The semitones of the church modes by name.
+  /// The steps of the church modes by name.
   public static let modes: [String: [Int]] = [
     "major": [0, 2, 4, 5, 7, 9, 11], "dorian": [0, 2, 3, 5, 7, 9, 10], "phrygian": [0, 1, 3, 5, 7, 8, 10],
     "lydian": [0, 2, 4, 6, 7, 9, 11], "mixolydian": [0, 2, 4, 5, 7, 9, 10], "minor": [0, 2, 3, 5, 7, 8, 10],
@@ -77,7 +77,7 @@ public struct Scale: Sendable, Hashable {
     return tonic + 12 * octave + steps[degree - 7 * octave]
   }
 
-  /// The degree of a MIDI note, or `nil` outside the scale.
+  /// The degree of a MIDI note; `nil` outside the scale.
   public func degree(of midi: Int) -> Int? {
     let above = midi - tonic
     let octave = above >= 0 ? above / 12 : (above - 11) / 12
@@ -90,13 +90,13 @@ public struct Scale: Sendable, Hashable {
     return step == steps[root] || step == steps[(root + 2) % 7] || step == steps[(root + 4) % 7]
   }
 
-  /// The place of a degree in the octave above the tonic, 0–6.
+  /// The position of a degree in the octave above the tonic, 0–6.
   public static func step(_ degree: Int) -> Int { (degree % 7 + 7) % 7 }
 
-  /// The place of a degree in the octave above the root, 0–6.
+  /// The position of a degree in the octave above the root, 0–6.
   public func place(_ degree: Int) -> Int { Scale.step(degree - root) }
 
-  /// T(k) of a melody note: the k-th triad tone strictly above (k > 0) or below (k < 0) it.
+  /// T(k) of a melody note: its k-th triad tone strictly above (k > 0) or below (k < 0).
   public func triadTone(_ k: Int, of midi: Int) -> Int {
     var note = midi
     var left = abs(k)
@@ -107,14 +107,14 @@ public struct Scale: Sendable, Hashable {
     return note
   }
 
-  /// The triad tone nearest to a melody note and not on it; the lower of two as near.
+  /// The nearest triad tone other than the melody note itself; the lower of two equally near.
   public func nearestTriadTone(to midi: Int) -> Int {
     let below = triadTone(-1, of: midi)
     let above = triadTone(1, of: midi)
     return above - midi < midi - below ? above : below
   }
 
-  /// The spelling of a note of the scale; other notes are spelled with a sharp.
+  /// The spelling of a note of the scale; other notes get sharps.
   public func spelling(of midi: Int) -> Spelling {
     if let degree = degree(of: midi) {
       let letter = (tonicLetter + degree % 7 + 7) % 7
@@ -132,22 +132,22 @@ public struct Scale: Sendable, Hashable {
 // MARK: - Key signature
 
 extension Scale {
-  /// One accidental of a key signature.
+  /// An accidental of a key signature.
   public struct KeySign: Sendable, Hashable {
-    /// The letter it alters, 0 for C … 6 for B.
+    /// The altered letter, 0 for C … 6 for B.
     public let letter: Int
-    /// Semitones it adds: −1 flat, +1 sharp.
+    /// Semitones: −1 flat, +1 sharp.
     public let alteration: Int
 
-    /// Its place on a treble staff as engravers put it: 0 is the bottom line, 1 the space above.
+    /// Its conventional position on a treble staff: 0 is the bottom line, 1 the space above.
     public var treblePlace: Int {
-      // Two tables, one chosen, are the second one always to Embedded Swift 6.3 (-Osize).
+      // Computed from one table: Embedded Swift 6.3 (-Osize) miscompiles the choice between two tables.
       let place = [5, 6, 7, 8, 9, 3, 4][letter]
       return alteration < 0 && place > 7 ? place - 7 : place
     }
   }
 
-  /// The accidentals at the head of a staff, in the order they are written.
+  /// The accidentals of the key signature in writing order.
   public var signature: [KeySign] {
     let sharps = [3, 0, 4, 1, 5, 2, 6]
     let altered = (35..<42).map { spelling(of: midi($0)) }.filter { $0.alteration != 0 }
@@ -157,6 +157,6 @@ extension Scale {
     }
   }
 
-  /// The accidental the signature gives a letter, in semitones; 0 for none.
+  /// The accidental of a letter in the key signature, in semitones; 0 for none.
   public func alterationInKey(of letter: Int) -> Int { signature.first { $0.letter == letter }?.alteration ?? 0 }
 }

@@ -1,10 +1,10 @@
-/// A moment or span of score time in audio frames at 48 kHz, so that an event and its first sample are the same number.
+/// A time or span of the score in audio frames at 48 kHz, so that event times are sample numbers.
 @frozen
 public struct Tick: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCopyable, CustomStringConvertible {
   /// Frames at 48 kHz, from the first sound of the session.
   public var rawValue: Int64
 
-  /// Makes a moment from frames at 48 kHz.
+  /// Makes a time from frames at 48 kHz.
   @inlinable
   public init(rawValue: Int64) { self.rawValue = rawValue }
 
@@ -19,20 +19,20 @@ public struct Tick: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCop
   @inlinable
   public static func seconds(_ s: Double) -> Tick { Tick(rawValue: Int64((s * 48_000).rounded())) }
 
-  /// The moment in seconds.
+  /// The time in seconds.
   @inlinable
   public var seconds: Double { Double(rawValue) / 48_000 }
 
   /// The number of frames.
   public var description: String { "\(rawValue)" }
 
-  /// The sum of two spans, or a moment later by a span.
+  /// The sum of two spans, or a time delayed by a span.
   @inlinable
   public static func + (a: Tick, b: Tick) -> Tick { Tick(rawValue: a.rawValue + b.rawValue) }
-  /// The span between two moments.
+  /// The span between two times.
   @inlinable
   public static func - (a: Tick, b: Tick) -> Tick { Tick(rawValue: a.rawValue - b.rawValue) }
-  /// Whether a moment is earlier than another.
+  /// Whether a time is earlier than another.
   @inlinable
   public static func < (a: Tick, b: Tick) -> Bool { a.rawValue < b.rawValue }
 }

@@ -1,4 +1,4 @@
-/// One of two whose events a score answers; each has a register, a place and a touch of its own.
+/// One of the two voices of a score; each has its own register, pan and touch.
 public enum Voice: UInt8, Sendable, Hashable, CaseIterable {
   case first, second
 

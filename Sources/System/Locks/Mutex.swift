@@ -1,4 +1,4 @@
 import Synchronization
 
-/// The standard library's mutex; the browser's build, whose programs have one thread, has a twin of it in web/Sources/Locks.
+/// The standard library's mutex; the single-threaded browser build has a substitute in web/Sources/Locks.
 package typealias Mutex<Value: ~Copyable> = Synchronization.Mutex<Value>

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The running program, and where the files that come with it lie: in a package, in a folder of its own or in a source tree.
+/// The running program and its data files, whether in a package, in a folder of its own or in a source tree.
 package enum Installation {
-  /// The program's file, with links resolved; as it was called where the system does not tell.
+  /// The program's path with links resolved; as invoked if the system does not tell.
   package static let program: String = {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink("/proc/self/exe", &path, path.count)
@@ -10,8 +10,8 @@ package enum Installation {
     return bytes.isEmpty ? CommandLine.arguments[0] : String(decoding: bytes, as: UTF8.self)
   }()
 
-  /// Folders that may hold assets, in the order in which they are searched: that of the program, `Assets` in it, `../share/alina`
-  /// where packages install them, `Assets` in the folders above the program, and `Assets` here.
+  /// The folders searched for assets, in order: the program's, `Assets` in it, `../share/alina` (for packages),
+  /// `Assets` in the folders above, and `Assets` in the working folder.
   package static let assetFolders: [String] = {
     var folder = program.split(separator: "/").dropLast()
     func path(_ names: some Collection<Substring>, _ inside: String) -> String {
@@ -25,7 +25,7 @@ package enum Installation {
     return folders + ["Assets"]
   }()
 
-  /// The path of an asset; `nil` where no folder has it.
+  /// The path of an asset; `nil` if no folder contains it.
   package static func asset(_ name: String) -> String? {
     assetFolders.lazy.map { "\($0)/\(name)" }.first { access($0, R_OK) == 0 }
   }

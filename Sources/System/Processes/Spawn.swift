@@ -1,37 +1,37 @@
 import CProcess
 import Glibc
 
-/// One of the three standard streams of a program that is started.
+/// A standard stream of a child process.
 package enum ChildStream {
-  /// Nothing can be read, and what is written is thrown away.
+  /// Reading gives end of file, writing is discarded.
   case nothing
   /// A descriptor of this process, which stays open here.
   case descriptor(Int32)
-  /// A file, made where it is missing; what is written is added at its end.
+  /// A file, created if missing; output is appended.
   case file(String)
 }
 
-/// Why a program could not be started.
+/// The reason why a program could not be started.
 package struct SpawnError: Error, CustomStringConvertible {
-  /// The program, or what was wanted for it.
+  /// The program, or the resource that was missing.
   package let subject: String
-  /// The system's number of the error.
+  /// The errno.
   package let code: Int32
 
   package var description: String { "\(subject): \(String(cString: strerror(code)))" }
 }
 
-/// Starts a program, which is looked for on the PATH unless its name has a slash.
+/// Starts a program, searched in PATH unless its name contains a slash.
 ///
-/// The program gets the three streams and no other descriptor of this process, however that was opened, so that no lock, port or
-/// pipe of ours stays open because a child lives. It ignores and blocks no signals, whatever the calling thread does.
+/// The child gets the three streams and no other descriptor of this process, so that it cannot keep locks, ports or
+/// pipes open. It ignores and blocks no signals, whatever the calling thread does.
 ///
 /// - Parameters:
 ///   - command: The program and its arguments.
-///   - environment: Lines `NAME=value`; `nil` for those of this process.
-///   - folder: Where the program begins; `nil` for where this process is.
-/// - Returns: The number of the new process, which `reap` waits for.
-/// - Throws: The system's error where there is no such program, or no process or descriptor is left.
+///   - environment: Lines `NAME=value`; `nil` for this process's environment.
+///   - folder: The working directory; `nil` for this process's.
+/// - Returns: The process id, for `reap`.
+/// - Throws: The system's error if the program does not exist, or no process or descriptor is available.
 package func spawn(
   _ command: [String], environment: [String]? = nil, folder: String? = nil, input: ChildStream = .nothing,
   output: ChildStream = .nothing, errors: ChildStream = .nothing
@@ -39,7 +39,7 @@ package func spawn(
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
-  // Files are named from the folder of this process.
+  // File paths are relative to this process's working directory.
   for (number, stream) in [(STDIN_FILENO, input), (STDOUT_FILENO, output), (STDERR_FILENO, errors)] {
     let mode = number == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT | O_APPEND
     switch stream {
@@ -71,11 +71,11 @@ package func spawn(
   return child
 }
 
-/// Makes a pipe; neither end reaches a program that is started, unless it is named as one of its streams.
+/// Creates a pipe; children inherit neither end, except as one of their streams.
 package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   guard alina_pipe(&ends) == 0 else { throw SpawnError(subject: "a pipe", code: errno) }
-  // Where a standard stream of ours is closed an end gets its number, and would be lost among the streams of a child.
+  // If a standard stream is closed, an end would get its number and be lost among the child's streams: duplicate it.
   for (i, end) in ends.enumerated() where end <= STDERR_FILENO {
     ends[i] = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
     close(end)
@@ -83,7 +83,7 @@ package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
   return (ends[0], ends[1])
 }
 
-/// Waits for the end of a child and returns its exit status, or minus the number of the signal that ended it.
+/// Waits for a child; returns its exit status, or the negated signal number that ended it.
 package func reap(_ child: pid_t) -> Int32 {
   var status: Int32 = 0
   while waitpid(child, &status, 0) < 0 && errno == EINTR {}
