@@ -1,9 +1,9 @@
 import Base
 import TicTacToe
 
-/// When a referee ends a game that the board has not ended.
+/// The rules by which a referee ends a game early.
 package struct Adjudication: Sendable, Hashable {
-  /// So many moves in a row with values of so many hundredths at most (draw) or at least against the mover (resign).
+  /// A number of consecutive moves with values, in hundredths, of at most `score` (draw) or at least `score` against the mover (resign).
   package struct Rule: Sendable, Hashable {
     package var moves: Int
     package var score: Int
@@ -29,14 +29,14 @@ package struct Adjudication: Sendable, Hashable {
 
   /// Plies after which a game is drawn; 0 for no limit.
   package var maxPlies = 0
-  /// Drawn when both sides have said so.
+  /// Drawn if both sides' values agree with the rule.
   package var draw: Rule?
-  /// Lost for a side that has said so.
+  /// Lost for a side whose own values agree with the rule.
   package var resign: Rule?
 
   package init() {}
 
-  /// Whether there is anything that could end a game early.
+  /// Whether a rule could end a game early.
   var isActive: Bool { maxPlies > 0 || draw != nil || resign != nil }
 
   /// The members of a header.
@@ -59,7 +59,7 @@ package struct Adjudication: Sendable, Hashable {
   }
 }
 
-/// Watches one game and ends it as the rules of adjudication say.
+/// Adjudicates one game.
 struct Referee {
   struct Verdict {
     var outcome: Outcome
@@ -67,13 +67,13 @@ struct Referee {
   }
 
   private let rules: Adjudication
-  /// Moves in a row with a value that draws, by either side; and by side, with one that resigns.
+  /// Consecutive moves with a drawn value by either side; and by side, those with a losing one.
   private var level = 0
   private var lost: [Player: Int] = [:]
 
   init(_ rules: Adjudication) { self.rules = rules }
 
-  /// What follows from a move that did not end the game; a move without a value breaks every row.
+  /// The verdict after a move that did not end the game; a move without a value resets the counts.
   mutating func verdict(after report: MoveReport?, by mover: Player, plies: Int) -> Verdict? {
     let score = report?.score
     if let draw = rules.draw {

@@ -5,7 +5,7 @@ import Oracle
 import Records
 import TicTacToe
 
-/// What `exact`, `perft`, `solve`, `analyse` and `menace` print.
+/// The output of `exact`, `perft`, `solve`, `analyse` and `menace`.
 package enum AnswerText {
   /// An exact match as text.
   package static func exact(_ match: ExactMatch, _ a: String, _ b: String) -> String {
@@ -109,8 +109,8 @@ package enum AnswerText {
     return out + "     a   b   c\n"
   }
 
-  /// Every position that play can reach, one a line: value for the side to move, plies to the end, the moves that keep
-  /// the value, and of these the quickest wins, longest losses or longest draws.
+  /// Every reachable position, one a line: value for the side to move, plies to the end, the moves that keep the value,
+  /// and of these the quickest wins, longest losses or longest draws.
   package static func table() -> String {
     var out = "position\tvalue\tdistance\tkeep\tbest\n"
     for position in Solver.positions {
@@ -122,7 +122,7 @@ package enum AnswerText {
     return out
   }
 
-  /// Numbers of move sequences of a variant, by their length from 1.
+  /// The numbers of move sequences of a variant by length, from 1.
   package static func perft(_ nodes: [Int], _ variant: Variant, asJSON: Bool) -> String {
     guard !asJSON else {
       let object: JSON = ["rules": .string(variant.rawValue), "nodes": .array(nodes.map { .int($0) })]
@@ -131,7 +131,7 @@ package enum AnswerText {
     return nodes.enumerated().map { "\($0.offset + 1) \($0.element)\n" }.joined()
   }
 
-  /// A position solved, as one line of JSON.
+  /// A solved position as one line of JSON.
   package static func solveJSON(_ position: Position) -> String {
     let evaluation = Solver.shared.evaluation(of: position)
     func list(_ squares: SquareSet) -> JSON { .array(squares.map { .string($0.name) }) }
@@ -183,7 +183,7 @@ package enum AnswerText {
     return out + String(format: "accuracy: X %.1f %%, O %.1f %%\n", accuracy[0], accuracy[1])
   }
 
-  /// A game of a solved variant analysed, as one line of JSON.
+  /// An analysed game of a solved variant as one line of JSON.
   package static func analysisJSON(_ record: Record) -> String {
     let (analysis, variant) = (Analysis(of: record.game), record.game.variant)
     let moves = analysis.entries.map { entry -> JSON in

@@ -1,4 +1,4 @@
-/// A fault of a user or an engine, in one line.
+/// An error of the user, an engine or the system, in one line.
 package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure, which decides the exit code.
   package enum Kind: Sendable, Hashable {
@@ -6,13 +6,13 @@ package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
     case badInput
     /// An engine did not complete its handshake: exit code 1.
     case handshake
-    /// The system refused processes, descriptors, memory or room on a disk: exit code 3.
+    /// The system lacks processes, descriptors, memory or disk space: exit code 3.
     case lack
   }
 
   /// The kind.
   package let kind: Kind
-  /// What is wrong and what is allowed.
+  /// The error and the permitted values.
   package let description: String
 
   /// Makes an error.
@@ -20,7 +20,7 @@ package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
     (self.kind, self.description) = (kind, description)
   }
 
-  /// An error that says what the system refused.
+  /// An error for a resource that the system refused.
   static func lack(_ what: String) -> ArenaError {
     ArenaError("the system has no more \(what); try fewer --threads, or raise its limits", kind: .lack)
   }

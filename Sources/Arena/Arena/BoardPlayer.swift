@@ -3,14 +3,13 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A player at the board, as one thread uses it.
+/// A player as used by one thread.
 enum BoardPlayer<R: Rules> {
   typealias Choice = (
     _ state: R.State, _ last: Cell?, _ generator: inout SplitMix64, _ isStopped: () -> Bool
   ) -> Cell
 
-  /// One of ours: chooses a legal move of a live state; a search ends early when it is stopped. Only players of classic
-  /// learn.
+  /// One of Alina's own players: chooses a legal move in a live state; a search ends early when stopped. Only players of Classic learn.
   case own(Choice, learner: Learner? = nil)
   case engine(EngineClient)
 
@@ -64,7 +63,7 @@ struct MoveReport: Sendable, Hashable {
   }
 }
 
-/// What is kept of a game besides its moves.
+/// The data of a game besides its moves.
 struct GameNotes: Sendable, Hashable {
   /// The reason of a forfeit.
   var reason: String?
@@ -72,16 +71,16 @@ struct GameNotes: Sendable, Hashable {
   var reports: [MoveReport?] = []
 }
 
-/// A game that was played, as a batch keeps it.
+/// A finished game in a batch.
 struct PlayedGame {
   var game: PackedGame
-  /// The moves of another game than classic.
+  /// The moves, if not of Classic.
   var moves: VariantMoves?
   var notes: GameNotes?
 }
 
 extension Rules {
-  /// Plays one game; `nil` where it was stopped in the middle. What the system refuses is thrown.
+  /// Plays one game; `nil` if it was stopped. Throws if the system refuses resources.
   static func playGame(
     x: BoardPlayer<Self>, o: BoardPlayer<Self>, opening: VariantOpening, adjudication: Adjudication,
     stop: StopSignal, using generator: inout SplitMix64
@@ -134,7 +133,7 @@ extension Rules {
   }
 }
 
-/// Plays fast: two tables, masks and a key.
+/// Plays fast with two tables, bit masks and a key.
 package func playTables(
   _ x: DistributionTable, _ o: DistributionTable, _ opening: Opening, using generator: inout SplitMix64
 ) -> PackedGame {

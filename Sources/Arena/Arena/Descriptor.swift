@@ -1,15 +1,15 @@
 import CProcess
 import Foundation
 
-/// Where the arena's descriptors are made: a program that is started, on whichever thread, inherits none of them.
+/// Creates descriptors that no child process inherits, on whichever thread it is started.
 enum Descriptor {
-  /// Opens a file; −1 with `errno` where that fails.
+  /// Opens a file; −1 with `errno` on failure.
   static func open(_ path: String, _ flags: Int32) -> Int32 { Glibc.open(path, flags | O_CLOEXEC, 0o644) }
 
-  /// A pipe; `nil` with `errno`.
+  /// Creates a pipe; `nil` with `errno` on failure.
   static func pipe() -> (read: Int32, write: Int32)? { pair { alina_pipe($0) } }
 
-  /// Two sockets that are joined; `nil` with `errno`.
+  /// Creates two connected sockets; `nil` with `errno` on failure.
   static func socketPair() -> (Int32, Int32)? {
     pair { socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, $0) }
   }
@@ -23,12 +23,12 @@ enum Descriptor {
   }
 }
 
-/// A file that this run alone may write, for as long as the value is open.
+/// A file locked for this run while the value is open.
 final class LockedFile {
-  /// The file; −1 once it is closed.
+  /// The descriptor; −1 after closing.
   private(set) var descriptor: Int32
 
-  /// Takes over a descriptor of `path`; throws where another run has the file.
+  /// Takes over a descriptor of `path`; throws if another run has locked the file.
   init(_ descriptor: Int32, _ path: String) throws(ArenaError) {
     self.descriptor = descriptor
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw ArenaError("\(path) is being written by another run") }
@@ -36,11 +36,10 @@ final class LockedFile {
 
   deinit { close() }
 
-  /// Lets others write the file.
+  /// Unlocks and closes the file.
   func close() {
     guard descriptor >= 0 else { return }
-    // Close-on-exec comes into force at exec: until then, a child that another thread starts has a copy of the descriptor,
-    // and the lock would stay with it.
+    // Unlock explicitly: close-on-exec applies only at exec, and a child just forked by another thread would keep the lock.
     flock(descriptor, LOCK_UN)
     Glibc.close(descriptor)
     descriptor = -1

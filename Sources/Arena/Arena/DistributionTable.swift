@@ -3,11 +3,11 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A memoryless player as a table. Drawing a move is one multiplication and one look-up.
+/// A memoryless player as a table: choosing a move costs a multiplication and a look-up.
 ///
 /// The table draws exactly as `MoveDistribution.draw` does, so it plays the same games as its player.
 package final class DistributionTable: Sendable {
-  /// The row of a state. Equal chances are usual and need no scan.
+  /// The row of a state. Equal chances are common and need no scan.
   private struct Row {
     var total: UInt64
     /// The cells as four-bit digits, in order.
@@ -16,7 +16,7 @@ package final class DistributionTable: Sendable {
     var weights: Int32
   }
 
-  /// Whether the player plays every legal move equally often. Two such players have a quicker way to play.
+  /// Whether the player chooses all legal moves equally often, for which `RandomGames` is faster.
   let isRandom: Bool
   private let rows: [Row]
   private let weights: [UInt64]

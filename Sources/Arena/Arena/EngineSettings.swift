@@ -2,7 +2,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// How one engine is run, besides its command.
+/// The settings of an engine besides its command.
 package struct EngineSettings: Sendable, Hashable {
   /// A name and a value.
   package struct Setting: Sendable, Hashable {
@@ -12,20 +12,20 @@ package struct EngineSettings: Sendable, Hashable {
     package var value: String
   }
 
-  /// The name in tables and records; without it, the name that the engine gives itself.
+  /// The name in tables and records; `nil` uses the engine's own.
   package var name: String?
-  /// The folder it runs in.
+  /// Its working directory.
   package var folder: String?
   /// The options to send with `setoption`, in order.
   package var options: [Setting] = []
-  /// Variables of its environment.
+  /// Its additional environment variables.
   package var environment: [Setting] = []
-  /// Its time limit; without it, the run's.
+  /// Its time limit; `nil` uses the run's.
   package var time: TimeLimit?
   /// The file to which its standard error is appended.
   package var log: String?
 
-  /// Makes settings without anything special.
+  /// Default settings.
   package init() {}
 
   /// The separator between the words of an `-engine`.
@@ -84,7 +84,7 @@ package struct EngineSettings: Sendable, Hashable {
     return entrant
   }
 
-  /// An engine of cutechess's `engines.json`, in the current folder or in the folder of the user's settings.
+  /// The entry of an engine in cutechess's `engines.json`, in the current folder or the user's settings folder.
   private static func configured(_ name: String) throws(ArenaError) -> JSON {
     let environment = ProcessInfo.processInfo.environment
     let settings = environment["XDG_CONFIG_HOME"] ?? "\(environment["HOME"] ?? "")/.config"
@@ -99,7 +99,7 @@ package struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// Adds the members of a header. It writes no paths except the folder's name.
+  /// Adds the members for a header, without paths except the folder's name.
   func add(to members: inout JSONObject) {
     func list(_ settings: [Setting]) -> JSON? {
       guard !settings.isEmpty else { return nil }
@@ -126,7 +126,7 @@ package struct EngineSettings: Sendable, Hashable {
   }
 }
 
-/// How long engines may think about a move, and how the arena asks them to.
+/// The time limit of engines for a move, and its form in `go`.
 package struct TimeLimit: Sendable, Hashable {
   /// Milliseconds a move (`go movetime`), 0 with a clock.
   package var moveTime = 1000
@@ -139,14 +139,14 @@ package struct TimeLimit: Sendable, Hashable {
   /// Milliseconds granted beyond the limit before the game is lost.
   package var margin = 50
 
-  /// A second a move.
+  /// One second a move.
   package init() {}
 
   /// The longest a single move may take in milliseconds, with `left` on the clock.
   func patience(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
 
-  /// The milliseconds that one of Alina's own players takes for a move: a tenth of its clock and three quarters of the
-  /// increment. The last 200 ms are kept for a busy machine and the way back.
+  /// The milliseconds for a move of Alina's own players: a tenth of the clock plus three quarters of the increment. The
+  /// last 200 ms are reserved for a busy machine and transmission.
   static func share(of left: Double, increment: Double = 0) -> Double {
     max(1, min(left / 10 + 0.75 * increment, left - 200))
   }

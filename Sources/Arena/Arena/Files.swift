@@ -1,14 +1,14 @@
 import Foundation
 
-/// The reason of the system's last refusal.
+/// The system's message for the last `errno`.
 var systemReason: String { String(cString: strerror(errno)) }
 
-/// Moves a complete file to its place.
+/// Renames a complete file to its final name.
 func putInPlace(_ part: String, _ path: String) throws(ArenaError) {
   guard rename(part, path) == 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
 }
 
-/// Opens a file for reading. A folder is refused.
+/// Opens a file for reading; refuses folders.
 func openFile(_ path: String) throws(ArenaError) -> FileHandle {
   var status = stat()
   guard stat(path, &status) == 0, let handle = FileHandle(forReadingAtPath: path) else {
@@ -37,7 +37,7 @@ package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(Ar
   }
 }
 
-/// Writes all bytes. Returns the system's reason if it refuses them.
+/// Writes all bytes; returns the system's message on failure.
 func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? {
   var sent = 0
   while sent < bytes.count {
@@ -53,18 +53,18 @@ package func reason(of error: any Error) -> String {
   return cause.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
 }
 
-/// Writes text to standard output. Throws if that fails.
+/// Writes text to standard output; throws on failure.
 package func writeOut(_ text: String) throws(ArenaError) {
   if let reason = Array(text.utf8).withUnsafeBytes({ writeAll($0, to: 1) }) {
     throw ArenaError("the standard output cannot be written: \(reason)", kind: .lack)
   }
 }
 
-/// Writes text to standard error. A failure is ignored.
+/// Writes text to standard error; ignores failures.
 package func writeError(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: 2) } }
 
-/// Refuses places for files; `nil` stands for a file that is not wanted. A place is refused if another file of the run
-/// has it, if it holds something else, or if its folder cannot be written.
+/// Refuses output paths that another file of the run uses, that hold something else, or whose folder is not writable;
+/// `nil` stands for no file.
 package func checkPlaces(
   _ places: KeyValuePairs<String, String?>, besides games: String? = nil, force: Bool
 ) throws(ArenaError) {
@@ -103,7 +103,7 @@ package final class LineReader {
   /// The number of bytes of the complete lines read so far.
   private(set) var wholeBytes = 0
   private let handle: FileHandle
-  /// What was read and not yet taken lies from `head` to `tail`.
+  /// Bytes read and not yet consumed are in `head`..<`tail`.
   private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 1)
   private var (head, tail) = (0, 0)
   private var last = 0..<0
@@ -119,16 +119,16 @@ package final class LineReader {
     if path != "-" { try? handle.close() }
   }
 
-  /// An error in the line read last.
+  /// An error for the last line read.
   package func refusal(_ what: String) -> ArenaError { ArenaError("\(path), line \(line): \(what)") }
 
-  /// The rest after the last complete line.
+  /// The bytes after the last complete line.
   package var rest: [UInt8] { Array(buffer[head..<tail]) }
 
-  /// The line read last, with its end. Valid until the next line is read.
+  /// The last line read with its end; valid until the next line is read.
   var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
 
-  /// Lines are read in place: no bytes move before the next line is read.
+  /// Lines are read in place: bytes do not move until the next line is read.
   private func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: buffer[range])
   }

@@ -15,7 +15,7 @@ final class GameBatch: @unchecked Sendable {
     /// second.
     var pairs: [Int]
     var highlights: Highlights?
-    /// The lines of the games that were not yet known.
+    /// The lines of games that are not in the file yet.
     var lines: LineBuffer?
     /// The hash of a full batch.
     var digest: SHA256.Digest?
@@ -40,12 +40,12 @@ final class GameBatch: @unchecked Sendable {
   }
 
   private(set) var indices: Range<Int>
-  /// The number of games at the beginning that the file holds already.
+  /// The number of initial games that are already in the file.
   var known = 0
-  /// The number of parts that are still to be played.
+  /// The number of parts still to be played.
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
-  /// The moves of games of another variant than classic.
+  /// The moves of games other than Classic.
   private(set) var variantMoves: [Int: VariantMoves] = [:]
   private let first: Int
   private let games: UnsafeMutablePointer<PackedGame>
@@ -71,12 +71,12 @@ final class GameBatch: @unchecked Sendable {
     if let moves = played.moves { variantMoves[index] = moves }
   }
 
-  /// The game of an index, as it was played.
+  /// The game of an index with its moves and notes.
   func played(_ index: Int) -> PlayedGame {
     PlayedGame(game: self[index], moves: variantMoves[index], notes: notes[index])
   }
 
-  /// Plays the random games of some pairs, which begin at `start`.
+  /// Plays the random games of some pairs, starting at index `start`.
   func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
     let games = games
     for pair in pairs {
@@ -99,7 +99,7 @@ final class GameBatch: @unchecked Sendable {
       for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
     }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
-      // Two lists, so that equal lengths in a row do not wait for each other's increment.
+      // Two counters, so that equal consecutive lengths do not wait for each other's increment.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
       for place in stride(from: 0, to: indices.count - 1, by: 2) {
@@ -128,7 +128,7 @@ final class LineBuffer: @unchecked Sendable {
   /// The bytes written so far.
   var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
 
-  /// Makes room for a number of bytes and returns their place.
+  /// Reserves space and returns its address.
   @inline(__always)
   func reserve(_ more: Int) -> UnsafeMutableRawPointer {
     if bytes.count &- count < more { grow(more) }
@@ -143,7 +143,7 @@ final class LineBuffer: @unchecked Sendable {
     bytes = larger
   }
 
-  /// Records that bytes were written up to `end`, where `reserve` returned.
+  /// Sets the end of the bytes written into space from `reserve`.
   @inline(__always)
   func advance(to end: UnsafeMutableRawPointer) {
     count = end - UnsafeMutableRawPointer(bytes.baseAddress.unsafelyUnwrapped)

@@ -6,14 +6,14 @@ import TicTacToe
 
 /// The lines of a file of games, written and read back byte for byte.
 enum GameLine {
-  /// Room for the longest line without `start` and notes.
+  /// The maximal length of a line without `start` and notes.
   private static let room = 112
-  /// The two letters of each cell's name, as they are in memory.
+  /// The two letters of each cell's name as stored in memory.
   private static let names: InlineArray<9, UInt16> = .init { cell in
     UInt16(littleEndian: UInt16(Square(cell).nameBytes.column) | UInt16(Square(cell).nameBytes.row) << 8)
   }
 
-  /// Appends a game's line with its end.
+  /// Appends the line of a game.
   static func write(
     index: Int, x: Int, o: Int, start: Position, game: PackedGame, notes: GameNotes?, to out: LineBuffer
   ) {
@@ -48,8 +48,7 @@ enum GameLine {
       end = out.reserve(room)
     }
     put(",\"moves\":\"")
-    // All nine moves are written, and the next field overwrites those beyond the last move: no branch depends on the
-    // game.
+    // Write all nine moves and let the next field overwrite the surplus: no branch depends on the game.
     var cells = game.bits
     for ply in 0..<9 {
       end.storeBytes(of: names[Int(truncatingIfNeeded: cells & 15) % 9], toByteOffset: 2 &* ply, as: UInt16.self)
@@ -70,7 +69,7 @@ enum GameLine {
     out.advance(to: end)
   }
 
-  /// Appends the line of a variant's game with its end.
+  /// Appends the line of another variant's game.
   static func write(
     index: Int, x: Int, o: Int, _ moves: VariantMoves, _ variant: Variant, game: PackedGame, notes: GameNotes?,
     to out: LineBuffer
@@ -106,19 +105,19 @@ enum GameLine {
     var start: Position
     var game: PackedGame
     var notes: GameNotes?
-    /// The moves of a variant's game, which are not in `game`.
+    /// The moves of a game other than Classic, which are not in `game`.
     var moves: VariantMoves?
 
     /// The cells marked, in any game.
     var cells: [Cell] { moves?.cells ?? game.moves.map { Cell(rawValue: $0.rawValue) } }
 
-    /// The start and the moves of any game, as those of a variant.
+    /// Start and moves in the form of other variants.
     var anyMoves: VariantMoves {
       moves ?? VariantMoves(start: start == .start ? nil : start.notation, cells: cells)
     }
   }
 
-  /// Reads the line of a variant's game without its end; `nil` if it is no such line.
+  /// Parses a line of any variant without its end; `nil` if invalid.
   static func read(_ line: UnsafeRawBufferPointer, _ variant: Variant) -> Content? {
     guard variant != .classic else { return read(line) }
     guard let json = try? JSON(bytes: Array(line)), let index = json["game"]?.int, let x = json["x"]?.int,
@@ -136,7 +135,7 @@ enum GameLine {
     }
     guard let (ending, notes) = notes(in: json, plies: moves.cells.count) else { return nil }
     let game = PackedGame(variantMoves: moves.cells.count, outcome: outcome, ending: ending)
-    // Only lines that this program writes are accepted.
+    // Accept only lines exactly as this program writes them.
     let again = LineBuffer(capacity: 256)
     write(index: index, x: x, o: o, moves, variant, game: game, notes: notes, to: again)
     guard again.written.dropLast().elementsEqual(line) else { return nil }
@@ -152,7 +151,7 @@ enum GameLine {
     }
   }
 
-  /// The result of a game and what is kept besides its moves; `nil` if a member is wrong.
+  /// The result and notes of a game; `nil` if a member is invalid.
   private static func notes(in json: JSON, plies: Int) -> (PackedGame.Ending, GameNotes?)? {
     var ending = PackedGame.Ending.normal
     switch json["termination"]?.string {
@@ -171,7 +170,7 @@ enum GameLine {
     return (ending, GameNotes(reason: json["reason"]?.string, reports: times == nil ? [] : reports))
   }
 
-  /// Reads a line without its end; `nil` if it is no such line.
+  /// Parses a line of Classic without its end; `nil` if invalid.
   static func read(_ line: UnsafeRawBufferPointer) -> Content? {
     var cursor = 0
     func skip(_ text: StaticString) -> Bool {
@@ -223,13 +222,13 @@ enum GameLine {
     var content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
-      // There are few games of engines, so the general reader is fast enough.
+      // Games of engines are rare, so the slower general parser suffices.
       guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
         return nil
       }
       content.notes = notes ?? GameNotes()
       content.game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
-      // Only lines that this program writes are accepted.
+      // Accept only lines exactly as this program writes them.
       let again = LineBuffer(capacity: 256)
       write(index: index, x: x, o: o, start: start, game: content.game, notes: content.notes, to: again)
       guard again.written.dropLast().elementsEqual(line) else { return nil }
@@ -251,7 +250,7 @@ struct GameHash {
 
   private mutating func add(_ digest: SHA256.Digest) { list.update(Array((digest.hex + "  -\n").utf8)) }
 
-  /// Adds the lines of the games of some indices. `digest` is their hash if they are a full batch.
+  /// Adds the lines of games with increasing indices; `digest` is their hash if they form a full batch.
   mutating func update(_ lines: UnsafeRawBufferPointer, upTo end: Int, digest: SHA256.Digest? = nil) {
     if let digest, !isOpen {
       add(digest)
@@ -290,18 +289,18 @@ struct GameHash {
   }
 }
 
-/// Writes a file of games as they are played: header, games, footer. Nobody else may write the file meanwhile.
+/// Writes a file of games during a run: header, games, footer. Locks the file against other writers.
 final class GameFileWriter {
   private let file: LockedFile
   private let path: String
   private(set) var hash: GameHash
-  /// The lines that are not yet written, and when the file was last written.
+  /// The lines not yet written, and the time of the last write.
   private let waiting = LineBuffer(capacity: 1 << 16)
   private var written = 0.0
-  /// Written buffers to be filled again. New pages of memory would cost time.
+  /// Written buffers for reuse, since new memory pages cost time.
   private let spare = Mutex<[LineBuffer]>([])
 
-  /// The most milliseconds that lines wait before they are written.
+  /// The most milliseconds before pending lines are written.
   private static let patience = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
@@ -313,7 +312,7 @@ final class GameFileWriter {
     }
   }
 
-  /// Opens a file to continue it, and locks out other writers.
+  /// Opens and locks a file to continue it.
   convenience init(continuing path: String) throws(ArenaError) {
     var descriptor = Descriptor.open(path, O_RDWR | O_APPEND)
     // A finished file need not be writable.
@@ -322,7 +321,7 @@ final class GameFileWriter {
     try self.init(descriptor, path, GameHash(header: ""))
   }
 
-  /// Continues after the lines that were read. A line that was cut off is dropped.
+  /// Continues after the lines read; drops an incomplete line.
   func go(on reader: GameFileReader) throws(ArenaError) {
     hash = reader.hash
     guard ftruncate(file.descriptor, reader.lines.wholeBytes) == 0 else {
@@ -330,7 +329,7 @@ final class GameFileWriter {
     }
   }
 
-  /// Creates a file with its header in one step: no reader ever sees half a header.
+  /// Creates a file with its header atomically: no reader ever sees an incomplete header.
   convenience init(_ path: String, header: String) throws(ArenaError) {
     let old = Descriptor.open(path, O_RDONLY)
     let replaced = old < 0 ? nil : try LockedFile(old, path)
@@ -339,17 +338,17 @@ final class GameFileWriter {
     let descriptor = Descriptor.open(part, O_WRONLY | O_CREAT | O_APPEND)
     guard descriptor >= 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: header))
-    // Only after the lock is held.
+    // After the lock is held.
     ftruncate(descriptor, 0)
     waiting.append(header + "\n")
     try flush()
     try putInPlace(part, path)
   }
 
-  /// Lets others write the file.
+  /// Unlocks the file.
   func close() { file.close() }
 
-  /// A buffer for the lines of a batch. May be called from any thread.
+  /// An empty buffer for a batch's lines. May be called from any thread.
   func emptyBuffer() -> LineBuffer { spare.withLock { $0.popLast() } ?? LineBuffer(capacity: 1 << 10) }
 
   /// Appends the lines of a batch.
@@ -369,7 +368,7 @@ final class GameFileWriter {
     if waiting.count >= 1 << 16 || monotonicMilliseconds() - written >= GameFileWriter.patience { try flush() }
   }
 
-  /// Writes the lines that wait.
+  /// Writes the pending lines.
   func flush() throws(ArenaError) {
     defer { waiting.removeAll() }
     try write(waiting.written)

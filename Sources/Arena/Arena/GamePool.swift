@@ -2,27 +2,27 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Plays the games of a stage, so many at a time, and hands them out in order of their index.
+/// Plays the games of a stage on several threads and delivers them in order of their index.
 ///
-/// Games are cut into batches. Whoever has played the last game of a batch counts and formats all of it; batches that are
-/// due are handed out by whichever thread finished one, so that nobody has to be woken for it.
+/// Games are divided into batches. The thread that plays the last game of a batch counts and formats it; any thread
+/// that finishes a batch delivers those that are due, so that no thread must be woken for it.
 final class GamePool: @unchecked Sendable {
-  /// Games of pairings that are taken batch by batch.
+  /// A sequence of batches for some pairings.
   private struct Sequence {
     var pairings: [Int]
-    /// Whether somebody learns: one game after the other.
+    /// Whether a player learns, so that games are played one after the other.
     var isSerial: Bool
-    /// The next batch, and how far it is to the one after.
+    /// The next batch, and the distance to the following one.
     var next: Int
     let stride: Int
     var isBusy = false
   }
 
-  /// What a run does with the games.
+  /// The callbacks of a run.
   struct Consumer {
     /// Counts and formats a batch; called by any thread.
     var prepare: (GameBatch) -> GameBatch.Summary
-    /// Takes the batches in order; answers whether to go on.
+    /// Takes the batches in order; returns whether to continue.
     var take: (GameBatch, GameBatch.Summary) throws(ArenaError) -> Bool
     /// Called five times a second.
     var progress: () -> Void
@@ -32,7 +32,7 @@ final class GamePool: @unchecked Sendable {
   private let players: Players
   private let indices: Range<Int>
   private let batchSize: Int
-  /// Whether no pair begins before the one before it was taken.
+  /// Whether a pair begins only after the previous one was taken.
   private let isCautious: Bool
   private let lastBatch: Int
   private let consumer: Consumer
@@ -44,23 +44,23 @@ final class GamePool: @unchecked Sendable {
   private var due: Int
   private var isHandingOut = false
   private var isCancelled = false
-  /// Whether nothing more is handed out.
+  /// Whether no more batches are delivered.
   private var isClosed = false
   private var failure: ArenaError?
   private var running = 0
-  /// Batches that may be ahead of the one that is due.
+  /// The number of batches that may be ahead of the due one.
   private var window = 0
 
-  /// Prepares games of a stage from `indices.lowerBound` on, of which the first may be known already.
+  /// Prepares the games of a stage from `indices.lowerBound` on; the first may be known already.
   init(_ stage: Stage, indices: Range<Int>, known: PlayedGame?, players: Players, consumer: Consumer) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
     }
-    // Games that take long are handed out pair by pair.
+    // Slow games are distributed pair by pair.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
     let isSerial = specs.map { !players.configuration.isFrozen && $0.contains(where: \.isLearner) }
-    // Who learns may learn nothing from games after the verdict of a test.
+    // A learner must not learn from games after the verdict of a test.
     isCautious = players.configuration.sprt != nil && isSerial.contains(true)
     batchSize = isSlow || isCautious ? 2 : GameBatch.size
     due = indices.lowerBound / batchSize
@@ -90,7 +90,7 @@ final class GamePool: @unchecked Sendable {
       (number * batchSize..<(number + 1) * batchSize).clamped(to: indices), parts: batchSize == 2 ? 1 : sequences.count)
   }
 
-  /// Plays; returns whether all was played.
+  /// Plays; returns whether all games were played.
   func run(threads: Int) throws(ArenaError) -> Bool {
     (running, window) = (threads, isCautious ? 0 : batchSize == 2 ? 4096 : 2 * threads + 2)
     for _ in 0..<threads where !startThread({ self.work() }) {
@@ -103,7 +103,7 @@ final class GamePool: @unchecked Sendable {
     }
     if let failure { throw failure }
     if due > lastBatch { return true }
-    // What was played before the first game that is missing is kept.
+    // Keep the games before the first missing one.
     if players.stop.isSet, !isClosed, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
       batch.cut(to: batch.indices.firstIndex { !batch.isPlayed($0) } ?? batch.indices.upperBound)
       _ = try consumer.take(batch, consumer.prepare(batch))
@@ -118,7 +118,7 @@ final class GamePool: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// One thread: takes the earliest games there are until there are none.
+  /// The body of a thread: plays the earliest available games until none are left.
   private func work() {
     let worker = Players.Worker(players)
     condition.lock()
@@ -169,7 +169,7 @@ final class GamePool: @unchecked Sendable {
     leave()
   }
 
-  /// One thread fewer; the last says so.
+  /// Ends a thread; the last one signals.
   private func leave() {
     condition.withLock {
       running -= 1
@@ -177,7 +177,7 @@ final class GamePool: @unchecked Sendable {
     }
   }
 
-  /// The sequence to go on with: the one played last, whose players are at hand, unless it is far ahead of another.
+  /// Chooses the next sequence: the last one, whose players are loaded, unless it is far ahead of another.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)
@@ -190,7 +190,7 @@ final class GamePool: @unchecked Sendable {
     return first
   }
 
-  /// Hands out the batches that are due, unless another thread is at it; called with the lock held.
+  /// Delivers the due batches unless another thread is doing so; called with the lock held.
   private func handOut() {
     guard !isHandingOut else { return }
     isHandingOut = true
@@ -202,7 +202,7 @@ final class GamePool: @unchecked Sendable {
       due += 1
       switch result {
       case .success(true): continue
-      // The games that are being played no longer count.
+      // Games in progress do not count any more.
       case .success(false):
         players.stop.set()
         cancel(nil)
@@ -214,7 +214,7 @@ final class GamePool: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// Plays a batch's games of some pairings; `false` where it was stopped.
+  /// Plays a batch's games of some pairings; `false` if stopped.
   private func play<R: ArenaRules>(
     _ rules: R.Type, _ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker
   ) throws(ArenaError) -> Bool {
@@ -262,14 +262,14 @@ final class GamePool: @unchecked Sendable {
   }
 }
 
-/// What a thread does.
+/// The body of a thread.
 private final class ThreadBody {
   let run: @Sendable () -> Void
 
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Runs `body` on a thread of its own; `false` where the system has none.
+/// Runs `body` on a new thread; `false` if the system refuses one.
 func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
   var (thread, attributes) = (pthread_t(), pthread_attr_t())
   pthread_attr_init(&attributes)

@@ -1,12 +1,12 @@
 import Records
 import TicTacToe
 
-/// The games of a run that are worth hearing. Each game is looked at once, in any order, with little memory.
+/// Selects the games of a run worth hearing, in any order and with little memory.
 ///
-/// Of equally good games the one with the lowest index is taken, so the choice depends only on the games. A game that
-/// ended by forfeit can only be the first.
+/// Among equally good games the lowest index wins, so that the choice depends on the games only. A game ended by
+/// forfeit can only be selected as the first.
 struct Highlights: Sendable {
-  /// Why a game is chosen.
+  /// The reason of a selection.
   enum Choice: String, Sendable, Hashable, CaseIterable {
     case first, shortest, longest, dramatic
   }
@@ -17,7 +17,7 @@ struct Highlights: Sendable {
     var line: GameLine.Content
   }
 
-  /// The best so far, in the order of the choices.
+  /// The best games so far, in the order of the reasons.
   private var best = [Candidate?](repeating: nil, count: Choice.allCases.count)
 
   init() {}
@@ -45,7 +45,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// Merges what was found in other games.
+  /// Merges the selection from other games.
   mutating func merge(_ other: Highlights) {
     for (place, found) in other.best.enumerated() {
       guard let found else { continue }
@@ -54,7 +54,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// The chosen games, in the order of the choices. A game that was chosen twice comes once, with all its names.
+  /// The selected games in the order of the reasons; a game selected twice appears once with all its reasons.
   var chosen: [(choices: [Choice], line: GameLine.Content)] {
     var result: [(choices: [Choice], line: GameLine.Content)] = []
     for (choice, candidate) in zip(Choice.allCases, best) {
@@ -69,9 +69,9 @@ struct Highlights: Sendable {
   }
 }
 
-/// A game that was chosen to be heard.
+/// A selected game.
 package struct Highlight: Sendable {
-  /// The names by which it was chosen: first, shortest, longest, dramatic.
+  /// The reasons of its selection: first, shortest, longest, dramatic.
   package let choices: [String]
   /// Its index in the run.
   package let game: Int
@@ -79,9 +79,9 @@ package struct Highlight: Sendable {
   package let drama: Int
   /// Its record.
   package let record: Record
-  /// The place of its written score.
+  /// The path of its score, once written.
   package var files: [String] = []
 
-  /// Every name by which a game can be chosen.
+  /// All reasons.
   package static let names = Highlights.Choice.allCases.map(\.rawValue)
 }

@@ -1,9 +1,9 @@
 import Base
 import TicTacToe
 
-/// Which players may still meet, for at most 64 players: a graph. A round is a perfect matching of it.
+/// A graph of the pairings not yet played, for at most 64 players. A round is a perfect matching.
 struct MeetingGraph: Sendable, Hashable {
-  /// For each player, a bit for every player still to meet.
+  /// For each player a bit for every remaining opponent.
   private(set) var neighbours: [UInt64]
 
   /// A round: for each player, the opponent.
@@ -30,7 +30,7 @@ struct MeetingGraph: Sendable, Hashable {
     }
   }
 
-  /// Whether two have not met.
+  /// Whether two players have not met.
   func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
 
   /// Removes the pairs of a round.
@@ -45,9 +45,8 @@ struct MeetingGraph: Sendable, Hashable {
     return copy
   }
 
-  /// The round in which the first of `order` meets the first player it can, then the next one left, and so on. The
-  /// search goes back where a choice would leave others without a pairing; `nil` if there is no round at all. O(n⁵) at
-  /// worst, microseconds in practice.
+  /// The round in which each player in `order` gets the first possible opponent. Backtracks if a choice prevents a
+  /// complete round; `nil` if there is none. O(n⁵) at worst, microseconds in practice.
   func firstRound(in order: [Int]) -> Round? {
     var left: UInt64 = order.reduce(0) { $0 | 1 << UInt64($1) }
     guard var round = perfectMatching(among: left, order: order) else { return nil }
@@ -66,8 +65,7 @@ struct MeetingGraph: Sendable, Hashable {
     return round
   }
 
-  /// A number of rounds in which nobody meets twice, if `budget` matchings are enough to find them. The result is
-  /// always the same.
+  /// A number of rounds without repeated pairings, if found within `budget` matchings. Deterministic.
   func rounds(_ count: Int, budget: Int = 400) -> [Round]? {
     var left = budget
     var generator = SplitMix64(seed: UInt64(count))
@@ -76,7 +74,7 @@ struct MeetingGraph: Sendable, Hashable {
 
   private func rounds(_ count: Int, _ budget: inout Int, _ generator: inout SplitMix64) -> [Round]? {
     if count == 0 { return [] }
-    // The rest of a full schedule gets scarce at its end. There another choice of a round helps.
+    // Near the end of a full schedule few rounds remain: try alternatives.
     for _ in 0..<(count > 5 ? 1 : 6) where budget > 0 {
       budget -= 1
       var order = Array(neighbours.indices)
@@ -100,7 +98,7 @@ struct MeetingGraph: Sendable, Hashable {
   func perfectMatching(among members: UInt64, order: [Int]) -> Round? {
     var search = BlossomSearch(neighbours: neighbours.map { $0 & members })
     for player in order where members >> UInt64(player) & 1 == 1 && search.mate[player] < 0 {
-      // A free neighbour saves the search.
+      // A free neighbour makes the search unnecessary.
       let free = order.first { search.mate[$0] < 0 && search.neighbours[player] >> UInt64($0) & 1 == 1 }
       if let free {
         (search.mate[player], search.mate[free]) = (free, player)

@@ -3,8 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Teaches `menace` game by game and measures it exactly on the way, with its boxes frozen, against random and perfect
-/// play.
+/// Trains `menace` game by game and measures it exactly at intervals, with frozen boxes, against random and perfect play.
 package struct MenaceTraining: Sendable {
   /// A point of the curve.
   package struct Point: Sendable, Hashable {
@@ -40,7 +39,7 @@ package struct MenaceTraining: Sendable {
       var generator = SplitMix64(seed: seed, index: UInt64(first + game))
       let teacher = tables[game / 2 % tables.count]
       let (x, o) = game % 2 == 0 ? (pupil, teacher) : (teacher, pupil)
-      // The system can refuse nothing here.
+      // Cannot throw: no system resources are needed.
       _ = try? Classic.playGame(
         x: x, o: o, opening: VariantOpening(), adjudication: Adjudication(), stop: stop, using: &generator)
       if (game + 1) % interval == 0 || game + 1 == games, let taught = learner.player as? Menace {

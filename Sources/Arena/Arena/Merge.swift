@@ -3,8 +3,8 @@ import TicTacToe
 
 /// Joins the shards of one run.
 package enum Merge {
-  /// Writes the file that one machine would have written. Every game of the shards is checked as on resuming.
-  /// Matchboxes are looked up by name and hash in `folders` and the current folder.
+  /// Writes the file that a single machine would have written. Checks every game of the shards as on resuming. Looks up
+  /// matchboxes by name and hash in `folders` and the current folder.
   package static func write(
     _ paths: [String], to target: String, folders: [String] = []
   ) throws(ArenaError) -> RunReport {

@@ -3,7 +3,7 @@ import Foundation
 import Records
 import TicTacToe
 
-/// How the games of a pair of classic begin.
+/// The start of a pair of games of Classic.
 package struct Opening: Sendable, Hashable {
   /// The position before the moves.
   package var start: Position
@@ -13,7 +13,7 @@ package struct Opening: Sendable, Hashable {
   /// The empty board and no moves.
   package static let none = Opening(start: .start, moves: [])
 
-  /// The same as that of any game.
+  /// The same in the form for any variant.
   var general: VariantOpening {
     VariantOpening(start: start == .start ? nil : start.notation, cells: moves.map { Cell(rawValue: $0.rawValue) })
   }
@@ -33,7 +33,7 @@ extension Opening {
       }
       start = read
       words.removeFirst(hasSide ? 2 : 1)
-      // The other fields of an EPD are ignored.
+      // Ignore the other fields of an EPD.
       if words.first == "-" { words = Array(words.drop { $0 != "moves" }) }
     }
     if words.first == "moves" || words.first == "startpos" { words.removeFirst() }
@@ -58,13 +58,13 @@ package enum Openings: Sendable, Hashable {
   case random(plies: Int)
   /// The entries of a list, in turn.
   case list([Opening])
-  /// A list of another variant.
+  /// The entries of a list for another variant.
   case variantList(Variant, [VariantOpening])
 
   /// The most lines of a file of openings.
   package static let limit = 10_000
 
-  /// The variant of a list; `nil` for what fits every variant.
+  /// The variant of a list; `nil` if it fits every variant.
   var variant: Variant? {
     switch self {
     case .none, .random: nil
@@ -73,7 +73,7 @@ package enum Openings: Sendable, Hashable {
     }
   }
 
-  /// The lines of a list, as a header has them.
+  /// The lines of a list for a header.
   var lines: [String]? {
     switch self {
     case .none, .random: nil
@@ -82,7 +82,7 @@ package enum Openings: Sendable, Hashable {
     }
   }
 
-  /// Reads `random:N` or the lines of a file; `#` begins a remark.
+  /// Parses `random:N` or the lines of a file; `#` starts a comment.
   package init(argument: String, _ variant: Variant = .classic) throws(ArenaError) {
     if argument.hasPrefix("random:") {
       // With more than four plies some random openings would be finished games.
@@ -154,7 +154,7 @@ package enum Openings: Sendable, Hashable {
     case .list(let list): return list[pair % list.count].general
     case .variantList(_, let list): return list[pair % list.count]
     case .random(let plies):
-      // The games themselves use the plain seed.
+      // A different stream than that of the games.
       var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
       return VariantOpening(R.self, plies: plies, using: &generator)
     }

@@ -37,15 +37,14 @@ package enum PGNExport {
     if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
     for (ply, report) in (game.notes?.reports ?? []).enumerated() {
       guard let report else { continue }
-      // In the form of cutechess-cli: score/depth and seconds.
+      // As in cutechess-cli: score/depth and seconds.
       let seconds = String(format: "%.3fs", Double(report.milliseconds) / 1000)
       try? record.addComment([report.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
     }
     return record
   }
 
-  /// Writes every game of a finished file as PGN, through a temporary file. Returns `false` and writes nothing if it
-  /// was stopped.
+  /// Writes all games of a finished file as PGN, atomically. Returns `false` without writing if stopped.
   @discardableResult
   package static func write(
     _ path: String, to target: String, stop: StopSignal = StopSignal()
@@ -60,7 +59,7 @@ package enum PGNExport {
     let reader = try GameFileReader(path)
     let configuration = reader.configuration
     let text = LineBuffer(capacity: 1 << 21)
-    /// The texts before and after the number of a plain game, by players and result.
+    /// The texts before and after the index of a plain game, by players and result.
     var frames: [Int: (before: String, after: String)] = [:]
     func flush() throws(ArenaError) {
       if let reason = writeAll(text.written, to: descriptor) {
@@ -94,7 +93,7 @@ package enum PGNExport {
     return true
   }
 
-  /// Appends the moves and the result of a game from the empty board as `Record` writes them, and an empty line.
+  /// Appends the moves and result of a game from the empty board in the form of `Record`, and an empty line.
   private static func append(_ game: PackedGame, to text: LineBuffer) {
     var end = text.reserve(80)
     func put(_ byte: UInt8) {

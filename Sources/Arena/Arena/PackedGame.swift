@@ -5,7 +5,7 @@ package struct PackedGame: Sendable, Hashable {
   /// Four bits a move from bit 0, count at bit 36, result at bit 40, termination at bit 42.
   package private(set) var bits: UInt64
 
-  /// Makes a game from its bits; 0 stands for none.
+  /// Makes a game from its bits; 0 means no game.
   @inline(__always)
   init(bits: UInt64) { self.bits = bits }
 
@@ -13,7 +13,7 @@ package struct PackedGame: Sendable, Hashable {
   package enum Ending: UInt64, Sendable {
     /// A line or a full board.
     case normal
-    /// An engine crashed, cheated or spoke nonsense.
+    /// An engine crashed, made an illegal move or violated the protocol.
     case forfeit
     /// An engine did not answer in time.
     case time
@@ -37,7 +37,7 @@ package struct PackedGame: Sendable, Hashable {
     bits = nibbles | UInt64(count) << 36 | result << 40 | ending.rawValue << 42
   }
 
-  /// A variant's game without its moves, which `VariantMoves` has.
+  /// A game of another variant without its moves, which are in `VariantMoves`.
   init(variantMoves count: Int, outcome: Outcome, ending: Ending) {
     self.init(nibbles: UInt64(count), count: 0, outcome: outcome, ending: ending)
     bits |= PackedGame.variantFlag
@@ -45,10 +45,10 @@ package struct PackedGame: Sendable, Hashable {
 
   private static var variantFlag: UInt64 { 1 << 63 }
 
-  /// The number of moves, whether or not they are in here.
+  /// The number of moves, including those in `VariantMoves`.
   var plies: Int { bits & PackedGame.variantFlag == 0 ? count : Int(bits & 0xFF) }
 
-  /// Who won: 0 X, 1 O, 2 nobody.
+  /// The result: 0 X won, 1 O won, 2 drawn.
   @inline(__always)
   var result: Int { Int(truncatingIfNeeded: bits &>> 40 & 3) }
   /// The number of moves.

@@ -2,13 +2,12 @@ import Base
 import Foundation
 import TicTacToe
 
-/// The files behind a player's name. Headers keep their hashes, but not their folders.
+/// The files that a player's specification refers to. Headers contain their hashes, but not their folders.
 extension PlayerSpec {
   /// The text that replaces a folder.
   fileprivate static let ellipsis = "…/"
 
-  /// The player without folders, as headers and records name it: `cmd:/home/me/bot --book=/tmp/b` is
-  /// `cmd:…/bot --book=…/b`.
+  /// The specification without folders, for headers and records: `cmd:/home/me/bot --book=/tmp/b` becomes `cmd:…/bot --book=…/b`.
   package var portable: PlayerSpec {
     switch self {
     case .engine(let words): .engine(words.map(PlayerSpec.withoutFolders))
@@ -23,13 +22,13 @@ extension PlayerSpec {
     return option + ellipsis + (path.split(separator: "/").last ?? "")
   }
 
-  /// The option of a word (`--book=`, or nothing), and the part that may be a path.
+  /// Splits a word into an option (`--book=`, or nothing) and the part that may be a path.
   private static func parts(of word: String) -> (option: String, path: String) {
     guard word.hasPrefix("-"), let sign = word.firstIndex(of: "=") else { return ("", word) }
     return (String(word[...sign]), String(word[word.index(after: sign)...]))
   }
 
-  /// The words that may name files; the first is the program.
+  /// The words that may be files; the first is the program.
   fileprivate var words: [String] {
     switch self {
     case .engine(let words): words
@@ -42,7 +41,7 @@ extension PlayerSpec {
     if case .engine = self { .engine(words) } else { .menace(file: words[0]) }
   }
 
-  /// The hashes of the files that the words name: the program, and every word that looks like a file and is one.
+  /// The hashes of files among the words: the program, and every word that is the path of a file.
   fileprivate func fileHashes(in folder: String?) throws(ArenaError) -> [RunConfiguration.Entrant.File] {
     var files: [RunConfiguration.Entrant.File] = []
     for (number, word) in words.enumerated() {
@@ -59,8 +58,8 @@ extension PlayerSpec {
     return files
   }
 
-  /// The player with its files at their present places. Each file is looked up by name and hash in `folders`; one that is
-  /// found there is named from the root, because the program may start in a folder of its own.
+  /// The player with its files at their current paths. Files are looked up by name and hash in `folders`; found ones
+  /// get absolute paths, because the program may run in another folder.
   fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
     -> PlayerSpec
   {
@@ -77,7 +76,7 @@ extension PlayerSpec {
       }
       let candidates = folders.map { "\($0)/\(name)" }
       var match: String?
-      // First where the system would find it, then in the folders.
+      // First at the path that the system would use, then in the folders.
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {
@@ -94,14 +93,14 @@ extension PlayerSpec {
     return words.isEmpty ? self : replacing(found)
   }
 
-  /// The file that the first word of a command starts.
+  /// The program file of a command's first word.
   private static func program(_ name: String) -> String? {
     if name.contains("/") { return name }
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
-  /// The hash of a regular file of at most 1 GiB, or `nil` where there is none.
+  /// The hash of a regular file of at most 1 GiB; `nil` if there is none.
   private static func hash(of path: String) throws(ArenaError) -> String? {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 30 else { return nil }
@@ -116,10 +115,10 @@ extension PlayerSpec {
 }
 
 extension RunConfiguration.Entrant {
-  /// The hashes of the files that the player's words name.
+  /// The hashes of the player's files.
   func fileHashes() throws(ArenaError) -> [File] { try spec.fileHashes(in: engine.folder) }
 
-  /// The player with its files and its folder at their present places.
+  /// The player with files and folder at their current paths.
   func located(in folders: [String]) throws(ArenaError) -> RunConfiguration.Entrant {
     var copy = self
     copy.spec = try spec.located(files, in: folders)
@@ -134,7 +133,7 @@ extension RunConfiguration.Entrant {
     return copy
   }
 
-  /// The folders in which its files are, for `--where`.
+  /// The folders of its files, for `--where`.
   package var whereabouts: [String] {
     let start = engine.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
     let folders = spec.words.filter { $0.contains("/") }.map {

@@ -2,29 +2,29 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// A player as arguments and headers write it.
+/// The specification of a player in arguments and headers.
 package enum PlayerSpec: Sendable, Hashable {
-  /// A player without memory that has a name of its own.
+  /// A memoryless player with its own name.
   case simple(SimpleOpponent)
   /// `levels:N`.
   case level(Int)
-  /// `mcts:BUDGET`: Monte Carlo tree search that judges positions by random playouts.
+  /// `mcts:BUDGET`: Monte Carlo tree search with random playouts.
   case mcts(SearchBudget)
-  /// `search:BUDGET`: the tree search of Ultimate that judges positions by the learnt values, as the top level does.
+  /// `search:BUDGET`: Ultimate's tree search with the learned value function, like the top level.
   case search(SearchBudget)
-  /// `menace`, with the file of its matchboxes if it has one.
+  /// `menace`, optionally with a file of matchboxes.
   case menace(file: String?)
   /// `adaptive`.
   case adaptive
   /// `cmd:COMMAND ARGUMENT…`: an engine that speaks UCI.
   case engine([String])
 
-  /// The most bytes of a `cmd` (a pipe's worth).
+  /// The most bytes of a `cmd`, the capacity of a pipe's atomic write.
   package static let commandLimit = 4096
 
-  /// The players without memory, for messages.
+  /// The memoryless players, for messages.
   package static let memoryless = SimpleOpponent.allCases.map(\.name).joined(separator: ", ") + ", levels:1–6"
-  /// All players that may be written, for messages.
+  /// All player specifications, for messages.
   package static let allowed =
     memoryless + ", mcts:BUDGET, search:BUDGET (Ultimate), menace[:FILE], adaptive, cmd:COMMAND"
 
@@ -61,7 +61,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Splits a command at blanks. Quotes hold words together; a backslash takes the next character literally.
+  /// Splits a command at blanks. Quotes group words; a backslash escapes the next character.
   static func words(of command: String) throws(ArenaError) -> [String] {
     var words: [String] = []
     var word: String?
@@ -90,7 +90,7 @@ package enum PlayerSpec: Sendable, Hashable {
     return words
   }
 
-  /// The player's name as headers write it. Reading it gives the same player.
+  /// The specification in headers, which `init` parses.
   package var text: String {
     switch self {
     case .simple(let player): player.rawValue
@@ -108,7 +108,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Whether it is another program.
+  /// Whether it is an external program.
   package var isEngine: Bool { if case .engine = self { true } else { false } }
 
   /// Whether the player learns from games.
@@ -119,7 +119,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Whether it searches, which takes time.
+  /// Whether it searches, so that a move takes time.
   func isSearch(in variant: Variant) -> Bool {
     switch self {
     case .mcts, .search: true
@@ -128,7 +128,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// The memoryless player of this name, if it is one. With `freezing`, learning players count as they are now.
+  /// The memoryless player, if it is one. With `freezing`, learning players count in their current state.
   package func memoryless(freezing: Bool = false) throws(ArenaError) -> (any MemorylessOpponent)? {
     switch self {
     case .simple(let player): return player
@@ -138,7 +138,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// The budget of a player that searches with one.
+  /// The budget of a searching player.
   var budget: SearchBudget? {
     switch self {
     case .mcts(let budget), .search(let budget): budget
@@ -146,14 +146,14 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// The same player with as many simulations as a search may make: the caller sets the time.
+  /// The same player with the maximal number of simulations, for a caller that limits the time.
   var untimed: PlayerSpec {
     guard case .milliseconds? = budget else { return self }
     let most = SearchBudget.simulations(SearchBudget.simulationLimit)
     return if case .mcts = self { .mcts(most) } else { .search(most) }
   }
 
-  /// The learning player of this name, new or with the boxes of its file.
+  /// The learning player, new or from the boxes of its file.
   package func learner() throws(ArenaError) -> (any LearningOpponent)? {
     switch self {
     case .menace(let file?): return try MatchboxFile.load(file)

@@ -3,36 +3,35 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// The players of a run: tables that all threads share, learners for each pairing, engines that are lent to one thread
-/// at a time.
+/// The players of a run: tables shared by all threads, learners for each pairing, and engines lent to one thread at a time.
 final class Players: @unchecked Sendable {
   let configuration: RunConfiguration
-  /// Stops the games that are being played: set by the user's signal, and when a test has decided.
+  /// Stops the games in progress: set by the user's signal, or when a test has decided.
   let stop: StopSignal
   private let guardExecutable: String
   private let trace: EngineTrace?
   private let tables: [DistributionTable?]
-  /// What the upper levels know of Ultimate, where one of them plays.
+  /// The value function of Ultimate, if a player needs it.
   fileprivate let ultimateValue: UltimateValue?
-  /// The learning players by entrant, as they begin each pairing.
+  /// The learning players by entrant, as at the start of each pairing.
   private let beginners: [(any LearningOpponent)?]
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
-  /// Engines that wait for their next game; the one used last is at the end.
+  /// Idle engines; the last used one is at the end.
   private var idle: [(player: Int, client: EngineClient)] = []
   private var engines = 0
-  /// The most engines there may be: two for each game at a time.
+  /// The most engines: two for each concurrent game.
   private let engineLimit: Int
   private var takenCores: Set<Int> = []
 
-  /// Fills the tables of the memoryless players, once for each name.
+  /// Fills the tables of memoryless players, one for each specification.
   init(
     _ configuration: RunConfiguration, threads: Int, guardExecutable: String, stop: StopSignal,
     trace: EngineTrace? = nil
   ) throws(ArenaError) {
     (self.configuration, self.guardExecutable, self.trace) = (configuration, guardExecutable, trace)
     self.stop = StopSignal(under: stop)
-    // Files are read once, so that all pairings begin with the same matchboxes.
+    // Read files once, so that all pairings start with the same matchboxes.
     beginners = try configuration.entrants.map { (entrant) throws(ArenaError) in try entrant.spec.learner() }
     engineLimit = 2 * threads
     let needsValue =
@@ -58,7 +57,7 @@ final class Players: @unchecked Sendable {
     DispatchQueue.concurrentPerform(iterations: ending.count) { ending[$0].stop() }
   }
 
-  /// The learner of a player in a pairing. It exists as long as the run.
+  /// The learner of a player in a pairing; lives as long as the run.
   func learner(_ player: Int, in pairing: Pairing, isSecond: Bool) -> Learner? {
     lock.withLock {
       let key = [pairing.a, pairing.b, isSecond ? 1 : 0]
@@ -69,7 +68,7 @@ final class Players: @unchecked Sendable {
     }
   }
 
-  /// Lends an engine: a waiting one, or a new one. For a new one a waiting engine may have to end.
+  /// Lends an idle or new engine; a new one may replace an idle one of another player.
   fileprivate func lendEngine(_ player: Int) -> EngineClient {
     let (client, ended): (EngineClient, EngineClient?) = lock.withLock {
       if let place = idle.lastIndex(where: { $0.player == player }) { return (idle.remove(at: place).client, nil) }
@@ -83,7 +82,7 @@ final class Players: @unchecked Sendable {
 
   fileprivate func giveBack(_ player: Int, _ client: EngineClient) { lock.withLock { idle.append((player, client)) } }
 
-  /// A processor for a thread and its engines: the thread's own, or the next one that no other thread has taken.
+  /// A processor for a thread and its engines: the thread's current one, or the next free one.
   fileprivate func takeCore() -> Int? {
     lock.withLock {
       let here = Int(alina_current_core())
@@ -99,12 +98,12 @@ final class Players: @unchecked Sendable {
   /// The players of one thread.
   final class Worker {
     private let players: Players
-    /// The engines of the pairing that was played last, by player, and by whether it is the second player.
+    /// The engines of the last pairing by player and by whether it is the second player.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
-    /// Some megabytes, which only searching players fill.
+    /// Some megabytes, used only by searching players.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
-    /// The trees of both sides of a game of Ultimate, those with the learnt value last.
+    /// The trees of both sides in Ultimate, the ones with the value function last.
     private var trees = [UltimateSearch?](repeating: nil, count: 4)
 
     private func tree(_ isSecond: Bool, needsValue: Bool) -> UltimateSearch {
@@ -117,15 +116,13 @@ final class Players: @unchecked Sendable {
     private var games = 0
     private var begun = 0.0
 
-    /// The number of games after which a thread judges its engines' speed, and the milliseconds a game up to which
-    /// engines count as quick.
+    /// The number of games before an engine's speed is judged, and the milliseconds a game up to which it counts as quick.
     private static let (trial, quick) = (32, 2.0)
 
     init(_ players: Players) { self.players = players }
 
-    /// Counts a game. Engines that answer at once spend most of a game waking one another. When they have shown that
-    /// they are that quick, the thread and its engines stay on one processor, where waking is only a switch. Engines
-    /// that think run where the system puts them.
+    /// Counts a game. Games of quick engines consist mostly of waking one another; once an engine has proved quick, it shares a processor
+    /// with its thread, where waking is a cheap switch. Other engines run where the system puts them.
     func noteGame() {
       guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }
@@ -139,10 +136,10 @@ final class Players: @unchecked Sendable {
       for engine in engines { engine.client.stay(on: core) }
     }
 
-    /// Drops what was searched in the game before.
+    /// Clears the trees after a game.
     func forget() { for tree in trees { tree?.forget() } }
 
-    /// The tables of a pairing in which all games are played by two, without a referee.
+    /// The tables of a pairing, if both players have one and there is no referee.
     func tables(of pairing: Pairing) -> (a: DistributionTable, b: DistributionTable)? {
       guard !players.configuration.adjudication.isActive, let a = players.tables[pairing.a],
         let b = players.tables[pairing.b]
@@ -150,7 +147,7 @@ final class Players: @unchecked Sendable {
       return (a, b)
     }
 
-    /// Both players of a pairing. Engines that do not play in it are given back.
+    /// Both players of a pairing. Returns engines of other players.
     func players<R: ArenaRules>(of pairing: Pairing, _ rules: R.Type) -> (a: BoardPlayer<R>, b: BoardPlayer<R>) {
       for engine in engines where engine.player != (engine.isSecond ? pairing.b : pairing.a) {
         players.giveBack(engine.player, engine.client)
@@ -180,7 +177,7 @@ final class Players: @unchecked Sendable {
       return client
     }
 
-    /// Returns the engines; the thread ends.
+    /// Returns the engines and the processor at the thread's end.
     func end() {
       for engine in engines { players.giveBack(engine.player, engine.client) }
       engines = []

@@ -1,14 +1,13 @@
 import TicTacToe
 
-/// Random games, as fast as possible: every move is drawn and made, and no branch depends on a draw.
+/// Plays random games at maximal speed, without data-dependent branches.
 ///
-/// Each game has one number of the seed's stream, from which each move takes its share by multiplication; the cells are
-/// kept in a word of four-bit digits and the chosen one is swapped to the end. `Benchmarks/arena-bench/baseline.c` does the
-/// same in C.
+/// Each game uses one number of the seed's stream, from which each move takes its part by multiplication. Cells are four-bit digits of a
+/// word, and the chosen one is swapped to the end. `Benchmarks/arena-bench/baseline.c` is the same in C.
 struct RandomGames: ~Copyable {
   /// For each mask, 1 if it contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
-  /// For the ply of the first line (10 for none), the bits of a packed game besides its moves.
+  /// For the ply of the first line (10 for none), the bits of the packed game besides its moves.
   private let packed = UnsafeMutablePointer<UInt64>.allocate(capacity: 11)
 
   init() {
@@ -60,7 +59,7 @@ struct RandomGames: ~Copyable {
     ends |= line[Int(truncatingIfNeeded: o)] &<< 8
     ply(8, &x)
     ends |= line[Int(truncatingIfNeeded: x)] &<< 9
-    // The first end counts; a draw also has nine moves.
+    // The first end counts; a drawn game also has nine moves.
     let end = UInt64(truncatingIfNeeded: ends.trailingZeroBitCount)
     let length = end &- end / 10
     let played = sequence & ((1 &<< (4 &* length)) &- 1)

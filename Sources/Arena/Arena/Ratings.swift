@@ -1,14 +1,14 @@
 import Foundation
 
-/// The strength of a player compared with the others of a tournament.
+/// The rating of a player relative to the others of a tournament.
 package struct Rating: Sendable, Hashable {
-  /// Elo above or below the mean of all.
+  /// Elo relative to the mean of all.
   package var elo: Double
-  /// Half the width of its 95 % interval, against the mean of all.
+  /// Half the width of the 95 % interval.
   package var error: Double
 
-  /// The ratings that make the results most likely. A draw counts as half a win and half a loss. Each pairing counts
-  /// one extra drawn game, so the ratings are finite.
+  /// The maximum likelihood ratings. A draw counts as half a win and half a loss. One extra drawn game for each pairing
+  /// keeps the ratings finite.
   ///
   /// Source: D. R. Hunter, "MM algorithms for generalized Bradley–Terry models", Annals of Statistics 32, 2004.
   static func joint(_ results: [RunReport.Result], players: Int) -> [Rating] {
@@ -22,7 +22,7 @@ package struct Rating: Sendable, Hashable {
       games[result.b][result.a] += Double(total.games) + 1
     }
     var strength = [Double](repeating: 1, count: players)
-    // Lopsided results take as many rounds as games; so many take a second at most.
+    // Lopsided results need about as many iterations as games; this many take at most a second.
     for _ in 0..<max(10_000, 100_000_000 / (players * players)) {
       var change = 0.0
       for player in 0..<players where points[player] > 0 {
@@ -42,11 +42,10 @@ package struct Rating: Sendable, Hashable {
     }
   }
 
-  /// The standard errors of the logarithms of the strengths, against the mean of all; infinite for players that are not
-  /// comparable.
+  /// The standard errors of the logarithms of the strengths relative to the mean; infinite for players that are not comparable.
   ///
-  /// The likelihood takes a draw for half a win and games for independent. The spread of the pairs says how much the points
-  /// really vary, so that the covariance is H⁺ V H⁺ with the curvature H and the variance V of the points (Huber's sandwich).
+  /// The likelihood counts a draw as half a win and assumes independent games. The variance between pairs gives the real variation, so
+  /// the covariance is H⁺ V H⁺ with curvature H and variance V of the points (Huber's sandwich estimator).
   private static func errors(
     _ results: [RunReport.Result], _ strength: [Double], _ games: [[Double]]
   ) -> [Double] {
@@ -67,7 +66,7 @@ package struct Rating: Sendable, Hashable {
       let points = estimate.counts.count == 5 ? 2.0 : 1
       join(&variance, result.a, result.b, Double(estimate.number) * points * points * estimate.steadyVariance)
     }
-    // The curvature says nothing of the mean; with it added to each cell the matrix has an inverse, from which it is taken again.
+    // The curvature is singular along the mean: add it to each cell for the inversion, and subtract it afterwards.
     let share = 1 / Double(count)
     guard var inverse = inverted(curvature.map { $0.map { $0 + share } }) else {
       return .init(repeating: .infinity, count: count)
@@ -82,7 +81,7 @@ package struct Rating: Sendable, Hashable {
     }
   }
 
-  /// The inverse by Gauss and Jordan; `nil` where there is none.
+  /// The inverse by Gauss–Jordan elimination; `nil` if singular.
   private static func inverted(_ matrix: [[Double]]) -> [[Double]]? {
     let count = matrix.count
     var rows = matrix.enumerated().map { row, values in values + (0..<count).map { $0 == row ? 1 : 0 } }

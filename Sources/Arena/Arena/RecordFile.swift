@@ -2,9 +2,9 @@ import Base
 import Records
 import TicTacToe
 
-/// Files of records of any size and of all three games, read game by game: PGN, JSON Lines, and the arena's own files.
+/// Reads files of records of any size, game by game: PGN, JSON Lines and the arena's own files, of all three games.
 package enum RecordFile {
-  /// Gives every game of a file (`-` is the standard input) to `body`.
+  /// Passes every game of a file (`-` is standard input) to `body`.
   package static func forEach(
     of path: String, _ body: (Record) throws(ArenaError) -> Void
   ) throws(ArenaError) {

@@ -5,25 +5,25 @@ import TicTacToe
 
 /// A run of games: schedule, pool of games, statistics and file.
 package struct Run {
-  /// What to play.
+  /// The games to play.
   package private(set) var configuration: RunConfiguration
-  /// Games at a time.
+  /// The number of concurrent games.
   package var threads: Int
   /// The file of games, if one is written.
   package var output: String?
-  /// Whether to pick games that are worth hearing.
+  /// Whether to select highlights.
   package var picksHighlights = false
   /// Called five times a second with the progress.
   package var progress: ((RunProgress) -> Void)?
-  /// Called with remarks for the user about a file that is resumed.
+  /// Called with messages about a resumed file.
   package var notice: (String) -> Void = { _ in }
-  /// Stops the run. Games in progress are dropped, finished games are written.
+  /// Stops the run: games in progress are dropped, finished games are written.
   package var stop = StopSignal()
   /// The program that guards engines.
   package var guardExecutable: String
   private var recorded: (writer: GameFileWriter, reader: GameFileReader)?
 
-  /// Prepares a run: asks engines for their names and takes the hashes of files.
+  /// Prepares a run: gets the engines' names and the files' hashes.
   package init(_ configuration: RunConfiguration, threads: Int, guardExecutable: String) throws(ArenaError) {
     self.configuration = try Run.identified(configuration, guardExecutable)
     self.threads = max(1, threads)
@@ -31,9 +31,9 @@ package struct Run {
     try configuration.validate()
   }
 
-  /// Continues the run of a file and locks out other writers. `expecting` changes the configuration of the file as the
-  /// arguments say; a difference is refused by its name. Files of players that the arguments do not name are looked up
-  /// by name and hash in `folders`, the current folder and the file's own.
+  /// Continues the run of a file and locks it. `expecting` applies the arguments to the file's configuration; a
+  /// difference is refused by its name. Players' files that the arguments do not contain are looked up by name and hash
+  /// in `folders`, the current folder and the file's own.
   package init(
     resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
     expecting change: (inout RunConfiguration) throws(ArenaError) -> Void = { (_) throws(ArenaError) in }
@@ -47,7 +47,7 @@ package struct Run {
     let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
     for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
     wanted = try Run.identified(wanted, guardExecutable)
-    // A file that was found by name and hash is the one that the header names, in whatever folder it is.
+    // A file found by name and hash is the header's, whatever its folder.
     var compared = wanted
     for index in located {
       compared.entrants[index].spec = named[index].spec
@@ -57,7 +57,7 @@ package struct Run {
     guard differences.isEmpty else {
       throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
     }
-    // Equal except for the folders of files.
+    // Equal except for folders.
     configuration = wanted
     self.threads = max(1, threads)
     self.guardExecutable = guardExecutable
@@ -88,10 +88,10 @@ package struct Run {
     return result
   }
 
-  /// Where every line between the arena and its engines is noted.
+  /// The log of all lines between arena and engines.
   package var trace: EngineTrace?
 
-  /// The boxes of the only `menace` of a match, after the match.
+  /// The boxes of the only `menace` of a match, after it.
   package private(set) var trainedMenace: Menace?
 
   /// Plays.
@@ -164,7 +164,7 @@ package struct Run {
     return report
   }
 
-  /// The file was read to its end; from here on it is written.
+  /// Continues a file that was read to its end.
   private func resume(_ recorded: (writer: GameFileWriter, reader: GameFileReader)) throws(ArenaError) {
     let (path, reader) = (output ?? "", recorded.reader)
     if !reader.lines.rest.isEmpty {
@@ -173,7 +173,7 @@ package struct Run {
     if reader.footer != nil { notice("\(path) is finished already") } else { try recorded.writer.go(on: reader) }
   }
 
-  /// Plays the rest of a stage. Returns whether all of it was played.
+  /// Plays the rest of a stage; returns whether it is complete.
   private func play(
     _ stage: Stage, _ replay: Replay, _ players: Players, _ state: RunState, _ writer: GameFileWriter?
   ) throws(ArenaError) -> Bool {
@@ -203,8 +203,8 @@ package struct Run {
   }
 }
 
-/// Takes the games of a stage that a file holds already, and checks each: the players, the opening, the moves and the
-/// result. Moves of Alina's own players are played again, so nothing can have been changed; learners learn them again.
+/// Takes the games of a stage that a file already contains, and checks players, opening, moves and result of each.
+/// Moves of Alina's own players are replayed to detect changes; learners learn them again.
 struct Replay {
   let indices: Range<Int>
   /// The index of the first game that was not counted.
@@ -271,7 +271,7 @@ struct Replay {
     }
   }
 
-  /// Checks a game by its rules; what our own players did, unless they search, is played again.
+  /// Checks a game by its rules; moves of our own players, except searching ones, are replayed.
   private func check<R: ArenaRules>(
     _ content: GameLine.Content, _ rules: R.Type, _ worker: Players.Worker, _ reader: GameFileReader
   ) throws(ArenaError) {
@@ -300,7 +300,7 @@ struct Replay {
     throw reader.lines.refusal("the game is not the one that these players and the seed give")
   }
 
-  /// The game of an index where two tables play it, without a referee.
+  /// The game of an index between two tables, without a referee.
   private func gameOfTables(_ index: Int, _ worker: Players.Worker) -> PackedGame? {
     let (configuration, game) = (players.configuration, stage.game(index))
     guard let (a, b) = worker.tables(of: stage.pairings[game.pairing]) else { return nil }

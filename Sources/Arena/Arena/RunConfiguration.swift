@@ -2,7 +2,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Who meets whom.
+/// The format of a run.
 package enum Format: String, Sendable, Hashable, CaseIterable {
   /// Two players.
   case match
@@ -12,11 +12,11 @@ package enum Format: String, Sendable, Hashable, CaseIterable {
   case gauntlet
   /// Rounds between players of similar score; no pairing comes twice.
   case swiss
-  /// The loser of each match is out.
+  /// The loser of each match is eliminated.
   case knockout
 }
 
-/// One of several shares of a run's games, of similar size.
+/// One of several equal shares of a run's games.
 package struct Shard: Sendable, Hashable {
   /// The number of the share, from 1.
   package var number: Int
@@ -36,22 +36,22 @@ package struct Shard: Sendable, Hashable {
   package var text: String { "\(number)/\(count)" }
 }
 
-/// Everything that decides which games are played. The header of a file of games holds it.
+/// All parameters that determine the games; stored in the header of a file of games.
 package struct RunConfiguration: Sendable, Hashable {
-  /// A player, and what its name stands for.
+  /// A player and what its specification refers to.
   package struct Entrant: Sendable, Hashable {
-    /// The name in the arguments.
+    /// The specification in the arguments.
     package var spec: PlayerSpec
-    /// The name that an engine gives itself.
+    /// The engine's own name.
     package var id: String?
     /// The settings of an engine.
     package var engine = EngineSettings()
-    /// The files that the name stands for: an engine's program and arguments, a set of matchboxes.
+    /// The files that the specification refers to: an engine's program and arguments, or matchboxes.
     package var files: [File] = []
-    /// The hash of the values of Ultimate, where the player knows them.
+    /// The hash of Ultimate's value function, if the player uses it.
     package var values: String?
 
-    /// A file that one word of the player's name stands for.
+    /// A file in a word of the specification.
     package struct File: Sendable, Hashable {
       /// The number of the word, from 0.
       package var word: Int
@@ -62,7 +62,7 @@ package struct RunConfiguration: Sendable, Hashable {
     /// Makes an entrant.
     package init(_ spec: PlayerSpec) { self.spec = spec }
 
-    /// The name that the user gave, else the engine's own, else the argument. Other entrants may have the same.
+    /// The user's name for it, else the engine's own, else the specification; not necessarily unique.
     fileprivate var displayName: String { engine.name ?? id ?? spec.portable.text }
 
     var members: JSONObject {
@@ -76,15 +76,15 @@ package struct RunConfiguration: Sendable, Hashable {
     }
   }
 
-  /// The game that is played.
+  /// The variant.
   package var variant = Variant.classic
-  /// Who meets whom.
+  /// The format.
   package var format = Format.match
   /// Games of each pairing (of each round in a Swiss tournament); even.
   package var games = 2
   /// Rounds of a Swiss tournament.
   package var rounds = 0
-  /// The seed of everything.
+  /// The seed of all random choices.
   package var seed: UInt64 = 0
   /// The players.
   package var entrants: [Entrant] = []
@@ -94,7 +94,7 @@ package struct RunConfiguration: Sendable, Hashable {
   package var sprt: SPRT?
   /// The time limit of engines.
   package var time = TimeLimit()
-  /// When the referee ends a game.
+  /// The rules of adjudication.
   package var adjudication = Adjudication()
   /// Whether learning players are frozen.
   package var isFrozen = false
@@ -111,10 +111,10 @@ package struct RunConfiguration: Sendable, Hashable {
   /// A configuration without players.
   package init() {}
 
-  /// Whether the same arguments give the same games.
+  /// Whether equal arguments give equal games.
   package var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine || $0.spec.untimed != $0.spec } }
 
-  /// The names shown in tables and records. A number tells entrants of one name apart.
+  /// The names in tables and records; a number distinguishes equal ones.
   package var names: [String] {
     var taken: Set<String> = []
     return entrants.map { entrant in
@@ -127,7 +127,7 @@ package struct RunConfiguration: Sendable, Hashable {
     }
   }
 
-  /// The games of the shard, if it is one: whole pairs.
+  /// The indices of the shard's games, which are whole pairs.
   var indices: Range<Int>? {
     guard let shard, let games = Schedule.totalGames(self) else { return nil }
     let pairs = games / 2
@@ -188,7 +188,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   /// The header as one line of JSON, without the line end.
   package var headerLine: String {
-    // A header that was changed by hand does not match its own hash.
+    // The checksum detects manual changes.
     var members = members
     members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
     return JSON.object(members).text
@@ -280,7 +280,7 @@ package struct RunConfiguration: Sendable, Hashable {
     try validate()
   }
 
-  /// The names of the header's members in which another configuration differs.
+  /// The names of the header's members that differ from another configuration.
   package func differences(from other: RunConfiguration) -> [String] {
     func compare(_ mine: JSONObject, _ theirs: JSONObject, _ whose: String = "") -> [String] {
       func text(_ value: JSON?) -> String { value.map { $0.string ?? $0.text } ?? "none" }

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// The result of a run.
 package struct RunReport: Sendable {
-  /// Why a run ended.
+  /// The reason why a run ended.
   package enum Ending: String, Sendable {
     /// Every game was played.
     case complete
@@ -30,7 +30,7 @@ package struct RunReport: Sendable {
   package internal(set) var results: [Result] = []
   /// The games played, including those of a resumed file.
   package internal(set) var games = 0
-  /// The games that were known when the run began.
+  /// The number of games known when the run began.
   package internal(set) var resumedGames = 0
   /// Why it ended.
   package internal(set) var ending = Ending.complete
@@ -38,22 +38,21 @@ package struct RunReport: Sendable {
   package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
   /// Results of all games: X wins, draws, O wins.
   package internal(set) var bySeat = Tally()
-  /// Reasons of forfeits, with how often each was given and by whom, in order of first appearance.
+  /// The reasons of forfeits by player with their counts, in order of first appearance.
   package internal(set) var forfeits: [(player: Int, reason: String, count: Int)] = []
-  /// Moves that took longer than the limit but not longer than its margin: how many by whom, and the most milliseconds.
+  /// Moves over the time limit but within its margin: their number by player, and the maximum in milliseconds.
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
-  /// Players in order of merit, with their points, for formats of more than two.
+  /// Players by rank with their points, for formats with more than two.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
-  /// Joint ratings by player, for formats in which all players can be compared: round robins, gauntlets and Swiss
-  /// tournaments.
+  /// Joint ratings by player, for formats in which all are comparable: round robin, gauntlet and Swiss.
   package internal(set) var ratings: [Rating] = []
   /// Players that had a bye.
   package internal(set) var byes: [Int] = []
   /// Matches of a knockout.
   var knockout: [Schedule.Match] = []
-  /// Games worth hearing, if they were asked for.
+  /// The selected games, if requested.
   package var highlights: [Highlight] = []
-  /// Seconds that the run took, without the resumed games.
+  /// The duration of the run in seconds, without resumed games.
   package internal(set) var seconds = 0.0
 
   /// The result of a match.
@@ -74,22 +73,22 @@ package struct RunReport: Sendable {
 package struct RunProgress: Sendable {
   /// The number of known games.
   package var games = 0
-  /// The number of games that this run played.
+  /// The number of games played by this run.
   package var played = 0
-  /// The number of all games, if it is known.
+  /// The total number of games, if known.
   package var total: Int?
   /// The results of a match.
   package var match: PairingStatistics?
-  /// The state of the test, if there is one: the ratio and its bounds.
+  /// The state of the test, if any: the log-likelihood ratio and its bounds.
   package var llr: (ratio: Double, lower: Double, upper: Double)?
 }
 
-/// The counts of a run so far. Blocks come in order.
+/// The results of a run so far; batches arrive in order.
 final class RunState: @unchecked Sendable {
   private(set) var report: RunReport
   private(set) var highlights: Highlights?
   private(set) var isDecided = false
-  /// Twice the first player's points, by the pairing of the stage.
+  /// Twice the first player's points, by pairing of the stage.
   private(set) var doubledPoints: [Int] = []
   private var stage: Stage?
   private var pairingIndex: [Int] = []
@@ -112,7 +111,7 @@ final class RunState: @unchecked Sendable {
     pairingIndex = stage.pairings.map { report.index(of: $0) }
   }
 
-  /// Takes a batch; where the test decides in it, the batch is cut after the pair that decided.
+  /// Takes a batch; if the test decides within it, the batch is cut after the deciding pair.
   func take(_ batch: GameBatch, _ summary: GameBatch.Summary, isRecorded: Bool = false) {
     guard let stage else { return }
     if let sprt = report.configuration.sprt {
@@ -159,9 +158,9 @@ final class RunState: @unchecked Sendable {
     }
   }
 
-  /// Counts a number of pairs of games with these results (0 X, 1 O, 2 nobody) of the pairing of the stage.
+  /// Counts pairs of games with these results (0 X won, 1 O won, 2 drawn) for a pairing of the stage.
   private func count(_ one: Int, _ two: Int, _ times: Int, at number: Int) {
-    // Twice the first player's points: it has X in the first game and O in the second.
+    // Twice the first player's points, who plays X in the first game and O in the second.
     let points = [one == 0 ? 2 : one == 2 ? 1 : 0, two == 1 ? 2 : two == 2 ? 1 : 0]
     doubledPoints[number] += (points[0] + points[1]) * times
     func add(_ points: Int, to tally: inout Tally) {

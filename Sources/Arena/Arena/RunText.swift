@@ -2,7 +2,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Reports as people and programs read them.
+/// Reports as text and JSON.
 package enum RunText {
   /// A report as text.
   package static func text(_ report: RunReport) -> String {
@@ -169,7 +169,7 @@ package enum RunText {
     ]).text
   }
 
-  /// A number, or an object that names the bound it is.
+  /// A number, or an object that names the kind of bound.
   private static func bound(_ elo: Elo) -> JSON {
     switch elo {
     case .exactly(let value): .double(value)

@@ -2,9 +2,9 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Tests with randomly drawn pairs, to see how often they err and how long they take.
+/// Simulates tests with random pairs, to measure their error rates and lengths.
 package struct SPRTSimulation: Sendable {
-  /// The verdicts of the tests, and the pairs they took.
+  /// The verdicts of the tests, and the pairs they needed.
   package struct Result: Sendable {
     /// Tests that accepted the lower difference.
     package var h0 = 0
@@ -18,14 +18,14 @@ package struct SPRTSimulation: Sendable {
   /// The cumulative chances of 0, ½, 1, 1½ and 2 points.
   private let sums: [Double]
 
-  /// Prepares tests of pairs with these chances of 0, ½, 1, 1½ and 2 points.
+  /// Prepares tests with these probabilities of 0, ½, 1, 1½ and 2 points a pair.
   package init(_ test: SPRT, pairs chances: [Double]) {
     self.test = test
     sums = chances.indices.map { chances[...$0].reduce(0, +) }
   }
 
-  /// The chances of pairs of which a share is level. The rest makes up a difference in the test's Elo, a fifth of it by
-  /// whole points; `nil` if the rest is too small for that.
+  /// Probabilities of pairs with a given share of level ones. The rest gives the requested Elo difference, a fifth of
+  /// it by whole points; `nil` if the rest is too small for that.
   package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level
     // A fifth of the rest are pairs of 0 or 2 points: ±½ of a game's score, the others ±¼.
@@ -45,7 +45,7 @@ package struct SPRTSimulation: Sendable {
     [2 * pairs[0] + pairs[1], pairs[1] + 2 * pairs[2] + pairs[3], pairs[3] + 2 * pairs[4]]
   }
 
-  /// Plays so many tests of at most `limit` pairs.
+  /// Simulates `count` tests of at most `limit` pairs.
   package func run(_ count: Int, seed: UInt64, limit: Int) -> Result {
     var result = Result()
     for number in 0..<count {

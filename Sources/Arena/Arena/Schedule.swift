@@ -4,18 +4,18 @@ struct Pairing: Sendable, Hashable {
   var b: Int
 }
 
-/// Games that do not depend on each other's results.
+/// Games independent of each other's results.
 struct Stage: Sendable {
   /// The index of its first game.
   var firstGame: Int
   /// The index of its first pair of games, for openings.
   var firstRound: Int
-  /// The pairings. Games go through all pairings before they return to the first.
+  /// The pairings; games alternate through all of them.
   var pairings: [Pairing]
   /// Pairs of games of each pairing.
   var rounds: Int
 
-  /// How many games.
+  /// The number of games.
   var games: Int { pairings.count * rounds * 2 }
   /// The indices of its games.
   var indices: Range<Int> { firstGame..<firstGame + games }
@@ -45,16 +45,16 @@ extension Stage {
   }
 }
 
-/// The stages of a tournament, each made from the results before it.
+/// The stages of a tournament, each determined by the results so far.
 struct Schedule: Sendable {
-  /// A match of a knockout tournament, and how it was decided.
+  /// A match of a knockout tournament with its result.
   struct Match: Sendable, Hashable {
     var round: Int
     var pairing: Pairing
     var pairs = 0
     var difference = 0
     var winner: Int?
-    /// Whether the match was still level after the last pair, so that the order of entry decided.
+    /// Whether the match was level after the extra pairs and decided by the order of entry.
     var bySeed = false
   }
 
@@ -62,12 +62,12 @@ struct Schedule: Sendable {
   private var nextGame = 0
   private var nextRound = 0
   private var stagesMade = 0
-  /// Swiss: twice the points of each player (a bye counts as won), the opponents met, and the byes.
+  /// Swiss: twice the points of each player (a bye counts as a win), the opponents so far, and the byes.
   private(set) var points: [Int]
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
   private var unmet: MeetingGraph
-  /// Swiss: the number of rounds that can always be played.
+  /// Swiss: rounds that are guaranteed to be possible.
   private var reserve: [MeetingGraph.Round] = []
   /// Knockout.
   private(set) var matches: [Match] = []
@@ -86,7 +86,7 @@ struct Schedule: Sendable {
     unmet = MeetingGraph(complete: count + count % 2)
   }
 
-  /// The number of games, if it is known beforehand; `nil` if results decide it.
+  /// The number of games; `nil` if it depends on results.
   static func totalGames(_ configuration: RunConfiguration) -> Int? {
     let count = configuration.entrants.count
     switch configuration.format {
@@ -148,8 +148,7 @@ struct Schedule: Sendable {
   /// The sum of the points of a player's opponents.
   func buchholz(_ player: Int) -> Int { met[player].reduce(0) { $0 + points[$1] } }
 
-  /// Players in order of merit: in a knockout by the round in which they were beaten, otherwise by points and then
-  /// Buchholz. The order of entry breaks ties.
+  /// The ranking: in a knockout by the round of elimination, otherwise by points, then Buchholz. The order of entry breaks ties.
   var standings: [Int] {
     var merit = points.indices.map { (points[$0], buchholz($0)) }
     if configuration.format == .knockout {
@@ -161,18 +160,17 @@ struct Schedule: Sendable {
     return points.indices.sorted { merit[$0] != merit[$1] ? merit[$0] > merit[$1] : $0 < $1 }
   }
 
-  /// The next round of a Swiss tournament: from the top, each player meets the next it has not met.
+  /// The next round of a Swiss tournament: from the top each player meets the next possible opponent.
   ///
-  /// Nobody meets twice, and nobody has a second bye (a bye is a meeting with an absent player). Late in a tournament a
-  /// round can leave no round for the time after it. Therefore a way to the end is known before a round is played.
+  /// No pairing and no bye is repeated (a bye is a pairing with an absent player). A late round could make further
+  /// rounds impossible, so a complete continuation must be known before a round is played.
   private mutating func swissRound() -> [Pairing] {
     let absent = points.count % 2 == 1 ? [points.count] : []
     let order = standings + absent
     let left = configuration.rounds - stagesMade
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
     var round = unmet.firstRound(in: order)
-    // While every player still has half of the others to meet, there is always a round (Dirac 1952). After that the
-    // round is searched for.
+    // While every player has at least half of the others left, a round always exists (Dirac 1952). After that it is searched.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest
@@ -194,8 +192,7 @@ struct Schedule: Sendable {
     return pairings
   }
 
-  /// The sum of the squared distances in the standings between players that meet in a round. Squares make one far pair
-  /// weigh more than several near ones.
+  /// The sum of squared rank distances of a round's pairings; squares penalise distant pairings.
   private func distance(_ round: MeetingGraph.Round, _ order: [Int]) -> Int {
     var place = order
     for (index, player) in order.enumerated() { place[player] = index }
@@ -203,7 +200,7 @@ struct Schedule: Sendable {
   }
 
   private mutating func knockoutRound() -> [Pairing] {
-    // Level matches go on. A new round begins when all matches are decided.
+    // Level matches continue; a new round begins when all are decided.
     current = matches.indices.filter { matches[$0].winner == nil }
     if current.isEmpty {
       if let last = matches.last {
@@ -213,7 +210,7 @@ struct Schedule: Sendable {
         survivors.removeAll { losers.contains($0) }
       }
       guard survivors.count > 1 else { return [] }
-      // The first round brings the number of players to a power of two: the best seeds wait. Then the best players meet
+      // The first round reduces the players to a power of two, with byes for the best seeds. Then the best players meet
       // as late as possible.
       var size = 1
       while size * 2 < survivors.count { size *= 2 }

@@ -1,4 +1,4 @@
-/// How long a searching player thinks about each move.
+/// The budget of a searching player for each move.
 package enum SearchBudget: Sendable, Hashable {
   /// A number of simulations; equal seeds give equal games.
   case simulations(Int)
@@ -7,7 +7,7 @@ package enum SearchBudget: Sendable, Hashable {
 
   /// The most simulations of a move: about a minute of thinking.
   package static let simulationLimit = 100_000_000
-  /// The longest time for a move: an hour, as `TimeLimit` has for engines.
+  /// The longest time for a move: an hour, like `TimeLimit` for engines.
   package static let millisecondLimit = 3_600_000
   /// The ways to write a budget, for messages.
   static let allowed =
@@ -44,7 +44,7 @@ package enum SearchBudget: Sendable, Hashable {
   /// The most simulations of one move.
   var simulations: Int { if case .simulations(let count) = self { count } else { .max } }
 
-  /// The moment at which a search that begins now must end, as `monotonicMilliseconds()` counts; infinite without a time.
+  /// The deadline of a search that begins now, in `monotonicMilliseconds()`; infinite without a time.
   func deadline() -> Double {
     if case .milliseconds(let time) = self { monotonicMilliseconds() + Double(time) } else { .infinity }
   }

@@ -2,7 +2,7 @@ import Base
 import Opponents
 import TicTacToe
 
-/// Any arena player, for games that the arena does not run: on a server or in a window. One thread at a time uses it.
+/// Any arena player for games outside of the arena, on a server or in a window. Used by one thread at a time.
 package final class StandalonePlayer: @unchecked Sendable {
   private enum Seat {
     case classic(BoardPlayer<Classic>)
@@ -14,8 +14,8 @@ package final class StandalonePlayer: @unchecked Sendable {
   private let client: EngineClient?
   private var generator: SplitMix64
 
-  /// Makes the player of a name. An engine is started by the program `guardExecutable` (`alina-arena`) and has the time
-  /// of the limit, for a move or on its clock. Throws if the handshake of an engine fails.
+  /// Makes a player. An engine is started by the program `guardExecutable` (`alina-arena`) with the given time limit.
+  /// Throws if its handshake fails.
   package init(
     _ spec: PlayerSpec, variant: Variant = .classic, seed: UInt64, guardExecutable: String,
     time: TimeLimit = TimeLimit()
@@ -62,8 +62,8 @@ package final class StandalonePlayer: @unchecked Sendable {
   /// Starts a new game.
   package func beginGame() { try? client?.beginGame() }
 
-  /// Chooses a move of a live game, whose moves so far led from its start to `state`. `clocks` are the milliseconds left
-  /// to this side and to the other. `nil` if an engine crashed, cheated or was late, which loses the game.
+  /// Chooses a move in a live game with these moves so far. `clocks` are the remaining milliseconds of both sides.
+  /// `nil` if an engine crashed, made an illegal move or was late, which loses the game.
   package func move(in state: VariantState, after cells: [Cell], clocks: (own: Int, other: Int)? = nil) -> Cell? {
     if let clocks { client?.setClock(clocks.own) }
     let other = clocks.map { Double($0.other) }

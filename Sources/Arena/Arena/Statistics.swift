@@ -37,7 +37,7 @@ package struct PairingStatistics: Sendable, Hashable {
   /// Both seats.
   package var total: Tally { asX + asO }
 
-  /// The estimate from pairs, or from single games where there is no whole pair.
+  /// The estimate from pairs, or from single games without complete pairs.
   package var estimate: Estimate {
     pentanomial.contains { $0 > 0 }
       ? Estimate(counts: pentanomial) : Estimate(counts: [total.losses, total.draws, total.wins])
@@ -49,7 +49,7 @@ package struct PairingStatistics: Sendable, Hashable {
   }
 }
 
-/// A value or a bound in logistic Elo. A bound stands where one side never scored.
+/// A value or bound in logistic Elo. A bound is given if one side never scored.
 package enum Elo: Sendable, Hashable {
   /// A value.
   case exactly(Double)
@@ -85,10 +85,10 @@ package struct Estimate: Sendable, Hashable {
   /// Counts of the scores 0, 1/(k−1), …, 1.
   package let counts: [Int]
 
-  /// The observations.
+  /// The number of observations.
   package var number: Int { counts.reduce(0, +) }
 
-  /// Mean and variance of one observation, with `prior` added to every cell.
+  /// Mean and variance of an observation, with `prior` added to each count.
   func moments(prior: Double = 0) -> (number: Double, mean: Double, variance: Double) {
     let weights = counts.map { Double($0) + prior }
     let number = weights.reduce(0, +)
@@ -100,13 +100,13 @@ package struct Estimate: Sendable, Hashable {
     return (number, mean, variance)
   }
 
-  /// The variance of one observation, from Jeffreys counts (+½ a cell), which is never 0.
+  /// The variance of an observation from Jeffreys counts (+½ each), which is never 0.
   var steadyVariance: Double { moments(prior: 0.5).variance }
 
   /// The mean score, 0–1; ½ without observations.
   package var score: Double { moments().mean }
 
-  /// The Elo difference that would give the mean score; a one-sided 95 % bound where a side never scored.
+  /// The Elo difference of the mean score; a one-sided 95 % bound if a side never scored.
   package var elo: Elo {
     guard number > 0 else { return .unknown }
     if score <= 0 { return .atMost(Elo.of(score: bound(1.644_853_627))) }
@@ -114,7 +114,7 @@ package struct Estimate: Sendable, Hashable {
     return .exactly(Elo.of(score: score))
   }
 
-  /// The 95 % interval of the Elo difference, from Jeffreys counts (+½ a cell); bounds where it reaches past 0 or 1.
+  /// The 95 % interval of the Elo difference from Jeffreys counts (+½ each); bounds where it exceeds 0 or 1.
   package var interval: (low: Elo, high: Elo) {
     guard number > 0 else { return (.unknown, .unknown) }
     let (n, mean, variance) = moments(prior: 0.5)
@@ -124,13 +124,13 @@ package struct Estimate: Sendable, Hashable {
     return (low, high)
   }
 
-  /// The regularised mean plus `z` standard errors, kept inside 0–1.
+  /// The regularised mean plus `z` standard errors, within 0–1.
   private func bound(_ z: Double) -> Double {
     let (n, mean, variance) = moments(prior: 0.5)
     return min(max(mean + z * (variance / n).squareRoot(), 1e-9), 1 - 1e-9)
   }
 
-  /// `+12.01 [+1.20, +22.90]`, with a bound where the score is 0 or 1 or the interval has no end.
+  /// `+12.01 [+1.20, +22.90]`, with bounds where applicable.
   package var eloText: String {
     guard number > 0 else { return "?" }
     let (low, high) = interval
@@ -142,7 +142,7 @@ package struct Estimate: Sendable, Hashable {
     }
   }
 
-  /// The likelihood of superiority: the chance that the true score is above ½ (normal approximation).
+  /// The likelihood of superiority: the probability that the true score is above ½ (normal approximation).
   package var los: Double {
     guard number > 0 else { return 0.5 }
     let plain = moments()
@@ -195,7 +195,7 @@ package struct SPRT: Sendable, Hashable {
 }
 
 extension SPRT {
-  /// The test as a header writes it.
+  /// The test for a header.
   var json: JSON {
     [
       "elo0": .double(elo0), "elo1": .double(elo1), "alpha": .double(alpha), "beta": .double(beta),
@@ -252,7 +252,7 @@ extension SPRT {
   /// The log-likelihood ratios at which the test ends.
   package var bounds: (lower: Double, upper: Double) { (log(beta / (1 - alpha)), log((1 - beta) / alpha)) }
 
-  /// The count that is added to an empty cell, so that a result not yet seen is not taken for impossible.
+  /// The count for an empty cell, so that unseen results are not considered impossible.
   private static let prior = 1e-3
 
   /// The log-likelihood ratio of the games played.
@@ -261,8 +261,8 @@ extension SPRT {
     return llr(counts: model == .trinomial ? [total.losses, total.draws, total.wins] : statistics.pentanomial)
   }
 
-  /// The log-likelihood ratio of counts of equally spaced scores. It compares the likeliest distribution with the mean
-  /// of `elo1` with the likeliest one with the mean of `elo0`.
+  /// The log-likelihood ratio of counts of equally spaced scores: the likeliest distribution with the mean of `elo1`
+  /// against the likeliest with the mean of `elo0`.
   ///
   /// Source: M. Van den Bergh, "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
   package func llr(counts: [Int]) -> Double {
@@ -280,7 +280,7 @@ extension SPRT {
   private func tilts(_ weights: [Double], _ elo: Double) -> [Double] {
     let scores = weights.indices.map { Double($0) / Double(weights.count - 1) }
     guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }
-    // mean − ½ − aim · deviation is not linear in the chances. It is linearised around the last distribution.
+    // mean − ½ − aim · deviation is not linear in the probabilities: linearise around the last distribution.
     let (aim, total) = (SPRT.deviations(of: elo), weights.reduce(0, +))
     var chances = SPRT.chances(scores, deviations: aim)
     var result: [Double] = []
@@ -296,7 +296,7 @@ extension SPRT {
     return result
   }
 
-  /// A distribution of scores whose mean lies so many of its standard deviations above ½: chances ∝ exp(t · score).
+  /// A distribution of scores with a mean `aim` standard deviations above ½: probabilities ∝ exp(t · score).
   private static func chances(_ scores: [Double], deviations aim: Double) -> [Double] {
     var (low, high) = (-1000.0, 1000.0)
     var chances: [Double] = []
@@ -318,7 +318,7 @@ extension SPRT {
     return (mean, variance.squareRoot())
   }
 
-  /// θ times the distances, where Σ w·d/(1 + θd) is 0. The sum falls from +∞ to −∞ between its poles.
+  /// θ times the distances, where Σ w·d/(1 + θd) = 0. The sum falls from +∞ to −∞ between its poles.
   private func tilts(_ weights: [Double], _ distances: [Double]) -> [Double] {
     guard let least = distances.min(), let most = distances.max(), least < 0, most > 0 else {
       return distances.map { _ in 0 }

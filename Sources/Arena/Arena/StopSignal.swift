@@ -1,12 +1,11 @@
 import Synchronization
 
-/// A flag that stops a run. A signal handler may set it. A thread that waits for an engine looks at it every
-/// `ReadTick.period`.
+/// A flag that stops a run; may be set in a signal handler. Threads waiting for an engine check it every `ReadTick.period`.
 package final class StopSignal: Sendable {
   private let flag = Atomic<Bool>(false)
   private let parent: StopSignal?
 
-  /// Makes a signal that is not set. Where a parent is set the signal counts as set too.
+  /// Makes an unset signal; it counts as set if `parent` is.
   package init(under parent: StopSignal? = nil) { self.parent = parent }
 
   /// Whether it or its parent was set.

@@ -6,33 +6,33 @@ import TicTacToe
 
 /// Plays many games at once for a program that learns: `alina-arena engine --batch`.
 ///
-/// The other side writes one line, `games N SEED` or `games N SEED POSITION` for games that begin from a position in our
-/// notation or, in classic, cutechess-cli's. From then on it writes N bytes a step, one for each game: the cell to mark, or
-/// one of `Command`. After the line and after every step it reads what stands on all boards, `blockSize` bytes a game:
+/// The client writes one line, `games N SEED` or `games N SEED POSITION` for games from a position in our notation or,
+/// in Classic, cutechess-cli's. Then it writes N bytes a step, one for each game: the cell to mark, or a `Command`.
+/// After the line and each step it reads the state of all boards, `blockSize` bytes a game:
 /// the marks by cell (0 none, 1 X, 2 O), the legal cells (0 or 1), the age of the marks by cell (0 none, 1 the oldest of its
 /// side in Infinite), then the side to move (1 X, 2 O), the result (0 none, 1 X won, 2 O won, 3 drawn), the cell marked last
 /// (255 none) and whether the step was illegal, so that the game stands as before (0 or 1). Cells are counted row by row
 /// from the top.
 package struct BatchServer {
-  /// The bytes of a step that are no cell.
+  /// Values of a step's bytes that are not cells.
   private enum Command {
-    /// Leaves a game as it is.
+    /// Leaves a game unchanged.
     static let wait: UInt8 = 253
-    /// Begins the game anew.
+    /// Restarts a game.
     static let begin: UInt8 = 254
-    /// Lets the player of the engine move.
+    /// Lets the engine's player move.
     static let answer: UInt8 = 255
   }
 
   /// The most games at once.
   package static let gameLimit = 1_000_000
-  /// The longest position, of Ultimate, has about 100 characters.
+  /// Bytes of the first line; the longest position, of Ultimate, has about 100.
   private static let lineLimit = 256
 
   private let variant: Variant
   private let spec: PlayerSpec
 
-  /// - Throws: A player that cannot play the variant in a batch.
+  /// - Throws: If the player cannot play the variant in a batch.
   package init(variant: Variant, player: PlayerSpec) throws(ArenaError) {
     (self.variant, spec) = (variant, player)
     guard try BatchServer.canPlay(player, variant) else {
@@ -47,8 +47,8 @@ package struct BatchServer {
     return spec.plays(variant)
   }
 
-  /// Serves one stream until its end.
-  /// - Throws: What the other side did wrong.
+  /// Serves a stream until its end.
+  /// - Throws: The error of the client.
   package func serve(input: Int32, output: Int32) throws(ArenaError) {
     var line: [UInt8] = []
     while line.last != 0x0A {
@@ -97,7 +97,7 @@ package struct BatchServer {
 
   private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> BoardPlayer<R>.Choice {
     let value = variant == .ultimate && spec.needsUltimateValue ? try UltimateValueFile.load() : nil
-    // One tree for all games: none is kept from one game's move to the next one's.
+    // One tree for all games, cleared before each move.
     let search = UltimateSearch(value: value, capacity: 1 << 18)
     guard case .own(let choose, _)? = R.player(of: spec, with: PlayerMemory(tree: { _ in search })) else {
       throw ArenaError("--player does not play \(variant.rawValue)")
@@ -126,7 +126,7 @@ package struct BatchServer {
     }
   }
 
-  /// So many bytes; `nil` at the end of the input.
+  /// Reads `count` bytes; `nil` at the end of the input.
   private static func read(_ count: Int, from input: Int32) throws(ArenaError) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     var have = 0
@@ -149,7 +149,7 @@ package struct BatchServer {
   }
 }
 
-/// The games of a batch, and what the other side reads of them.
+/// The games of a batch, and their encoded states.
 private struct BatchGames<R: Rules> {
   private let start: R.State
   private var states: [R.State]
@@ -157,7 +157,7 @@ private struct BatchGames<R: Rules> {
   private var generators: [SplitMix64]
   /// The blocks of all games, one after the other.
   private(set) var blocks: [UInt8]
-  /// Cells of the board from the top left, row by row, and back.
+  /// Maps positions (row by row from the top left) to cells, and back.
   private let cells: [Cell]
   private var places: [Int]
   private var blockSize: Int { 3 * cells.count + 4 }
@@ -205,7 +205,7 @@ private struct BatchGames<R: Rules> {
     describe(game)
   }
 
-  /// Writes the block of a game.
+  /// Encodes the state of a game.
   private mutating func describe(_ game: Int) {
     let first = game * blockSize
     let state = states[game]

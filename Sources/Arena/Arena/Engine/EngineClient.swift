@@ -1,14 +1,14 @@
 import Foundation
 import TicTacToe
 
-/// Why an engine lost a game without the board saying so.
+/// The reason why an engine lost a game other than on the board.
 struct EngineLoss: Error, Sendable {
   var reason: String
   var ending: PackedGame.Ending
 }
 
-/// An engine as the arena drives it: handshake, games, moves within time; killed and restarted after a fault. Used by one
-/// thread at a time.
+/// The client of an engine: handshake, games, and moves within time limits. Kills and restarts the engine after a
+/// fault. Used by one thread at a time.
 final class EngineClient: @unchecked Sendable {
   /// How an engine is started.
   struct Recipe: Sendable {
@@ -18,18 +18,18 @@ final class EngineClient: @unchecked Sendable {
     var seed: UInt64
     var settings = EngineSettings()
     var variant = Variant.classic
-    /// Where every line is noted, under the player's number.
+    /// The log of all lines, under the player's number.
     var trace: EngineTrace?
     var player = 0
   }
 
-  /// Milliseconds granted for `uciok` and `readyok`.
+  /// Milliseconds to wait for `uciok` and `readyok`.
   static let handshakePatience = 5000.0
-  /// Milliseconds of silence after `uci` in which `ugi` is not tried yet.
+  /// Milliseconds without an answer to `uci` before `ugi` is tried.
   static let silence = 1000.0
-  /// Bytes an engine may write while it thinks about one move.
+  /// The most bytes that an engine may write during one move.
   static let floodLimit = 1 << 20
-  /// Starts that fail in a row before the engine is given up.
+  /// Consecutive failed starts before the engine is given up.
   static let failureLimit = 3
 
   private let recipe: Recipe
@@ -39,23 +39,23 @@ final class EngineClient: @unchecked Sendable {
   private(set) var id: String?
   private var notation = UCINotation.native
   private var advertisesSeed = false
-  /// Whether the engine shook hands as the Universal Game Interface has it.
+  /// Whether the engine uses the Universal Game Interface.
   private var isUGI = false
-  /// What the engine lists in `UCI_Variant`.
+  /// The engine's values of `UCI_Variant`.
   private var variants: [String] = []
   private var failures = 0
-  /// What was wrong with the last handshake; the engine's path is no part of it.
+  /// The error of the last handshake, without the engine's path.
   private var refusal: String?
-  /// What went wrong before the first move of this game.
+  /// The error before the first move of this game, if any.
   private var pendingLoss: EngineLoss?
-  /// Until when `readyok` is awaited, while it is.
+  /// The deadline for `readyok`; `nil` when not waiting for it.
   private var readyDeadline: Double?
-  /// Milliseconds left on the clock in this game.
+  /// The engine's remaining milliseconds in this game.
   private(set) var clock = 0.0
-  /// Moves that the request holds already.
+  /// The number of moves in `request`.
   private var movesTold = 0
 
-  /// The bytes sent for a move, from `position` on, and their end where there is no clock.
+  /// The bytes of a move request, from `position` on, with `go` at the end if there is no clock.
   private var request: [UInt8] = []
   private let plainGo: [UInt8]
 
@@ -65,7 +65,7 @@ final class EngineClient: @unchecked Sendable {
     plainGo = Array("\ngo movetime \(recipe.time.moveTime)\(nodes)\n".utf8)
   }
 
-  /// Starts the engine and completes the handshake.
+  /// Starts the engine and performs the handshake.
   func start() throws(ArenaError) {
     let process = try EngineProcess(recipe, stopSignal)
     let deadline = monotonicMilliseconds() + EngineClient.handshakePatience
@@ -87,7 +87,7 @@ final class EngineClient: @unchecked Sendable {
         isUGI = true
         break conversation
       case .late where patience < deadline && !stopSignal.isSet:
-        // An engine that does not know "uci" may speak UGI; one that is slow to start passes the line over.
+        // An engine that does not know "uci" may use UGI; a slow one ignores the line.
         patience = .infinity
         guard process.write("ugi\n", deadline: deadline) else { throw refuse(process.ending()) }
       case .line(let line):
@@ -111,7 +111,7 @@ final class EngineClient: @unchecked Sendable {
     notation = recipe.variant == .classic && variants.contains(name) ? .cutechess : .native
     var options = ""
     if variants.contains(name) { options += "setoption name UCI_Variant value \(name)\n" }
-    // Engines take seeds as 32-bit spins; the run's is folded.
+    // Engines take seeds as 32-bit numbers: fold the run's.
     if advertisesSeed {
       options += "setoption name Seed value \((recipe.seed ^ recipe.seed >> 32) & 0x7FFF_FFFF)\n"
     }
@@ -122,7 +122,7 @@ final class EngineClient: @unchecked Sendable {
     if let core { process.stay(on: core) }
   }
 
-  /// A name that changes no line around it: no characters that control direction or join others, 80 code points at most.
+  /// Sanitises a name: no characters for direction or joining, at most 80 code points.
   private static func name(_ scalars: some Sequence<Unicode.Scalar>) -> String {
     var name = String.UnicodeScalarView()
     for scalar in scalars where ![.control, .format].contains(scalar.properties.generalCategory) && name.count < 80 {
@@ -131,13 +131,13 @@ final class EngineClient: @unchecked Sendable {
     return String(name)
   }
 
-  /// Keeps the engine, now and after restarts, on the processor of the thread that plays it.
+  /// Keeps the engine, also after restarts, on the processor of its thread.
   func stay(on core: Int) {
     self.core = core
     process?.stay(on: core)
   }
 
-  /// Waits for `readyok`; answers what came instead.
+  /// Waits for `readyok`; returns the error, or `nil`.
   private func unready(_ process: EngineProcess, _ deadline: Double) -> String? {
     process.resetCount()
     while process.bytesRead <= EngineClient.floodLimit {
@@ -153,10 +153,10 @@ final class EngineClient: @unchecked Sendable {
     return "floods before 'readyok'"
   }
 
-  /// Puts the clock right, where another keeps it.
+  /// Sets the clock, if it is kept elsewhere.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
-  /// Gets the engine ready for a game, restarting it where it was killed; a failure is told at its first move.
+  /// Prepares the engine for a game and restarts it if it was killed; reports a failure at its first move.
   func beginGame() throws(ArenaError) {
     pendingLoss = nil
     clock = Double(recipe.time.clock)
@@ -175,7 +175,7 @@ final class EngineClient: @unchecked Sendable {
         return
       }
     }
-    // The answer is awaited before the first move: both engines get ready at the same time.
+    // The answer is awaited before the first move, so that both engines prepare at the same time.
     readyDeadline = monotonicMilliseconds() + EngineClient.handshakePatience
     request.removeAll(keepingCapacity: true)
     if let process, !process.write("\(isUGI ? "ugi" : "uci")newgame\nisready\n", deadline: readyDeadline ?? 0) {
@@ -183,8 +183,7 @@ final class EngineClient: @unchecked Sendable {
     }
   }
 
-  /// Asks for a move of a game that began at the start of the rules or from a position; anything but a legal one in time
-  /// loses the game and kills the engine.
+  /// Requests a move in a game from the start or a position. Anything except a legal move in time loses the game and kills the engine.
   func move<R: Rules>(
     _ rules: R.Type, _ start: String?, _ cells: [Cell], _ state: R.State, otherClock: Double?
   ) -> Result<(Cell, MoveReport), EngineLoss> {
@@ -216,7 +215,7 @@ final class EngineClient: @unchecked Sendable {
       let isLate = monotonicMilliseconds() >= deadline
       return .failure(lose(isLate ? "does not read its input" : process.ending(otherwise: "closed its input")))
     }
-    // The position of the next move begins with this one.
+    // The next request begins with this position and its moves.
     request.removeLast(request.count - told)
     func late() -> EngineLoss { lose("no move within \(Int((deadline - begun).rounded())) ms", .time) }
     var evaluation: String?
@@ -231,7 +230,7 @@ final class EngineClient: @unchecked Sendable {
         let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
         guard words.first == "bestmove" else {
-          // Lines that were read already still count after the deadline; no further line is waited for.
+          // Lines already received count even after the deadline; wait for no further one.
           guard monotonicMilliseconds() < deadline || process.hasLine else { return .failure(late()) }
           continue
         }
@@ -250,7 +249,7 @@ final class EngineClient: @unchecked Sendable {
     return .success((move, MoveReport(evaluation: evaluation, milliseconds: Int(elapsed))))
   }
 
-  /// Writes `position …` into the request, which holds that of the move before if it was of this game.
+  /// Appends new moves to `position …` in the request, or writes it anew for a new game.
   private func writePosition(_ start: String?, _ cells: [Cell], _ variant: Variant) {
     if request.isEmpty {
       let position = notation == .cutechess ? start.flatMap { try? Position(notation: $0) } : nil
@@ -266,9 +265,9 @@ final class EngineClient: @unchecked Sendable {
     movesTold = cells.count
   }
 
-  /// Score and depth of an `info` line as PGN has them; `nil` where it has no score of the best line.
+  /// Score and depth of an `info` line in PGN's form; `nil` without a score of the best line.
   static func evaluation(in line: [Substring]) -> String? {
-    // What follows `string` is free text, and what follows `pv` are moves.
+    // Words after `string` are free text, and after `pv` moves.
     let words = Array(line.prefix { $0 != "string" && $0 != "pv" })
     if let at = words.firstIndex(of: "multipv"), words.dropFirst(at + 1).first != "1" { return nil }
     guard let at = words.firstIndex(of: "score"), at + 2 < words.count, let value = Int(words[at + 2]) else {
@@ -298,15 +297,15 @@ final class EngineClient: @unchecked Sendable {
     return EngineLoss(reason: reason, ending: ending)
   }
 
-  /// The game is over; nothing is asked of the engine until the next.
+  /// Ends the game.
   func endGame() {
     pendingLoss = nil
-    // An engine that was not asked for a move still owes its answer.
+    // If the engine was never asked for a move, its `readyok` is still pending.
     if let deadline = readyDeadline, let process, unready(process, deadline) != nil { stop(quitting: false) }
     readyDeadline = nil
   }
 
-  /// Ends the engine, asking it first where it may go by itself.
+  /// Stops the engine; with `quitting` it is first asked to quit.
   func stop(quitting: Bool = true) {
     process?.stop(quitting: quitting)
     process = nil

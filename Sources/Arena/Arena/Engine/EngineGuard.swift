@@ -1,26 +1,26 @@
 import CProcess
 import Foundation
 
-/// A pipe that the handler of `SIGCHLD` writes to.
+/// A pipe written by the handler of `SIGCHLD`.
 nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
 
-/// The process between the arena and an engine (`alina-arena guard -- COMMAND…`): it outlives a killed arena just long
-/// enough to kill the engine and everything the engine started.
+/// The process between arena and engine (`alina-arena guard -- COMMAND…`). If the arena is killed, it survives just
+/// long enough to kill the engine and all its descendants.
 ///
-/// It adopts the orphans among its descendants (`PR_SET_CHILD_SUBREAPER`): whoever leaves the session, the process group
-/// and its parent is a child of the guard for that, and while the guard has children it is not done.
+/// It adopts orphaned descendants (`PR_SET_CHILD_SUBREAPER`): processes that leave session, process group and parent
+/// become its children. It ends only when it has no children.
 package enum EngineGuard {
-  /// Milliseconds after which the guard gives up killing: what is left then waits in the kernel and dies there.
+  /// Milliseconds after which the guard gives up: remaining processes then hang in the kernel and die there.
   static let patience = 3000.0
 
-  /// How a report begins when the system refused the engine.
+  /// The prefix of a report that the system refused resources.
   static let lack = "could not be started for now"
 
-  /// Starts `-C FOLDER -- COMMAND…` with our standard input and output, tells the arena on descriptor 3 how it ended, and kills all
-  /// it started when it ends or the arena closes the descriptor.
+  /// Starts `-C FOLDER -- COMMAND…` on our standard input and output, reports its end to the arena on descriptor 3, and
+  /// kills all descendants when it ends or the arena closes the descriptor.
   package static func run(_ words: [String]) -> Never {
     let command = Array(words.dropFirst(3))
-    // What ends the arena ends the guard too, but not before the engine: `pkill alina-arena` means both.
+    // Signals that end the arena must not end the guard before the engine: `pkill alina-arena` hits both.
     for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
     guard alina_adopt_orphans() == 0 else {
       report("cannot be guarded: \(systemReason)")
@@ -56,17 +56,17 @@ package enum EngineGuard {
       report("\(isLack ? lack : "cannot be started"): \(String(cString: strerror(code)))")
       exit(127)
     }
-    // The pipes are the engine's now: their ends must be seen when it closes them.
+    // Close our copies of the pipes, so that their end is seen when the engine closes them.
     close(0)
     close(1)
-    // The arena sends nothing but a processor's number for the engine to stay on, in digits and a line's end.
+    // The arena only sends the number of a processor for the engine, in digits and a newline.
     var (byte, core) = (UInt8(0), 0)
     var items = [childrenEnds[0], 3].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while true {
       guard poll(&items, 2, -1) > 0 else { continue }
       if items[0].revents != 0 {
         _ = read(childrenEnds[0], &byte, 1)
-        // Adopted orphans end here too; only the engine's own end counts.
+        // Adopted orphans also end here; only the engine's end matters.
         var (status, ended) = (Int32(0), pid_t(1))
         while ended > 0, ended != engine { ended = waitpid(-1, &status, WNOHANG) }
         if ended == engine {
@@ -92,7 +92,7 @@ package enum EngineGuard {
     _ = write(3, bytes, bytes.count)
   }
 
-  /// Kills every descendant, and again those that came meanwhile, until we have no children; then ends.
+  /// Kills all descendants repeatedly until we have no children; then exits.
   private static func killAll() -> Never {
     let deadline = monotonicMilliseconds() + patience
     while monotonicMilliseconds() < deadline {
@@ -110,7 +110,7 @@ package enum EngineGuard {
     _exit(1)
   }
 
-  /// Stops the children of a process and theirs; who is stopped starts no others while we look.
+  /// Stops all descendants of a process, so that they start no others meanwhile.
   private static func stop(childrenOf parent: pid_t, _ found: inout [pid_t]) {
     for child in children(of: parent) where !found.contains(child) {
       kill(child, SIGSTOP)
@@ -119,7 +119,7 @@ package enum EngineGuard {
     }
   }
 
-  /// The processes whose parent is `parent`: as the kernel lists them, or where it does not, found among all.
+  /// The children of a process: from the kernel's list, or by searching all processes where there is none.
   private static func children(of parent: pid_t) -> [pid_t] {
     var result: [pid_t] = []
     var isListed = false
@@ -130,7 +130,7 @@ package enum EngineGuard {
     }
     if isListed { return result }
     return numbers(in: "/proc").filter { pid in
-      // PID (NAME) STATE PARENT …; the name may hold anything, brackets too.
+      // PID (NAME) STATE PARENT …; the name may contain anything, including brackets.
       guard let text = contents("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return false }
       return text[end...].split(separator: " ").dropFirst(2).first == "\(parent)"
     }
@@ -140,13 +140,13 @@ package enum EngineGuard {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { pid_t($0) }
   }
 
-  /// A small file of /proc, or `nil` where it is not there any more.
+  /// Reads a small file of /proc; `nil` if it does not exist any more.
   private static func contents(_ path: String) -> String? {
     let descriptor = Descriptor.open(path, O_RDONLY)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
-    // To its end: the system hands out long lists in pieces, where Foundation takes the first short one for the last.
+    // Until end of file: the system returns long lists in pieces, and Foundation stops at the first short one.
     while true {
       let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
         let count = read(descriptor, space.baseAddress, 4096)

@@ -1,26 +1,26 @@
 import Foundation
 import TicTacToe
 
-/// Milliseconds that only go forward.
+/// Milliseconds of a monotonic clock.
 package func monotonicMilliseconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
 }
 
-/// An engine's process behind its guard: pipes to talk through, and an end that reaches everything it started.
+/// An engine's process behind its guard, connected by pipes; stopping it also stops all its descendants.
 ///
-/// The guard (`EngineGuard`) leads a session and process group of its own; when the socket to it closes, by us or because
-/// we were killed, it kills all that the engine started, wherever that went.
+/// The guard (`EngineGuard`) leads its own session and process group. When the socket to it closes, even because we
+/// were killed, it kills all processes that the engine started.
 final class EngineProcess {
-  /// What reading brought.
+  /// The result of reading a line.
   enum Reading {
     case line(String)
-    /// The deadline passed, or the run is stopped.
+    /// The deadline has passed, or the run is stopped.
     case late
     /// The engine closed its output or died.
     case closed
-    /// A line longer than `lineLimit`, or one that is no text.
+    /// The line is longer than `lineLimit`, or contains control characters.
     case overlong, garbage
   }
 
@@ -34,7 +34,7 @@ final class EngineProcess {
   private let input: Int32
   private let output: Int32
   private let guardSocket: Int32
-  /// What was read and not yet taken lies from `head` to `tail`.
+  /// Bytes read and not yet consumed are in `head`..<`tail`.
   private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 2 * EngineProcess.lineLimit)
   private var (head, tail) = (0, 0)
   /// Bytes read since `resetCount`.
@@ -46,7 +46,7 @@ final class EngineProcess {
   init(_ recipe: EngineClient.Recipe, _ stop: StopSignal) throws(ArenaError) {
     (stopSignal, trace, player) = (stop, recipe.trace, recipe.player)
     let settings = recipe.settings
-    // An engine that no longer reads is told of by write(2), whoever runs us.
+    // Report a closed input by write(2)'s error, not by a signal.
     signal(SIGPIPE, SIG_IGN)
     let (first, second) = (Descriptor.pipe(), Descriptor.pipe())
     guard let toEngine = first, let fromEngine = second, let sockets = Descriptor.socketPair() else {
@@ -62,13 +62,13 @@ final class EngineProcess {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, toEngine.0, 0)
     posix_spawn_file_actions_adddup2(&actions, fromEngine.1, 1)
-    // A FIFO that nobody reads is refused, not waited for.
+    // A FIFO without reader is refused instead of waited for.
     posix_spawn_file_actions_addopen(
       &actions, 2, settings.log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0o644)
     posix_spawn_file_actions_adddup2(&actions, sockets.1, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
-    // POSIX_SPAWN_SETSID and default handling of every signal: SIGINT at our terminal is not for engines.
+    // POSIX_SPAWN_SETSID and default signal handling: Ctrl-C at our terminal must not reach engines.
     posix_spawnattr_setflags(&attributes, Int16(0x80 | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     var signals = sigset_t()
     sigfillset(&signals)
@@ -109,11 +109,11 @@ final class EngineProcess {
     buffer.deallocate()
   }
 
-  /// Milliseconds in which an engine may end by itself after `quit`.
+  /// Milliseconds for an engine to end by itself after `quit`.
   private static let courtesy = 300.0
 
-  /// Kills the engine and all it started, and waits until the guard is gone, a little longer than its patience at most;
-  /// with `quitting`, an engine that hears `quit` goes first.
+  /// Kills the engine and its descendants and waits for the guard, slightly longer than its own limit; with `quitting`
+  /// the engine may first end after `quit`.
   func stop(quitting: Bool = false) {
     guard isOpen else { return }
     let grace = monotonicMilliseconds() + EngineProcess.courtesy
@@ -123,7 +123,7 @@ final class EngineProcess {
     close(input)
     close(output)
     shutdown(guardSocket, Int32(SHUT_WR))
-    // What the guard may have said is passed over; its end closes the socket.
+    // Discard the guard's messages; its end closes the socket.
     let deadline = monotonicMilliseconds() + EngineGuard.patience + 500
     var isGone = false
     while !isGone, wait(guardSocket, Int16(POLLIN), deadline) {
@@ -140,10 +140,10 @@ final class EngineProcess {
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}
   }
 
-  /// Sends lines; `false` where the engine does not take them in time or is gone.
+  /// Sends lines; `false` if the engine does not accept them in time or has ended.
   func write(_ text: String, deadline: Double) -> Bool { write(Array(text.utf8), deadline: deadline) }
 
-  /// Sends the bytes of lines; `false` where the engine does not take them in time or is gone.
+  /// Sends the bytes of lines; `false` if the engine does not accept them in time or has ended.
   func write(_ bytes: [UInt8], deadline: Double) -> Bool {
     trace?.note(player, ">", String(decoding: bytes, as: UTF8.self))
     var sent = 0
@@ -160,7 +160,7 @@ final class EngineProcess {
     return true
   }
 
-  /// The next line without its end; one that was written is read even after the deadline.
+  /// The next line without its end; a line already written is read even after the deadline.
   func readLine(deadline: Double) -> Reading {
     while true {
       if let end = lineEnd {
@@ -168,7 +168,7 @@ final class EngineProcess {
         let line = UnsafeBufferPointer(start: buffer + head, count: end - head - (isShorter ? 1 : 0))
         head = end + 1
         if line.count > EngineProcess.lineLimit { return .overlong }
-        // Bytes that are not UTF-8 are repaired: engines write names and remarks in older encodings, moves never.
+        // Invalid UTF-8 is repaired: engines write names and remarks in older encodings, but never moves.
         let text = String(decoding: line, as: UTF8.self)
         trace?.note(player, "<", text)
         return line.contains { $0 < 0x20 && $0 != 0x09 } ? .garbage : .line(text)
@@ -178,21 +178,21 @@ final class EngineProcess {
     }
   }
 
-  /// Whether a whole line was read that is not taken yet.
+  /// Whether a complete line is in the buffer.
   var hasLine: Bool { lineEnd != nil }
 
-  /// Where the line that begins at `head` ends, if it is all there.
+  /// The end of the line at `head`, if complete.
   private var lineEnd: Int? {
     memchr(buffer + head, 0x0A, tail - head).map { $0 - UnsafeMutableRawPointer(buffer) }
   }
 
-  /// Waits for bytes; what it was where none came in time.
+  /// Waits for bytes; returns the reason if none came in time.
   private func fill(_ deadline: Double) -> Reading? {
     memmove(buffer, buffer + head, tail - head)
     (head, tail) = (0, tail - head)
     while true {
       let count = tick.read(output, buffer + tail, 2 * EngineProcess.lineLimit - tail)
-      // What was there is kept before anybody looks at the clock: it was written in time if we only came late to read it.
+      // Accept available bytes before checking the deadline: they were written in time, even if we read late.
       if count > 0 {
         (tail, bytesRead) = (tail + count, bytesRead + count)
         return nil
@@ -202,13 +202,13 @@ final class EngineProcess {
     }
   }
 
-  /// Keeps the engine's first thread on a processor.
+  /// Keeps the engine's main thread on a processor.
   func stay(on core: Int) {
     let bytes = Array("\(core)\n".utf8)
     _ = Glibc.write(guardSocket, bytes, bytes.count)
   }
 
-  /// What the engine wrote without being asked, if it is there already: the first line of it that is a move.
+  /// The first move among lines that the engine has already sent unasked.
   func unaskedMove() -> String? {
     var count: Int32 = 0
     if ioctl(output, UInt(FIONREAD), &count) == 0, count > 0 { _ = fill(.infinity) }
@@ -218,10 +218,10 @@ final class EngineProcess {
     return nil
   }
 
-  /// Begins to count the bytes read anew.
+  /// Resets `bytesRead`.
   func resetCount() { bytesRead = 0 }
 
-  /// How the engine ended, as its guard saw it; half a second's patience, and then what it did if it lives.
+  /// How the engine ended according to its guard, which has half a second; otherwise `deed`, which assumes that it lives.
   func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500
@@ -234,7 +234,7 @@ final class EngineProcess {
     return deed
   }
 
-  /// Waits until a descriptor is ready; `false` at the deadline, or where the run is stopped while the engine is still ours.
+  /// Waits for a descriptor; `false` at the deadline, or if the run is stopped while the engine is in use.
   private func wait(_ descriptor: Int32, _ events: Int16, _ deadline: Double) -> Bool {
     var item = pollfd(fd: descriptor, events: events, revents: 0)
     while true {

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// Interrupts a thread that waits in read(2) from time to time.
+/// Periodically interrupts a thread that waits in read(2).
 ///
-/// So a waiting thread notices its deadline and Ctrl-C without a `poll` before each read. Such a `poll` costs an engine
-/// that answers at once a tenth of its games. A tick that comes just before the read is lost; the next one is not.
+/// So the thread notices its deadline and Ctrl-C without a `poll` before each read, which would cost an instantly
+/// answering engine a tenth of its games. A tick just before the read is lost, but the next one is not.
 final class ReadTick: Sendable {
   /// Milliseconds between two ticks.
   static let period = 20.0
 
-  /// The thread that waits, while one does. A tick is sent under this lock, so that it never reaches a thread that has ended.
+  /// The waiting thread, if any. Ticks are sent under this lock, so that they never reach a thread that has ended.
   private let waiting = Mutex<pthread_t?>(nil)
-  /// The thread in which the signal was unblocked last.
+  /// The thread that last unblocked the signal.
   private let prepared = Atomic<pthread_t>(0)
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
 
-  /// Starts to tick, as long as there is a thread that may wait.
+  /// Starts ticking while there is a thread that may wait.
   func begin() {
     let isFirst = ReadTick.all.withLock { all in
       all.ticks[ObjectIdentifier(self)] = self
@@ -33,10 +33,10 @@ final class ReadTick: Sendable {
     }
   }
 
-  /// Stops. No tick comes after it returns.
+  /// Stops ticking; no tick comes after it returns.
   func end() { ReadTick.all.withLock { $0.ticks[ObjectIdentifier(self)] = nil } }
 
-  /// Interrupts the waiting thread; `false` once there can be none.
+  /// Interrupts the waiting threads; `false` if there are none registered any more.
   private static func tick() -> Bool {
     all.withLock { all in
       for tick in all.ticks.values {

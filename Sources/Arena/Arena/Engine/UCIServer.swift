@@ -12,8 +12,8 @@ package struct UCIServer {
   package enum Action {
     /// Write these lines and continue reading.
     case reply([String])
-    /// Search on another thread, write the result and call `finish`. Meanwhile obey `isready` and `stop`, and handle no
-    /// other line: the search uses what the server remembers.
+    /// Search on another thread, write the result and call `finish`. Meanwhile handle `isready` and `stop` only: the
+    /// search uses the server's state.
     case search(Search)
     /// Write these lines and end.
     case quit
@@ -27,43 +27,43 @@ package struct UCIServer {
   package static let lineLimit = 4096
 
   private(set) var spec: PlayerSpec
-  /// The player of classic where it is one that does not search.
+  /// The player of Classic, if it does not search.
   private var memoryless: (any MemorylessOpponent)?
   private var seed: UInt64
   var generator: SplitMix64
   private var games: UInt64 = 0
   private var notation = UCINotation.native
   private var position = Position.start
-  /// The position of another variant, once one was chosen.
+  /// The position of another variant, if one is chosen.
   var variantPosition: VariantState?
-  /// The memory of a search of classic.
+  /// The tree of a search in Classic.
   let search = MonteCarloSearch()
-  /// The memory of a search of Ultimate.
+  /// The tree of a search in Ultimate.
   var tree: UltimateSearch?
-  /// Megabytes for that memory.
+  /// Megabytes for that tree.
   private(set) var hash = 160
   private var lastMove: Square?
-  /// The result of an infinite search, which is written when the search is stopped.
+  /// The result of an infinite search, held back until `stop`.
   private var held: [String]?
 
-  /// A search that takes time.
+  /// A search in progress.
   package final class Search: @unchecked Sendable {
-    /// Finds a move and returns what to write of it.
+    /// Finds a move and returns the lines to write.
     typealias Work = (_ generator: inout SplitMix64, _ isStopped: () -> Bool) -> [String]
 
-    /// When a search begins and when it may write its move.
+    /// The time control of a search.
     enum Manner: Sendable {
-      /// It writes its move when the time is over.
+      /// The move is written when the time is over.
       case timed
-      /// `go ponder`: the time begins with `ponderhit`.
+      /// `go ponder`: the time starts at `ponderhit`.
       case pondering
-      /// `go infinite`: it writes its move when it is stopped.
+      /// `go infinite`: the move is written at `stop`.
       case infinite
     }
 
-    /// Ends it.
+    /// Stops the search.
     package let stop = StopSignal()
-    /// The opponent has played the expected move: a pondering search goes on as a timed one.
+    /// Set when the opponent has played the expected move, which starts a pondering search's time.
     package let hit = StopSignal()
     let manner: Manner
     fileprivate let ended = DispatchSemaphore(value: 0)
@@ -75,7 +75,7 @@ package struct UCIServer {
       (self.generator, self.milliseconds, self.manner, self.work) = (generator, milliseconds, manner, work)
     }
 
-    /// Searches and returns the lines to write, once they may be written.
+    /// Searches, then waits until the lines may be written, and returns them.
     package func run() -> [String] {
       var deadline = manner == .timed ? monotonicMilliseconds() + milliseconds : .infinity
       let lines = work(&generator) {
@@ -86,7 +86,7 @@ package struct UCIServer {
       return lines
     }
 
-    /// Whether its move has to wait for `stop` or `ponderhit`.
+    /// Whether the move must wait for `stop` or `ponderhit`.
     fileprivate var isHeld: Bool {
       switch manner {
       case .timed: false
@@ -96,7 +96,7 @@ package struct UCIServer {
     }
   }
 
-  /// Makes an engine that plays as one of Alina's players. Throws for another program and for files that cannot be read.
+  /// Makes an engine with one of Alina's players. Throws for external programs and unreadable files.
   package init(_ spec: PlayerSpec, seed: UInt64) throws(ArenaError) {
     (self.spec, self.seed) = (spec, seed)
     generator = SplitMix64(seed: seed, index: 0)
@@ -104,14 +104,14 @@ package struct UCIServer {
     if !spec.plays(.classic) { variantPosition = variants.first.map { VariantState(startOf: $0) } }
   }
 
-  /// The player of classic, `nil` for one that searches.
+  /// The player of Classic; `nil` if it searches.
   private static func memoryless(_ spec: PlayerSpec) throws(ArenaError) -> (any MemorylessOpponent)? {
     let player = try spec.memoryless(freezing: true)
     guard player != nil || spec.budget != nil else { throw ArenaError("player '\(spec.text)' cannot be an engine") }
     return player
   }
 
-  /// Answers a line.
+  /// Handles a line.
   package mutating func handle(_ line: String) -> Action {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     switch words.first {
@@ -186,7 +186,7 @@ package struct UCIServer {
         return ["info string Hash '\(value)': 1–\(UCIServer.hashLimit) megabytes"]
       }
       (hash, tree) = (number, nil)
-    // Says only that the other side may send `go ponder`.
+    // Without effect: it only announces that `go ponder` may follow.
     case "Ponder": break
     default: return ["info string option '\(name)' is unknown"]
     }
@@ -234,12 +234,12 @@ package struct UCIServer {
     }
   }
 
-  /// Answers `go` by work that is a search, or that is done at once.
+  /// Handles `go` by `work`, in the background if it is a search.
   mutating func answer(_ words: [String], _ turn: Player, isSearch: Bool, work: @escaping Search.Work) -> Action {
     let isHeld = words.contains("infinite") || words.contains("ponder")
     guard isSearch else {
       let lines = work(&generator) { false }
-      // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
+      // An immediate answer respects every limit; `infinite` waits for `stop`.
       guard isHeld else { return .reply(lines) }
       held = lines.suffix(1)
       return .reply(lines.dropLast())
@@ -248,9 +248,9 @@ package struct UCIServer {
     return .search(Search(generator, milliseconds: time(words, turn), manner, work))
   }
 
-  /// The milliseconds of a search: as `go` says, else as the player's own budget says.
+  /// The milliseconds of a search: from `go`, else from the player's budget.
   private func time(_ words: [String], _ turn: Player) -> Double {
-    // A little of the time is kept for the way back.
+    // Reserve some time for transmission.
     if let time = UCIServer.limit("movetime", words) { return max(1, time - min(20, time / 10)) }
     let (clock, increment) = turn == .x ? ("wtime", "winc") : ("btime", "binc")
     if let left = UCIServer.limit(clock, words) {
@@ -260,22 +260,22 @@ package struct UCIServer {
     return Double(time)
   }
 
-  /// A number of `go`, kept in sane bounds; `nil` where it is not given or is none.
+  /// A number of `go`, clamped to a sane range; `nil` if missing or invalid.
   private static func limit(_ name: String, _ words: [String]) -> Double? {
     let number = words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
     return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
   }
 
-  /// The most simulations that `go` allows.
+  /// The most simulations allowed by `go`.
   static func nodes(_ words: [String]) -> Int { limit("nodes", words).map { max(1, Int($0)) } ?? .max }
 
   /// A score of −1 to 1.
   static func score(_ score: Float) -> String { "cp \(Int((100 * score).rounded()))" }
 
-  /// Takes the rest of the seed's numbers from a search.
+  /// Continues with the search's random generator.
   package mutating func finish(_ search: Search) { generator = search.generator }
 
-  /// Whether the player looks positions up in the solver's table: nobody else may claim its values.
+  /// Whether the player uses the solver's table, so that its values may be reported.
   private var knowsValues: Bool {
     switch spec {
     case .simple(.perfect), .simple(.perfectDistance), .simple(.trap), .level(6): true
@@ -283,7 +283,7 @@ package struct UCIServer {
     }
   }
 
-  /// Depth and score of the position for a player that knows them.
+  /// Depth and exact score of the position.
   private var exactInfo: String {
     let evaluation = Solver.shared.evaluation(of: position)
     let score =
@@ -295,12 +295,12 @@ package struct UCIServer {
     return "info depth \(max(1, evaluation.distance)) score \(score) pv "
   }
 
-  /// What is said of a move that was found.
+  /// The lines for a chosen move.
   private func found(_ square: Square, info: String) -> [String] {
     [info + notation.text(of: square), "bestmove \(notation.text(of: square))"]
   }
 
-  /// Reads lines from a descriptor and answers on another, until `quit` or the end.
+  /// Reads lines from a descriptor and answers on another, until `quit` or end of file.
   package mutating func serve(input: Int32, output: Int32) {
     let writing = NSLock()
     let write: @Sendable ([String]) -> Void = { lines in
@@ -308,7 +308,7 @@ package struct UCIServer {
       writing.withLock { bytes.withUnsafeBytes { _ = writeAll($0, to: output) } }
     }
     var running: Search?
-    /// Waits for the search. An infinite search is stopped.
+    /// Waits for the search and stops it if it would wait itself.
     func end(_ server: inout UCIServer, stopping: Bool) {
       guard let search = running else { return }
       if stopping || search.isHeld { search.stop.set() }

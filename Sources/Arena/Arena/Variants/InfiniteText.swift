@@ -5,8 +5,8 @@ import Oracle
 import TicTacToe
 
 extension AnswerText {
-  /// The chances of two players of Infinite over both seats. They are exact but for a third repetition, which depends on
-  /// the whole game.
+  /// The probabilities for two players of Infinite with both seatings, exact except for draws by a third repetition,
+  /// which depend on the whole game.
   package static func exact(_ a: InfiniteOpponent, _ b: InfiniteOpponent, asJSON: Bool) -> String {
     let seatings = [(a, b), (b, a)].map { (x: $0.0.name, o: $0.1.name, odds: Odds.ofInfinite(x: $0.0, o: $0.1)) }
     let (first, second) = (seatings[0].odds, seatings[1].odds)
@@ -32,12 +32,12 @@ extension AnswerText {
       + "a third repetition, which draws a game, is not counted: its chance depends on the whole game\n"
   }
 
-  /// The value, distance and moves of a position of Infinite; of the start also what the table counts.
+  /// The value, distance and moves of a position of Infinite; for the start also statistics of the table.
   package static func solve(_ state: Infinite.State, asJSON: Bool) -> String {
     let table = InfiniteTable.shared
     let evaluation = table.evaluation(of: state)
     let moves = Infinite.outcome(of: state) == nil ? table.moveEvaluations(in: state) : []
-    // What follows a move is seen by the other side, a ply later.
+    // Convert the values after a move to the mover's view, a ply later.
     let seen = moves.map { ($0.cell, Evaluation(value: $0.after.value.negated, distance: $0.after.distance + 1)) }
     let census = state == Infinite.start ? table.census : nil
     guard !asJSON else {
@@ -76,15 +76,15 @@ extension AnswerText {
       + "to move, \(census.finished) finished; the longest win takes \(census.longestDistance) plies\n"
   }
 
-  /// Every board of Infinite that play can reach, one a line: value for the side to move, plies to the end (0 for a draw),
-  /// and the quickest wins, longest losses or moves that hold the draw.
+  /// Every reachable board of Infinite, one a line: value for the side to move, plies to the end (0 for a draw), and
+  /// the quickest wins, longest losses or drawing moves.
   package static func infiniteTable() -> String {
     let table = InfiniteTable.shared
     var out = "board\tvalue\tdistance\tbest\n"
     func list(_ marks: Infinite.Marks) -> String {
       marks.count == 0 ? "-" : marks.squares.map { $0.name }.joined()
     }
-    // Boards that differ by their colours alone are one.
+    // Boards that differ only by colour count once.
     var (boards, known) = ([Infinite.Board()], Set([InfiniteTable.number(of: Infinite.Board())]))
     var place = 0
     while place < boards.count {

@@ -8,7 +8,7 @@ extension UCIServer {
     Variant.allCases.filter { spec.plays($0) }
   }
 
-  /// Answers `position`. Where the line cannot be read the position stays.
+  /// Handles `position`; an invalid line leaves the position unchanged.
   mutating func setVariantPosition(_ words: [String], _ variant: Variant) -> [String] {
     do throws(ArenaError) {
       let movesAt = words.firstIndex(of: "moves") ?? words.endIndex
@@ -27,7 +27,7 @@ extension UCIServer {
     } catch { return ["info string \(error)"] }
   }
 
-  /// Answers `go` in another game than classic.
+  /// Handles `go` for other variants than Classic.
   mutating func go<R: ArenaRules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> Action {
     guard R.outcome(of: state) == nil else { return .reply(["bestmove (none)"]) }
     if R.variant == .ultimate, tree?.hasValue != spec.needsUltimateValue {
@@ -41,13 +41,13 @@ extension UCIServer {
     guard case .own(let choose, _)? = R.player(of: spec.untimed, with: memory) else {
       return .reply(["bestmove (none)"])
     }
-    // With a number of simulations the same position and seed give the same move, whatever was searched before.
+    // With a number of simulations, start from an empty tree, so that position and seed determine the move.
     if spec.untimed == spec { tree?.forget() }
     tree?.simulationLimit = UCIServer.nodes(words)
     return answer(words, R.turn(in: state), isSearch: spec.isSearch(in: R.variant)) { [tree] generator, isStopped in
       let cell = choose(state, nil, &generator, isStopped)
       let name = R.variant.name(of: cell)
-      // There are none where the move was not searched.
+      // Empty if the move was not searched.
       let move = tree?.rootMoves.first { $0.cell == cell }
       let info = move.map { ["info depth 1 score \(UCIServer.score($0.score)) pv \(name)"] } ?? []
       let reply = tree?.expectedReply(to: cell).map { " ponder \(R.variant.name(of: $0))" } ?? ""

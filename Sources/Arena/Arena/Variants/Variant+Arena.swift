@@ -2,10 +2,10 @@ import Base
 import TicTacToe
 
 extension Variant {
-  /// The most plies of a game of any variant: Infinite is drawn then.
+  /// The most plies of a game in any variant, after which Infinite is drawn.
   static let longestGame = 100
 
-  /// The name of the rules in the headers of files: `standard` has been there before the others.
+  /// The name of the rules in file headers: `standard` predates the variants.
   var headerName: String { self == .classic ? "standard" : rawValue }
 
   /// The variant of a header's `rules`.

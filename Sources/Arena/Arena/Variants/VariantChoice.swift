@@ -3,20 +3,20 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// What players look up or remember. Nobody else uses it during a game.
+/// The tables and trees of a player, used by no other during a game.
 struct PlayerMemory {
-  /// The moves of a player of classic without memory.
+  /// The table of a memoryless player of Classic.
   var table: DistributionTable?
   var learner: Learner?
-  /// The tree of a search of classic.
+  /// The tree for a search in Classic.
   var search: () -> MonteCarloSearch = { MonteCarloSearch() }
-  /// The tree of a search of Ultimate, with the learnt value or without.
+  /// The tree for a search in Ultimate, with or without the value function.
   var tree: (_ needsValue: Bool) -> UltimateSearch
 }
 
-/// Rules of which the arena knows players.
+/// Rules for which the arena has players.
 protocol ArenaRules: Rules {
-  /// One of Alina's own players; `nil` where it does not play these rules.
+  /// One of Alina's own players; `nil` if it does not play these rules.
   static func player(of spec: PlayerSpec, with memory: PlayerMemory) -> BoardPlayer<Self>?
 }
 
@@ -67,7 +67,7 @@ extension Ultimate: ArenaRules {
 }
 
 extension PlayerSpec {
-  /// The player of Infinite of this name, if it is one.
+  /// The player of Infinite; `nil` for other specifications.
   package var infinite: InfiniteOpponent? {
     switch self {
     case .simple(let simple): .simple(simple)
@@ -76,7 +76,7 @@ extension PlayerSpec {
     }
   }
 
-  /// Whether it plays a variant.
+  /// Whether the player plays a variant.
   func plays(_ variant: Variant) -> Bool {
     switch (self, variant) {
     case (.search, _): variant == .ultimate
@@ -87,7 +87,7 @@ extension PlayerSpec {
     }
   }
 
-  /// Alina's own players of a variant that do not learn, for messages.
+  /// Alina's own memoryless or searching players of a variant, for messages.
   static func unlearning(in variant: Variant) -> String {
     switch variant {
     case .classic: "\(memoryless), mcts:BUDGET"
@@ -96,12 +96,12 @@ extension PlayerSpec {
     }
   }
 
-  /// What may be written for a variant, for messages.
+  /// The permitted specifications for a variant, for messages.
   static func allowed(in variant: Variant) -> String {
     variant == .classic ? allowed : "\(unlearning(in: variant)), cmd:COMMAND"
   }
 
-  /// Whether it plays Ultimate with the learnt value.
+  /// Whether it plays Ultimate with the value function.
   var needsUltimateValue: Bool {
     switch self {
     case .level(let number): UltimateLevel(number: number)?.needsValue == true

@@ -22,8 +22,8 @@ extension Drama {
     return sum
   }
 
-  /// Ultimate: 3 points for a board that is won, 4 more if the other side would have had three in a line there, 2 more if
-  /// it leaves the winner one board from a line, and 1 for sending the other side where it likes.
+  /// Ultimate: 3 points for a won board, 4 more if it blocks three in a row of the other side there, 2 more if it
+  /// leaves the winner one board from a line, and 1 for giving the other side a free choice.
   static func ultimatePoints(of moves: VariantMoves) -> Int {
     var state = VariantOpening.state(moves.start, Ultimate.self)
     var sum = 0

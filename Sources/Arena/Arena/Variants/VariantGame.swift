@@ -1,15 +1,15 @@
 import Base
 import TicTacToe
 
-/// The moves of a variant's game, which do not fit into the eight bytes of a classic one.
+/// The moves of a game of Infinite or Ultimate, which do not fit into the eight bytes of a packed game.
 struct VariantMoves: Sendable, Hashable {
-  /// The position it began from; `nil` for the start of the rules.
+  /// The initial position; `nil` for the start of the rules.
   var start: String?
   var cells: [Cell]
 }
 
 extension Rules {
-  /// What is wrong with a recorded game; `nil` where the rules allow it and its result follows.
+  /// Returns the error in a recorded game; `nil` if its moves are legal and lead to its result.
   static func fault(in moves: VariantMoves, _ game: PackedGame, opening: VariantOpening) -> String? {
     guard moves.start == opening.start, moves.cells.starts(with: opening.cells) else {
       return "the game does not begin as the header says"

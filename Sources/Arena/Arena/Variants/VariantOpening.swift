@@ -1,13 +1,13 @@
 import Base
 import TicTacToe
 
-/// How the games of a pair of any game begin: a position as text, and moves played for both sides.
+/// The start of a pair of games of any variant: a position as text, and moves of both sides.
 package struct VariantOpening: Sendable, Hashable {
   /// The position before the moves; `nil` for the start of the rules.
   package var start: String?
   package var cells: [Cell] = []
 
-  /// The line that says so: `startpos`, `b2 a1`, `fen POSITION` or `fen POSITION moves b2 a1`.
+  /// The opening as a line: `startpos`, `b2 a1`, `fen POSITION` or `fen POSITION moves b2 a1`.
   func text(_ variant: Variant) -> String {
     if start == nil, cells.isEmpty { return "startpos" }
     let moves = cells.map { variant.name(of: $0) }.joined(separator: " ")
@@ -16,12 +16,12 @@ package struct VariantOpening: Sendable, Hashable {
 }
 
 extension VariantOpening {
-  /// The opening that a game of a book is.
+  /// The opening from a game in a book.
   init(_ game: Game) {
     self.init(start: game.isFromStart ? nil : game.startState.notation, cells: game.cells)
   }
 
-  /// Reads a line: moves, `fen POSITION`, `fen POSITION moves …`, or the same without `fen`; the game must not be over.
+  /// Parses a line: moves, `fen POSITION`, `fen POSITION moves …`, or the same without `fen`; the game must not be over.
   init(_ line: String, _ variant: Variant) throws(ArenaError) {
     var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     var game = Game(from: VariantState(startOf: variant))
@@ -43,7 +43,7 @@ extension VariantOpening {
     self.init(game)
   }
 
-  /// Random moves from the start; other ones for each pair of games.
+  /// Random moves from the start.
   init<R: Rules>(_ rules: R.Type, plies: Int, using generator: inout SplitMix64) {
     var (state, cells) = (R.start, [Cell]())
     for _ in 0..<plies {
@@ -54,7 +54,7 @@ extension VariantOpening {
     self.init(cells: cells)
   }
 
-  /// The state that games begin from, before the moves of the opening. The text was read before.
+  /// The position before the opening's moves; its text was validated before.
   func state<R: Rules>(_ rules: R.Type) -> R.State { VariantOpening.state(start, rules) }
 
   static func state<R: Rules>(_ start: String?, _ rules: R.Type) -> R.State {

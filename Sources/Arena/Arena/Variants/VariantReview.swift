@@ -6,7 +6,7 @@ import Records
 import TicTacToe
 
 extension AnswerText {
-  /// A game of Ultimate move by move, with what a search believes: the expected score of the side that moved, in percent.
+  /// A game of Ultimate move by move with a search's estimates: the expected score of the mover, in per cent.
   package static func reviewUltimate(_ record: Record, simulations: Int, asJSON: Bool) throws(ArenaError) -> String {
     let value = try UltimateValueFile.load()
     let review = UltimateReview(record.game, value: value, simulations: simulations)
@@ -56,32 +56,31 @@ extension AnswerText {
   }
 }
 
-/// A game of Ultimate, seen by a search.
+/// A game of Ultimate with a search's estimates.
 private struct UltimateReview {
   struct Entry {
     let mover: Player
     let cell: Cell
-    /// The move that the search prefers, and the expected score of the mover after it, 0–1; both of the move itself where
-    /// the search prefers none.
+    /// The search's preferred move and the mover's expected score after it, 0–1; equal to the played move if that is preferred.
     let best: Cell
     var before = 0.0
     /// The expected score of the mover after the move, 0–1.
     var after = 0.0
-    /// Whether the search proved what follows the move.
+    /// Whether the search proved the value after the move.
     var isProven = false
     let boardWon: Square?
 
-    /// What the move gave away.
+    /// The expected score that the move gave away.
     var loss: Double { before - after }
   }
 
-  /// A move that gives away less is not marked: a search errs by as much.
+  /// The least loss that is marked; smaller ones are within the search's error.
   static let threshold = 0.1
 
   private(set) var entries: [Entry] = []
 
-  /// Looks for the best move before each move, and judges both by what follows them: a search that judged its own choice
-  /// would praise it too much.
+  /// Finds the best move before each move, and evaluates both by separate searches of the positions after them: a
+  /// search overestimates its own choice.
   init(_ game: Game, value: UltimateValue?, simulations: Int) {
     guard case .ultimate(var state) = game.startState else { preconditionFailure("a game of \(game.variant)") }
     let (search, other) = (UltimateSearch(value: value), UltimateSearch(value: value))
@@ -119,7 +118,7 @@ private struct UltimateReview {
     return ((1 + (state.turn == player ? score : -score)) / 2, move.proof != .none)
   }
 
-  /// The index of the move that gave away most, if any gave away much.
+  /// The index of the move with the greatest loss, if that is at least the threshold.
   var worst: Int? {
     entries.indices.filter { entries[$0].loss >= UltimateReview.threshold }.max { entries[$0].loss < entries[$1].loss }
   }
