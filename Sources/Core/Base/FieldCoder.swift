@@ -1,8 +1,8 @@
-// The coder and what it names are public, though nothing outside the package imports them: the compiler specialises across
-// modules only what is public, and unspecialised coding took 6 % of a server's processor time.
+// The coder and the types in its interface are public, though no other package imports them: the compiler specialises generic code
+// across modules only when it is public, and unspecialised coding took 6 % of a server's processor time.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-/// What is wrong with a field of a JSON object.
+/// An error in a field of a JSON object.
 public enum FieldError: Error, Sendable, Hashable {
   /// The field is missing or has the wrong type.
   case missing(String)
@@ -41,7 +41,7 @@ public struct FieldCoder {
     object = JSONObject()
   }
 
-  /// The object that `body` writes; with `isLine`, followed by a line end.
+  /// Runs `body` and returns the object it writes, followed by a line feed if `isLine`.
   public static func bytes(
     capacity: Int = 160, isLine: Bool = false, _ body: (inout FieldCoder) throws(FieldError) -> Void
   ) -> [UInt8] {
@@ -51,16 +51,16 @@ public struct FieldCoder {
     return coder.writer?.bytes ?? []
   }
 
-  /// Whether fields are read.
+  /// Whether the coder reads an object rather than writing one.
   public var isReading: Bool { writer == nil }
 
-  /// A field that must be there.
+  /// Codes a required field.
   public mutating func field<V: FieldValue>(_ name: StaticString, _ value: V) throws(FieldError) -> V {
     writer?.field(name, value)
     return isReading ? try present(read(name, as: V.self), name) : value
   }
 
-  /// A field that may be absent. With `isRequired` it must be there, although `V?` could be `nil`.
+  /// Codes an optional field. With `isRequired` it must be present, although `V?` could be `nil`.
   public mutating func field<V: FieldValue>(
     _ name: StaticString, _ value: V?, isRequired: Bool = false
   ) throws(FieldError) -> V? {
@@ -73,13 +73,13 @@ public struct FieldCoder {
     return found
   }
 
-  /// A field with a usual value, which holds if the field is absent. The field is always written.
+  /// Codes a field with a default: always written, and `usual` when reading an object without it.
   public mutating func field<V: FieldValue>(_ name: StaticString, _ value: V, or usual: V) throws(FieldError) -> V {
     writer?.field(name, value)
     return isReading ? try read(name, as: V.self) ?? usual : value
   }
 
-  /// A field with a usual value, which holds if the field is absent. The usual value is not written.
+  /// Codes a field with a default: not written if it equals `usual`, and `usual` when reading an object without it.
   public mutating func field<V: FieldValue & Equatable>(
     _ name: StaticString, _ value: V, unless usual: V
   ) throws(FieldError) -> V {
@@ -87,27 +87,27 @@ public struct FieldCoder {
     return isReading ? try read(name, as: V.self) ?? usual : value
   }
 
-  /// A field that must be there, in place.
+  /// Codes a required field in place.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V) throws(FieldError) {
     value = try field(name, value)
   }
 
-  /// A field that may be absent, in place.
+  /// Codes an optional field in place.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V?) throws(FieldError) {
     value = try field(name, value)
   }
 
-  /// A field that has its usual value where it is absent, in place.
+  /// Codes a field with a default in place; it is always written.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V, or usual: V) throws(FieldError) {
     value = try field(name, value, or: usual)
   }
 
-  /// A text of at most `max` Unicode scalars that must be there.
+  /// Codes a required text of at most `max` Unicode scalars.
   public mutating func text(_ name: StaticString, _ value: String, max: Int) throws(FieldError) -> String {
     try text(name, value, max: max, isRequired: true) ?? value
   }
 
-  /// A text of at most `max` Unicode scalars that may be absent.
+  /// Codes an optional text of at most `max` Unicode scalars.
   public mutating func text(
     _ name: StaticString, _ value: String?, max: Int, isRequired: Bool = false
   ) throws(FieldError) -> String? {
@@ -116,17 +116,17 @@ public struct FieldCoder {
     return value
   }
 
-  /// Refuses the value that was read unless a condition holds. `allowed` says what is allowed.
+  /// When reading, throws unless `holds`. `allowed` describes the allowed values, for the message.
   public func require(
     _ holds: Bool, _ name: StaticString, _ allowed: @autoclosure () -> String
   ) throws(FieldError) {
     if isReading, !holds { throw .invalid("\(name)", allowed()) }
   }
 
-  /// Writes a field that follows from others and is never read.
+  /// Writes a field that is derived from others; it is ignored when reading.
   public mutating func tell(_ name: StaticString, _ value: some FieldValue) { writer?.field(name, value) }
 
-  /// Writes a field whose value is complete JSON already.
+  /// Writes a field whose value is given as JSON text.
   public mutating func tell(_ name: StaticString, json: some Sequence<UInt8>) { writer?.raw(name, json) }
 
   private func read<V: FieldValue>(_ name: StaticString, as type: V.Type) throws(FieldError) -> V? {
@@ -135,13 +135,13 @@ public struct FieldCoder {
   }
 }
 
-/// A field's value; throws where there is none.
+/// Unwraps a field's value; throws if it is absent.
 private func present<V>(_ value: V?, _ name: StaticString) throws(FieldError) -> V {
   guard let value else { throw .missing("\(name)") }
   return value
 }
 
-/// What a field can hold.
+/// A type that can be the value of a field.
 public protocol FieldValue {
   /// Reads a value; throws, naming its field, if it has another type or is not allowed.
   init(_ json: JSON, _ name: StaticString) throws(FieldError)
@@ -149,11 +149,11 @@ public protocol FieldValue {
   func append(to bytes: inout [UInt8])
 }
 
-/// A value that is written as a text.
+/// A value that is written as a JSON string.
 package protocol FieldText: FieldValue {
   init?(text: String)
   var text: String { get }
-  /// The allowed texts, for the message about another one.
+  /// The allowed texts, for the error message.
   static var allowed: String { get }
 }
 
@@ -175,9 +175,9 @@ extension FieldText where Self: RawRepresentable & CaseIterable, RawValue == Str
   }
 }
 
-/// A value that is written as an object.
+/// A value that is written as a JSON object.
 package protocol FieldObject: FieldValue {
-  /// A value whose fields are about to be read.
+  /// Makes a value with placeholder fields, which `code` then reads.
   init()
   mutating func code(_ coder: inout FieldCoder) throws(FieldError)
 }
@@ -194,7 +194,7 @@ extension FieldObject {
     try code(&coder)
   }
 
-  /// The object as bytes.
+  /// The object as JSON text, followed by a line feed if `isLine`.
   package func bytes(capacity: Int = 160, isLine: Bool = false) -> [UInt8] {
     FieldCoder.bytes(capacity: capacity, isLine: isLine) { coder throws(FieldError) in
       var copy = self
@@ -213,7 +213,7 @@ extension String: FieldValue {
 }
 
 extension Int: FieldValue {
-  /// Clamps to 32 bits: an `Int` has no more in the browser, and here a sum of two never overflows.
+  /// Clamps to 32 bits: an `Int` has 32 bits in the browser, and on 64-bit machines the sum of two such values cannot overflow.
   public init(_ json: JSON, _ name: StaticString) throws(FieldError) {
     self = Int(Int32(clamping: try present(json.int64, name)))
   }

@@ -1,16 +1,16 @@
-/// Why a file could not be written.
+/// The reason a file could not be written.
 package enum WriteFault: Error, Sendable, Hashable {
-  /// The disk, or the browser's store, is full.
+  /// The disk or the browser's storage is full.
   case noRoom
-  /// The user may not write there, or there is no such folder.
+  /// The user has no permission, or the folder does not exist.
   case notAllowed
   case other
 }
 
-/// Locks on files by their paths, so that two windows, or two tabs of a browser, never write the same game. A lock ends with
-/// the window that holds it, however that ends.
+/// Locks on files, by path, so that two windows or two browser tabs never write the same game. The system releases a lock when the
+/// window that holds it closes or crashes.
 package struct FileLocks: Sendable {
-  /// Takes a path for this window, or finds that it has it; false where another window has it.
+  /// Takes the lock on a path, or keeps it if this window has it already; returns false if another window has it.
   package let take: @Sendable (_ path: String) -> Bool
   package let release: @Sendable (_ path: String) -> Void
 
@@ -18,6 +18,6 @@ package struct FileLocks: Sendable {
     (self.take, self.release) = (take, release)
   }
 
-  /// For a program that keeps no games, such as one that makes a film.
+  /// Grants every lock: for programs that keep no games, such as the film maker.
   package static let none = FileLocks(take: { _ in true }, release: { _ in })
 }

@@ -44,10 +44,10 @@ public enum JSON: Sendable, Hashable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Reads a text that is one value, nested at most 16 deep.
+  /// Parses a text that is a single value, nested at most 16 deep.
   package init(_ text: String) throws(NotationError) { try self.init(bytes: Array(text.utf8)) }
 
-  /// Reads a text that is one value, nested at most 16 deep.
+  /// Parses UTF-8 text that is a single value, nested at most 16 deep.
   package init(bytes: [UInt8]) throws(NotationError) {
     do throws(JSONError) {
       self = try JSONParser.parse(bytes, maxDepth: 16)
@@ -67,7 +67,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
   public init(stringLiteral value: String) { self = .string(value) }
 }
 
-/// The fields of a JSON object, in order. Each name comes once.
+/// The fields of a JSON object, in order. No name occurs twice.
 public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One named value.
   package struct Field: Sendable, Hashable {
@@ -80,7 +80,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     package init(name: String, value: JSON) { (self.name, self.value) = (name, value) }
   }
 
-  /// The fields in the order they were read or added.
+  /// The fields in the order in which they were read or added.
   package var fields: [Field]
 
   /// Makes an object.
@@ -91,14 +91,14 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     self.fields = fields.map { Field(name: $0, value: $1) }
   }
 
-  /// Adds a field at the end if there is a value; its name must be new.
+  /// Appends a field, unless the value is `nil`. The name must not occur yet.
   package mutating func add(_ name: String, _ value: JSON?) {
     if let value { fields.append(Field(name: name, value: value)) }
   }
 
   /// The value of a field, or `nil`.
   ///
-  /// - Complexity: O(number of fields). Objects here have few.
+  /// - Complexity: O(number of fields); the objects in this program have few.
   public subscript(name: String) -> JSON? {
     for field in fields where field.name == name { return field.value }
     return nil

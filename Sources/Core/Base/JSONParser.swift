@@ -1,4 +1,4 @@
-/// Why a line is not acceptable JSON, and at which byte.
+/// A violation of the accepted JSON, and the byte at which it was found.
 package struct JSONError: Error, Sendable, Hashable {
   /// The rule that is broken.
   package enum Reason: String, Sendable {
@@ -12,22 +12,22 @@ package struct JSONError: Error, Sendable, Hashable {
   }
   /// The rule that is broken.
   package let reason: Reason
-  /// The offset of the byte at which the parser noticed, from 0.
+  /// The offset, from 0, of the byte at which the parser found the error.
   package let offset: Int
 
   /// Makes an error.
   package init(reason: Reason, offset: Int) { (self.reason, self.offset) = (reason, offset) }
 }
 
-/// Reads one JSON value (RFC 8259) from bytes in a single pass, without recursion deeper than a limit.
+/// Parses one JSON value (RFC 8259) from bytes in one pass, with recursion limited to `maxDepth`.
 ///
-/// The parser is stricter than the RFC: a field may come only once, and strings must be valid UTF-8 without lone surrogates.
+/// Stricter than the RFC: duplicate field names, invalid UTF-8 and lone surrogates are errors.
 package struct JSONParser {
   private let bytes: UnsafeRawBufferPointer
   private let maxDepth: Int
   private var i = 0
 
-  /// Parses a whole line into a value; O(n), allocates for strings longer than 15 bytes and for arrays.
+  /// Parses a whole line; O(n). Allocates for strings longer than 15 bytes and for arrays.
   package static func parse(_ bytes: UnsafeRawBufferPointer, maxDepth: Int) throws(JSONError) -> JSON {
     var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
     parser.skipSpace()
@@ -37,7 +37,7 @@ package struct JSONParser {
     return value
   }
 
-  /// Parses a whole line into a value; O(n).
+  /// Parses a whole line; O(n).
   package static func parse(_ bytes: [UInt8], maxDepth: Int) throws(JSONError) -> JSON {
     let result: Result<JSON, JSONError> = bytes.withUnsafeBytes { raw in
       do throws(JSONError) { return .success(try parse(raw, maxDepth: maxDepth)) } catch { return .failure(error) }
@@ -83,7 +83,7 @@ package struct JSONParser {
       return result
     }
     result.fields.reserveCapacity(8)
-    // Comparing a few names is faster than hashing them.
+    // Up to a few names, a linear comparison is faster than hashing.
     var names: Set<String> = []
     while true {
       guard i < bytes.count else { throw error(.truncated) }
@@ -103,7 +103,7 @@ package struct JSONParser {
     }
   }
 
-  /// Skips the comma after an element, or the byte that closes the list. Returns whether the list is closed.
+  /// Skips the comma after an element, or the closing byte. Returns whether the list has ended.
   private mutating func isEnd(_ closer: UInt8) throws(JSONError) -> Bool {
     skipSpace()
     guard i < bytes.count else { throw error(.truncated) }
@@ -254,7 +254,7 @@ package struct JSONParser {
   }
 
   private func utf8(_ raw: UnsafeRawBufferPointer) throws(JSONError) -> String {
-    // Most strings are ASCII and need no validation.
+    // Most strings are ASCII, which is always valid UTF-8.
     if raw.allSatisfy({ $0 < 0x80 }) { return String(decoding: raw, as: UTF8.self) }
     guard let text = String(validating: raw.bindMemory(to: UInt8.self), as: UTF8.self) else { throw error(.badString) }
     return text

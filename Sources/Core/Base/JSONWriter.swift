@@ -1,4 +1,4 @@
-/// Appends one JSON object to a byte array, field by field, without building a tree first.
+/// Appends one JSON object to a byte array, field by field, without building a tree.
 ///
 /// ```swift
 /// var out = JSONWriter()
@@ -11,7 +11,7 @@ public struct JSONWriter {
   public private(set) var bytes: [UInt8]
   private var first = true
 
-  /// Starts an object, with room for `capacity` bytes.
+  /// Starts an object and reserves `capacity` bytes.
   public init(capacity: Int = 160) {
     bytes = []
     bytes.reserveCapacity(capacity)
@@ -24,12 +24,12 @@ public struct JSONWriter {
     value.append(to: &bytes)
   }
 
-  /// Writes a field if there is a value.
+  /// Writes a field, unless the value is `nil`.
   public mutating func field<V: FieldValue>(_ name: StaticString, _ value: V?) {
     if let value { field(name, value) }
   }
 
-  /// Writes a field whose value is already complete JSON: a stored event body, or an object of another writer.
+  /// Writes a field whose value is already JSON text: a stored event body, or an object from another writer.
   public mutating func raw(_ name: StaticString, _ json: some Sequence<UInt8>) {
     key(name)
     bytes.append(contentsOf: json)
@@ -54,7 +54,7 @@ public struct JSONWriter {
 
   /// Appends a decimal number.
   public static func append(_ value: Int64, to bytes: inout [UInt8]) {
-    // The digits are not reversed in place: reversing a slice of an array copies the slice.
+    // Digits are produced from the right, as reversing a slice of an array in place would copy the slice.
     var digits = InlineArray<20, UInt8>(repeating: 0)
     var first = digits.count
     var rest = value.magnitude
@@ -67,7 +67,7 @@ public struct JSONWriter {
     for i in first..<digits.count { bytes.append(digits[i]) }
   }
 
-  /// Appends a quoted string. Control characters, quotes and backslashes are escaped; all else stays UTF-8.
+  /// Appends a quoted string. Escapes control characters, quotes and backslashes; other characters stay UTF-8.
   public static func append(_ value: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     defer { bytes.append(UInt8(ascii: "\"")) }

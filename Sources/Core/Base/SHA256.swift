@@ -1,6 +1,6 @@
-/// SHA-256 (FIPS 180-4), the only hash of files, engines, openings and match logs.
+/// SHA-256 (FIPS 180-4), the hash of files, engines, openings and match logs.
 ///
-/// Alina has its own because no Swift package and no library of the system is in reach of every target, the page's included.
+/// Implemented here because no Swift package or system library is available on every target, WebAssembly included.
 package struct SHA256: Sendable {
   /// A digest of 32 bytes.
   package struct Digest: Sendable, Hashable {
@@ -20,17 +20,17 @@ package struct SHA256: Sendable {
 
   private var state = SIMD8<UInt32>(
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
-  /// The bytes of the block that is not yet full; `length` modulo 64 are in use.
+  /// The block being filled; its first `length` mod 64 bytes are in use.
   private var block = InlineArray<64, UInt8>(repeating: 0)
   private var length: UInt64 = 0
 
-  /// Starts a hash of no bytes.
+  /// Starts the hash of an empty message.
   package init() {}
 
-  /// Continues a hash whose first `length` bytes, a multiple of 64, were hashed elsewhere into the eight words.
+  /// Continues a hash: `words` is the state after `length` bytes (a multiple of 64) hashed elsewhere.
   package init(continuing words: SIMD8<UInt32>, length: UInt64) { (state, self.length) = (words, length) }
 
-  /// The eight words. They stand for all bytes so far only at the beginning and after a multiple of 64 bytes.
+  /// The eight state words. They cover all bytes so far only when `length` is a multiple of 64.
   package var words: SIMD8<UInt32> { state }
 
   /// Hashes more bytes; O(n).
@@ -51,7 +51,7 @@ package struct SHA256: Sendable {
     }
   }
 
-  /// The digest of all bytes so far. More bytes may follow.
+  /// The digest of all bytes so far. More bytes may be added afterwards.
   package var digest: Digest {
     var copy = self
     copy.close()
@@ -81,7 +81,8 @@ package struct SHA256: Sendable {
       SHA256.compress(&state, bytes, offset, whole)
       offset += whole * 64
     }
-    // The rest fills no block. It goes to the front of the buffer, which is empty unless all bytes went into it above.
+    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer. It is empty here, unless the code above took
+    // all the bytes.
     if offset < bytes.count, (length &+ UInt64(offset)) & 63 == 0 { copy(bytes, offset, bytes.count - offset, to: 0) }
     length &+= UInt64(bytes.count)
   }
@@ -94,7 +95,7 @@ package struct SHA256: Sendable {
     withUnsafeBytes(of: block) { SHA256.compress(&state, $0, 0, 1) }
   }
 
-  /// Appends the padding and the length in bits.
+  /// Appends the padding and the message length in bits.
   private mutating func close() {
     let used = filled
     block[used] = 0x80
@@ -119,7 +120,7 @@ package struct SHA256: Sendable {
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
   ]
 
-  /// Hashes `count` blocks of 64 bytes from `start` on into the state.
+  /// Compresses `count` blocks of 64 bytes from offset `start` into the state.
   private static func compress(
     _ state: inout SIMD8<UInt32>, _ bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int
   ) {
@@ -150,7 +151,7 @@ package struct SHA256: Sendable {
           }
           var (a, b, c, d) = (state[0], state[1], state[2], state[3])
           var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-          // Eight rounds at a time: after eight rounds each letter is back in its place, so no letter has to be moved.
+          // Unrolled eight rounds at a time: after eight the variables are back in their places, so none has to be moved.
           var i = 0
           while i < 64 {
             round(a, b, c, &d, e, f, g, &h, k[i] &+ w[i])
@@ -171,7 +172,7 @@ package struct SHA256: Sendable {
 }
 
 extension SHA256.Digest: FieldText {
-  /// Makes a digest from 32 bytes, or `nil` if there are not 32.
+  /// Makes a digest from bytes; `nil` unless there are 32.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     var words = SIMD8<UInt32>()
@@ -179,7 +180,7 @@ extension SHA256.Digest: FieldText {
     self.init(words: words)
   }
 
-  /// Reads 64 hexadecimal digits.
+  /// Parses 64 hexadecimal digits.
   package init?(text: String) {
     let digits = text.utf8.map { byte -> UInt8? in
       byte &- 0x30 < 10 ? byte - 0x30 : (0x61...0x66).contains(byte | 0x20) ? (byte | 0x20) - 0x57 : nil

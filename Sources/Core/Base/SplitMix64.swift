@@ -5,10 +5,10 @@
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   var state: UInt64
 
-  /// Makes the generator of a seed.
+  /// Seeds the generator.
   package init(seed: UInt64) { state = seed }
 
-  /// Makes the generator of item `index` (a game, a bar) of a seed.
+  /// Makes an independent generator for item `index` (a game, a bar) of a seed.
   package init(seed: UInt64, index: UInt64) {
     var mixer = SplitMix64(seed: seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15)
     state = mixer.next()

@@ -1,10 +1,10 @@
-/// What is wrong with a text from outside, and where.
+/// An error in a text from outside, with its place.
 package struct NotationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The line, from 1.
   package let line: Int
   /// The column in characters (Unicode scalars), from 1.
   package let column: Int
-  /// What is wrong and what is allowed, in one line.
+  /// The error and the allowed values, in one line.
   package let message: String
 
   /// Makes an error.
@@ -12,11 +12,11 @@ package struct NotationError: Error, Sendable, Hashable, CustomStringConvertible
     (self.line, self.column, self.message) = (line, column, message)
   }
 
-  /// The place and the message in one line.
+  /// The place and the message, in one line.
   package var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// Reads bytes one by one. Line and column are computed only for an error.
+/// Reads bytes one at a time. Computes line and column only for an error.
 package struct ByteCursor {
   package let bytes: [UInt8]
   package var offset = 0
@@ -32,7 +32,7 @@ package struct ByteCursor {
 
   package mutating func skipSpace() { skip { $0 == 0x20 || (0x09...0x0D).contains($0) } }
 
-  /// The text between an earlier offset and this one.
+  /// The text from an earlier offset up to the current one.
   package func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }
 
   /// Makes an error at an offset.
@@ -48,17 +48,17 @@ package struct ByteCursor {
     return NotationError(line: line, column: column, message: message)
   }
 
-  /// Makes an error at the present offset.
+  /// Makes an error at the current offset.
   package func error(_ message: String) -> NotationError { error(at: offset, message) }
 }
 
-/// Quotes text of unknown origin for a message: in one line, and short.
+/// Quotes untrusted text for a message: cut to `limit` characters, control characters replaced by `?`.
 package func quoted(_ text: String, limit: Int = 24) -> String {
   let cut = text.unicodeScalars.prefix(limit).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
   return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"
 }
 
-/// FNV-1a, 64 bits: a hash that is the same on every machine, for what is kept and compared.
+/// FNV-1a with 64 bits: a hash that is the same on every machine, for stored and compared values.
 package func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
   bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
 }

@@ -2,25 +2,25 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Watches one player and plays just so well that, over many games, each scores half.
+/// Adapts to one player so that over many games each side scores half.
 ///
-/// Two things are learned. How strongly to play: after each game the share of strong moves is moved by the score's
-/// distance from one half, an integral controller, so that the mean of n games is within 1/(gain · n) of the aim as long
-/// as the share is not at its bounds. And the player's habits: how often each reply was seen in each position up to
-/// symmetry; a strong move is, of those that keep the value, the one after which that player has erred most.
+/// It learns two things. The strength: after each game the share of strong moves shifts by the score's distance from ½ (an integral
+/// controller), so the mean of n games is within 1/(gain · n) of ½ as long as the share stays within its bounds. And the player's
+/// habits: counts of each reply in each position, up to symmetry. A strong move is the value-preserving move after which this player
+/// has erred most often.
 package struct Adaptive: LearningOpponent {
   /// The share of strong moves in 1/65,536; below 0, the share of moves that give value away.
   package private(set) var strength: Int
-  /// Replies seen: by base-3 key of the canonical position and canonical cell.
+  /// Counts of observed replies, by base-3 key of the canonical position and canonical cell.
   private var habits: [UInt16]
-  /// Games learned from.
+  /// The number of games learned from.
   package private(set) var gamesLearned = 0
 
   private static let scale = 65_536
-  /// How far one game moves the share: a twenty-fifth of the distance between the score and one half.
+  /// The change of the share per game: a twenty-fifth of the distance between the score and ½.
   private static let gain = scale / 25
 
-  /// Begins with every second move strong.
+  /// Starts with every second move strong.
   package init() {
     strength = Adaptive.scale / 2
     habits = [UInt16](repeating: 0, count: Position.keyCount * 9)
@@ -29,14 +29,14 @@ package struct Adaptive: LearningOpponent {
   /// `adaptive`.
   package var name: String { "adaptive" }
 
-  /// A strong move, one that gives value away, or any legal move, by the share.
+  /// Draws a strong move (or, below 0, a losing one) with the chance `strength` gives, otherwise any legal move.
   package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
     let draw = generator.below(Adaptive.scale)
     return MoveDistribution(uniformOver: draw < abs(strength) ? wish(in: position) : position.legalMoves)
       .draw(using: &generator)
   }
 
-  /// The chances with the share and the habits as they are.
+  /// A player with the current share and habits that no longer learns.
   package var frozen: FrozenPlayer {
     FrozenPlayer(name: "adaptive:frozen") { (position, _) in
       MoveDistribution(
@@ -45,19 +45,19 @@ package struct Adaptive: LearningOpponent {
     }
   }
 
-  /// Strong moves, or below 0 those that give value away where there are any.
+  /// The strong moves; below 0 the moves that lose value, or all if no move loses any.
   private func wish(in position: Position) -> SquareSet {
     if strength >= 0 { return strongMoves(in: position) }
     let losing = position.legalMoves.subtracting(Solver.shared.valuePreservingMoves(in: position))
     return losing.isEmpty ? position.legalMoves : losing
   }
 
-  /// Of the moves that keep the value, those after which the player watched errs most often, by habit.
+  /// The value-preserving moves after which the watched player errs most often, by its habits.
   func strongMoves(in position: Position) -> SquareSet {
     Solver.shared.luringMoves(in: position, errorRate: errorRate)
   }
 
-  /// The chance that the player watched errs here: replies seen, and each legal reply once more (Laplace).
+  /// The chance that the watched player errs here: counts of its replies plus one for each legal reply (Laplace smoothing).
   private func errorRate(in position: Position) -> Double {
     guard position.outcome == nil else { return 0 }
     let keeping = Solver.shared.valuePreservingMoves(in: position)
@@ -71,7 +71,7 @@ package struct Adaptive: LearningOpponent {
     return Double(errors) / Double(seen)
   }
 
-  /// Notes the other side's replies and moves the share of strong moves.
+  /// Counts the other side's replies and adjusts the share of strong moves.
   package mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?) {
     gamesLearned += 1
     var position = start

@@ -1,16 +1,15 @@
-/// What upper confidence bounds are made of: √(k ln n) and 1/√n, from tables for small counts.
-///
-/// All of it is arithmetic that is the same on every machine.
+/// The two terms of upper confidence bounds, √(k ln n) and 1/√n, from tables for small counts. The results are the same on every
+/// machine.
 struct Confidence {
   private let explorations: UnsafeMutablePointer<Float>
   private let inverseRoots: UnsafeMutablePointer<Float>
   /// k · ln 2.
   private let factor: Float
-  /// Counts from here on are computed afresh: they are rare.
+  /// Larger counts are rare and computed each time.
   private static var tableSize: Int { 4096 }
 
-  /// Takes its memory, which `deallocate` gives back.
-  /// - Parameter k: What is multiplied with ln n under the root.
+  /// Allocates the tables; `deallocate` frees them.
+  /// - Parameter k: The factor of ln n under the root.
   init(k: Float) {
     factor = k * 0.693_147_18
     explorations = .allocate(capacity: Confidence.tableSize)
@@ -26,13 +25,13 @@ struct Confidence {
     inverseRoots.deallocate()
   }
 
-  /// √(k ln n) with a logarithm that is linear between powers of two.
+  /// √(k ln n), with the logarithm interpolated linearly between powers of two.
   @inline(__always)
   func exploration(_ n: UInt32) -> Float {
     n < UInt32(Confidence.tableSize) ? explorations[Int(n)] : Confidence.exploration(n, factor)
   }
 
-  /// 1/√n, 0 for 0.
+  /// 1/√n; 0 for n = 0.
   @inline(__always)
   func inverseRoot(_ n: UInt32) -> Float {
     n < UInt32(Confidence.tableSize) ? inverseRoots[Int(n)] : 1 / Float(n).squareRoot()

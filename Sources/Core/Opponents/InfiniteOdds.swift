@@ -2,12 +2,10 @@ import Oracle
 import TicTacToe
 
 extension Odds {
-  /// How games of Infinite between two players end, as exact chances from one pass over all boards, ply by ply to the
-  /// hundredth.
+  /// The exact chances of each result of Infinite between two players, from one pass over all boards per ply, up to ply 100.
   ///
-  /// A third repetition is not counted as a draw, because the chance of one depends on the whole game: what is counted here
-  /// as won may have been drawn before. Boards that a symmetry carries into one another count as one, as no player tells
-  /// them apart.
+  /// Draws by threefold repetition are not modelled, as they depend on the whole game: a game counted as won may have been drawn
+  /// earlier. Boards that are images of each other under a symmetry count as one, as the players do not distinguish them.
   package static func ofInfinite(x: InfiniteOpponent, o: InfiniteOpponent) -> Odds {
     var chains = [InfiniteChain(x), InfiniteChain(o)]
     var live: [Int32] = [0]
@@ -34,22 +32,22 @@ extension Odds {
     return Odds(win: wins[0], draw: max(0, 1 - wins[0] - wins[1]), loss: wins[1])
   }
 
-  /// The exact chances of the first player over both seats.
+  /// The exact chances of the first player, averaged over both sides.
   package static func ofInfinite(_ player: InfiniteOpponent, against other: InfiniteOpponent) -> Odds {
     Odds(asX: ofInfinite(x: player, o: other), asO: ofInfinite(x: other, o: player))
   }
 }
 
-/// Where one player's moves lead from each board, with their chances; boards up to symmetry.
+/// A player as a Markov chain: the boards its moves lead to, with their chances; boards up to symmetry.
 private struct InfiniteChain {
   struct Step {
-    /// The number of the board that follows, or −1 where the mover has won.
+    /// The number of the next board, or −1 if the mover has won.
     var board: Int32
     var chance: Double
   }
 
   private let player: InfiniteOpponent
-  /// By number, where the steps of a board begin and end; −1 while they are not known.
+  /// The range of each board's steps in `all`; −1 while not computed.
   private var ranges = [(first: Int32, end: Int32)](repeating: (-1, -1), count: InfiniteTable.boardCount)
   private var all: [Step] = []
 

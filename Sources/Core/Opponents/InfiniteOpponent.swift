@@ -2,11 +2,11 @@ import Base
 import Oracle
 import TicTacToe
 
-/// A player of Infinite whose chances of every move are known exactly: they depend on the board alone, which has the last
-/// move in the order of its marks.
+/// A player of Infinite with exactly known move chances, which depend on the board alone (the order of its marks contains the last
+/// move).
 package enum InfiniteOpponent: Sendable, Hashable {
-  /// The players that choose from a set of moves. `perfect` and `trap` take the quickest way to a win, as a win that is put
-  /// off for ever is none.
+  /// The players that choose from a set of moves. `perfect` and `trap` take the quickest win: a win that can be postponed without end
+  /// is never reached.
   case simple(SimpleOpponent)
   /// One of the six opponents of the window.
   case level(InfiniteLevel)
@@ -27,7 +27,7 @@ package enum InfiniteOpponent: Sendable, Hashable {
     }
   }
 
-  /// Draws a move of a live state by its exact chances, with one number of the generator.
+  /// Draws a move of a live state by its exact chances; uses one number of the generator.
   package func move(in state: Infinite.State, using generator: inout SplitMix64) -> Cell {
     Cell(rawValue: distribution(on: state.board).draw(using: &generator).rawValue)
   }
@@ -46,8 +46,8 @@ package enum InfiniteOpponent: Sendable, Hashable {
 }
 
 extension InfiniteTable {
-  /// The moves that keep the value, the quickest wins of a won board and the longest losses of a lost one; of several those
-  /// after which the greatest share of replies loses value.
+  /// The value-preserving moves: of a won board the quickest wins, of a lost one the slowest losses. Among them, those after which the
+  /// greatest share of replies loses value.
   func luringMoves(on board: Infinite.Board) -> SquareSet {
     let keeping = bestMoves(on: board, delaying: true)
     if evaluation(of: board).value == .win { return keeping }
@@ -61,15 +61,15 @@ extension InfiniteTable {
   }
 }
 
-/// One of the six opponents of the window, as it plays Infinite: the rates at which it overlooks things, by kind.
+/// One of the window's six opponents, for Infinite: its rates of overlooking each kind of move.
 package struct InfiniteLevel: NumberedLevel {
-  /// 1 the weakest to 6.
+  /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// In how many moves of twenty its own line is overlooked: the lower bound beside the last move, the upper far from it.
+  /// Misses per twenty moves of completing its own line: the lower bound next to the last move, the upper far from it.
   let win: ClosedRange<Int>
-  /// The same of the other side's line.
+  /// Misses of blocking the other side's line, likewise.
   let block: ClosedRange<Int>
-  /// The same of what the table knows: moves that keep the value of the board.
+  /// Misses of the value-preserving moves that the table knows, likewise.
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.
@@ -85,7 +85,7 @@ package struct InfiniteLevel: NumberedLevel {
   /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
-    // From what is thought of last to what is seen first; what is overlooked falls through to the next.
+    // Built from the lowest priority to the highest; an overlooked move falls through to the next lower priority.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
     result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)

@@ -1,11 +1,11 @@
 import Base
 import TicTacToe
 
-/// A player that changes by the games it has played, between games alone; the same games in the same order make the same player.
+/// A player that learns between games, never during one. The same games in the same order give the same player.
 package protocol LearningOpponent: Opponent {
-  /// Learns from a finished game that was played as `side`; `outcome` is `nil` where nobody won or drew.
+  /// Learns from a finished game played as `side`; `outcome` is `nil` for an abandoned game.
   mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?)
 
-  /// The player as it stands now, learning no more.
+  /// The player in its current state, which no longer learns.
   var frozen: FrozenPlayer { get }
 }

@@ -1,13 +1,13 @@
 import Oracle
 
 extension Level {
-  /// The exact odds over both seats against `random`, computed over all states once (milliseconds).
+  /// The exact odds against `random` over both sides, computed once for all levels (milliseconds).
   package var oddsAgainstRandom: Odds { Level.odds[number - 1].random }
 
-  /// The exact odds over both seats against `perfect`, computed over all states once (milliseconds).
+  /// The exact odds against `perfect` over both sides, computed once for all levels (milliseconds).
   package var oddsAgainstPerfect: Odds { Level.odds[number - 1].perfect }
 
-  /// The character, the manner, and the exact odds, in three lines.
+  /// The character, its manner and its exact odds, in three lines.
   package var summary: String {
     func line(_ odds: Odds, _ opponent: String) -> String {
       "against \(opponent): wins \(Level.percent(odds.win)), draws \(Level.percent(odds.draw)), "
@@ -27,7 +27,7 @@ extension Level {
     )
   }
 
-  /// A chance in per cent with one decimal; never rounded to certainty.
+  /// Formats a chance in per cent with one decimal; never rounds to 0 or 100 %.
   static func percent(_ chance: Double) -> String {
     let tenths = Int((chance * 1000).rounded())
     if chance > 0 && tenths == 0 { return "<0.1 %" }

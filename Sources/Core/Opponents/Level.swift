@@ -1,18 +1,18 @@
 import Oracle
 import TicTacToe
 
-/// One of the six opponents of the window, from the first steps to one that never loses.
+/// One of the window's six opponents, from a beginner to one that never loses.
 ///
-/// Depth of search is a poor dial for a solved game. A level is a set of rates at which people overlook things, by kind,
-/// and people overlook less near the last move.
+/// Search depth is a poor measure of strength in a solved game. A level instead is a set of rates at which people overlook each kind
+/// of move; they overlook fewer near the last move.
 package struct Level: MemorylessOpponent, NumberedLevel {
-  /// The number, 1 the weakest to 6.
+  /// The level, 1 (weakest) to 6.
   package let number: Int
   /// The name of the character.
   package let character: String
-  /// What kind of player this is, in one sentence, without numbers.
+  /// The player's manner in one sentence, without numbers.
   package let manner: String
-  /// How often each kind of thing is overlooked.
+  /// The rates of overlooking, by kind of move.
   let rates: MistakeRates
 
   /// The six levels, weakest first.
@@ -44,11 +44,11 @@ package struct Level: MemorylessOpponent, NumberedLevel {
   }
 }
 
-/// One of the six opponents of the window, in one of the games.
+/// One of the window's six opponents, for one of the games.
 package protocol NumberedLevel: Sendable, Hashable {
   /// The six levels, weakest first.
   static var all: [Self] { get }
-  /// 1 the weakest to 6.
+  /// The level, 1 (weakest) to 6.
   var number: Int { get }
 }
 
@@ -56,30 +56,29 @@ extension NumberedLevel {
   /// `levels:N`.
   package var name: String { "levels:\(number)" }
 
-  /// The level with a number, or `nil` outside 1–6.
+  /// Makes the level with a number; `nil` outside 1–6.
   package init?(number: Int) {
     guard Self.all.indices.contains(number - 1) else { return nil }
     self = Self.all[number - 1]
   }
 }
 
-/// How often a player overlooks each kind of thing, in twentieths: the lower bound next to the last move, the upper far
-/// from it.
+/// Misses per twenty moves, by kind of move: the lower bound next to the last move, the upper far from it.
 struct MistakeRates: Sendable, Hashable {
-  /// Its own completed line.
+  /// Completing its own line.
   var win: ClosedRange<Int>
-  /// The other side's.
+  /// Blocking the other side's line.
   var block: ClosedRange<Int>
-  /// A move that threatens twice.
+  /// Making two threats at once.
   var fork: ClosedRange<Int>
-  /// A quiet move that lets the other side do so.
+  /// Preventing the other side's fork by a quiet move.
   var enemyFork: ClosedRange<Int>
-  /// What to do with the first two moves of the game.
+  /// Choosing a good move in the first two plies.
   var opening: Int
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
-    // From what is thought of last to what is seen first; what is overlooked falls through to the next.
+    // Built from the lowest priority to the highest; an overlooked move falls through to the next lower priority.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {
@@ -93,12 +92,12 @@ struct MistakeRates: Sendable, Hashable {
     return result
   }
 
-  /// Centre or corner to begin with; an answer that holds the draw.
+  /// The centre and the corners for the first move; value-preserving answers for the second.
   private static func goodOpenings(in position: Position) -> SquareSet {
     position.ply == 0 ? SquareSet.center.union(.corners) : Solver.shared.valuePreservingMoves(in: position)
   }
 
-  /// The moves that hold a level position in which some move would lose it.
+  /// The moves that hold a drawn position in which some other move would lose.
   private static func quietDefences(in position: Position) -> SquareSet {
     let solver = Solver.shared
     guard solver.evaluation(of: position).value == .draw else { return [] }
@@ -106,7 +105,7 @@ struct MistakeRates: Sendable, Hashable {
     return holding == position.legalMoves ? [] : holding
   }
 
-  /// Where a player looks: the cells that touch the last move, itself included; all of them before the first.
+  /// The cells a player looks at: those that touch the last move, and its own; all cells before the first move.
   static func near(_ square: Square?) -> SquareSet {
     guard let square else { return .full }
     return Square.all.reduce(into: []) {
@@ -116,8 +115,7 @@ struct MistakeRates: Sendable, Hashable {
 }
 
 extension MoveDistribution {
-  /// Chooses first among some cells, of which those near the last move are overlooked in as many moves of twenty as the lower
-  /// bound says, the others in as many as the upper one.
+  /// Puts `squares` first, overlooked in `rate.lowerBound` of 20 moves near the last move and `rate.upperBound` of 20 elsewhere.
   mutating func see(_ squares: SquareSet, near: SquareSet, overlooking rate: ClosedRange<Int>) {
     let (seen, far) = (squares.intersection(near), squares.subtracting(near))
     for (set, misses) in [(far, rate.upperBound), (seen, rate.lowerBound)] where !set.isEmpty && misses < 20 {

@@ -2,20 +2,20 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Michie's Matchbox Educable Noughts and Crosses Engine: a box of beads for every position up to symmetry, a bead drawn
-/// for every move, beads added or taken away after the game.
+/// Michie's Matchbox Educable Noughts and Crosses Engine: one box of beads per position up to symmetry. A drawn bead decides each
+/// move; after the game beads are added or removed.
 ///
 /// 304 boxes as X (plies 0, 2, 4, 6) and 289 as O (plies 1, 3, 5, 7). Source: D. Michie, "Experiments on the
 /// mechanization of game-learning", The Computer Journal 6, 1963.
 package struct Menace: LearningOpponent {
-  /// Beads of each box by the cell of its canonical position; 0 where no bead can be.
+  /// The beads of each box, by cell of its canonical position; 0 for cells without a bead.
   package private(set) var beads: [[UInt32]]
-  /// Games learned from.
+  /// The number of games learned from.
   package private(set) var gamesLearned = 0
 
-  /// The most beads of one colour in a box; more would only slow forgetting.
+  /// The most beads of one cell in a box; more would only slow down unlearning.
   package static let beadLimit: UInt32 = 1_000_000
-  /// Beads added for a win and a draw, taken away for a loss.
+  /// The beads added for a win or a draw and removed for a loss.
   package static let rewards = (win: 3, draw: 1, loss: -1)
 
   /// `menace`.
@@ -24,7 +24,7 @@ package struct Menace: LearningOpponent {
   /// Fills every box as Michie did: 4, 3, 2 and 1 beads of each colour at the side's first to fourth move.
   package init() { beads = MenaceBoxes.shared.boxes.map { MenaceBoxes.firstBeads(of: $0) } }
 
-  /// Takes up saved boxes; `nil` if they do not fit the positions.
+  /// Restores saved boxes; `nil` if they do not fit the positions.
   package init?(beads: [[UInt32]], gamesLearned: Int) {
     let boxes = MenaceBoxes.shared.boxes
     guard beads.count == boxes.count, gamesLearned >= 0 else { return nil }
@@ -37,7 +37,7 @@ package struct Menace: LearningOpponent {
     (self.beads, self.gamesLearned) = (beads, gamesLearned)
   }
 
-  /// The chances of every legal move as the beads lie.
+  /// The chance of each legal move: its share of the beads.
   package func distribution(in position: Position) -> MoveDistribution {
     guard let (box, symmetry) = MenaceBoxes.shared.find(position) else {
       return MoveDistribution(uniformOver: position.legalMoves)
@@ -47,7 +47,7 @@ package struct Menace: LearningOpponent {
       weights: Square.all.compactMap { beads[box][$0.index] > 0 ? (back($0), UInt64(beads[box][$0.index])) : nil })
   }
 
-  /// The beads as they lie.
+  /// The beads of the position's box.
   package func beads(in position: Position) -> MoveDistribution? { distribution(in: position) }
 
   /// Draws a bead.
@@ -55,7 +55,7 @@ package struct Menace: LearningOpponent {
     distribution(in: position).draw(using: &generator)
   }
 
-  /// Rewards or punishes every box the game opened; an emptied box is filled anew.
+  /// Adds or removes beads in every box used in the game; refills a box that becomes empty.
   package mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?) {
     guard let outcome else { return }
     gamesLearned += 1
@@ -77,32 +77,32 @@ package struct Menace: LearningOpponent {
     }
   }
 
-  /// The chances as the beads lie.
+  /// A player with the current beads that no longer learns.
   package var frozen: FrozenPlayer {
     FrozenPlayer(name: "menace:frozen") { (position, _) in distribution(in: position) }
   }
 }
 
-/// A learning player that no longer learns.
+/// A learning player that has stopped learning.
 package struct FrozenPlayer: MemorylessOpponent {
-  /// The name of the player with `:frozen`.
+  /// The player's name followed by `:frozen`.
   package let name: String
   let chances: @Sendable (Position, Square?) -> MoveDistribution
 
-  /// The chances it stopped at.
+  /// The chances at the time the player was frozen.
   package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     chances(position, lastMove)
   }
 }
 
-/// The labels on the boxes: canonical positions with a choice, and where to find the box of a position.
+/// The boxes' labels: canonical positions with a choice of moves, and the box of each position.
 package struct MenaceBoxes: Sendable {
-  /// The one set of labels.
+  /// The shared set of labels.
   package static let shared = MenaceBoxes()
 
   /// The canonical positions by ply and base-3 key.
   package let boxes: [Position]
-  /// By base-3 key of any position: box · 8 + symmetry, −1 where there is no box.
+  /// By base-3 key of any position: box · 8 + symmetry; −1 for positions without a box.
   private let index: [Int16]
 
   private init() {
@@ -111,7 +111,7 @@ package struct MenaceBoxes: Sendable {
     var numbers: [Position: Int] = [:]
     for position in Solver.positions where position.outcome == nil && position.empty.count > 1 {
       let (canonical, symmetry) = position.canonical
-      // Of the positions of a box this comes first: they go by ply and key.
+      // Positions are ordered by ply and key, so the canonical position precedes the others of its box.
       if canonical == position {
         numbers[position] = boxes.count
         boxes.append(position)
@@ -121,18 +121,18 @@ package struct MenaceBoxes: Sendable {
     (self.boxes, self.index) = (boxes, index)
   }
 
-  /// The number of a position's box and the symmetry that turns the position to its label.
+  /// The number of a position's box, and the symmetry that maps the position to the label.
   package func find(_ position: Position) -> (box: Int, by: Symmetry)? {
     let entry = Int(index[position.ternaryKey])
     return entry < 0 ? nil : (entry / 8, Symmetry.all[entry % 8])
   }
 
-  /// The bead of a move: the lowest cell of its orbit under the label's own symmetries.
+  /// The cell that stands for a move: the lowest of its orbit under the label's own symmetries.
   static func representative(of square: Square, in label: Position) -> Square {
     label.symmetries.map { $0(square) }.min() ?? square
   }
 
-  /// The beads of a new box.
+  /// The beads of a newly filled box.
   static func firstBeads(of label: Position) -> [UInt32] {
     let count = UInt32(max(1, 4 - label.ply / 2))
     return Square.all.map { label.distinctMoves.contains($0) ? count : 0 }

@@ -2,35 +2,35 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Monte Carlo tree search of classic by upper confidence bounds with uniform random playouts; its move is a function of
-/// position, simulations and generator. The memory is kept from move to move so that nothing is allocated while searching.
+/// Monte Carlo tree search of the classic game: upper confidence bounds and uniformly random playouts. Its move is a function of
+/// position, simulations and generator. The memory is reused from move to move, so a search allocates nothing.
 ///
-/// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006 (UCT). Statistics live on moves and
-/// positions are shared by all orders that reach them, so that the tree is at most the 4,520 live positions.
+/// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006 (UCT). Statistics are kept per move, and all
+/// move orders share a position's node, so the tree has at most the 4,520 live positions.
 ///
 /// Not `Sendable`: each thread has its own.
 package final class MonteCarloSearch {
-  /// One live position: for each cell the mean score of its move for the side to move and 1/√visits.
+  /// A live position: by cell, the move's mean score for the side to move, and 1/√visits.
   private struct Node {
     var mean = InlineArray<9, Float>(repeating: 0)
     var inverseRoots = InlineArray<9, Float>(repeating: 0)
     var visits = InlineArray<9, UInt32>(repeating: 0)
     var total: UInt32 = 0
     var unvisited: UInt16 = 0
-    /// The search that filled this node; nodes of earlier searches count as empty.
+    /// The number of the search that filled the node; nodes of earlier searches count as empty.
     var epoch: UInt32 = 0
   }
 
-  /// The search's nodes, by the position's base-3 key.
+  /// The nodes, by the position's base-3 key.
   private let nodes = UnsafeMutablePointer<Node>.allocate(capacity: Position.keyCount)
   private var epoch: UInt32 = 0
-  /// 3ⁱ by cell, times the mark's digit: X's nine, then O's.
+  /// By cell, 3ⁱ times the mark's digit: nine for X, then nine for O.
   private let weights = UnsafeMutablePointer<Int>.allocate(capacity: 18)
-  /// For each mask of empty cells, its cells in order as four-bit digits.
+  /// By mask of empty cells, these cells in order, four bits each.
   private let cells = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
   private let confidence = Confidence(k: 2)
 
-  /// Takes its memory (about 2.5 MB, touched as needed).
+  /// Allocates the memory (about 2.5 MB, paged in as needed).
   package init() {
     nodes.initialize(repeating: Node(), count: Position.keyCount)
     for cell in 0..<9 {
@@ -54,11 +54,10 @@ package final class MonteCarloSearch {
     confidence.deallocate()
   }
 
-  /// Simulations after which it is asked whether to stop.
+  /// The number of simulations between calls of `isStopped`.
   private static let patience = 1024
 
-  /// Runs the simulations, or as many as can be run before `isStopped`, and returns the move visited most; equals are
-  /// drawn by lot.
+  /// Runs the simulations, fewer if `isStopped` ends them, and returns the most visited move; ties are broken at random.
   package func bestMove(
     in position: Position, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) -> Square {
@@ -68,17 +67,17 @@ package final class MonteCarloSearch {
     return MoveDistribution(uniformOver: best).draw(using: &generator)
   }
 
-  /// The visits of each move of the position searched last.
+  /// The visits of each move of the last searched position.
   package func visits(in position: Position) -> [(Square, Int)] {
     position.legalMoves.map { ($0, Int(nodes[position.ternaryKey].visits[$0.index])) }
   }
 
-  /// The mean score of a move of the position searched last, −1 to 1 for the side to move.
+  /// A move's mean score in the last searched position, −1…1 for the side to move.
   package func mean(of square: Square, in position: Position) -> Float {
     nodes[position.ternaryKey].mean[square.index]
   }
 
-  /// Runs simulations from a live position; cost about 70 ns each.
+  /// Runs simulations from a live position; each takes about 70 ns.
   package func search(
     _ position: Position, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) {
@@ -104,7 +103,7 @@ package final class MonteCarloSearch {
     nodes[key].unvisited = empty
     nodes[key].visits = .init(repeating: 0)
     nodes[key].inverseRoots = .init(repeating: 0)
-    // An illegal move is never the best.
+    // The mean of an illegal move is so low that it is never chosen.
     for cell in 0..<9 { nodes[key].mean[cell] = empty >> UInt16(cell) & 1 == 1 ? 0 : -1e9 }
   }
 
@@ -114,10 +113,10 @@ package final class MonteCarloSearch {
     var (me, other, key) = (me, other, rootKey)
     var random = generator.next()
     var offset = isX ? 0 : 9
-    // The path as key · 16 + cell.
+    // The path, each entry key · 16 + cell.
     var path = InlineArray<9, Int32>(repeating: 0)
     var depth = 0
-    // The score for the side that made the path's last move.
+    // The score for the side that made the last move of the path.
     var score: Float
     while true {
       let isNew = nodes[key].unvisited != 0
@@ -142,7 +141,7 @@ package final class MonteCarloSearch {
         score = -playout(me, other, empty, &random)
         break
       }
-      // A position first met along another order of moves.
+      // The position was reached by a new move order and has no node in this search yet.
       if nodes[key].epoch != epoch { prepare(key, empty: empty) }
     }
     while depth > 0 {
@@ -156,7 +155,7 @@ package final class MonteCarloSearch {
       node.pointee.unvisited &= ~(1 &<< UInt16(truncatingIfNeeded: cell))
       let root = confidence.inverseRoot(visits)
       node.pointee.inverseRoots[unchecked: cell] = root
-      // root² is 1/visits to within a rounding.
+      // root² equals 1/visits up to rounding.
       node.pointee.mean[unchecked: cell] += (score - node.pointee.mean[unchecked: cell]) * root * root
       score = -score
     }
@@ -176,7 +175,7 @@ package final class MonteCarloSearch {
     return best
   }
 
-  /// A random cell of a mask; takes its chance out of the random number.
+  /// Picks a random cell of a mask and removes the used randomness from `random`.
   @inline(__always)
   private func pick(_ mask: UInt16, _ random: inout UInt64) -> Int {
     let (high, low) = random.multipliedFullWidth(by: UInt64(truncatingIfNeeded: mask.nonzeroBitCount))
@@ -184,7 +183,7 @@ package final class MonteCarloSearch {
     return Int(truncatingIfNeeded: cells[Int(mask)] &>> (4 &* high) & 15)
   }
 
-  /// Plays at random to the end; the score for the side to move.
+  /// Plays random moves to the end and returns the score for the side to move.
   @inline(__always)
   private func playout(_ first: UInt16, _ second: UInt16, _ free: UInt16, _ random: inout UInt64) -> Float {
     var (me, other, empty, sign) = (first, second, free, Float(1))

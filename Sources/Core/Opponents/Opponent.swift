@@ -2,7 +2,7 @@ import Base
 import Oracle
 import TicTacToe
 
-/// A player that chooses a move from the position, the last move and a seeded generator, and keeps no other state.
+/// A player that chooses a move from the position, the last move and a seeded generator, and has no other state.
 package protocol Opponent: Sendable {
   /// The stable name of the player, as arguments and records spell it (`random`, `perfect`, `levels:3`).
   var name: String { get }
@@ -10,12 +10,12 @@ package protocol Opponent: Sendable {
   /// Chooses a legal move of a live position.
   func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square
 
-  /// The beads it would draw one of in a live position; `nil` for a player that has no beads.
+  /// The beads of a live position, one of which it would draw; `nil` for players without beads.
   func beads(in position: Position) -> MoveDistribution?
 }
 
 extension Opponent {
-  /// None.
+  /// `nil`: only Menace has beads.
   package func beads(in position: Position) -> MoveDistribution? { nil }
 }
 
@@ -26,7 +26,7 @@ package protocol MemorylessOpponent: Opponent {
 }
 
 extension MemorylessOpponent {
-  /// Draws a move by its exact chances, with one number of the generator.
+  /// Draws a move by its exact chances; uses one number of the generator.
   package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
     distribution(in: position, lastMove: lastMove).draw(using: &generator)
   }

@@ -1,23 +1,23 @@
 import Oracle
 import TicTacToe
 
-/// The players that choose from a set of moves, each of it equally often, and have no other habits.
+/// The players that choose from a set of moves with equal chances.
 package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
   /// Any legal move.
   case random
   /// Any move that keeps the value of the position.
   case perfect
-  /// Of these the quickest win, the longest loss or draw.
+  /// The value-preserving move with the quickest win, or the slowest loss or draw.
   case perfectDistance = "perfect_distance"
-  /// Wins if it can at once, else blocks, else plays any legal move.
+  /// Wins at once if it can, else blocks, else plays any legal move.
   case winBlock = "win_block"
-  /// Plays perfectly and sets traps: the greatest share of the other side's replies loses value.
+  /// Plays perfectly and sets traps: takes the move after which the greatest share of replies loses value.
   case trap
 
   /// The raw value.
   package var name: String { rawValue }
 
-  /// Equal chances for the moves it chooses from.
+  /// Equal chances for the moves the player chooses from.
   package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     MoveDistribution(uniformOver: moves(in: position))
   }
@@ -42,8 +42,7 @@ package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
 }
 
 extension Solver {
-  /// The quickest wins in a won position; else, of the moves that keep the value, those after which the other side errs
-  /// most often.
+  /// In a won position the quickest wins; otherwise the value-preserving moves after which the other side errs most often.
   func luringMoves(in position: Position, errorRate: (Position) -> Double) -> SquareSet {
     if evaluation(of: position).value == .win { return distanceOptimalMoves(in: position) }
     return valuePreservingMoves(in: position).greatest { errorRate(position.playing($0)) }
@@ -51,7 +50,7 @@ extension Solver {
 }
 
 extension SquareSet {
-  /// The cells of which a number is greatest.
+  /// The cells for which `number` is greatest.
   func greatest<Number: Comparable>(_ number: (Square) -> Number) -> SquareSet {
     var greatest: Number?
     return reduce(into: []) { result, square in

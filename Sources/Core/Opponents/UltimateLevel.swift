@@ -2,21 +2,21 @@ import Base
 import Oracle
 import TicTacToe
 
-/// One of the six opponents of the window, as it plays Ultimate.
+/// One of the window's six opponents, for Ultimate.
 ///
-/// A level looks ahead by tree search. The lower ones are blind at times as people are: they see the board they play in and
-/// not where their move sends the other side. Each level scores 80–84 % against the one below it over 1,000 games
-/// (docs/performance.md); no more is known, as Ultimate is not solved.
+/// A level searches a tree. The lower levels sometimes overlook things as people do: they see the board they play in, not the
+/// board their move sends the other side to. Each level scores 80–84 % against the one below over 1,000 games
+/// (docs/performance.md). There is no exact value: Ultimate is not solved.
 package struct UltimateLevel: NumberedLevel {
-  /// 1 the weakest to 6.
+  /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// Simulations a move.
+  /// Simulations per move.
   package let simulations: Int
-  /// In how many moves of twenty it sees one board alone.
+  /// Moves of twenty in which it considers only the board it plays in.
   package let narrowMoves: Int
-  /// In how many such moves of twenty it sees not even the lines of that board.
+  /// Of these narrow moves, those of twenty in which it overlooks even that board's lines.
   package let hastyMoves: Int
-  /// Whether it knows `UltimateValue` beyond playouts.
+  /// Whether it evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool
 
   /// The six levels, weakest first.
@@ -30,7 +30,7 @@ package struct UltimateLevel: NumberedLevel {
   ]
 
   /// Chooses a move of a live state.
-  /// - Parameter search: With a value where the level needs one. Nobody else may use it during a game.
+  /// - Parameter search: Has a value function if the level needs one, and is used for this game alone.
   package func move(
     in state: Ultimate.State, with search: UltimateSearch, using generator: inout SplitMix64,
     isStopped: () -> Bool = { false }
@@ -43,8 +43,8 @@ package struct UltimateLevel: NumberedLevel {
     return search.bestMove(in: state, simulations: simulations, using: &generator, isStopped: isStopped)
   }
 
-  /// What somebody sees who looks at one board at a time: cells that win a board, else those that hinder the other side
-  /// from that, else any; any at once who is in haste.
+  /// The moves of a player who sees one board at a time: cells that win a board, else cells that prevent the other side from winning
+  /// one, else any. All moves if `isHasty`.
   static func narrowMoves(in state: Ultimate.State, isHasty: Bool) -> MoveSet {
     let moves = Ultimate.moves(state)
     if isHasty { return moves }

@@ -1,18 +1,18 @@
 import Base
 import TicTacToe
 
-/// Plays Ultimate at random to the end, some 60 plies in a third of a microsecond.
+/// Plays random games of Ultimate to the end: about 60 plies in a third of a microsecond.
 ///
 /// Not `Sendable`: each thread has its own.
 package final class UltimatePlayouts {
-  /// The marks of X on the nine boards, then those of O.
+  /// X's marks on the nine boards, then O's.
   private let marks = UnsafeMutablePointer<UInt16>.allocate(capacity: 18)
-  /// For each board the cell that is marked when it is played in next. It is drawn when the board changes, so that the
-  /// next ply need not wait for it.
+  /// By board, the cell to mark when it is played in next. Drawn when the board changes, so that the next ply need not wait for the
+  /// draw.
   private let next = UnsafeMutablePointer<UInt8>.allocate(capacity: 9)
-  /// 1 for marks with a line, else 0.
+  /// 1 for masks that contain a line, else 0.
   private let lines = UnsafeMutablePointer<UInt8>.allocate(capacity: 512)
-  /// By the occupied cells of a board: its empty cells in order, four bits each, and their number in the top four bits.
+  /// By mask of occupied cells: the empty cells in order, four bits each, and their number in the top four bits.
   private let empties = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
   /// The state of a linear congruential generator; its upper half is used.
   private var random: UInt64
@@ -37,12 +37,10 @@ package final class UltimatePlayouts {
     empties.deallocate()
   }
 
-  /// Begins another sequence of random numbers.
+  /// Restarts with another sequence of random numbers.
   package func reseed(_ seed: UInt64) { random = seed }
 
-  /// A number below `bound` (1…2³²).
-  ///
-  /// Multiplier and increment: D. Knuth, MMIX.
+  /// A random number below `bound` (1…2³²). Multiplier and increment are those of D. Knuth's MMIX.
   @inline(__always)
   package func draw(_ bound: UInt64) -> UInt64 { UltimatePlayouts.draw(bound, &random) }
 
@@ -52,13 +50,13 @@ package final class UltimatePlayouts {
     return ((random &>> 32) &* bound) &>> 32
   }
 
-  // Nine fields of seven bits in a word hold the number of empty cells of each open board, 0 for a closed one.
+  // Nine seven-bit fields in a word hold the number of empty cells of each open board, 0 for a closed one.
   private static var ones: UInt64 { 0x0102_0408_1020_4081 }
-  // Every second of them, so that a field has seven bits to spare: five fields, and the four between.
+  // Every second field, so that each has seven spare bits above it: five fields in one word, four in the other.
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 
-  /// Plays random moves from a live state: 1 when X wins, −1 when O does, 0 for a draw. `plies` grows by what was played.
+  /// Plays random moves from a live state. Returns 1 if X wins, −1 if O wins, 0 for a draw; adds the moves made to `plies`.
   @inline(__always)
   package func play(from state: Ultimate.State, plies: inout Int) -> Int {
     let (marks, next, lines, empties) = (marks, next, lines, empties)
@@ -79,7 +77,7 @@ package final class UltimatePlayouts {
     var myBoards = UInt64(truncatingIfNeeded: isX ? state.xBoards.rawValue : state.oBoards.rawValue)
     var theirBoards = UInt64(truncatingIfNeeded: isX ? state.oBoards.rawValue : state.xBoards.rawValue)
     var score = isX ? 1 : -1
-    // A field of 0 lies above the nine boards.
+    // `anyBoard` reads the field above the nine boards, which is 0.
     var board = UInt64(truncatingIfNeeded: state.target)
     while true {
       plies &+= 1
@@ -107,21 +105,21 @@ package final class UltimatePlayouts {
     return score
   }
 
-  /// A cell of a list of empty ones, any number if it is empty.
+  /// A random cell of a list of empty cells; an arbitrary number if the list is empty.
   @inline(__always)
   private static func cell(of list: UInt64, _ random: inout UInt64) -> UInt8 {
     UInt8(truncatingIfNeeded: list &>> (4 &* draw(list &>> 60, &random)) & 15)
   }
 
-  /// The board of a cell that is drawn from all open boards: the number of boards up to which there are fewer cells than
-  /// the number drawn.
+  /// The board of a random empty cell of all open boards: draws a cell's rank and counts the boards whose cumulative number of cells is
+  /// not above it.
   @inline(__always)
   private static func anyBoard(_ fields: UInt64, _ random: inout UInt64) -> UInt64 {
     let sums = fields &* ones
     let drawn = draw(sums &>> 56 & 127, &random)
     let five = (drawn &* fiveOnes | 128 &* fiveOnes) &- (sums & (127 &* fiveOnes))
     let four = (drawn &* fourOnes | 128 &* fourOnes) &- (sums &>> 7 & (127 &* fourOnes))
-    // The spare bit of a field is left where the sum is not above the number drawn.
+    // A field's spare bit stays set if its cumulative number is not above the drawn rank.
     let isBelow = (five &>> 7 & fiveOnes) &+ (four &>> 7 & fourOnes)
     return (isBelow &* fiveOnes) &>> 56
   }

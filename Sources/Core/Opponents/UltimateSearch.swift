@@ -1,11 +1,10 @@
 import Base
 import TicTacToe
 
-/// Tree search of Ultimate by upper confidence bounds, with nodes that are solved exactly and a tree that is kept from move
-/// to move.
+/// Monte Carlo tree search of Ultimate with exactly solved nodes and a tree that is kept from move to move.
 ///
-/// Without a value a leaf is judged by a random playout; with one, by the best of its moves. What is proven is not searched
-/// again: a move that wins decides the node before it, a node whose moves are all decided is decided.
+/// A leaf is evaluated by a random playout or, with a value function, by its best move. Proven nodes are not searched again: a winning
+/// move proves its parent, and so do moves that are all proven.
 /// Sources: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006; M. Winands and others, "Monte-Carlo
 /// tree search solver", CG 2008.
 ///
@@ -17,22 +16,22 @@ package final class UltimateSearch {
     /// 1/√visits.
     var spread: Float = 0
     var visits: UInt32 = 0
-    /// The first of the nodes of its moves; 0 while there are none.
+    /// The first of its children; 0 if it has none.
     var first: UInt32 = 0
     var count: UInt8 = 0
     var cell: UInt8 = 0
-    /// What is proven for the side that made the move to this node.
+    /// The proven result for the side that made the move to this node.
     var proof = Proof.none
   }
 
   package enum Proof: UInt8, Sendable {
     case none, win, draw, loss
 
-    /// The score of what is proven.
+    /// The score of the proven result.
     var score: Float { self == .win ? 1 : self == .loss ? -1 : 0 }
   }
 
-  /// A move of the root, as the search sees it.
+  /// A move of the root with the search's statistics.
   package struct RootMove: Sendable {
     package let cell: Cell
     package let visits: Int
@@ -40,36 +39,36 @@ package final class UltimateSearch {
     package let mean: Float
     package let proof: Proof
 
-    /// What is proven, else the mean, which a value may carry beyond the bounds.
+    /// The proven score, else the mean clamped to −1…1 (a value function may exceed these bounds).
     package var score: Float { proof == .none ? min(max(mean, -1), 1) : proof.score }
   }
 
-  /// The most simulations of a search, whatever is asked for.
+  /// An upper limit on the simulations of any search.
   package var simulationLimit = Int.max
 
   private let value: UltimateValue?
   private let playouts = UltimatePlayouts(seed: 0)
   private let capacity: Int
   private var nodes: UnsafeMutablePointer<Node>
-  /// Where the part of the tree that is kept is copied to.
+  /// The second buffer, to which the kept part of the tree is copied.
   private var spare: UnsafeMutablePointer<Node>
   private var used = 0
-  /// The state of node 0, while there is a tree.
+  /// The state of node 0; `nil` if there is no tree.
   private var root: Ultimate.State?
   private let confidence = Confidence(k: 1)
   private let path: UnsafeMutablePointer<UInt32>
   private let values: UnsafeMutablePointer<Float>
 
-  /// How much more a move that is little known is worth; found by matches between searches.
+  /// The factor of the exploration term, tuned by matches between searches.
   private let curiosity: Float
-  /// A leaf visited so often gets nodes for its moves, if its value is from playouts.
+  /// The visits after which a leaf evaluated by playouts is expanded.
   private static let patience = 4
-  /// Simulations after which it is asked whether to stop.
+  /// The number of simulations between calls of `isStopped`.
   private static let interval = 256
 
   /// - Parameters:
-  ///   - value: What is known beyond playouts.
-  ///   - capacity: The most nodes. Each takes 2 × 20 bytes, which are touched only as they are needed.
+  ///   - value: Evaluates leaves; `nil` for random playouts.
+  ///   - capacity: The most nodes; each takes 2 × 20 bytes, paged in as needed.
   package init(value: UltimateValue? = nil, capacity: Int = 1 << 22) {
     (self.value, self.capacity) = (value, capacity)
     curiosity = value == nil ? 0.9 : 0.5
@@ -89,21 +88,20 @@ package final class UltimateSearch {
 
   package var hasValue: Bool { value != nil }
 
-  /// The number of nodes that fit in `megabytes`, counting the second buffer into which a kept tree is copied.
+  /// The number of nodes that fit into `megabytes`, both buffers included.
   package static func capacity(megabytes: Int) -> Int { megabytes << 20 / (2 * MemoryLayout<Node>.stride) }
 
-  /// Drops the tree: what comes next is another game.
+  /// Drops the tree, for a new game.
   package func forget() {
     root = nil
     used = 0
   }
 
-  /// Runs the simulations, or as many as can be run before `isStopped` or a proof, and returns the move that was visited
-  /// most of those that do not lose for certain.
+  /// Runs the simulations, fewer if `isStopped` or a proof ends them, and returns the most visited move that is not a proven loss.
   package func bestMove(
     in state: Ultimate.State, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
   ) -> Cell {
-    // One number of the generator a search, so that a search is a function of its tree, the state and that number.
+    // Uses one number of the generator per search, so that a search is a function of its tree, the state and that number.
     search(state, seed: generator.next(), simulations: simulations, isStopped: isStopped)
     let moves = rootMoves
     if let winning = moves.first(where: { $0.proof == .win }) { return winning.cell }
@@ -112,7 +110,7 @@ package final class UltimateSearch {
     return (best ?? moves[0]).cell
   }
 
-  /// The moves of the state searched last.
+  /// The moves of the last searched state.
   package var rootMoves: [RootMove] {
     guard used > 0 else { return [] }
     return (0..<Int(nodes[0].count)).map {
@@ -122,13 +120,13 @@ package final class UltimateSearch {
     }
   }
 
-  /// The reply to a move of the root that was visited most; `nil` where none was.
+  /// The most visited reply to a root move; `nil` if there is none.
   package func expectedReply(to cell: Cell) -> Cell? {
     guard used > 0, let node = children(of: 0).first(where: { nodes[$0].cell == cell.rawValue }) else { return nil }
     return children(of: node).max { nodes[$0].visits < nodes[$1].visits }.map { Cell(rawValue: nodes[$0].cell) }
   }
 
-  /// Adds simulations to what is known of a live state.
+  /// Adds simulations to the tree of a live state.
   package func search(
     _ state: Ultimate.State, seed: UInt64, simulations: Int, isStopped: () -> Bool = { false }
   ) {
@@ -154,7 +152,7 @@ package final class UltimateSearch {
 
   // The tree -------------------------------------------------------------------------------------------------------
 
-  /// Makes the node of a state that is at most two moves further the root; whether there is one.
+  /// Makes the node of `state`, if it is at most two moves below the root, the new root; returns whether it was found.
   private func keepTree(to state: Ultimate.State) -> Bool {
     guard let root, used > 0 else { return false }
     if root == state { return true }
@@ -175,7 +173,7 @@ package final class UltimateSearch {
     return first..<first + Int(nodes[node].count)
   }
 
-  /// Copies a node and what is below it to the spare memory, breadth first, and goes on there.
+  /// Copies a node and its descendants to the spare buffer, breadth first, and swaps the buffers.
   private func keep(_ node: Int) -> Bool {
     spare[0] = nodes[node]
     var (read, end) = (0, 1)
@@ -188,7 +186,7 @@ package final class UltimateSearch {
       }
       read += 1
     }
-    // Not by `swap`, whose exclusive access would have every other one checked as it runs.
+    // Not `swap`: its exclusive access would add run-time checks to every other access.
     let kept = spare
     spare = nodes
     nodes = kept
@@ -196,7 +194,7 @@ package final class UltimateSearch {
     return true
   }
 
-  /// Gives a node its moves, with what their wins prove and what the value says of them.
+  /// Expands a node: adds its moves, with proofs of immediate wins and the value function's scores.
   @inline(__always)
   private func addNodes(to node: Int, for moves: MoveSet, in state: Ultimate.State) {
     let nodes = nodes
@@ -226,16 +224,16 @@ package final class UltimateSearch {
     }
   }
 
-  /// What a value is off by, drawn anew each time: else a search that plays nothing at random plays the same game always.
+  /// A small random error of the value, drawn for each use: a search without playouts would otherwise always play the same game.
   @inline(__always)
   private func whim() -> Float { (Float(playouts.draw(1024)) - 511.5) * (0.03 / 512) }
 
-  /// The moves that end the game at once, for the mover.
+  /// The moves that win the game at once.
   @inline(__always)
   private static func winningMoves(_ moves: MoveSet, in state: Ultimate.State) -> MoveSet {
     var result = MoveSet()
     let won = state.boards(of: state.turn)
-    // A line takes two boards beside the last.
+    // A line needs two boards already won.
     if won.rawValue & (won.rawValue &- 1) == 0 { return result }
     let boards = Line.completions(of: won).intersection(state.openTargets)
     let mine = state.turn == .x ? state.x : state.o
@@ -250,13 +248,13 @@ package final class UltimateSearch {
   // A simulation ---------------------------------------------------------------------------------------------------
 
   private func simulate(from start: Ultimate.State) {
-    // A property that may change is looked up at each use.
+    // A local copy: a mutable property would be loaded at each use.
     let nodes = nodes
     var state = start
     var node = 0
     var depth = 0
     path[0] = 0
-    // For the side that made the move to the last node of the path.
+    // The score for the side that made the move to the last node of the path.
     var score: Float = 0
     while true {
       if nodes[node].count == 0 {
@@ -286,7 +284,7 @@ package final class UltimateSearch {
       path[depth] = UInt32(truncatingIfNeeded: node)
       if nodes[node].proof == .none {
         if state.mark(Cell(rawValue: nodes[node].cell)) == nil { continue }
-        // Wins are found with the nodes themselves.
+        // Wins are found when the node is expanded, so a finished game is a draw here.
         nodes[node].proof = .draw
       }
       score = nodes[node].proof.score
@@ -310,7 +308,7 @@ package final class UltimateSearch {
     }
   }
 
-  /// Decides a node whose moves decide it.
+  /// Sets a node's proof if its children's proofs decide it.
   private static func settle(_ node: Int, _ nodes: UnsafeMutablePointer<Node>) {
     var hasDraw = false
     let first = Int(nodes[node].first)
@@ -327,7 +325,7 @@ package final class UltimateSearch {
     nodes[node].proof = hasDraw ? .draw : .win
   }
 
-  /// The score of a random end for the side that made the move to a state.
+  /// The score of a random playout, for the side that made the move to the state.
   @inline(__always)
   private func playout(_ state: Ultimate.State) -> Float {
     var plies = 0
@@ -349,8 +347,7 @@ package final class UltimateSearch {
     return best
   }
 
-  /// The move with the highest upper confidence bound; one that was never tried comes first, one that loses for certain
-  /// last.
+  /// The move with the highest upper confidence bound; untried moves come first, proven losses last.
   @inline(__always)
   private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
     let factor = curiosity * confidence.exploration(nodes[node].visits)
@@ -361,7 +358,7 @@ package final class UltimateSearch {
     for child in first..<first &+ Int(nodes[node].count) {
       var this = nodes[child].mean + factor * nodes[child].spread
       if nodes[child].visits == 0 {
-        // Drawn among those never tried, by the first draw that is highest.
+        // Chooses among the untried moves with equal chances (reservoir sampling).
         untried &+= 1
         if playouts.draw(untried) == 0 { best = child }
         bound = .greatestFiniteMagnitude

@@ -2,28 +2,28 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Learns the numbers of `UltimateValue` from games that they play with themselves.
+/// Trains the weights of `UltimateValue` by self-play.
 ///
-/// Each game begins with some random moves and goes on with the move after which the other side's value is least, or now and
-/// then with another. The value of each position is then moved towards what followed: a mean of the values on the way and of
-/// the result, which weighs less with each ply between. Source: R. Sutton, "Learning to predict by the methods of temporal
-/// differences", Machine Learning 3, 1988. A seed and a number of games give the same numbers on every machine.
+/// Each game starts with random moves and continues with the move after which the other side's value is least, sometimes with a random
+/// one. Each position's value then moves towards its target: a mean of the later values and the result, weighted less with each ply.
+/// Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988. The same seed and number
+/// of games give the same weights on every machine.
 package struct UltimateTraining {
-  /// What the shipped numbers were learnt from.
+  /// The seed and number of games that produced the shipped weights.
   package static let (shippedSeed, shippedGames): (UInt64, Int) = (1, 2_000_000)
 
   private var weights = [Float](repeating: 0, count: UltimateValue.weightCount)
-  /// By board and key, the place of the number of a board in which the side to move may not play.
+  /// By board and key, the index of the weight of a board in which the side to move may not play.
   private let places = UltimateValue.boardPlaces()
   private let standings: [UInt8]
   private let keys: [Int32]
   private let seed: UInt64
   private let total: Int
   package private(set) var gamesPlayed = 0
-  /// The mean square of the steps' errors since it was last asked for.
+  /// The sum and number of squared errors since the last `takeError`.
   private var errors = (sum: 0.0, count: 0)
 
-  /// The places of a position's numbers: nine boards at most and eight lines.
+  /// The indices of a position's weights: up to nine boards and eight lines.
   struct Features {
     var places = InlineArray<17, Int32>(repeating: 0)
     var count = 0
@@ -31,41 +31,41 @@ package struct UltimateTraining {
 
   private struct Step {
     var features: Features
-    /// For the side to move, −1…1.
+    /// The value for the side to move, −1…1.
     var value: Float
-    /// Of the best move; what the position is worth where another one was made.
+    /// The best move's value, which is the position's target if another move was made.
     var best: Float
     var isExploring: Bool
   }
 
-  /// How much of a position's aim comes from further ahead than its next position.
+  /// The share of a position's target that comes from beyond the next position (λ of TD(λ)).
   private static let lambda: Float = 0.8
-  /// One move of so many is any move.
+  /// One move in this many is random.
   private static let exploration = 12
-  /// A game begins with fewer random moves than this.
+  /// The upper bound (exclusive) of a game's random opening moves.
   private static let opening = 12
-  /// How far one game moves a number, at first and in the end.
+  /// The learning rates of the first and the last game.
   private static let rates: (first: Float, last: Float) = (0.02, 0.001)
 
-  /// - Parameter games: How many games there will be, over which the steps become smaller.
+  /// - Parameter games: The number of games, over which the learning rate decreases.
   package init(seed: UInt64, games: Int) {
     (self.seed, total) = (seed, games)
     standings = (0..<Position.keyCount).map { UltimateValue.standing(of: Position(ternaryKey: $0)) }
     keys = (0..<512).map { Int32(Position(x: SquareSet(rawValue: $0), o: []).ternaryKey) }
   }
 
-  /// The numbers as they are now, rounded.
+  /// The current weights, scaled and rounded.
   package var rounded: [Int16] {
     weights.map { Int16(max(-32_767, min(32_767, ($0 * Float(UltimateValue.scale)).rounded()))) }
   }
 
-  /// The root of the mean square by which positions missed their aims since this was asked last.
+  /// The root mean square error since the last call.
   package mutating func takeError() -> Double {
     defer { errors = (0, 0) }
     return errors.count == 0 ? 0 : (errors.sum / Double(errors.count)).squareRoot()
   }
 
-  /// Plays and learns from games.
+  /// Plays and learns from `games` games.
   package mutating func train(games: Int) {
     for _ in 0..<games { playGame() }
   }
@@ -74,7 +74,7 @@ package struct UltimateTraining {
     var generator = SplitMix64(seed: seed, index: UInt64(gamesPlayed))
     var state = Ultimate.start
     for _ in 0..<generator.below(UltimateTraining.opening) {
-      // A game is not over after eleven plies.
+      // No game ends within eleven plies.
       _ = state.mark(Ultimate.moves(state).randomCell(using: &generator))
     }
     var steps: [Step] = []
@@ -96,12 +96,12 @@ package struct UltimateTraining {
       steps.append(step)
       outcome = state.mark(chosen)
     }
-    // For the side that made the last move.
+    // The result for the side that made the last move.
     learn(from: steps, result: outcome == .draw ? 0 : 1)
     gamesPlayed += 1
   }
 
-  /// What a move is worth for the side that makes it.
+  /// The value of a move for the side that makes it.
   private func worth(of cell: Cell, in state: Ultimate.State) -> Float {
     var after = state
     switch after.mark(cell) {
@@ -119,13 +119,13 @@ package struct UltimateTraining {
       if step.isExploring { aim = step.best }
       let error = aim - step.value
       errors = (errors.sum + Double(error * error), errors.count + 1)
-      // The gradient of the likelihood by a number is the error of the chance of winning.
+      // The gradient of the log-likelihood by a weight is the error of the win probability.
       for index in 0..<step.features.count { weights[Int(step.features.places[index])] += rate * error / 2 }
       aim = -((1 - UltimateTraining.lambda) * step.value + UltimateTraining.lambda * aim)
     }
   }
 
-  /// The value of a position for the side to move, by the numbers as they are now.
+  /// The value of a position for the side to move, with the current weights.
   func value(_ features: Features) -> Float {
     var sum: Float = 0
     for index in 0..<features.count { sum += weights[Int(features.places[index])] }

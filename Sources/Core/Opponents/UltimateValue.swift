@@ -1,48 +1,46 @@
 import Oracle
 import TicTacToe
 
-/// What the top level knows of Ultimate beyond playouts: numbers learnt by `alina-arena train-ultimate` from games
-/// with itself.
+/// The value function of the top level of Ultimate: weights trained by `alina-arena train-ultimate` in self-play.
 ///
-/// The value of a state is a sum of table look-ups, squashed to −1…1: one by board (its marks, its place and whether the
-/// side to move may play there), one by line of three boards (how each of them stands). All of it is seen by the side to
-/// move. Places that a symmetry of the board carries into one another share their numbers.
-/// Its memory is written by `init` alone, so that threads share it.
+/// A state's value is a sum of table look-ups, mapped to −1…1: one per board (its marks, its place, and whether the side to move may
+/// play there) and one per line of three boards (the status of each), all from the view of the side to move. Places that are images
+/// of each other under a symmetry share their weights. Only `init` writes the memory, so threads can share it.
 package final class UltimateValue: @unchecked Sendable {
-  /// Numbers by board: [may be played in][corner, edge, centre][base-3 key].
+  /// The weights of boards: [playable][corner, edge, centre][base-3 key].
   package static let boardWeightCount = 2 * 3 * Position.keyCount
-  /// Numbers by line: [through a corner and an edge, through edges and the centre, diagonal][standing³].
+  /// The weights of lines: [along the rim, through edges and the centre, diagonal][status³].
   package static let lineWeightCount = 3 * standingCount * standingCount * standingCount
-  /// All numbers, in this order.
+  /// All weights, boards first.
   package static let weightCount = boardWeightCount + lineWeightCount
-  /// A number's unit: so many are 1 in the logarithm of the odds.
+  /// The unit of a weight: 2048 are 1 in the log-odds.
   package static let scale = 2048
 
-  /// How a board stands, by its marks: sixteen kinds of open ones, won, lost, drawn.
+  /// The number of statuses of a board: sixteen of open boards, and won, lost, drawn.
   package static let standingCount = 19
   static var won: UInt8 { 16 }
   static var lost: UInt8 { 17 }
   static var drawn: UInt8 { 18 }
 
-  /// [may be played in][board][base-3 key of the mover's marks and the other's].
+  /// [playable][board][base-3 key, the mover's marks as X].
   let boards: UnsafeMutablePointer<Int16>
-  /// [line][standing · 361 + standing · 19 + standing].
+  /// [line][status · 361 + status · 19 + status].
   let lines: UnsafeMutablePointer<Int16>
-  /// By base-3 key, how a board stands.
+  /// By base-3 key, the board's status.
   let standings: UnsafeMutablePointer<UInt8>
-  /// By mask, its base-3 weight.
+  /// By mask, the base-3 key of X's marks.
   let keys: UnsafeMutablePointer<Int32>
-  /// Values by the sum of the numbers, in steps of sixteen.
+  /// Values by sum of weights, in steps of sixteen.
   private let squashed: UnsafeMutablePointer<Float>
-  /// The sum beyond which nothing changes: 8 in the logarithm of the odds.
+  /// The sum is clamped to ±8 in the log-odds, where the value is almost ±1.
   private static let bound: Int32 = 8 * Int32(scale)
 
-  /// What a file of the numbers begins with.
+  /// The first bytes of a weights file.
   private static let mark = Array("alina-ultimate-1".utf8)
-  /// The bytes of a file: the mark, and the numbers in two bytes each, the lower one first.
+  /// The size of a weights file: the mark, then the weights as little-endian 16-bit integers.
   package static var byteCount: Int { mark.count + 2 * weightCount }
 
-  /// Reads the bytes of a file; `nil` if they are not `byteCount` that begin with the mark.
+  /// Reads a weights file; `nil` unless it has `byteCount` bytes and begins with the mark.
   package convenience init?(bytes: [UInt8]) {
     guard bytes.count == UltimateValue.byteCount, bytes.starts(with: UltimateValue.mark) else { return nil }
     self.init(
@@ -52,13 +50,13 @@ package final class UltimateValue: @unchecked Sendable {
       })
   }
 
-  /// The bytes of a file that `init(bytes:)` reads.
+  /// The bytes of a weights file, as `init(bytes:)` reads them.
   package static func bytes(of weights: [Int16]) -> [UInt8] {
     mark + weights.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
   }
 
-  /// Unfolds the numbers.
-  /// - Parameter weights: `weightCount` numbers.
+  /// Expands the weights to tables without symmetry.
+  /// - Parameter weights: `weightCount` weights.
   package init(weights: [Int16]) {
     precondition(weights.count == UltimateValue.weightCount, "\(weights.count) numbers")
     let cells = Position.keyCount
@@ -94,22 +92,22 @@ package final class UltimateValue: @unchecked Sendable {
     squashed.deallocate()
   }
 
-  /// tanh(x/2), by arithmetic that is the same on every machine.
+  /// tanh(x/2), with the same result on every machine.
   package static func squash(_ x: Float) -> Float {
-    // e^x as the 4,096th power of 1 + x/4096.
+    // e^x ≈ (1 + x/4096)^4096.
     var power = 1 + x / 4096
     for _ in 0..<12 { power *= power }
     return (power - 1) / (power + 1)
   }
 
-  /// The value of a sum of numbers.
+  /// The value of a sum of weights.
   @inline(__always)
   func value(ofSum sum: Int32) -> Float {
     let bound = UltimateValue.bound
     return squashed[Int(truncatingIfNeeded: (max(-bound, min(bound, sum)) &+ bound) &>> 4)]
   }
 
-  /// How a board stands for the side whose marks are X's.
+  /// The status of a board for the side whose marks are X's.
   package static func standing(of position: Position) -> UInt8 {
     if Line.hasLine(position.x) { return won }
     if Line.hasLine(position.o) { return lost }
@@ -117,24 +115,24 @@ package final class UltimateValue: @unchecked Sendable {
     return 4 * hope(position.x, position.o, position.empty) + hope(position.o, position.x, position.empty)
   }
 
-  /// 0 where no line is possible, else 1, and 2 or 3 with one or more cells that complete a line.
+  /// A side's prospects: 0 if it can complete no line, else 1, or 2 or 3 with one or more cells that complete a line.
   private static func hope(_ mine: SquareSet, _ theirs: SquareSet, _ empty: SquareSet) -> UInt8 {
     let completions = Line.completions(of: mine).intersection(empty).count
     if completions > 0 { return UInt8(1 + min(completions, 2)) }
     return Line.all.contains { $0.intersection(theirs).isEmpty } ? 1 : 0
   }
 
-  /// The three boards of each line, lines in the order of `Line.all`.
+  /// The three boards of each line, in the order of `Line.all`.
   package static let boardsOfLines: InlineArray<8, InlineArray<3, Int>> = [
     [0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6],
   ]
 }
 
 extension UltimateValue {
-  /// By board and base-3 key, the place of the number of a board in which the side to move may not play.
+  /// By board and base-3 key, the index of the weight of a board in which the side to move may not play.
   ///
-  /// The number is that of a corner, an edge or the centre, at the least of the keys to which the symmetries lead that carry the
-  /// board to the top left corner, the top edge or the centre.
+  /// Each board is mapped to the top left corner, the top edge or the centre. Of the keys to which symmetries that do so lead, the least
+  /// one selects the weight.
   static func boardPlaces() -> [Int32] {
     let cells = Position.keyCount
     return (0..<9).flatMap { (board) -> [Int32] in
@@ -146,9 +144,9 @@ extension UltimateValue {
     }
   }
 
-  /// The place of a line's number by how its three boards stand; a line read from either end is the same.
+  /// The index of a line's weight by its boards' statuses; reversing a line gives the same index.
   static func linePlace(_ line: Int, _ first: Int, _ second: Int, _ third: Int) -> Int {
-    // Along the rim, through two edges and the centre, diagonal.
+    // Along the rim, through the centre, diagonal.
     let kind = line >= 6 ? 2 : line % 3 == 1 ? 1 : 0
     let standing = (min(first, third) * 19 + second) * 19 + max(first, third)
     return boardWeightCount + kind * lineWeightCount / 3 + standing
@@ -156,13 +154,13 @@ extension UltimateValue {
 }
 
 extension UltimateValue {
-  /// The value of every move of a live state for the side that makes it, in the order of the set.
+  /// Evaluates every move of a live state for the side that makes it, in the order of the set.
   ///
-  /// What no move changes is summed once; a move then changes one board, the lines through it and where the other side may play.
+  /// The unchanged part is summed once; each move then changes one board, the lines through it and the boards open to the other side.
   @inline(__always)
   func evaluateMoves(_ moves: MoveSet, in state: Ultimate.State, into values: UnsafeMutablePointer<Float>) {
     let size = Position.keyCount
-    // Seen by the side that moves next.
+    // From the view of the side that moves next.
     let isX = state.turn == .x
     var (mine, theirs) = isX ? (state.o, state.x) : (state.x, state.o)
     var key = InlineArray<9, Int32>(repeating: 0)
@@ -230,7 +228,7 @@ extension UltimateValue {
     return Int32(lines[line &* 6859 &+ Int(index)])
   }
 
-  /// By board, the lines it lies on as bits.
+  /// By board, the lines through it as a bit mask.
   private static let linesThrough: InlineArray<9, UInt8> = [
     0b0100_1001, 0b0001_0001, 0b1010_0001, 0b0000_1010, 0b1101_0010, 0b0010_0010, 0b1000_1100, 0b0001_0100, 0b0110_0100,
   ]

@@ -1,14 +1,14 @@
 import TicTacToe
 
 extension Game {
-  /// Marks a cell for the side to move and returns what the move did, with its values where the game is solved.
+  /// Marks a cell for the side to move and returns the move's facts, with values if the game is solved.
   package mutating func playValued(_ cell: Cell) throws(RuleViolation) -> VariantMove {
     let before = state
     try play(cell)
     return VariantMove(valued: cell, in: before)
   }
 
-  /// Every move of any of the three games, with its values where the game is solved, in order.
+  /// Every move of the game in order, with values if the game is solved.
   package var variantMoves: [VariantMove] {
     var state = startState
     return cells.map { cell in
@@ -20,7 +20,7 @@ extension Game {
 }
 
 extension VariantState {
-  /// What the position is worth for the side to move, where the game is solved.
+  /// The value for the side to move; `nil` if the game is not solved.
   package var evaluation: Evaluation? {
     switch self {
     case .classic(let position): Solver.shared.evaluation(of: position)
@@ -29,7 +29,7 @@ extension VariantState {
     }
   }
 
-  /// Every move with what follows it, seen by the other side; none where the game is not solved.
+  /// Every move with the evaluation of the position after it, for the other side; empty if the game is not solved.
   package var moveEvaluations: [(cell: Cell, after: Evaluation)] {
     switch self {
     case .classic(let position):
@@ -39,7 +39,7 @@ extension VariantState {
     }
   }
 
-  /// The moves that keep the value; none where the game is not solved.
+  /// The value-preserving moves; empty if the game is not solved.
   package var valuePreservingMoves: [Cell] {
     let moves = moveEvaluations
     let best = moves.map { $0.after.value }.min()
@@ -48,7 +48,7 @@ extension VariantState {
 }
 
 extension VariantMove {
-  /// A legal move with its values, if the game is solved.
+  /// Reads a legal move's facts, with its values if the game is solved.
   package init(valued cell: Cell, in before: VariantState) {
     let moves = before.moveEvaluations
     let values = moves.map { $0.after.value.negated }
@@ -61,18 +61,18 @@ extension VariantMove {
   }
 }
 
-/// What a game looks like to someone who sees everything: values, only-moves, the first mistake, accuracy.
+/// A game judged by exact values: values, only-moves, the first mistake, accuracy.
 package struct Analysis: Sendable, Hashable {
   /// One move.
   package struct Entry: Sendable, Hashable {
     package let move: VariantMove
-    /// The evaluation before it, for the mover.
+    /// The evaluation before the move, for the mover.
     package let before: Evaluation
-    /// The evaluation after it, for the mover.
+    /// The evaluation after the move, for the mover.
     package let after: Evaluation
-    /// The moves that keep the value.
+    /// The value-preserving moves.
     package let best: [Cell]
-    /// How good the choice was: 1 where the value was kept, ½ where half a point of it went, 0 where a win became a loss.
+    /// 1 if the move kept the value, ½ if it lost half a point, 0 if it turned a win into a loss.
     package let accuracy: Double
   }
 
@@ -82,14 +82,14 @@ package struct Analysis: Sendable, Hashable {
   /// The index of the first move that lost value, or `nil`.
   package var firstMistake: Int? { entries.firstIndex { $0.move.isMistake } }
 
-  /// A side's mean accuracy over the moves at which value could be lost; 1 where it never could.
+  /// A side's mean accuracy over the moves at which it could lose value; 1 if there were none.
   package func accuracy(of player: Player) -> Double {
     let choices = entries.filter { $0.move.mover == player && $0.best.count < $0.move.before.moves.count }
     guard !choices.isEmpty else { return 1 }
     return choices.reduce(0) { $0 + $1.accuracy } / Double(choices.count)
   }
 
-  /// Analyses the moves of a game that is solved.
+  /// Analyses a game of a solved variant.
   package init(of game: Game) {
     entries = game.variantMoves.map { move in
       guard let before = move.before.evaluation else { preconditionFailure("\(game.variant) is not solved") }
@@ -97,7 +97,7 @@ package struct Analysis: Sendable, Hashable {
       return Entry(
         move: move, before: before, after: Evaluation(value: after.value.negated, distance: after.distance),
         best: move.before.valuePreservingMoves,
-        // Win to draw and draw to loss cost half, win to loss all.
+        // A win turned into a draw and a draw into a loss cost ½, a win turned into a loss 1.
         accuracy: 1 - Double(before.value.rawValue + after.value.rawValue) / 2)
     }
   }

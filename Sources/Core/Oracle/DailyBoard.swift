@@ -1,10 +1,10 @@
 import Base
 import TicTacToe
 
-/// One position a day, the same for everybody, in which a single move is right. Four days a week it is one of the classic
-/// game, harder from Monday to Sunday; on Tuesday and Saturday one of Infinite, on Thursday one of Ultimate.
+/// A daily puzzle, the same for all users: a position with a single right move. Monday, Wednesday, Friday and Sunday have the
+/// classic game with increasing difficulty, Tuesday and Saturday Infinite, Thursday Ultimate.
 package struct DailyBoard: Sendable, Hashable {
-  /// What the side to move can reach against best defence.
+  /// The best result the side to move can force.
   package enum Goal: Sendable, Hashable {
     case win(moves: Int)
     case hold
@@ -12,12 +12,12 @@ package struct DailyBoard: Sendable, Hashable {
 
   /// Days since 1 January 1970.
   package let day: Int
-  /// The day as `2026-11-24`, where it was given so.
+  /// The day as `2026-11-24`, if it was made from such a text.
   package let date: String
   package let state: VariantState
   package let goal: Goal
 
-  /// - Parameter date: The day as `2026-11-24`; what follows is not looked at. `nil` where there is no such day.
+  /// - Parameter date: The day as `2026-11-24`; further characters are ignored. `nil` if there is no such day.
   package init?(date: String) {
     let date = String(date.prefix(10))
     let parts = date.split(separator: "-").map { $0.allSatisfy { ("0"..."9").contains($0) } ? Int($0) : nil }
@@ -27,7 +27,7 @@ package struct DailyBoard: Sendable, Hashable {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     guard (1...lengths[month - 1]).contains(day) else { return nil }
-    // The year begins in March, so that the day that comes and goes is its last.
+    // Years are counted from March, so that the leap day is a year's last day.
     let (years, months) = (month < 3 ? year - 1 : year, (month + 9) % 12)
     self.init(
       day: years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 719_469, date: date)
@@ -35,7 +35,7 @@ package struct DailyBoard: Sendable, Hashable {
 
   package init(day: Int, date: String = "") {
     (self.day, self.date) = (day, date)
-    // The first day was a Thursday.
+    // Day 0 was a Thursday.
     let weekday = (day + 3) % 7
     var random = SplitMix64(seed: 0xA11A_DA17, index: UInt64(day))
     switch weekday {
@@ -55,12 +55,12 @@ package struct DailyBoard: Sendable, Hashable {
     }
   }
 
-  /// Whether the goal was reached in a game that ended so.
+  /// Whether a game with this outcome reached the goal.
   package func isReached(by outcome: Outcome?) -> Bool {
     outcome == .win(state.turn) || goal == .hold && outcome == .draw
   }
 
-  /// A board with all marks on which one move alone wins, in so many moves of the winner.
+  /// A random board with all six marks on which a single move wins, in exactly `moves` moves of the winner.
   private static func infinite(moves: Int, using random: inout SplitMix64) -> VariantState {
     let table = InfiniteTable.shared
     while true {
@@ -79,7 +79,7 @@ package struct DailyBoard: Sendable, Hashable {
     }
   }
 
-  /// A position of a random game in which one move alone wins by force in two moves, and none at once.
+  /// A position of a random game in which a single move forces a win in two moves, and no move wins at once.
   private static func ultimate(using random: inout SplitMix64) -> VariantState {
     while true {
       var states = [Ultimate.start]
@@ -107,7 +107,7 @@ package struct DailyBoard: Sendable, Hashable {
     return winning == 1
   }
 
-  /// The positions for Monday to Sunday: a win at once, a threat to parry, wins in two, a win in three, a quiet defence.
+  /// The classic positions for Monday to Sunday: an immediate win, a threat to parry, wins in two, a win in three, a quiet defence.
   private static let grades: [[Position]] = {
     var grades: [[Position]] = Array(repeating: [], count: 7)
     for position in Solver.positions where position.empty.count >= 3 && position.outcome == nil {

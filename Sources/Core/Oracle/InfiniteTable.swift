@@ -1,19 +1,18 @@
 import TicTacToe
 
-/// Perfect knowledge of Infinite: value and distance of every board by retrograde analysis, a byte a board.
+/// Perfect play of Infinite: value and distance of every board by retrograde analysis, one byte per board.
 ///
-/// A board is looked at by the side to move, so that boards that differ by their colours are one. The table knows no game
-/// that led to a board; `evaluation(of:)` adds the limit of plies, and what a third repetition does to the next move. A
-/// repetition further ahead is not seen: a line of play that the table calls won is drawn if it must pass through a board
-/// that has stood twice before.
+/// Boards are stored from the view of the side to move, so colour-swapped boards share an entry. The table ignores the game's history.
+/// `evaluation(of:)` accounts for the ply limit, and for a threefold repetition by the next move. Repetitions further ahead are not
+/// seen: a line that the table calls won is drawn if it must pass through a board that has occurred twice.
 package struct InfiniteTable: Sendable {
-  /// The one table, built on first use (milliseconds).
+  /// The shared table, built on first use (milliseconds).
   package static let shared = InfiniteTable()
 
-  /// By number of the board: 0 a draw, n a win in n plies, −n a loss in n − 1.
+  /// By board number: 0 a draw, n a win in n plies, −n a loss in n − 1 plies.
   private let values: [Int8]
 
-  /// The boards that play can reach, by what they are for the side to move.
+  /// The counts of reachable boards, by value for the side to move.
   package struct Census: Sendable, Hashable {
     package var wins = 0
     package var losses = 0
@@ -26,14 +25,14 @@ package struct InfiniteTable: Sendable {
 
   package let census: Census
 
-  /// Boards with n marks begin at this number.
+  /// The first number of the boards with n marks.
   private static let firsts: InlineArray<8, Int> = [0, 1, 10, 82, 586, 3610, 18_730, 79_210]
-  /// The number of ordered boards, reachable or not.
+  /// The number of boards with ordered marks, reachable or not.
   package static var boardCount: Int { firsts[7] }
-  /// No more than nine moves follow a board.
+  /// The most moves of a board.
   private static let width = 9
 
-  /// Builds the table anew (for measuring; everyone else asks `shared`).
+  /// Builds the table (for benchmarks; other code uses `shared`).
   package init() {
     var work = Work()
     work.visit()
@@ -41,7 +40,7 @@ package struct InfiniteTable: Sendable {
     (values, census) = (work.values, work.census)
   }
 
-  /// The number of a board: the rank of its marks among all ordered choices of as many cells.
+  /// The number of a board: the rank of its marks among all ordered choices of that many cells.
   package static func number(of board: Infinite.Board) -> Int {
     let (mover, other) = (board[board.turn], board[board.turn.opponent])
     var rest = Int(mover.rawValue) | Int(other.rawValue) << (4 * mover.count)
@@ -56,12 +55,12 @@ package struct InfiniteTable: Sendable {
     return firsts[count] + rank
   }
 
-  /// The least number among the boards that symmetries make of one.
+  /// The least number among the board's eight images under symmetry.
   package static func canonicalNumber(of board: Infinite.Board) -> Int {
     Symmetry.all.dropFirst().reduce(number(of: board)) { min($0, number(of: $1(board))) }
   }
 
-  /// The board of a number, with X to move while there are six marks.
+  /// The board with a number; X is to move on boards with six marks.
   package static func board(number: Int) -> Infinite.Board {
     precondition((0..<boardCount).contains(number), "board \(number) is outside 0..<\(boardCount)")
     var count = 0
@@ -82,16 +81,15 @@ package struct InfiniteTable: Sendable {
     return board
   }
 
-  /// The value of a board for the side to move, and the plies to the end when the winner hurries and the loser delays;
-  /// the distance of a draw is 0.
+  /// The value of a board for the side to move, and the plies to the end if the winner hurries and the loser delays; 0 for a draw.
   package func evaluation(of board: Infinite.Board) -> Evaluation {
     let value = Int(values[InfiniteTable.number(of: board)])
     if value == 0 { return Evaluation(value: .draw, distance: 0) }
     return value > 0 ? Evaluation(value: .win, distance: value) : Evaluation(value: .loss, distance: -value - 1)
   }
 
-  /// The value of a state for the side to move (in a finished game, for the side whose turn it would be). The distance of
-  /// a draw is the number of plies left.
+  /// The value of a state for the side to move (after the end, for the side whose turn it would be). For a draw the distance is the
+  /// number of plies left.
   package func evaluation(of state: Infinite.State) -> Evaluation {
     switch Infinite.outcome(of: state) {
     case .win: return Evaluation(value: .loss, distance: 0)
@@ -100,7 +98,7 @@ package struct InfiniteTable: Sendable {
     }
   }
 
-  /// Of two evaluations the one that the side to move prefers, where `after` is seen by the other side a ply later.
+  /// The better of two evaluations for the side to move; `after` is the other side's evaluation one ply later.
   private func better(_ best: Evaluation, _ after: Evaluation) -> Evaluation {
     let this = Evaluation(value: after.value.negated, distance: after.distance + 1)
     if this.value != best.value { return this.value > best.value ? this : best }
@@ -108,7 +106,7 @@ package struct InfiniteTable: Sendable {
     return isQuicker == (this.value == .win) && this.distance != best.distance ? this : best
   }
 
-  /// Every move of a live state with the evaluation of what follows it, seen by the other side.
+  /// Every move of a live state with the evaluation after it, for the other side.
   package func moveEvaluations(in state: Infinite.State) -> [(cell: Cell, after: Evaluation)] {
     Infinite.moves(state).map { cell in
       var next = state
@@ -127,8 +125,8 @@ package struct InfiniteTable: Sendable {
     }
   }
 
-  /// The moves that keep the value of a board; of a won board those that win soonest, as a win that is put off is none, of a
-  /// lost one those that lose latest if `delaying`, else all.
+  /// The value-preserving moves: of a won board the quickest wins (a postponed win may never come), of a lost board the slowest losses
+  /// if `delaying`, else all moves.
   package func bestMoves(on board: Infinite.Board, delaying: Bool) -> SquareSet {
     let evaluation = evaluation(of: board)
     if evaluation.value == .loss && !delaying { return board.moves }
@@ -145,16 +143,16 @@ package struct InfiniteTable: Sendable {
 }
 
 extension InfiniteTable {
-  /// What the analysis needs while it runs.
+  /// The working memory of the analysis.
   private struct Work {
     var values = [Int8](repeating: 0, count: boardCount)
-    /// By board, the numbers of the boards that follow it, −1 behind the last.
+    /// By board, the numbers of its successors, ended by −1.
     var next = [Int32](repeating: -1, count: boardCount * width)
-    /// The boards that play reaches, in the order in which they are found.
+    /// The reachable boards in order of discovery.
     var reached: [Int32] = []
     var census = Census()
 
-    /// Finds every board that play reaches and what follows it.
+    /// Finds every reachable board and its successors.
     mutating func visit() {
       var boards = [Infinite.Board()]
       var isKnown = [Bool](repeating: false, count: boardCount)
@@ -184,12 +182,12 @@ extension InfiniteTable {
       }
     }
 
-    /// Goes back from the finished boards, a ply a round: who can reach a loss of the round before has won, and who can
-    /// reach nothing but wins has lost.
+    /// Works back from the finished boards, one ply per round: a board with a successor lost in the round before is won, a board whose
+    /// successors are all won is lost.
     mutating func solve() {
       census.finished = reached.count { values[Int($0)] == -1 }
       var open = reached.filter { values[Int($0)] == 0 }
-      // A loss can be known only in a round after a win was found, and the other way round.
+      // Wins and losses alternate by round, so two rounds without a find end the search.
       var distance: Int8 = 1
       var idle = 0
       while idle < 2 {
@@ -210,7 +208,7 @@ extension InfiniteTable {
       }
     }
 
-    /// The value of a board if it ends in `distance` plies, else 0.
+    /// The value of a board if it ends in exactly `distance` plies, else 0.
     private func settle(_ number: Int, _ distance: Int8) -> Int8 {
       var edge = number * width
       let end = edge + width

@@ -1,21 +1,21 @@
 import Base
 import TicTacToe
 
-/// The chances of the nine cells as whole numbers over their sum.
+/// The chances of the nine cells, as whole-number weights over their sum.
 package struct MoveDistribution: Sendable, Equatable {
-  /// The weight of each cell; 0 where it is never chosen.
+  /// The weight of each cell; 0 for cells never chosen.
   private var weights = InlineArray<9, UInt64>(repeating: 0)
   /// The sum of the weights; above 0.
   package private(set) var total: UInt64
 
-  /// Equal chances for each cell of a set that is not empty.
+  /// Equal chances for the cells of a non-empty set.
   package init(uniformOver squares: SquareSet) {
     precondition(!squares.isEmpty, "no move to choose from")
     for square in squares { weights[square.index] = 1 }
     total = UInt64(squares.count)
   }
 
-  /// The chances of cells that share 1 as their weights do; at least one is above 0 and they sum to less than 2⁶³.
+  /// Chances proportional to the weights; at least one is above 0 and their sum is below 2⁶³.
   package init(weights list: [(Square, UInt64)]) {
     total = 0
     for (square, weight) in list {
@@ -26,18 +26,18 @@ package struct MoveDistribution: Sendable, Equatable {
     reduce()
   }
 
-  /// The weight of a cell; its chance is this over `total`.
+  /// The weight of a cell; its chance is the weight over `total`.
   package subscript(square: Square) -> UInt64 { weights[square.index] }
 
-  /// The chance of a cell, rounded.
+  /// The chance of a cell as a `Double`.
   package func probability(of square: Square) -> Double { Double(weights[square.index]) / Double(total) }
 
-  /// The cells with a chance.
+  /// The cells with a chance above 0.
   package var support: SquareSet {
     Square.all.reduce(into: []) { if weights[$1.index] > 0 { $0.insert($1) } }
   }
 
-  /// With chance `taken`/`of` a cell of `squares` (equal chances each), otherwise as `rest` says.
+  /// A mixture: with chance `taken`/`of` a cell of `squares` (equal chances), otherwise a draw from `rest`.
   package init(
     _ squares: SquareSet, taken: UInt64, of: UInt64, otherwise rest: MoveDistribution
   ) {
@@ -62,7 +62,7 @@ package struct MoveDistribution: Sendable, Equatable {
     preconditionFailure("weights sum to less than their total \(total)")
   }
 
-  /// Divides out what all weights share, which keeps mixtures of mixtures within 64 bits.
+  /// Divides the weights by their common divisor, so that nested mixtures stay within 64 bits.
   private mutating func reduce() {
     var divisor = total
     for index in 0..<9 where divisor > 1 && weights[index] > 0 {

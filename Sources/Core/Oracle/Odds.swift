@@ -1,42 +1,42 @@
 import TicTacToe
 
-/// A number that can hold the chances of a game: `Double`, or something exact.
+/// A number type for the chances of a game: `Double`, or an exact type.
 package protocol ChanceNumber {
   /// The sum.
   static func + (a: Self, b: Self) -> Self
   /// The product.
   static func * (a: Self, b: Self) -> Self
-  /// A whole number: 0 is nothing, 1 everything.
+  /// Converts a whole number.
   init(_ value: UInt64)
-  /// What makes every share of these totals a number that can be held: for whole numbers their least common multiple.
+  /// A factor that makes every share of these totals representable: for exact whole numbers their least common multiple.
   static func commonDenominator(of totals: [UInt64]) -> Self
-  /// This times `weight`/`total`.
+  /// Multiplies by `weight`/`total`.
   func share(_ weight: UInt64, of total: UInt64) -> Self
 }
 
-/// A player that has no memory: the exact chances of its moves in a live position after the last move.
+/// A memoryless player: the exact chances of its moves, from a live position and the last move.
 package typealias Policy = (_ position: Position, _ lastMove: Square?) -> MoveDistribution
 
-/// The chances of every end of a game between two memoryless players, counted over all states in one pass.
+/// The chances of each result of a game between two memoryless players, from one pass over all states.
 ///
-/// Counts share a denominator that grows by `denominators[p]` at each ply, so that whole numbers stay whole.
+/// The weights of ply p have a denominator that grows by `denominators[p]`, so that whole numbers stay whole.
 package struct OutcomeCounts<Number: ChanceNumber> {
-  /// Weight of X's wins by the number of moves, over the product of the denominators before that ply.
+  /// The weight of X's wins by number of moves, over the product of the denominators before that ply.
   package private(set) var xWins: [Number]
-  /// Weight of O's wins, likewise.
+  /// The weight of O's wins, likewise.
   package private(set) var oWins: [Number]
-  /// Weight of draws, likewise.
+  /// The weight of draws, likewise.
   package private(set) var draws: [Number]
-  /// What a ply's weights are divided by, beyond the plies before it; 1 for a ply that is never played.
+  /// By ply, the factor by which its weights' denominator grows; 1 for plies that are never played.
   package private(set) var denominators: [Number]
 
-  /// Plays every game at once; 13,306 live states of position and last move at most.
+  /// Propagates all games together, ply by ply; at most 13,306 live states of position and last move.
   package init(x: Policy, o: Policy, from start: Position = .start) {
     xWins = .init(repeating: Number(0), count: 10)
     oWins = xWins
     draws = xWins
     denominators = .init(repeating: Number(1), count: 10)
-    // Kept in order of discovery, which is the same on every run; the index finds a state again.
+    // States are kept in order of discovery, which is the same in every run; `index` finds a state by its key.
     var states: [(position: Position, last: Square?, mass: Number)] = [(start, nil, Number(1))]
     var index = [Int32](repeating: -1, count: Position.keyCount * 9)
     for ply in start.ply...9 {
@@ -60,7 +60,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
         for square in state.position.legalMoves where choice[square] > 0 {
           let after = state.position.playing(square)
           let mass = state.mass * common.share(choice[square], of: choice.total)
-          // A key belongs to one ply, so that the index need not be cleared.
+          // Each key occurs at one ply only, so `index` is never cleared.
           let key = after.ternaryKey * 9 + square.index
           if index[key] < 0 {
             index[key] = Int32(next.count)
@@ -76,13 +76,13 @@ package struct OutcomeCounts<Number: ChanceNumber> {
 }
 
 extension Double: ChanceNumber {
-  /// 1: every share can be held, rounded.
+  /// 1: any share is representable, with rounding.
   package static func commonDenominator(of totals: [UInt64]) -> Double { 1 }
-  /// This times `weight`/`total`, rounded.
+  /// Multiplies by `weight`/`total`, with rounding.
   package func share(_ weight: UInt64, of total: UInt64) -> Double { self * Double(weight) / Double(total) }
 }
 
-/// How games between two players end, as chances.
+/// The chances of each result of a game between two players.
 package struct Odds: Sendable, Hashable {
   /// The chance that the first player wins.
   package let win: Double
@@ -91,12 +91,12 @@ package struct Odds: Sendable, Hashable {
   /// The chance that the first player loses.
   package let loss: Double
 
-  /// Makes odds that sum to 1.
+  /// Makes odds; the chances sum to 1.
   package init(win: Double, draw: Double, loss: Double) {
     (self.win, self.draw, self.loss) = (win, draw, loss)
   }
 
-  /// The odds of a player over both seats, from X's odds where it is X and where it is O.
+  /// Averages X's odds of the game as X and of the game as O.
   package init(asX: Odds, asO: Odds) {
     self.init(
       win: (asX.win + asO.loss) / 2, draw: (asX.draw + asO.draw) / 2, loss: (asX.loss + asO.win) / 2)
@@ -105,16 +105,16 @@ package struct Odds: Sendable, Hashable {
   /// The expected score of the first player, 0–1.
   package var score: Double { win + draw / 2 }
 
-  /// The exact odds of one game, from X's side, rounded to `Double` at the end of each sum.
+  /// The odds of one game for X: exact up to `Double` rounding.
   package static func ofX(_ x: Policy, against o: Policy, from start: Position = .start) -> Odds {
     let counts = OutcomeCounts<Double>(x: x, o: o, from: start)
     let (win, draw, loss) = (counts.xWins.reduce(0, +), counts.draws.reduce(0, +), counts.oWins.reduce(0, +))
-    // The sum is 1 but for roundings; what is certain shall read so.
+    // Normalised, so that rounding does not make a certain result read as less than 1.
     let sum = win + draw + loss
     return Odds(win: win / sum, draw: draw / sum, loss: loss / sum)
   }
 
-  /// The exact odds of a player against another with seats swapped: half the games as X, half as O.
+  /// The odds of a player against another over both sides: half the games as X, half as O.
   package static func of(_ player: Policy, against other: Policy) -> Odds {
     Odds(asX: ofX(player, against: other), asO: ofX(other, against: player))
   }

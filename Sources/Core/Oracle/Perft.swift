@@ -1,14 +1,14 @@
 import TicTacToe
 
-/// Counts of the game tree, to a depth, from a position.
+/// Counts of the game tree from a position to a depth.
 package struct Perft: Sendable, Hashable {
-  /// Nodes by ply from the start, the start included at index 0.
+  /// Nodes by ply, with the start at index 0.
   package private(set) var nodes: [Int]
-  /// Finished games won by X, by the ply they ended on.
+  /// Games won by X, by their last ply.
   package private(set) var xWins: [Int]
-  /// Finished games won by O, by ply.
+  /// Games won by O, by their last ply.
   package private(set) var oWins: [Int]
-  /// Drawn games, by ply.
+  /// Drawn games, by their last ply.
   package private(set) var draws: [Int]
 
   /// Every node counted.
@@ -45,15 +45,15 @@ package struct Perft: Sendable, Hashable {
   }
 }
 
-/// By a side's cells, the cells that complete a line for it.
+/// By mask of a side's cells, the cells that complete a line for it.
 private let completing: [UInt16] = (0..<512).map { cells in
   (0..<9).reduce(0) { $0 | (Line.hasLine(SquareSet(rawValue: UInt16(cells | 1 << $1))) ? 1 << UInt16($1) : 0) }
 }
 
-/// Counts what follows a live position with `empty` cells to at most `depth` more plies; `me` is to move.
+/// Counts the descendants of a live position with `empty` cells, up to `depth` plies further; `me` is to move.
 ///
-/// `counts` is the list of the next ply: nodes at 0, the mover's wins at `side`, the other's at 30 − `side`, draws at 30.
-/// Winning moves are counted without being made, and so are the moves on the last two cells.
+/// `counts` points to the next ply's counts: nodes at 0, the mover's wins at `side`, the other's at 30 − `side`, draws at 30. Winning
+/// moves, and the moves on the last two cells, are counted without being made.
 private func perft(
   _ me: UInt, _ other: UInt, side: Int, empty: Int, depth: Int, _ counts: UnsafeMutablePointer<Int>,
   _ completing: UnsafePointer<UInt16>
@@ -66,7 +66,7 @@ private func perft(
     counts[0] &+= 2
     counts[side] &+= 2 &- many
     guard depth > 1 else { return }
-    // A move that does not win leaves the other cell.
+    // A move that does not win leaves one cell, on which the other side may win.
     let lost = oneOrTwo(UInt(completing[Int(bitPattern: other)]) & (many == 1 ? rest ^ on : on))
     counts[1] &+= many
     counts[31 &- side] &+= lost
@@ -84,6 +84,6 @@ private func perft(
   }
 }
 
-/// The number of cells in a mask of at most two.
+/// The number of cells in a mask of at most two cells.
 @inline(__always)
 private func oneOrTwo(_ mask: UInt) -> Int { (mask != 0 ? 1 : 0) &+ (mask & (mask &- 1) != 0 ? 1 : 0) }

@@ -1,11 +1,11 @@
 import TicTacToe
 
-/// The exact value of a position and how many plies the game lasts from it.
+/// The exact value of a position and the number of plies to the end.
 @frozen
 package struct Evaluation: Sendable, Hashable {
   /// The value for the side to move; in a finished game, for the side whose turn it would be.
   package let value: Value
-  /// Plies to the end when the winner hurries, the loser delays and a draw is played out; 0 when over.
+  /// Plies to the end if the winner hurries, the loser delays and a draw is played out; 0 after the end.
   package let distance: Int
 
   /// Makes an evaluation.
@@ -14,20 +14,20 @@ package struct Evaluation: Sendable, Hashable {
   }
 }
 
-/// Perfect knowledge of 3×3 tic-tac-toe: one table of 19,683 bytes, solved by retrograde analysis.
+/// Perfect play of 3×3 tic-tac-toe: one table of 19,683 bytes, from retrograde analysis.
 ///
-/// Adding a mark raises the base-3 key of a board, so that one pass over the keys from the top meets every position
-/// after all that can follow it.
+/// Adding a mark raises a board's base-3 key, so one pass over the keys in descending order reaches every position after its
+/// successors.
 package struct Solver: Sendable {
-  /// The one table, built on first use (microseconds).
+  /// The shared table, built on first use (microseconds).
   package static let shared = Solver()
 
-  /// By base-3 key: 0 a draw, ±(32 − distance) a win or loss of the side to move; `unreachable` where no position is.
+  /// By base-3 key: 0 a draw, ±(32 − distance) a win or loss for the side to move; `unreachable` for unreachable positions.
   private let table: [Int8]
 
   private static let unreachable = Int8.min
 
-  /// Solves the game anew (for measuring; everyone else asks `shared`).
+  /// Solves the game (for benchmarks; other code uses `shared`).
   package init() {
     table = [Int8](unsafeUninitializedCapacity: Position.keyCount) { buffer, count in
       Solver.fill(buffer)
@@ -39,12 +39,12 @@ package struct Solver: Sendable {
     table.initialize(repeating: unreachable)
     var work = SolverWork()
     withUnsafeMutablePointer(to: &work) { work in
-      // Supersets of a mask are larger numbers: going down, every reply is there before it is asked for.
+      // A superset of a mask is a larger number, so in descending order every successor is solved first.
       for occupied in stride(from: 0x1FF, through: 0, by: -1) { work.pointee.solve(occupied, table) }
     }
   }
 
-  /// A number that depends on every entry of the table, for comparing solvers.
+  /// A hash of the whole table, for comparing solvers.
   package var signature: String {
     "\(table.reduce(UInt64(0)) { $0 &* 31 &+ UInt64(UInt8(bitPattern: $1)) })"
   }
@@ -57,19 +57,19 @@ package struct Solver: Sendable {
     return Evaluation(value: score > 0 ? .win : .loss, distance: 32 - Int(abs(score)))
   }
 
-  /// The value and distance of a legal move, for the side that makes it.
+  /// The value and distance after a legal move, for the mover.
   package func evaluation(of square: Square, in position: Position) -> Evaluation {
     let after = evaluation(of: position.playing(square))
     return Evaluation(value: after.value.negated, distance: after.distance + 1)
   }
 
-  /// Every reachable position, by number of marks and then by base-3 key; 5,478 of them.
+  /// The 5,478 reachable positions, by number of marks and then by base-3 key.
   package static let positions: [Position] = {
     let reachable = (0..<Position.keyCount).map { Position(ternaryKey: $0) }.filter { $0.isReachable }
     return (0...9).flatMap { ply in reachable.filter { $0.ply == ply } }
   }()
 
-  /// The legal moves that keep the value of the position.
+  /// The value-preserving legal moves.
   package func valuePreservingMoves(in position: Position) -> SquareSet {
     let value = evaluation(of: position).value
     return moves(in: position) { $0.value == value }
@@ -90,14 +90,14 @@ package struct Solver: Sendable {
   }
 }
 
-/// What solving needs besides the table: small lists, all on the stack.
+/// The solver's working memory, all on the stack.
 private struct SolverWork {
-  /// Whether a mask holds a line.
+  /// Whether a mask contains a line.
   private var line = InlineArray<512, Bool>(repeating: false)
-  /// Sets of places, n places at n · 126: as many as X has marks among n.
+  /// Subsets of n places, at offset n · 126: those with as many places as X has marks of n.
   private var combinations = InlineArray<1260, Int16>(repeating: 0)
   private var counts = InlineArray<10, Int>(repeating: 0)
-  /// By set of places among the occupied cells: the mask, and its base-3 weight.
+  /// By subset of the occupied cells' places: its mask and its base-3 key.
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
@@ -112,7 +112,7 @@ private struct SolverWork {
     }
   }
 
-  /// Solves every position with these cells occupied.
+  /// Solves every position with exactly these cells occupied.
   @inline(__always)
   mutating func solve(_ occupied: Int, _ table: UnsafeMutableBufferPointer<Int8>) {
     let isO = occupied.nonzeroBitCount & 1
@@ -139,7 +139,7 @@ private struct SolverWork {
       let set = Int(combinations[unchecked: marks &* 126 &+ number])
       let x = Int(masks[unchecked: set])
       let o = occupied ^ x
-      // The side to move cannot hold a line: the game would have ended before the other side's last move.
+      // Skipped if the side to move has a line: the game would have ended before the other side's last move.
       if line[unchecked: isO == 1 ? o : x] { continue }
       let key = allO &- Int(weights[unchecked: set])
       var least: Int8 = 0
@@ -149,7 +149,7 @@ private struct SolverWork {
         least = .max
         for slot in 0..<empty { least = min(least, table[key &+ steps[unchecked: slot]]) }
       }
-      // The reply that is worst for the other side is ours; one ply further from the end.
+      // The best move is the successor worst for the other side, one ply further from the end.
       table[key] = least == 0 ? 0 : least < 0 ? -least - 1 : 1 - least
     }
   }

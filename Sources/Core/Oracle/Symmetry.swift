@@ -5,7 +5,7 @@ package struct Symmetry: Sendable, Hashable {
   /// The number 0–7 of the symmetry; 0 is the identity.
   package let index: Int
 
-  /// Where each cell goes: cell `i` of the board becomes cell `images[i]`.
+  /// The permutation: cell `i` moves to cell `images[i]`.
   package let images: [Square]
 
   /// The eight symmetries: four rotations clockwise by 0°–270°, then the same after a left–right reflection.
@@ -19,33 +19,33 @@ package struct Symmetry: Sendable, Hashable {
       })
   }
 
-  /// By the base-3 key of a position, the key of the position after the symmetry.
+  /// By a position's base-3 key, the key of its image.
   package var keys: [Int] {
     var keys = [0]
     for image in images {
-      // Those with nothing in the cell, then with an X, then with an O.
+      // The keys so far with the cell empty, then with an X, then with an O.
       keys = (0..<3).flatMap { mark in keys.map { $0 + mark * TernaryKey.power(image.index) } }
     }
     return keys
   }
 
-  /// The symmetry that undoes this one.
+  /// The inverse symmetry.
   package var inverse: Symmetry { index < 4 ? Symmetry.all[(4 - index) % 4] : self }
 
-  /// Where a cell goes.
+  /// The image of a cell.
   package func callAsFunction(_ square: Square) -> Square { images[square.index] }
 
-  /// Where a set of cells goes.
+  /// The image of a set of cells.
   package func callAsFunction(_ squares: SquareSet) -> SquareSet {
     squares.reduce(into: []) { $0.insert(images[$1.index]) }
   }
 
-  /// The board after the symmetry.
+  /// The image of a board.
   package func callAsFunction(_ position: Position) -> Position {
     Position(x: self(position.x), o: self(position.o))
   }
 
-  /// The board of Infinite after the symmetry.
+  /// The image of a board of Infinite.
   func callAsFunction(_ board: Infinite.Board) -> Infinite.Board {
     var image = Infinite.Board()
     for square in board.x.squares { image.x.append(self(square)) }
@@ -56,7 +56,7 @@ package struct Symmetry: Sendable, Hashable {
 }
 
 extension Position {
-  /// The least of the eight images by base-3 key, with the first symmetry that leads to it.
+  /// The image with the least base-3 key, and the first symmetry that maps to it.
   package var canonical: (position: Position, by: Symmetry) {
     var best = (position: self, by: Symmetry.all[0])
     for symmetry in Symmetry.all.dropFirst() {
@@ -66,10 +66,10 @@ extension Position {
     return best
   }
 
-  /// The symmetries that leave the board as it is; the identity at least.
+  /// The symmetries that map the board to itself, the identity included.
   package var symmetries: [Symmetry] { Symmetry.all.filter { $0(self) == self } }
 
-  /// One cell, the lowest, of each orbit of empty cells under the board's own symmetries.
+  /// The lowest cell of each orbit of empty cells under the board's own symmetries.
   package var distinctMoves: SquareSet {
     let own = symmetries
     return legalMoves.reduce(into: []) { result, square in

@@ -1,13 +1,13 @@
 import TicTacToe
 
 extension Position {
-  /// 3⁹, the number of ways to fill the board with nothing, X and O.
+  /// 3⁹: the number of ways to fill each cell with nothing, X or O.
   package static let keyCount = 19_683
 
-  /// The board as a base-3 number, cell 0 the lowest digit, 0 empty, 1 X, 2 O; adding a mark makes it larger.
+  /// The board as a base-3 number with cell 0 as the lowest digit: 0 empty, 1 X, 2 O. Adding a mark raises it.
   package var ternaryKey: Int { TernaryKey.weight(x) + 2 * TernaryKey.weight(o) }
 
-  /// The board of a base-3 number in `0..<keyCount`, whether or not play can reach it.
+  /// The board with a key in `0..<keyCount`, reachable or not.
   package init(ternaryKey key: Int) {
     precondition((0..<Position.keyCount).contains(key), "board key \(key) is outside 0..<\(Position.keyCount)")
     self.init(x: [], o: [])
@@ -19,18 +19,18 @@ extension Position {
   }
 }
 
-/// Base-3 weights of cells and masks.
+/// The base-3 weights of cells and masks.
 package enum TernaryKey {
-  /// What an X in a cell adds to the key, 3ⁱ; an O adds twice as much.
+  /// 3ⁱ, the weight of an X in a cell; an O weighs twice as much.
   @inline(__always)
   package static func power(_ cell: Int) -> Int {
-    // 1, 3, 9, 27 | 81, 243, 729, 2187 | 6561: arithmetic, no table to start lazily.
+    // 1, 3, 9, 27 | 81, 243, 729, 2187 | 6561, by arithmetic: a static table would need lazy initialisation.
     let low = [1, 3, 9] as InlineArray<3, Int>
     let high = [1, 27, 729] as InlineArray<3, Int>
     return low[cell % 3] * high[cell / 3]
   }
 
-  /// The sum of 3ⁱ over the cells of a mask; two three-digit halves and a digit by arithmetic, no table.
+  /// The sum of 3ⁱ over the cells of a mask, by arithmetic on its three rows.
   static func weight(_ squares: SquareSet) -> Int {
     let m = Int(squares.rawValue)
     // A row's three bits b₂b₁b₀ weigh b₀ + 3b₁ + 9b₂; rows weigh 1, 27 and 729.

@@ -2,7 +2,7 @@ import Base
 import TicTacToe
 
 extension Record {
-  /// The record as one line of JSON, without the line end; members that hold nothing are left out.
+  /// The record as one line of JSON without the line feed; empty members are omitted.
   package var jsonLine: String {
     var members = JSONObject()
     let named = JSONObject(fields: tags.map { .init(name: $0.name, value: .string($0.value)) })
@@ -30,14 +30,14 @@ extension Record {
     return JSON.object(members).text
   }
 
-  /// Reads a record from one line of JSON; members it does not know are passed over.
+  /// Reads a record from one line of JSON; unknown members are ignored.
   ///
-  /// `line` is the number of the line in its file, for errors. Lines of an arena's file are read too: their `x`, `o`,
-  /// and `game` members become the tags `White`, `Black` and `Round`.
+  /// `line` is the line's number in its file, for errors. Lines of an arena's file are read too: their members `x`, `o` and `game`
+  /// become the tags `White`, `Black` and `Round`.
   ///
   /// - Parameters:
-  ///   - variants: The games that are read; a game of another is refused.
-  ///   - rules: The game of a line that does not name one, as those of an arena's file do not.
+  ///   - variants: The accepted games; a game of another variant is an error.
+  ///   - rules: The game of a line that names none, as in an arena's file.
   package init(
     jsonLine text: String, line: Int = 1, variants: [Variant] = [.classic], rules: Variant = .classic
   ) throws(NotationError) {
@@ -53,7 +53,7 @@ extension Record {
   ) throws(NotationError) {
     guard json.object != nil else { throw refuse("a game is a JSON object") }
     guard let moves = json["moves"]?.string else { throw refuse("member 'moves' must be a string like \"b2a1\"") }
-    // The text form is the one gate: what it refuses is refused here, with the member's name for a place.
+    // All checks are those of the text form: the line is converted to text and parsed, with errors named by member.
     var text = ""
     var variant = rules
     if let value = json["rules"] {
@@ -80,7 +80,7 @@ extension Record {
     for (name, key) in [("FEN", "start"), ("Termination", "termination"), ("DrawOffer", "drawOffer")] {
       guard let value = json[key] else { continue }
       guard let string = value.string else { throw refuse("member '\(key)' must be a string") }
-      // What the arena ends so a record says by the result alone.
+      // The arena marks adjudicated games; the result alone tells a record the same.
       if key == "termination", string == "adjudication" { continue }
       text += "[\(name) \"\(Record.escaped(string))\"]"
     }

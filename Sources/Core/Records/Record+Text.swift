@@ -1,7 +1,7 @@
 import TicTacToe
 
 extension Record {
-  /// The record as PGN-shaped text: tags, a blank line, moves in lines of at most 80 columns, result.
+  /// The record as PGN-like text: tags, a blank line, moves in lines of at most 80 columns, the result.
   package var text: String {
     var out = ""
     func write(_ name: String, _ value: String) {
@@ -76,7 +76,7 @@ extension Record {
     return parts.joined(separator: " ")
   }
 
-  /// Milliseconds as `h:mm:ss`, with `.mmm` where they are not whole seconds.
+  /// Formats milliseconds as `h:mm:ss`, or `h:mm:ss.mmm` if they are not whole seconds.
   static func time(_ elapsed: Int64) -> String {
     let milliseconds = max(0, elapsed)
     func two(_ n: Int64) -> String { n < 10 ? "0\(n)" : "\(n)" }

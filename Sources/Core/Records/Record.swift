@@ -1,51 +1,48 @@
 import Base
 import TicTacToe
 
-/// A game as it is kept: who played, every move with its times, and what the score needs to sound the same again.
+/// A stored game: the players, every move with its times, and the data with which its music can be reproduced exactly.
 ///
-/// Written and read as PGN-shaped text (`text`, `init(text:)`, `RecordReader`) and as one line of JSON (`jsonLine`,
-/// `init(jsonLine:)`), both without loss.
+/// Written and read without loss as PGN-like text (`text`, `init(text:)`, `RecordReader`) and as one line of JSON (`jsonLine`,
+/// `init(jsonLine:)`).
 package struct Record: Sendable, Hashable {
-  /// The game: start position, moves, standing draw offer, end.
+  /// The game: start position, moves, open draw offer, end.
   package var game: Game
 
-  /// The times kept of each move, at its index.
-  ///
-  /// May be shorter than the game; trailing entries that hold nothing are dropped.
+  /// The stored times of each move, by its index. May be shorter than the game: trailing empty entries are dropped.
   package var times: [MoveTimes] = [] {
     didSet { while times.last == MoveTimes() { times.removeLast() } }
   }
 
-  /// Tags other than those that follow from the game, in the order in which they are written.
+  /// The tags that are not derived from the game, in writing order.
   package internal(set) var tags: [Tag] = []
 
-  /// Music candidates chosen for the bars that began after ply `p` and before the next move, at index `p`.
+  /// By ply `p`, the music candidates chosen for the bars that began after ply `p` and before the next move.
   ///
-  /// `bars[0]` holds those before the first move (the opening), `bars[1].first` belongs to the bar of the first move,
-  /// and what follows it after the last move is the closing arch. May be shorter than the game; empty where unknown, trailing empty
-  /// lists are dropped.
+  /// `bars[0]` holds those before the first move (the opening); `bars[1].first` is the bar of the first move; those after the last
+  /// move's bar are the closing arch. Empty if unknown; may be shorter than the game, as trailing empty lists are dropped.
   package var bars: [[Int]] = [] {
     didSet { while bars.last?.isEmpty == true { bars.removeLast() } }
   }
 
-  /// The audio frame at which the game started (48 kHz from the session's first sound), if kept.
+  /// The audio frame of the game's start (48 kHz, from the session's first sound), if known.
   package var startFrame: Int64?
 
-  /// The audio frame of an end that no move brought (resignation, flag, agreement), if kept.
+  /// The audio frame of an end without a move (resignation, flag, agreement), if known.
   package var endFrame: Int64?
 
-  /// What people wrote, in order.
+  /// The players' comments, in order.
   package internal(set) var comments: [Comment] = []
 
   package init(game: Game = Game()) { self.game = game }
 
-  /// What is kept of a move besides its cell.
+  /// The stored times of a move.
   package struct MoveTimes: Sendable, Hashable {
     /// Thinking time in milliseconds (`[%emt]`).
     package var elapsed: Int64?
     /// Time left on the mover's clock in milliseconds (`[%clk]`).
     package var clock: Int64?
-    /// The audio frame at which the move was heard (`[%frame]`).
+    /// The audio frame at which the move sounded (`[%frame]`).
     package var frame: Int64?
 
     package init(elapsed: Int64? = nil, clock: Int64? = nil, frame: Int64? = nil) {
@@ -53,7 +50,7 @@ package struct Record: Sendable, Hashable {
     }
   }
 
-  /// The times kept of a move.
+  /// The stored times of a move; empty if none are stored.
   package func times(ofMove index: Int) -> MoveTimes { times.indices.contains(index) ? times[index] : MoveTimes() }
 
   /// A name and a value.
@@ -64,19 +61,19 @@ package struct Record: Sendable, Hashable {
     package let value: String
   }
 
-  /// A remark at a place in the game.
+  /// A comment at a point of the game.
   package struct Comment: Sendable, Hashable {
-    /// The number of moves played before it, 0 before the first.
+    /// The number of moves before the comment.
     package let ply: Int
     /// The text, without braces.
     package let text: String
   }
 
-  /// Which musical rules a game was heard with.
+  /// The score rules with which a game was heard.
   package struct ScoreRules: Sendable, Hashable {
     /// The name of the rule file.
     package var name: String
-    /// The hash of its content, hexadecimal.
+    /// The hash of the file's content, hexadecimal.
     package var hash: String
 
     /// Makes a reference to a rule file; `hash` has no spaces.
@@ -85,11 +82,11 @@ package struct Record: Sendable, Hashable {
     }
   }
 
-  /// Sizes beyond which a record is refused, so that a hostile file costs little.
+  /// The size limits of a record, which bound the cost of reading a hostile file.
   package enum Limit {
-    /// Bytes of one text handed to a reader (64 MiB: a million games).
+    /// Bytes given to a reader at once (64 MiB: a million games).
     package static let bytes = 1 << 26
-    /// Plies of a game: Infinite is drawn then.
+    /// Plies of a game; Infinite is drawn at this ply.
     package static let plies = 100
     /// Tags of a game.
     package static let tags = 64
@@ -101,7 +98,7 @@ package struct Record: Sendable, Hashable {
     package static let comments = 256
     /// Bytes of a comment.
     package static let comment = 4096
-    /// Bars that begin between two moves (twelve close the longest arch).
+    /// Bars between two moves (the longest closing arch has twelve).
     package static let bars = 64
     /// The largest music candidate.
     package static let candidate = 1_000_000
@@ -115,18 +112,18 @@ package struct Record: Sendable, Hashable {
 // MARK: - Tags
 
 extension Record {
-  /// The tags of the PGN roster but `Result`, in order, then ours; others follow as they came.
+  /// The tags of the PGN roster except `Result`, in order, then Alina's own; other tags follow in the order of reading.
   static let tagOrder = [
     "Event", "Site", "Date", "Round", "White", "Black", "Seed", "ScoreRules", "TimeControl",
   ]
 
-  /// Names whose value follows from the game and cannot be set.
+  /// Tags that are derived from the game and cannot be set.
   package static let derivedTags: Set<String> = ["Result", "SetUp", "FEN", "Rules", "Termination", "DrawOffer"]
 
-  /// What the tag `Variant` of a classic game may say; it is kept as it came.
+  /// The values of the tag `Variant` that mean the classic game; the value read is kept.
   static let classicNames = ["classic", "standard", "tictactoe"]
 
-  /// What a roster tag reads when nothing is known.
+  /// The value of a roster tag whose content is unknown.
   static func unknownValue(of name: String) -> String? {
     switch name {
     case "Event", "Site", "Round", "White", "Black": "?"
@@ -135,10 +132,10 @@ extension Record {
     }
   }
 
-  /// The value of a tag; `nil` where it is absent or unknown (`?`). X is `White` and O is `Black`, for PGN's readers.
+  /// The value of a tag; `nil` if absent or unknown (`?`). `White` is X and `Black` is O, for PGN readers.
   ///
-  /// Setting turns control characters into spaces and cuts values at `Limit.tagValue` bytes; setting a derived tag or a
-  /// name that is not of letters, digits and `_` is a programming error.
+  /// Setting a value replaces control characters by spaces and cuts it at `Limit.tagValue` bytes. Setting a derived tag, or a name with
+  /// characters other than letters, digits and `_`, is a programming error.
   package subscript(tag name: String) -> String? {
     get {
       if Record.derivedTags.contains(name) { return derivedTag(name) }
@@ -182,7 +179,7 @@ extension Record {
     tags.insert(Tag(name: name, value: value), at: place)
   }
 
-  /// The value of a tag that follows from the game; `nil` where it is not written.
+  /// The value of a tag derived from the game; `nil` if it is not written.
   func derivedTag(_ name: String) -> String? {
     switch name {
     case "Result": resultToken
@@ -195,12 +192,12 @@ extension Record {
     }
   }
 
-  /// The results as PGN writes them.
+  /// PGN's result tokens.
   static let results: [(token: String, outcome: Outcome?)] = [
     ("1-0", .win(.x)), ("0-1", .win(.o)), ("1/2-1/2", .draw), ("*", nil),
   ]
 
-  /// The result as PGN writes it: `1-0` X won, `0-1` O won, `1/2-1/2`, or `*` where there is none.
+  /// PGN's result token: `1-0` X won, `0-1` O won, `1/2-1/2` a draw, `*` no result.
   package var resultToken: String { Record.results.first { $0.outcome == game.end?.outcome }?.token ?? "*" }
 
   /// The name of a side's player (tags `White` for X and `Black` for O).
@@ -215,7 +212,7 @@ extension Record {
     set { self[tag: "Seed"] = newValue.map { "\($0)" } }
   }
 
-  /// The musical rules the game was heard with (`ScoreRules "NAME HASH"`).
+  /// The score rules with which the game was heard (`ScoreRules "NAME HASH"`).
   package var scoreRules: ScoreRules? {
     get {
       guard let value = self[tag: "ScoreRules"], let space = value.lastIndex(of: " ") else { return nil }
@@ -224,25 +221,25 @@ extension Record {
     set { self[tag: "ScoreRules"] = newValue.map { "\($0.name) \($0.hash)" } }
   }
 
-  /// The one side that a person at the machine played, if there was exactly one (`Human "x"`): endings differ by it.
+  /// The side a person at this computer played, if exactly one (`Human "x"`); the music's ending depends on it.
   package var human: Player? {
     get { self[tag: "Human"].flatMap { Player(text: $0) } }
     set { self[tag: "Human"] = newValue?.text }
   }
 
-  /// The pace the music was played at (`Pace "1.15"`), 0.7–1.3; `nil` for 1 and for what cannot be read.
+  /// The tempo factor of the music (`Pace "1.15"`), 0.7–1.3; `nil` for 1 and for invalid values.
   package var pace: Double? {
     get { self[tag: "Pace"].flatMap { Double($0) }.flatMap { (0.7...1.3).contains($0) ? $0 : nil } }
     set { self[tag: "Pace"] = newValue.flatMap { $0 == 1 ? nil : "\($0)" } }
   }
 
-  /// The time control as PGN writes it: `300+3` seconds and increment, `-` for none.
+  /// PGN's time control: `300+3` for seconds and increment, `-` for none.
   package var timeControl: String? {
     get { self[tag: "TimeControl"] }
     set { self[tag: "TimeControl"] = newValue }
   }
 
-  /// The seconds that each side had at the start, 1–86,400; `nil` where the time control gives none.
+  /// The seconds each side started with, 1–86,400; `nil` if the time control has none.
   package var clockSeconds: Int? {
     timeControl.flatMap { Int($0.prefix { $0 != "+" }) }.flatMap { (1...86_400).contains($0) ? $0 : nil }
   }
@@ -251,9 +248,9 @@ extension Record {
 // MARK: - Comments and bars
 
 extension Record {
-  /// Adds a remark after `ply` moves; blanks around it are dropped.
+  /// Adds a comment after `ply` moves, without surrounding blanks.
   ///
-  /// Throws for a `}` (the text form cannot hold one), for one of our own commands (`[%emt …]`) and past the limits.
+  /// Throws for a `}`, which the text form cannot hold, for one of Alina's commands (`[%emt …]`), and beyond the limits.
   package mutating func addComment(_ text: String, ply: Int) throws(NotationError) {
     let trimmed = Record.trimmed(text)
     guard (0...game.cells.count).contains(ply) else {
@@ -274,7 +271,7 @@ extension Record {
     comments.insert(Comment(ply: ply, text: trimmed), at: place)
   }
 
-  /// Notes the candidate chosen for the next bar that begins after `ply` moves.
+  /// Appends the candidate chosen for the next bar after `ply` moves.
   package mutating func addBar(_ candidate: Int, ply: Int) {
     precondition((0...Limit.plies).contains(ply), "ply \(ply) is outside 0–\(Limit.plies)")
     precondition((0...Limit.candidate).contains(candidate), "candidate \(candidate) is outside 0–\(Limit.candidate)")
@@ -284,15 +281,15 @@ extension Record {
     bars = longer
   }
 
-  /// The candidates of the bars that began after `ply` moves; empty where unknown.
+  /// The candidates of the bars after `ply` moves; empty if unknown.
   package func bars(ply: Int) -> [Int] { bars.indices.contains(ply) ? bars[ply] : [] }
 
-  /// The commands kept in comments.
+  /// Alina's commands inside comments.
   enum Command: String, CaseIterable {
     case emt, clk, frame, bar, end
   }
 
-  /// A command of ours that stands in a text, whole or not.
+  /// One of Alina's commands found in a text, complete or not.
   static func strayCommand(in text: String) -> Command? {
     Command.allCases.first { command in
       let mark = Array("[%\(command.rawValue)".utf8)
@@ -300,7 +297,7 @@ extension Record {
     }
   }
 
-  /// Control characters that no text of ours holds (tabs and line ends are fine in comments).
+  /// Whether a byte is a control character that no text may contain (comments may contain tabs and line feeds).
   static func isForbidden(_ byte: UInt8) -> Bool { (byte < 0x20 && !(0x09...0x0D).contains(byte)) || byte == 0x7F }
 
   static func trimmed(_ text: String) -> String {

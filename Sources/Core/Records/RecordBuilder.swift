@@ -1,16 +1,16 @@
 import Base
 import TicTacToe
 
-/// Collects what a reader finds and checks it against the rules of the game.
+/// Collects the elements a reader finds and checks them against the rules of the game.
 struct RecordBuilder {
-  /// The games that are read.
+  /// The accepted games.
   private let variants: [Variant]
   private var record = Record()
-  /// Value and place of the tags that must agree with the game.
+  /// The values and offsets of the tags that must agree with the game.
   private var derived: [String: (value: String, place: Int)] = [:]
   private var seen: Set<String> = []
   private var tagCount = 0
-  /// The times of each move read, also of those that hold nothing, which a record drops at its end.
+  /// The times of each move read, including the trailing empty ones that a record drops.
   private var times: [Record.MoveTimes] = []
   private var result: (token: String, place: Int)?
 
@@ -47,7 +47,7 @@ struct RecordBuilder {
     throw cursor.error(at: place, "games of \(variant.rawValue) are not read here; allowed: \(names)")
   }
 
-  /// Begins the game once its tags are known.
+  /// Starts the game once all tags are read.
   mutating func start(_ cursor: ByteCursor) throws(NotationError) {
     try check(record.game.variant, at: cursor.offset, cursor)
     if let rules = derived["Rules"], rules.value != "standard" {
@@ -67,14 +67,14 @@ struct RecordBuilder {
     }
   }
 
-  /// Adds a move number, a move or the result; `true` for the result.
+  /// Adds a move number, a move or the result; returns `true` for the result.
   mutating func addToken(_ range: Range<Int>, _ cursor: inout ByteCursor) throws(NotationError) -> Bool {
     let token = String(decoding: cursor.bytes[range], as: UTF8.self)
     if Record.results.contains(where: { $0.token == token }) {
       result = (token, range.lowerBound)
       return true
     }
-    // "1.", "1...", and "1.b2" without a blank: read the number, leave the rest for the next element.
+    // "1.", "1...", and "1.b2" without a blank: reads the number and leaves the rest for the next call.
     let digits = cursor.bytes[range].prefix { (0x30...0x39).contains($0) }
     let dots = cursor.bytes[range].dropFirst(digits.count).prefix { $0 == UInt8(ascii: ".") }
     if !digits.isEmpty, !dots.isEmpty {
@@ -85,7 +85,7 @@ struct RecordBuilder {
       cursor.offset = range.lowerBound + digits.count + dots.count
       return false
     }
-    // "1. ... a1": dots that stand alone after a number say nothing more.
+    // "1. ... a1": separate dots after a move number are ignored.
     if digits.isEmpty, dots.count == range.count, dots.count <= 3 { return false }
     let variant = record.game.variant
     guard let cell = variant.cell(named: token) else {
@@ -104,7 +104,7 @@ struct RecordBuilder {
     return false
   }
 
-  /// Ends the game as its result and termination say, and checks that they agree with the board.
+  /// Ends the game as its result and termination tags say, and checks that they agree with the board.
   mutating func finish(_ cursor: ByteCursor) throws(NotationError) -> Record {
     guard let result else { throw cursor.error("the game has no result") }
     if let tag = derived["Result"], tag.value != result.token {
@@ -169,7 +169,7 @@ struct RecordBuilder {
 // MARK: - Comments
 
 extension RecordBuilder {
-  /// Takes our commands out of a comment and keeps the rest of its text.
+  /// Extracts Alina's commands from a comment and keeps the rest of its text.
   mutating func addComment(_ range: Range<Int>, _ cursor: ByteCursor) throws(NotationError) {
     guard range.count <= Record.Limit.comment + 512 else {
       throw cursor.error(at: range.lowerBound, "a comment has at most \(Record.Limit.comment) bytes")
@@ -219,7 +219,7 @@ extension RecordBuilder {
     record.comments.append(Record.Comment(ply: times.count, text: text))
   }
 
-  /// Carries out a command; what is wrong with it, or `nil`.
+  /// Applies a command; returns an error message, or `nil`.
   private mutating func apply(_ command: Record.Command, _ value: String) -> String? {
     let ply = times.count
     switch command {
@@ -255,7 +255,7 @@ extension RecordBuilder {
 }
 
 extension Record {
-  /// Reads `h:mm:ss`, `m:ss` or seconds, each with up to three decimals, as milliseconds.
+  /// Parses `h:mm:ss`, `m:ss` or seconds, with up to three decimals, to milliseconds.
   static func milliseconds(_ text: String) -> Int64? {
     let halves = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let fields = halves[0].split(separator: ":", omittingEmptySubsequences: false)

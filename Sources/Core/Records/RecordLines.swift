@@ -1,30 +1,30 @@
 import Base
 import TicTacToe
 
-/// Reads files of games line by line: PGN, or JSON with one game a line, as programs of others write them too.
+/// Reads files of games line by line: PGN, or JSON with one game per line; both may come from other programs.
 ///
-/// Memory: one game. Blank lines, a byte-order mark and CRLF are allowed anywhere. An error names line and column, and the
-/// reader must not be used after it.
+/// Holds one game in memory. Accepts blank lines, a byte-order mark and CRLF. An error names line and column; after it the reader
+/// must not be used.
 package struct RecordLines {
   private enum Form { case unknown, pgn, json }
-  /// The part of PGN that a byte belongs to. Only in `text` may a game end and the next one begin.
+  /// The part of PGN that a byte belongs to. A game can end, and the next one begin, only in `text`.
   private enum Place { case text, tag, quotes, escape, comment, remark }
 
   private let variants: [Variant]
   private var form = Form.unknown
-  /// The game of JSON lines that do not name one: those below the header of an arena's file.
+  /// The game of JSON lines that name none, from the header of an arena's file.
   private var rules = Variant.classic
-  /// Lines taken so far.
+  /// The number of lines taken.
   private var line = 0
-  /// PGN that is not read yet, and the number of lines before it.
+  /// PGN not yet parsed, and the number of lines before it.
   private var (text, start): ([UInt8], Int) = ([], 0)
   private var place = Place.text
   private var hasMoves = false
 
-  /// Reads games of some variants; a game of another is refused.
+  /// Makes a reader for some variants; a game of another is an error.
   package init(variants: [Variant] = Variant.allCases) { self.variants = variants }
 
-  /// Takes the next line, without its line feed, and returns the games that end before it or in it.
+  /// Takes the next line, without its line feed, and returns the games it completes.
   package mutating func take(_ bytes: some Sequence<UInt8>) throws(NotationError) -> [Record] {
     line += 1
     var bytes = Array(bytes)
@@ -38,7 +38,7 @@ package struct RecordLines {
     return form == .json ? try readJSON(bytes) : try readPGN(bytes)
   }
 
-  /// Returns the games that end with the file.
+  /// Returns the games completed by the end of the file.
   package mutating func finish() throws(NotationError) -> [Record] { try readText() }
 
   private func readJSON(_ json: JSON) throws(NotationError) -> [Record] {

@@ -1,18 +1,17 @@
 import Base
 import TicTacToe
 
-/// A record as one word of an address: bytes, predicted bit by bit by what came before, in letters, digits, `-` and `_`.
+/// A record as one word of a URL: bytes compressed by a context-mixing coder, as letters, digits, `-` and `_`.
 ///
-/// The bytes are the text of the game before its first move, then the moves, the end, the comments, and the numbers of clocks and
-/// music. A whole game has less than a hundred characters, with all that its music needs a few hundred, one of Ultimate under a
-/// thousand. Word and bytes stand for each other for good: to change anything below is to make another version. Links of version 1,
-/// whose bytes are the whole text, are read for good.
+/// The bytes are the text of the game without moves, then the moves, the end, the comments, and the numbers of clocks and music. A
+/// whole game takes less than a hundred characters, a few hundred with its music, one of Ultimate less than a thousand. The format is
+/// permanent: any change below needs a new version number. Links of version 1, whose bytes are the whole text, remain readable.
 extension Record {
   private static let version: UInt8 = 2
-  /// Bytes of text beyond which a game is no link.
+  /// The most bytes of text for which a link is made.
   fileprivate static let mostText = 1 << 15
 
-  /// The word; `nil` for a game with so many comments that no address would hold it.
+  /// The link's word; `nil` for a game whose comments make it too long for a URL.
   package var link: String? {
     var coder = LinkCoder()
     var bare = Record(game: Game(from: game.startState))
@@ -27,7 +26,7 @@ extension Record {
     Base64URL.text([version] + SHA256.hash(Array(coder.coded.dropFirst(2))).bytes.prefix(3) + coder.finished())
   }
 
-  /// The word in a text that is an address with one, or nothing but the word; `nil` for any other text.
+  /// The link's word in a text that is a URL with one, or that word alone; `nil` for other texts.
   package static func link(in text: String) -> String? {
     let words = text.split { $0.isWhitespace }
     guard words.count == 1 else { return nil }
@@ -37,7 +36,7 @@ extension Record {
     return parts.last.map { String($0) }
   }
 
-  /// Reads such a word; throws one line for one that was cut off, changed, or made by a newer version.
+  /// Decodes a link; throws a one-line message if it was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
     let damaged = NotationError(column: 1, message: "this link is damaged: some of it is missing or was changed")
     guard link.utf8.count <= 2 * Record.mostText, let word = Base64URL.bytes(link), word.count > 4 else {
@@ -58,14 +57,14 @@ extension Record {
       decoder.code(movesOf: &record), decoder.code(commentsOf: &record), decoder.code(numbersOf: &record),
       record.link == link
     else { throw damaged }
-    // The reader of text knows what a record may have.
+    // The text parser checks everything a record may contain.
     self = try Record(text: record.text, variants: Variant.allCases)
   }
 }
 
-/// What the bytes of a link are, in the one order in which they are written and read.
+/// The content of a link, in its order; the same functions write and read it.
 extension LinkCoder {
-  /// Writes a text, or reads one in place of it; `nil` past a number of bytes.
+  /// Writes a text, or returns the one read; `nil` beyond `limit` bytes.
   fileprivate mutating func code(text: [UInt8], atMost limit: Int) -> [UInt8]? {
     guard text.count <= limit else { return nil }
     let count = Int(code(UInt8(text.count >> 8))) << 8 | Int(code(UInt8(text.count & 0xFF)))
@@ -73,7 +72,7 @@ extension LinkCoder {
     return (0..<count).map { code(isReading ? 0 : text[$0]) }
   }
 
-  /// Writes the moves and the end of a game, or plays them in it; `false` where its rules do not allow them.
+  /// Writes the moves and the end of a game, or reads and plays them; `false` if the rules do not allow them.
   fileprivate mutating func code(movesOf record: inout Record) -> Bool {
     let cells = record.game.cells
     guard let count = code(count: cells.count, .moves, atMost: Record.Limit.plies) else { return false }
@@ -106,7 +105,7 @@ extension LinkCoder {
     return true
   }
 
-  /// Writes the comments of a record, or reads them into it; `false` past the limits.
+  /// Writes the comments of a record, or reads them into it; `false` beyond the limits.
   fileprivate mutating func code(commentsOf record: inout Record) -> Bool {
     let comments = record.comments
     guard let count = code(count: comments.count, .comments, atMost: Record.Limit.comments) else { return false }
@@ -122,7 +121,7 @@ extension LinkCoder {
     return true
   }
 
-  /// Writes the numbers of a record, or reads them into it; `false` where there are more than it has moves.
+  /// Writes the numbers of a record, or reads them into it; `false` if there are more than it has moves.
   fileprivate mutating func code(numbersOf record: inout Record) -> Bool {
     guard let count = code(count: record.times.count, .times, atMost: record.game.cells.count) else { return false }
     var times = isReading ? [Record.MoveTimes](repeating: .init(), count: count) : record.times
@@ -131,7 +130,7 @@ extension LinkCoder {
     record.startFrame = code(record.startFrame, .start)
     var last = record.startFrame ?? 0
     for ply in times.indices {
-      // As if the music let nobody wait.
+      // Predicted as if each move sounded without waiting for the music.
       last &+= (times[ply].elapsed ?? 0) &* 48
       times[ply].frame = code(times[ply].frame, .frame, after: last)
       last = times[ply].frame ?? last
@@ -152,7 +151,7 @@ extension LinkCoder {
     return true
   }
 
-  /// What a number is: each is predicted by those of its kind.
+  /// The kind of a number, as context: each number is predicted from earlier ones of its kind.
   private enum Column: UInt64 {
     case moves = 1, move, ending, offer, comments, times, elapsed, clock, start, frame, end, lists, bars, bar
   }
@@ -161,13 +160,13 @@ extension LinkCoder {
     code(Int64(count), column).flatMap { $0 <= Int64(limit) ? Int($0) : nil }
   }
 
-  /// A number as what it differs by from another, whose sign is the lowest bit.
+  /// Codes a number as its difference to `last`, with the sign in the lowest bit.
   private mutating func code(_ number: Int64?, _ column: Column, after last: Int64) -> Int64? {
     let step = number.map { $0 &- last }
     return code(step.map { ($0 << 1 ^ $0 >> 63) & .max }, column).map { last &+ ($0 >> 1 ^ -($0 & 1)) }
   }
 
-  /// A number of 0 or more in bytes of seven bits, the lowest first; bit 7 says that another follows. 0 says that there is none.
+  /// Codes an optional number ≥ 0, plus one, in groups of seven bits, lowest first; bit 7 means that more follow. 0 codes `nil`.
   private mutating func code(_ number: Int64?, _ column: Column) -> Int64? {
     var rest = number.map { UInt64($0) + 1 } ?? 0
     var (value, shift) = (UInt64(0), UInt64(0))
@@ -181,11 +180,11 @@ extension LinkCoder {
   }
 }
 
-/// An arithmetic coder of bytes: the probability of each bit is a mean of what followed the last one to six bytes before.
+/// An arithmetic coder of bytes. Each bit's probability is a weighted mean of predictions from the last 1, 2, 3, 4 and 6 bytes.
 private struct LinkCoder {
   private static let orders = [1, 2, 3, 4, 6]
   private static let bits = 15
-  /// What every record looks like: learned before the first byte, so that a link need not say it.
+  /// A typical record, learned before the first byte, so that links need not spend bits on its common parts.
   private static let example = """
     [Event "?"]
     [Site "?"]
@@ -210,26 +209,26 @@ private struct LinkCoder {
     0-1 1/2-1/2 * [Result "0-1"] [Result "1/2-1/2"] [Termination "resignation"] 1... a1
     """
 
-  /// For each order and hash of what came before: the chance of a 1 of 65,536, and how often it was asked.
+  /// By order and hash of the context: the probability of a 1 in 1/65,536, and the number of times it was seen.
   private var chances = [UInt16](repeating: 1 << 15, count: orders.count << bits)
   private var counts = [UInt8](repeating: 0, count: orders.count << bits)
   private var history: UInt64 = 0
   private var places = [Int](repeating: 0, count: orders.count)
   private var (low, high, window) = (UInt32.min, UInt32.max, UInt32(0))
-  /// What was written, or is read.
+  /// The bytes written, or those to read.
   private var bytes: [UInt8] = []
   private var next = 0
   let isReading: Bool
-  /// The bytes that went through.
+  /// The decoded bytes so far.
   private(set) var coded: [UInt8] = []
 
-  /// Begins to write.
+  /// Starts writing.
   init() {
     isReading = false
     learn()
   }
 
-  /// Begins to read.
+  /// Starts reading.
   init(reading bytes: [UInt8]) {
     isReading = true
     learn()
@@ -241,19 +240,19 @@ private struct LinkCoder {
     for byte in LinkCoder.example.utf8 { each { _, i in byte >> i & 1 == 1 } }
   }
 
-  /// The next byte that was written; zeros after the end.
+  /// The next byte to read; zeros after the end.
   private mutating func take() -> UInt8 {
     defer { next += 1 }
     return next < bytes.count ? bytes[next] : 0
   }
 
-  /// Writes a byte, or reads one in place of it, as predicted by a history of its own.
+  /// Writes a byte, or returns the one read, with an explicit context.
   mutating func code(_ byte: UInt8, history: UInt64) -> UInt8 {
     self.history = history
     return code(byte)
   }
 
-  /// Writes a byte, or reads one in place of it.
+  /// Writes a byte, or returns the one read.
   mutating func code(_ byte: UInt8) -> UInt8 {
     let byte = each { coder, i in
       let middle = coder.middle()
@@ -266,9 +265,9 @@ private struct LinkCoder {
     return byte
   }
 
-  /// What was written; zeros at the end go without saying.
+  /// The bytes written, without trailing zeros, which the reader supplies.
   func finished() -> [UInt8] {
-    // The shortest number within what is left: its further bytes are zero.
+    // Ends with the shortest number within the remaining interval; its further bytes are zero.
     var end: [UInt8] = []
     for length in UInt32(1)...4 {
       let unit = UInt64(1) << (32 - 8 * length)
@@ -280,7 +279,7 @@ private struct LinkCoder {
     return bytes + end
   }
 
-  /// Goes through the eight bits of a byte, the first the highest, learns each, and gives the byte.
+  /// Codes the eight bits of a byte, highest first, updates the model after each, and returns the byte.
   @discardableResult
   private mutating func each(_ bit: (inout LinkCoder, UInt8) -> Bool) -> UInt8 {
     var node: UInt64 = 1
@@ -302,7 +301,7 @@ private struct LinkCoder {
     return UInt8(node & 0xFF)
   }
 
-  /// Where the interval is divided: below it lies a 1. Longer memories, surer ones and older ones count for more.
+  /// The split point of the interval; the part below it codes a 1. Longer, more certain and more often seen contexts weigh more.
   private func middle() -> UInt32 {
     var (sum, weights) = (UInt64(0), UInt64(0))
     for (order, place) in places.enumerated() where counts[place] > 0 {
@@ -315,7 +314,7 @@ private struct LinkCoder {
     return low + UInt32((UInt64(high - low) * chance) >> 16)
   }
 
-  /// Hands over the leading bytes on which both ends of the interval agree.
+  /// Outputs the leading bytes on which both ends of the interval agree.
   private mutating func shift() {
     while (low ^ high) >> 24 == 0 {
       if isReading { window = window << 8 | UInt32(take()) } else { bytes.append(UInt8(high >> 24)) }
@@ -324,7 +323,7 @@ private struct LinkCoder {
   }
 }
 
-/// Bytes as characters that an address takes as they are (RFC 4648, base64url without padding).
+/// Bytes in characters that need no escaping in URLs (RFC 4648, base64url without padding).
 private enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
@@ -338,7 +337,7 @@ private enum Base64URL {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// The bytes; `nil` for what is no such text, also where bits are set that no byte holds.
+  /// Decodes; `nil` for invalid text, also if unused trailing bits are set.
   static func bytes(_ text: String) -> [UInt8]? {
     var out: [UInt8] = []
     var (value, count) = (0, 0)

@@ -1,19 +1,19 @@
 import Base
 import TicTacToe
 
-/// Reads PGN-shaped records one after another; hostile text is refused with line and column and never crashes.
+/// Reads PGN-like records one after another. Invalid text gives an error with line and column, never a crash.
 package struct RecordReader {
   private var cursor: ByteCursor
   private let isTooLong: Bool
   private let textStart: Int
   private let variants: [Variant]
 
-  /// Reads from UTF-8 bytes the games of some variants; a game of another is refused.
+  /// Makes a reader of UTF-8 bytes for some variants; a game of another is an error.
   package init(bytes: [UInt8], variants: [Variant] = [.classic]) {
     self.variants = variants
     isTooLong = bytes.count > Record.Limit.bytes
     cursor = ByteCursor(isTooLong ? [] : bytes)
-    // A byte-order mark is no character of the text.
+    // A byte-order mark is not part of the text.
     textStart = cursor.bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     cursor.offset = textStart
   }
@@ -39,7 +39,7 @@ package struct RecordReader {
       try readTag(into: &builder)
       let end = cursor.offset
       skipRemarks()
-      // Remarks that no further tag follows belong to the moves.
+      // Remarks that are not followed by a tag belong to the moves.
       if cursor.peek != UInt8(ascii: "[") { cursor.offset = end }
     }
     skipBlank()
@@ -114,7 +114,7 @@ package struct RecordReader {
     try builder.addTag(name, text, at: place, valueAt: valueStart, cursor)
   }
 
-  /// Reads one element of the move text; `true` when it was the result.
+  /// Reads one element of the move text; returns `true` for the result.
   private mutating func readElement(into builder: inout RecordBuilder) throws(NotationError) -> Bool {
     let place = cursor.offset
     guard let byte = cursor.peek else {
@@ -150,7 +150,7 @@ package struct RecordReader {
 }
 
 extension Record {
-  /// Reads exactly one record from PGN-shaped text.
+  /// Reads a PGN-like text that contains exactly one record.
   package init(text: String, variants: [Variant] = [.classic]) throws(NotationError) {
     var reader = RecordReader(bytes: Array(text.utf8), variants: variants)
     guard let record = try reader.next() else {
@@ -162,7 +162,7 @@ extension Record {
     self = record
   }
 
-  /// Reads every record of a PGN-shaped text.
+  /// Reads every record of a PGN-like text.
   package static func all(in text: String, variants: [Variant] = [.classic]) throws(NotationError) -> [Record] {
     var reader = RecordReader(bytes: Array(text.utf8), variants: variants)
     var records: [Record] = []

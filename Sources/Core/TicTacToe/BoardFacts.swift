@@ -1,4 +1,4 @@
-/// A position of any of the three games as people look at it: what is drawn, said and pressed follows from it alone.
+/// The facts of a position of any game that a display needs: drawing, speech and input depend on these alone.
 package struct BoardFacts: Sendable, Hashable {
   package let variant: Variant
   package let turn: Player
@@ -8,11 +8,11 @@ package struct BoardFacts: Sendable, Hashable {
   /// The cells that may be marked.
   package let allowed: MoveSet
   package let last: Cell?
-  /// The mark that the next move takes away.
+  /// The mark that the next move removes.
   package let fading: Cell?
-  /// The completed lines of a 3×3 board that is won.
+  /// The completed lines of a won 3×3 board.
   package let lines: [MoveSet]
-  /// How the nine boards of Ultimate stand; `nil` of the other games.
+  /// The status of Ultimate's nine boards; `nil` for the other games.
   package let boards: Boards?
 
   /// The nine boards of Ultimate.
@@ -21,24 +21,24 @@ package struct BoardFacts: Sendable, Hashable {
     package let o: SquareSet
     /// The boards that are won or full.
     package let closed: SquareSet
-    /// The boards in which the next move may be made.
+    /// The boards in which the side to move may play.
     package let lit: SquareSet
 
     package subscript(player: Player) -> SquareSet { player == .x ? x : o }
 
     package func winner(of board: Square) -> Player? { x.contains(board) ? .x : o.contains(board) ? .o : nil }
 
-    /// The boards with which a side would have three in a line.
+    /// The open boards that would complete a line of three boards for a side.
     package func threats(of player: Player) -> SquareSet {
       Line.completions(of: self[player]).subtracting(closed)
     }
 
-    /// The lines of three boards that a side has.
+    /// The lines of three boards that either side has completed.
     package var lines: [SquareSet] {
       Line.all.filter { $0.isSubset(of: x) || $0.isSubset(of: o) }
     }
 
-    /// The one board in which the next move must be made.
+    /// The only board in which the side to move may play; `nil` if there are several.
     package var target: Square? { lit.count == 1 ? lit.first : nil }
   }
 
@@ -78,9 +78,9 @@ package struct BoardFacts: Sendable, Hashable {
 extension Variant {
   package var cells: [Cell] { (0..<cellCount).map { Cell($0) } }
 
-  /// The board of the nine that a cell of Ultimate lies on.
+  /// The small board of a cell of Ultimate; `nil` for the other games.
   package func board(of cell: Cell) -> Square? { self == .ultimate ? Square(cell.index / 9) : nil }
 
-  /// The place of a cell on its 3×3 board.
+  /// The cell's place on its small board.
   package func place(of cell: Cell) -> Square { Square(cell.index % 9) }
 }

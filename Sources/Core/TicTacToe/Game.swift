@@ -1,14 +1,14 @@
-/// A rule that a refused command would have broken.
+/// The rule that a refused command would break.
 package enum RuleViolation: Error, Sendable, Hashable {
-  /// The game has a result already.
+  /// The game is over.
   case gameIsOver
-  /// The cell holds a mark already (classic).
+  /// The cell is marked already (classic).
   case occupied(Square)
   /// The cell may not be marked now (the other games).
   case notAllowed(Cell)
 }
 
-/// Why a game ended.
+/// The reason a game ended.
 package enum Termination: String, Sendable, Hashable, CaseIterable {
   /// A completed line or a full board.
   case normal
@@ -18,12 +18,12 @@ package enum Termination: String, Sendable, Hashable, CaseIterable {
   case time
   /// Both sides agreed to a draw.
   case agreement
-  /// The game was given up without a result.
+  /// The game was abandoned without a result.
   case abandoned
   /// A side broke the rules of the match (an engine that crashed, cheated or hung).
   case forfeit
 
-  /// How a game that the board has not ended may end with a result; the usual way first.
+  /// The ways in which a game with this outcome can end without a final move; the usual one first.
   package static func byHand(_ outcome: Outcome?) -> [Termination] {
     switch outcome {
     case .win: [.resignation, .time, .forfeit]
@@ -33,7 +33,7 @@ package enum Termination: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// The end of a game: who won, if anyone, and why; an abandoned game has no outcome.
+/// The end of a game: result and reason. An abandoned game has no outcome.
 package struct GameEnd: Sendable, Hashable {
   /// The result, `nil` when the game was abandoned.
   package let outcome: Outcome?
@@ -46,20 +46,20 @@ package struct GameEnd: Sendable, Hashable {
   }
 }
 
-/// A game as a value: where it started, what was played, what is offered, how it ended.
+/// A game as a value: start, moves, draw offer, end.
 ///
-/// `variant` says which of the three games it is. `start`, `moves` and `position` read a classic game; `startState`, `cells`
-/// and `state` read any.
+/// `variant` is one of the three games. `start`, `moves` and `position` are for classic games; `startState`, `cells` and `state` for
+/// any.
 package struct Game: Sendable, Hashable {
   /// The position before the first move.
   package let startState: VariantState
   /// The cells marked, in order.
   package private(set) var cells: [Cell] = []
-  /// The position now.
+  /// The current position.
   package private(set) var state: VariantState
-  /// The end, once there is one.
+  /// The end; `nil` while the game is live.
   package private(set) var end: GameEnd?
-  /// The side whose draw offer stands in a live game, as a record says.
+  /// The side with an open draw offer in a live game, from a record.
   package var drawOffer: Player?
 
   /// Starts a game from a position.
@@ -79,7 +79,7 @@ package struct Game: Sendable, Hashable {
   /// The position before the first move of a classic game.
   package var start: Position { Game.position(of: startState) }
 
-  /// The position now of a classic game.
+  /// The current position of a classic game.
   package var position: Position { Game.position(of: state) }
 
   /// The moves of a classic game, in order.
@@ -90,7 +90,7 @@ package struct Game: Sendable, Hashable {
     return position
   }
 
-  /// Whether it began from the start of the rules.
+  /// Whether the game began from the variant's start position.
   package var isFromStart: Bool { startState == VariantState(startOf: variant) }
 
   /// Whether the game has ended.
@@ -99,10 +99,10 @@ package struct Game: Sendable, Hashable {
   /// The side to move.
   package var turn: Player { state.turn }
 
-  /// The side that made, or makes, the move with a number from 0.
+  /// The side that makes the move with an index from 0.
   package func mover(ofMove index: Int) -> Player { index % 2 == 0 ? startState.turn : startState.turn.opponent }
 
-  /// Marks a cell for the side to move; a standing draw offer lapses.
+  /// Marks a cell for the side to move and cancels an open draw offer.
   package mutating func play(_ cell: Cell) throws(RuleViolation) {
     guard end == nil else { throw .gameIsOver }
     guard state.moves.contains(cell) else {
@@ -117,19 +117,19 @@ package struct Game: Sendable, Hashable {
   /// Marks a cell of a 3×3 board.
   package mutating func play(_ square: Square) throws(RuleViolation) { try play(Cell(rawValue: square.rawValue)) }
 
-  /// Ends the game: a resignation or a fallen flag of `player` gives the other side the win.
+  /// Ends the game with a loss of `player`, by resignation or on time.
   package mutating func lose(_ player: Player, by termination: Termination) throws(RuleViolation) {
     guard end == nil else { throw .gameIsOver }
     finish(GameEnd(outcome: .win(player.opponent), termination: termination))
   }
 
-  /// Ends a live game as a record or a referee says.
+  /// Ends a live game as a record or a referee decides.
   package mutating func finish(_ end: GameEnd) {
     drawOffer = nil
     self.end = end
   }
 
-  /// Takes the last move back, with the end it may have caused; returns it, or `nil` if there is none.
+  /// Takes back the last move, and the end if it caused one; returns it, or `nil` if there is none.
   @discardableResult
   package mutating func undo() -> Cell? {
     guard let last = cells.last else { return nil }

@@ -7,7 +7,7 @@ package enum Line {
     0b100_010_001, 0b001_010_100,
   ].map { SquareSet(rawValue: $0) }
 
-  /// Whether the marks hold a complete line; arithmetic on the mask alone, since a table would cost its lazy start.
+  /// Whether the marks contain a line; by arithmetic, as a static table would need lazy initialisation.
   package static func hasLine(_ marks: SquareSet) -> Bool {
     let m = marks.rawValue
     let rows = m & m &>> 1 & m &>> 2 & 0b001_001_001
@@ -17,10 +17,10 @@ package enum Line {
     return rows | columns | falling | rising != 0
   }
 
-  /// The cells whose two companions on some line are all marked, whether or not the cell itself is.
+  /// The cells whose two neighbours on some line are both marked, whether or not the cell itself is marked.
   package static func completions(of marks: SquareSet) -> SquareSet {
     let m = marks.rawValue
-    // Each line is rotated onto itself by one and by two places; both companions meet where the two rotations do.
+    // Rotates each line by one and by two places; a cell's two neighbours are marked where both rotations have a bit.
     let rows =
       ((m &<< 1 & 0o666) | (m &>> 2 & 0o111)) & ((m &<< 2 & 0o444) | (m &>> 1 & 0o333))
     let columns = ((m &<< 3) | (m &>> 6)) & ((m &<< 6) | (m &>> 3)) & 0x1FF

@@ -1,13 +1,12 @@
 import Base
 
 extension Position {
-  /// The FEN-like form: rows from the top, digits for runs of empty cells, then the side to move: `X1O/1X1/3 o`.
+  /// The FEN-like notation: rows from the top, digits for runs of empty cells, then the side to move: `X1O/1X1/3 o`.
   package var notation: String {
     "\(Variant.classic.rows(x: MoveSet(x), o: MoveSet(o))) \(turn.text)"
   }
 
-  /// Reads the FEN-like form; letters of either case, the side to move may be left out. Only positions that legal play
-  /// can reach are read.
+  /// Parses the FEN-like notation of a reachable position; letters of either case, the side to move is optional.
   package init(notation: String) throws(NotationError) {
     var cursor = try ByteCursor(notation, of: .classic)
     let rows = try Variant.classic.readRows(from: &cursor)

@@ -1,11 +1,11 @@
-/// How a finished game ended.
+/// The result of a finished game.
 @frozen
 package enum Outcome: Sendable, Hashable {
   case win(Player)
   case draw
 }
 
-/// The marks on the board; the side to move follows from their numbers, X first.
+/// The marks on the board. The side to move follows from their numbers, as X moves first.
 @frozen
 package struct Position: Sendable, Hashable {
   /// The cells X has marked.
@@ -16,7 +16,7 @@ package struct Position: Sendable, Hashable {
   /// The empty board, X to move.
   package static let start = Position(x: [], o: [])
 
-  /// Makes a position from disjoint mark sets that are known to be consistent; see `isReachable`.
+  /// Makes a position; the sets must be disjoint and consistent, see `isReachable`.
   package init(x: SquareSet, o: SquareSet) {
     (self.x, self.o) = (x, o)
   }
@@ -29,10 +29,10 @@ package struct Position: Sendable, Hashable {
     x.contains(square) ? .x : o.contains(square) ? .o : nil
   }
 
-  /// The number of marks, 0–9; the ply that comes next.
+  /// The number of marks, 0–9, which is also the index of the next ply.
   package var ply: Int { x.count + o.count }
 
-  /// The side to move (also defined, by count, when the game is over).
+  /// The side to move, by the numbers of marks; defined after the end too.
   package var turn: Player { x.count == o.count ? .x : .o }
 
   /// The empty cells.
@@ -49,10 +49,10 @@ package struct Position: Sendable, Hashable {
     return empty.isEmpty ? .draw : nil
   }
 
-  /// Whether the position can arise from the empty board by legal play; masks that overlap or leave the board cannot.
+  /// Whether legal play can lead to the position; false for masks that overlap or have bits beyond the board.
   package var isReachable: Bool {
     guard (x.rawValue | o.rawValue) & ~SquareSet.full.rawValue == 0, x.rawValue & o.rawValue == 0 else { return false }
-    // Only the side that moved last can have a line. One mark is in all its lines, so that the position before had none.
+    // Only the last mover can have a line. All its lines share the last mark, so the position before had none.
     switch x.count - o.count {
     case 0: return !Line.hasLine(x)
     case 1: return !Line.hasLine(o)
@@ -60,10 +60,10 @@ package struct Position: Sendable, Hashable {
     }
   }
 
-  /// The cells that may be marked: the empty ones, none once the game is over.
+  /// The empty cells; none after the end.
   package var legalMoves: SquareSet { winner == nil ? empty : [] }
 
-  /// The position after the side to move marks an empty cell of a live game; anything else is a programming error.
+  /// The position after the side to move marks an empty cell; requires a legal move.
   package func playing(_ square: Square) -> Position {
     precondition(legalMoves.contains(square), "\(square.name) is not legal in \(x.rawValue)/\(o.rawValue)")
     var next = self

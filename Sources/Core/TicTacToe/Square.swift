@@ -4,13 +4,13 @@ package struct Square: RawRepresentable, Sendable, Hashable, Comparable {
   /// The index 0–8 in reading order.
   package let rawValue: UInt8
 
-  /// Makes the cell with an index in reading order, or `nil` outside 0–8.
+  /// Makes the cell with an index in reading order; `nil` outside 0–8.
   package init?(rawValue: UInt8) {
     guard rawValue < 9 else { return nil }
     self.rawValue = rawValue
   }
 
-  /// Makes the cell with an index known to be in 0–8; anything else is a programming error.
+  /// Makes the cell with an index, which must be in 0–8.
   package init(_ index: Int) {
     precondition((0..<9).contains(index), "cell index \(index) is outside 0–8")
     rawValue = UInt8(index)
@@ -41,7 +41,7 @@ package struct Square: RawRepresentable, Sendable, Hashable, Comparable {
     rawValue = (0x33 - row) * 3 + (column - 0x61)
   }
 
-  /// The cell with the given chess-like name or reading-order digit (`1` top left … `9` bottom right).
+  /// Makes the cell from a chess-like name or a digit in reading order (`1` top left … `9` bottom right).
   package init?(name: some StringProtocol) {
     var bytes = name.utf8.makeIterator()
     switch (bytes.next(), bytes.next(), bytes.next()) {
@@ -106,13 +106,13 @@ package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence,
   /// Adds a cell.
   package mutating func insert(_ square: Square) { rawValue |= SquareSet(square).rawValue }
 
-  /// Whether there is no cell in it.
+  /// Whether the set has no cell.
   package var isEmpty: Bool { rawValue == 0 }
 
   /// The number of cells, 0–9.
   package var count: Int { rawValue.nonzeroBitCount }
 
-  /// The lowest cell in reading order, or `nil` of the empty set.
+  /// The first cell in reading order; `nil` for the empty set.
   package var first: Square? { isEmpty ? nil : Square(rawValue.trailingZeroBitCount) }
 
   /// Iterates the cells in reading order.

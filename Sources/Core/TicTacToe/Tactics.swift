@@ -1,10 +1,10 @@
 extension Position {
-  /// The empty cells with which a side would complete a line at once.
+  /// The empty cells that would complete a line for a side at once.
   package func winningSquares(for player: Player) -> SquareSet {
     Line.completions(of: self[player]).intersection(empty)
   }
 
-  /// The empty cells with which a side would come to threaten two or more cells at once.
+  /// The empty cells that would give a side two or more winning threats.
   package func forkSquares(for player: Player) -> SquareSet {
     var result: SquareSet = []
     for square in empty {
@@ -15,7 +15,7 @@ extension Position {
     return result
   }
 
-  /// The complete lines of a side, as masks.
+  /// The completed lines of a side, as masks.
   package func completedLines(of player: Player) -> [SquareSet] {
     Line.all.filter { $0.isSubset(of: self[player]) }
   }

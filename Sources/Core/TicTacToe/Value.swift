@@ -11,13 +11,13 @@ package enum Value: Int8, Sendable, Hashable, Comparable {
   package static func < (a: Value, b: Value) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What an oracle says of a move.
+/// The oracle's judgement of a move.
 package struct MoveValues: Sendable, Hashable {
   /// The value of the position before the move, for the mover.
   package let before: Value
   /// The value of the position after the move, for the mover.
   package let after: Value
-  /// Whether the move was the only one, of two or more, that kept the value.
+  /// Whether it was the only value-preserving move of two or more.
   package let isOnlyMove: Bool
 
   package init(before: Value, after: Value, isOnlyMove: Bool) {

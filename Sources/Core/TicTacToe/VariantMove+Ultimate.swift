@@ -1,25 +1,24 @@
-/// What is true of the nine boards after a move of Ultimate; of other games nothing of it is.
+/// Facts about the nine boards after a move of Ultimate; false, zero or empty for the other games.
 extension VariantMove {
-  /// Whether the mover has won the board that it played on.
+  /// Whether the move won the small board it was played on.
   package var winsBoard: Bool {
     if case .ultimate(let state) = after { return state.boards(of: mover).contains(Square(board)) }
     return false
   }
 
-  /// Whether the move has filled the board that it played on, and nobody has won it.
+  /// Whether the move filled its small board without a winner.
   package var fillsBoard: Bool {
     if case .ultimate(let state) = after { return state.closed.contains(Square(board)) && !winsBoard }
     return false
   }
 
-  /// The board to which the move sends; `nil` where the next move may go to any.
+  /// The board to which the move sends the opponent; `nil` if any board is allowed.
   package var sendsTo: Int? {
     guard case .ultimate(let state) = after, state.target != Ultimate.anyBoard else { return nil }
     return Int(state.target)
   }
 
-  /// The numbers of the three boards, or more, that won the game, the one that was won last at the end; none of other games
-  /// and ends.
+  /// The three or more boards that won the game, the last one won at the end; empty for other games and results.
   package var winningBoards: [Int] {
     guard case .ultimate(let state) = after, outcome == .win(mover) else { return [] }
     let boards = state.boards(of: mover)
@@ -29,10 +28,10 @@ extension VariantMove {
     return line.map { $0.index }.filter { $0 != board } + [board]
   }
 
-  /// Whether the mover had no other choice worth the name: one cell alone, or all others lost at once.
+  /// Whether the mover had no real choice: a single legal move, or every other move let the opponent win at once.
   package var isForced: Bool { after.variant == .ultimate && (before.moves.count == 1 || isOnlyMove) }
 
-  /// How many moves, counted up to `most`, would not have let the opponent win at once.
+  /// The number of moves that would not let the opponent win at once, counted up to `most`.
   func savingMoves(most: Int) -> Int {
     guard case .ultimate(let state) = before else { return 0 }
     var count = 0
@@ -45,7 +44,7 @@ extension VariantMove {
 }
 
 extension Ultimate.State {
-  /// The open boards with which a side would have three in a line, and on which it can still have a line.
+  /// The open boards that would complete a line of boards for a side and on which it can still complete a line.
   package func prospects(of player: Player) -> SquareSet {
     var found: SquareSet = []
     for board in Line.completions(of: boards(of: player)).subtracting(closed) {

@@ -1,20 +1,20 @@
-/// What one move of any of the three games did, for code that is not specialised to one of them.
+/// The facts of one move of any game, for code that is not specialised to one of them.
 ///
-/// Its facts are those of a line on the 3×3 board; of Ultimate they are those of the small board that was played on, and
-/// what is true of the nine is in `VariantMove+Ultimate.swift`.
+/// In Ultimate the facts about lines concern the small board played on; those about the nine boards are in
+/// `VariantMove+Ultimate.swift`.
 package struct VariantMove: Sendable, Hashable {
   /// The position before the move.
   package let before: VariantState
   /// The position after the move.
   package let after: VariantState
-  /// The cell just marked.
+  /// The cell marked.
   package let cell: Cell
   /// The result if the move ended the game.
   package let outcome: Outcome?
-  /// What the move was worth; `nil` where no oracle was asked.
+  /// The oracle's judgement of the move; `nil` if none was asked.
   package let values: MoveValues?
 
-  /// Reads the facts of a legal move; whoever has an oracle hands in what it says.
+  /// Reads the facts of a legal move. `values` is the oracle's judgement, if there is one.
   package init(_ cell: Cell, in before: VariantState, values: MoveValues? = nil) {
     var after = before
     outcome = after.play(cell)
@@ -27,33 +27,33 @@ package struct VariantMove: Sendable, Hashable {
   /// The number of the move, from 1.
   package var ply: Int { after.plies }
 
-  /// The number of the small board that was played on; 0 where there is one board.
+  /// The number of the small board played on; 0 if there is only one.
   package var board: Int { cell.index / 9 }
 
-  /// The cell on its small board.
+  /// The cell's place on its small board.
   package var square: Square { Square(cell.index % 9) }
 
-  /// The cells with which the mover now threatens to complete a line.
+  /// The cells that would complete a line for the mover next.
   package var threats: SquareSet { outcome == nil ? after.winningSquares(for: mover, on: board) : [] }
 
-  /// The cells with which the opponent now threatens to complete a line.
+  /// The cells that would complete a line for the opponent next.
   package var opposingThreats: SquareSet {
     outcome == nil ? after.winningSquares(for: mover.opponent, on: board) : []
   }
 
-  /// Whether the move took a cell with which the opponent would have completed a line.
+  /// Whether the move took a cell that would have completed a line for the opponent.
   package var isBlock: Bool { before.winningSquares(for: mover.opponent, on: board).contains(square) }
 
-  /// Whether the mover now threatens two or more cells, and did not before.
+  /// Whether the mover has two or more threats after the move and had fewer before.
   package var isFork: Bool { threats.count >= 2 && before.winningSquares(for: mover, on: board).count < 2 }
 
-  /// Whether the move lost value; in Ultimate, whether it lets the opponent win at once where another would not have.
+  /// Whether the move lost value; in Ultimate, whether it lets the opponent win at once although another move would not have.
   package var isMistake: Bool {
     if case .ultimate(let state) = after { return state.isGiven && savingMoves(most: 1) > 0 }
     return values.map { $0.after < $0.before } ?? false
   }
 
-  /// Whether the move was the only one, of two or more, that kept the value; in Ultimate, that did not lose at once.
+  /// Whether it was the only value-preserving move of two or more; in Ultimate, the only one that did not lose at once.
   package var isOnlyMove: Bool {
     if case .ultimate(let state) = after {
       return !state.isGiven && before.moves.count >= 2 && savingMoves(most: 2) == 1
@@ -61,8 +61,7 @@ package struct VariantMove: Sendable, Hashable {
     return values?.isOnlyMove ?? false
   }
 
-  /// Whether one side now has a winning threat that can no longer be parried; in Ultimate, whether a side now needs one
-  /// more board for three in a line.
+  /// Whether a side now has a winning threat that cannot be parried; in Ultimate, whether a side now needs one more board for a line.
   package var isDecisive: Bool {
     guard outcome == nil else { return false }
     if case .ultimate(let state) = after { return !state.prospects(of: .x).union(state.prospects(of: .o)).isEmpty }
@@ -76,13 +75,13 @@ package struct VariantMove: Sendable, Hashable {
     return position.completedLines(of: mover).reduce(into: []) { if $1.contains(square) { $0.formUnion($1) } }
   }
 
-  /// The mark that the move took away, if the rules do so.
+  /// The mark that the move removed, in Infinite.
   package var removed: Square? {
     if case .infinite(let state) = before { return state.board[state.board.turn].fading }
     return nil
   }
 
-  /// How often the position after the move has stood before it.
+  /// The number of times the position after the move had occurred before.
   package var repetitions: Int {
     if case .infinite(let state) = after { return state.repetitions }
     return 0
@@ -90,7 +89,7 @@ package struct VariantMove: Sendable, Hashable {
 }
 
 extension VariantState {
-  /// The marks on a small board; of other games, on the board.
+  /// The marks on a small board, or on the only board of the other games.
   package func position(on board: Int) -> Position {
     switch self {
     case .classic(let position): position
@@ -99,7 +98,7 @@ extension VariantState {
     }
   }
 
-  /// The empty cells of a small board with which a side would complete a line there, were it to move there.
+  /// The empty cells of a small board that would complete a line there for a side, if it were to move.
   package func winningSquares(for player: Player, on board: Int = 0) -> SquareSet {
     switch self {
     case .classic(let position): position.winningSquares(for: player)
@@ -111,8 +110,7 @@ extension VariantState {
 }
 
 extension Infinite.Board {
-  /// The cells that may be marked now and would complete a line of a side, were it to move: the mark that would fade is
-  /// not counted.
+  /// The cells that may be marked now and would complete a line for a side, if it were to move; its fading mark does not count.
   package func winningSquares(for player: Player) -> SquareSet {
     let marks = self[player]
     let kept = marks.fading.map { marks.set.subtracting(SquareSet($0)) } ?? marks.set

@@ -1,6 +1,6 @@
 import Base
 
-/// Three in a line on the 3×3 board; the state is `Position`, a cell is a `Square` of the same number.
+/// Three in a line on the 3×3 board. The state is a `Position`; cells and `Square`s have the same numbers.
 package enum Classic: Rules {
   package static var variant: Variant { .classic }
   package static var start: Position { .start }

@@ -1,24 +1,23 @@
 import Base
 
-/// The 3×3 board with three marks a side: the fourth mark takes the side's oldest away in the same move.
+/// The 3×3 board with three marks per side: the fourth mark removes the side's oldest in the same move.
 ///
-/// The oldest mark still holds its cell while the move is chosen, so that its cell may not be marked in that move. A game
-/// is drawn after 100 plies, and when the same position (marks, their order and the side to move) stands for the third
-/// time.
+/// The oldest mark's cell is still occupied when the move is chosen, so the move cannot use it. A game is drawn after 100 plies, or
+/// when a position (marks, their order and the side to move) occurs for the third time.
 package enum Infinite: Rules {
   package static var variant: Variant { .infinite }
   package static var start: State { State() }
 
-  /// The marks a side may have.
+  /// The most marks of a side.
   package static let markLimit = 3
-  /// The game is drawn after so many plies.
+  /// The plies after which a game is drawn.
   package static let plyLimit = 100
-  /// The game is drawn when a position stands so many times.
+  /// The number of occurrences of a position at which a game is drawn.
   package static let repetitionLimit = 3
 
   /// A side's marks from the oldest to the newest.
   package struct Marks: Sendable, Hashable {
-    /// Four bits a mark, the cell's index plus one; the oldest mark lowest, 0 for none.
+    /// Four bits per mark, oldest lowest: the cell's index plus one, 0 for none.
     package fileprivate(set) var rawValue: UInt16 = 0
 
     package var count: Int { (19 - rawValue.leadingZeroBitCount) / 4 }
@@ -31,10 +30,10 @@ package enum Infinite: Rules {
       return SquareSet(rawValue: bits >> 1)
     }
 
-    /// The mark that the next one takes away, if it does.
+    /// The mark that the next one removes; `nil` with fewer than three.
     package var fading: Square? { rawValue >> 8 == 0 ? nil : Square(Int(rawValue & 15) - 1) }
 
-    /// Adds the newest mark, and drops the oldest of three.
+    /// Appends the newest mark; removes the oldest of three.
     package mutating func append(_ square: Square) {
       if rawValue >> 8 != 0 { rawValue >>= 4 }
       rawValue |= (UInt16(square.rawValue) + 1) << (4 * UInt16(count))
@@ -54,10 +53,10 @@ package enum Infinite: Rules {
     /// The marks without their order.
     package var position: Position { Position(x: x.set, o: o.set) }
 
-    /// The side with a line.
+    /// The side that has a line.
     package var winner: Player? { position.winner }
 
-    /// The cells that may be marked: the empty ones, none once a side has a line.
+    /// The empty cells; none once a side has a line.
     package var moves: SquareSet { position.legalMoves }
 
     /// Marks an empty cell for the side to move.
@@ -66,19 +65,19 @@ package enum Infinite: Rules {
       turn = turn.opponent
     }
 
-    /// A number that no other board has.
+    /// A number that identifies the board.
     package var key: UInt32 { UInt32(x.rawValue) | UInt32(o.rawValue) << 12 | UInt32(turn.rawValue) << 24 }
   }
 
-  /// A board with what the drawing rules remember.
+  /// A board with the history that the drawing rules need.
   package struct State: Sendable, Hashable {
     package fileprivate(set) var board = Board()
     /// The plies played.
     package fileprivate(set) var plies = 0
-    /// The keys of the boards before this one. A state read from a text remembers none.
+    /// The keys of the earlier boards; empty for a state read from text.
     fileprivate var earlier: [UInt32] = []
 
-    /// How often this board has stood before.
+    /// The number of earlier occurrences of this board.
     package var repetitions: Int {
       let key = board.key
       return earlier.reduce(0) { $0 + ($1 == key ? 1 : 0) }
@@ -113,8 +112,8 @@ package enum Infinite: Rules {
 }
 
 extension Infinite {
-  /// X's marks from the oldest to the newest, O's marks, the side to move, and the plies played: `a3b2/c3 o 3`; `-` for
-  /// no marks. How often boards stood before is not in it.
+  /// X's marks from the oldest to the newest, O's marks, the side to move and the number of plies: `a3b2/c3 o 3`; `-` for no marks.
+  /// Earlier boards are not included.
   package static func notation(of state: State) -> String {
     func list(_ marks: Marks) -> String { marks.count == 0 ? "-" : marks.squares.map { $0.name }.joined() }
     return "\(list(state.board.x))/\(list(state.board.o)) \(state.board.turn.text) \(state.plies)"

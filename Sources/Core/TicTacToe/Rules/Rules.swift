@@ -1,28 +1,27 @@
 import Base
 
-/// The rules of one variant, for code that is specialised to it: search, random games and tables.
-///
-/// Records, wire and window are not generic: they ask `Variant`.
+/// The rules of one variant, for code specialised to it: search, random games and tables. Records, network and window use `Variant`
+/// instead.
 package protocol Rules: Sendable {
-  /// A position with all that the rules need to go on from it, the side to move included.
+  /// A position with all data that the rules need to continue, the side to move included.
   associatedtype State: Hashable, Sendable
 
   static var variant: Variant { get }
   /// The state before the first move.
   static var start: State { get }
   static func turn(in state: State) -> Player
-  /// The cells that may be marked; none once the game is over.
+  /// The cells that may be marked; none after the end.
   static func moves(_ state: State) -> MoveSet
-  /// The cells that a side holds.
+  /// The cells marked by a side.
   static func cells(of player: Player, in state: State) -> MoveSet
-  /// A side's cells from the oldest to the newest where the rules take marks away, else none.
+  /// A side's cells from the oldest to the newest if the rules remove marks, else empty.
   static func aging(of player: Player, in state: State) -> [Cell]
-  /// Marks a cell that `moves` allows and returns the result if that ends the game. Any other cell is a programming error.
+  /// Marks a cell of `moves` and returns the result if the game ends. Any other cell is a programming error.
   static func play(_ cell: Cell, _ state: inout State) -> Outcome?
   /// The result of a finished game, else `nil`.
   static func outcome(of state: State) -> Outcome?
 
-  /// - Throws: What is wrong with a text that is no state, and in which column.
+  /// - Throws: The error in an invalid text, with its column.
   static func state(notation: String) throws(NotationError) -> State
 }
 
@@ -63,17 +62,17 @@ package struct MoveSet: RawRepresentable, Sequence, Sendable, Hashable {
 
   package mutating func insert(_ cell: Cell) { rawValue |= 1 &<< UInt128(cell.rawValue) }
 
-  /// The cell with `rank` lower ones in the set; `rank` is below `count`.
+  /// The cell of the set that has `rank` lower ones; `rank` is below `count`.
   package func cell(rank: Int) -> Cell {
     var rest = rawValue
     for _ in 0..<rank { rest &= rest &- 1 }
     return Cell(rest.trailingZeroBitCount)
   }
 
-  /// A cell drawn with equal chances from a set that is not empty.
+  /// A random cell of a non-empty set, with equal chances.
   package func randomCell(using generator: inout SplitMix64) -> Cell { cell(rank: generator.below(count)) }
 
-  /// The cells from the lowest up.
+  /// Iterates the cells in ascending order.
   @frozen
   package struct Iterator: IteratorProtocol {
     var rest: UInt128

@@ -1,15 +1,14 @@
 import Base
 
-/// Nine boards in a square: the cell of a move is the board of the next one.
+/// Nine small boards in a square: a move's place on its board selects the board of the next move.
 ///
-/// Who is sent to a board that is won or full marks any open cell of any open board. Three boards in a line win; where
-/// nobody has them and nothing is left to mark, the game is drawn. Cell `9 · board + place`, boards and places in reading
-/// order.
+/// If that board is won or full, the next move may use any open board. Three won boards in a line win the game; if no cell is left, it
+/// is drawn. Cell `9 · board + place`, boards and places in reading order.
 package enum Ultimate: Rules {
   package static var variant: Variant { .ultimate }
   package static var start: State { State() }
 
-  /// The board to play in where there is a choice.
+  /// The value of `target` if any open board may be played in.
   package static let anyBoard = 9
 
   package struct State: Sendable, Hashable {
@@ -19,7 +18,7 @@ package enum Ultimate: Rules {
     /// The boards each side has won.
     package fileprivate(set) var xBoards: SquareSet = []
     package fileprivate(set) var oBoards: SquareSet = []
-    /// The boards that are won or full.
+    /// The boards that are won or full, and so closed to moves.
     package fileprivate(set) var closed: SquareSet = []
     /// The board to play in, 0–8, or `anyBoard`.
     package fileprivate(set) var target = UInt8(Ultimate.anyBoard)
@@ -39,7 +38,7 @@ package enum Ultimate: Rules {
       SquareSet(rawValue: target == Ultimate.anyBoard ? ~closed.rawValue & 0x1FF : 1 &<< UInt16(target))
     }
 
-    /// The cells that may be marked in a game that is not over.
+    /// The cells that may be marked, in a live game.
     @inline(__always)
     package var liveMoves: MoveSet {
       var boards: UInt128 = 0
@@ -51,7 +50,7 @@ package enum Ultimate: Rules {
       return MoveSet(rawValue: ~(x | o) & boards)
     }
 
-    /// The marks on all boards.
+    /// The number of marks on all boards.
     package var plies: Int { (x | o).nonzeroBitCount }
   }
 
@@ -84,7 +83,7 @@ package enum Ultimate: Rules {
 }
 
 extension Ultimate.State {
-  /// `Ultimate.play` for whoever took the cell from `Ultimate.moves`: it is not looked at again.
+  /// `Ultimate.play` without the legality check, for a cell taken from `Ultimate.moves`.
   @inline(__always)
   package mutating func mark(_ cell: Cell) -> Outcome? {
     let (board, place) = Int(cell.rawValue).quotientAndRemainder(dividingBy: 9)
@@ -105,14 +104,14 @@ extension Ultimate.State {
     }
     let isClosed = closed.rawValue &>> UInt16(truncatingIfNeeded: place) & 1 == 1
     target = isClosed ? UInt8(Ultimate.anyBoard) : UInt8(truncatingIfNeeded: place)
-    // Not `.full`: a constant of another file is looked up before each use.
+    // Not `.full`: a constant of another file would be loaded through an accessor at each use.
     return closed.rawValue == 0x1FF ? .draw : nil
   }
 }
 
 extension Ultimate {
-  /// The rows from the top, digits for runs of empty cells, the side to move, and the board to play in by the name it has
-  /// among the nine, or `-`: `9/9/9/9/4X4/9/9/9/9 o b2`.
+  /// The rows from the top with digits for runs of empty cells, the side to move, and the board to play in as a cell name of the 3×3
+  /// board, or `-` for any: `9/9/9/9/4X4/9/9/9/9 o b2`.
   package static func notation(of state: State) -> String {
     let target = state.target == anyBoard ? "-" : Square(Int(state.target)).name
     let rows = variant.rows(x: cells(of: .x, in: state), o: cells(of: .o, in: state))
@@ -133,7 +132,7 @@ extension Ultimate {
 }
 
 extension Ultimate.State {
-  /// Finds which boards are won or full.
+  /// Determines the won and full boards.
   fileprivate mutating func closeBoards(_ cursor: ByteCursor) throws(NotationError) {
     for board in Square.all {
       let position = position(on: board.index)
@@ -170,7 +169,7 @@ extension Ultimate.State {
         throw cursor.error(at: place, "the board to play in is - before the first move and after the last")
       }
       guard !closed.contains(board) else { throw cursor.error(at: place, "board \(board.name) is won or full") }
-      // The board to play in is the place of the last move.
+      // The board to play in must be the place of one of the last mover's marks.
       let last = turn == .x ? o : x
       guard Square.all.contains(where: { Ultimate.board($0.index, of: last).contains(board) }) else {
         throw cursor.error(at: place, "no move of \(turn.opponent.letter) sends to board \(board.name)")

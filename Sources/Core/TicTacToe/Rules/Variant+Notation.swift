@@ -1,11 +1,11 @@
 import Base
 
-/// What the texts of positions share: the rows of the board, and the side to move.
+/// The common parts of position texts: the rows of the board, and the side to move.
 extension Variant {
-  /// The longest text of a position that is read, generously.
+  /// The most bytes of a position text; more than any valid one has.
   var notationLimit: Int { self == .ultimate ? 128 : 64 }
 
-  /// The rows from the top, digits for runs of empty cells: `X1O/1X1/3`.
+  /// Writes the rows from the top, with digits for runs of empty cells: `X1O/1X1/3`.
   func rows(x: MoveSet, o: MoveSet) -> String {
     var text = ""
     for row in 0..<side {
@@ -29,7 +29,7 @@ extension Variant {
     return text
   }
 
-  /// Reads the rows; letters of either case.
+  /// Parses the rows; letters of either case.
   func readRows(from cursor: inout ByteCursor) throws(NotationError) -> (x: MoveSet, o: MoveSet) {
     var (x, o) = (MoveSet(), MoveSet())
     for row in 0..<side {
@@ -64,14 +64,14 @@ extension Variant {
 }
 
 extension ByteCursor {
-  /// Begins to read a position; refuses one that is too long.
+  /// Starts parsing a position; throws if the text is too long.
   init(_ notation: String, of variant: Variant) throws(NotationError) {
     let limit = variant.notationLimit
     self.init(Array(notation.utf8.prefix(limit + 1)))
     guard bytes.count <= limit else { throw error(at: 0, "a position has at most \(limit) characters") }
   }
 
-  /// The side to move after so many marks.
+  /// The side to move after these numbers of marks; throws if they cannot occur.
   func turn(afterX x: Int, o: Int) throws(NotationError) -> Player {
     guard (0...1).contains(x - o) else {
       throw error(at: 0, "\(x) X against \(o) O: X moves first and sides alternate")
@@ -79,7 +79,7 @@ extension ByteCursor {
     return x == o ? .x : .o
   }
 
-  /// Reads the side to move.
+  /// Parses the side to move.
   mutating func readSide() throws(NotationError) -> Player {
     defer { offset += 1 }
     switch peek.map({ $0 | 0x20 }) {
@@ -89,7 +89,7 @@ extension ByteCursor {
     }
   }
 
-  /// Reads the side to move where the marks say which it is.
+  /// Parses the side to move and checks it against the marks.
   mutating func readSide(_ turn: Player) throws(NotationError) {
     let place = offset
     guard try readSide() == turn else { throw error(at: place, "the marks say that \(turn.letter) is to move") }

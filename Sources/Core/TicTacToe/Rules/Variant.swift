@@ -1,16 +1,16 @@
-/// The games that are played, for code that is not specialised to one of them.
+/// The three games, for code that is not specialised to one of them.
 package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// Three in a line on the 3×3 board.
   case classic
-  /// Classic with three marks a side: the fourth takes the oldest away.
+  /// Classic with three marks per side: the fourth removes the oldest.
   case infinite
-  /// Nine boards; the cell of a move is the board of the next one.
+  /// Nine small boards: a move's place on its board selects the board of the next move.
   case ultimate
 
   /// The names, for messages.
   package static let names = allCases.map { $0.rawValue }.joined(separator: ", ")
 
-  /// The name as PGN's tag `Variant` has it.
+  /// The value of PGN's tag `Variant`.
   package var title: String {
     switch self {
     case .classic: "Classic"
@@ -41,7 +41,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     return Cell((row / 3 * 3 + column / 3) * 9 + row % 3 * 3 + column % 3)
   }
 
-  /// The chess-like name of a cell over the whole board, `a1` bottom left.
+  /// The chess-like name of a cell on the whole board; `a1` is bottom left.
   package func name(of cell: Cell) -> String {
     let letters: [UInt8] = [
       UInt8(ascii: "a") + UInt8(column(of: cell)), UInt8(ascii: "0") + UInt8(side - row(of: cell)),
@@ -49,7 +49,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     return String(decoding: letters, as: UTF8.self)
   }
 
-  /// The cell with a chess-like name; on the 3×3 board also with a digit in reading order. `nil` for any other text.
+  /// The cell with a chess-like name, or on the 3×3 board with a digit in reading order; `nil` for other texts.
   package func cell(named name: some StringProtocol) -> Cell? {
     guard self == .ultimate else { return Square(name: name).map { Cell(rawValue: $0.rawValue) } }
     var bytes = name.utf8.makeIterator()

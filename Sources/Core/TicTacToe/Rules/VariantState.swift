@@ -15,9 +15,9 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// Reads the text that `notation` writes.
+  /// Parses a text that `notation` writes.
   ///
-  /// - Throws: What is wrong with a text that is no position of the variant, and in which column.
+  /// - Throws: The error in an invalid text, with its column.
   package init(_ variant: Variant, notation: String) throws(NotationError) {
     switch variant {
     case .classic: self = .classic(try Classic.state(notation: notation))
@@ -50,7 +50,7 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// The plies played before it.
+  /// The number of plies played.
   package var plies: Int {
     switch self {
     case .classic(let state): state.ply
@@ -59,7 +59,7 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// The cells that may be marked; none once the game is over.
+  /// The cells that may be marked; none after the end.
   package var moves: MoveSet {
     switch self {
     case .classic(let state): Classic.moves(state)
@@ -77,7 +77,7 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// Marks a cell that `moves` has and returns the result if that ends the game. Any other cell is a programming error.
+  /// Marks a cell of `moves` and returns the result if the game ends. Any other cell is a programming error.
   @discardableResult
   package mutating func play(_ cell: Cell) -> Outcome? {
     switch self {
@@ -93,7 +93,7 @@ package enum VariantState: Sendable, Hashable {
     }
   }
 
-  /// Why a cell that is not in `moves` may not be marked in a live game, to follow the cell's name.
+  /// The reason a cell outside `moves` may not be marked in a live game, as a predicate to follow the cell's name.
   package func refusal(of cell: Cell) -> String {
     if case .ultimate(let state) = self, !isMarked(cell) {
       if state.closed.contains(Square(cell.index / 9)) { return "is on a board that is won or full" }
@@ -102,6 +102,6 @@ package enum VariantState: Sendable, Hashable {
     return "is marked already"
   }
 
-  /// Whether a side holds a cell.
+  /// Whether the cell is marked.
   package func isMarked(_ cell: Cell) -> Bool { position(on: cell.index / 9)[Square(cell.index % 9)] != nil }
 }
