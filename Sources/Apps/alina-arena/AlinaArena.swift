@@ -4,7 +4,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// AI matches without a window.
+/// The command line of the arena: matches between computer players, without a window.
 @main
 struct AlinaArena: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -23,9 +23,9 @@ struct AlinaArena: ParsableCommand {
     ])
 
   static func main() {
-    // A reader that goes away is an error to report, not a signal to die of.
+    // Writing to a closed pipe returns an error that is reported, instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
-    // Those that are closed would be the games' file, or an engine's.
+    // Opens closed standard descriptors, which a file of games or an engine's pipe would otherwise receive.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     do {
       var command = try parseAsRoot(joined(Array(CommandLine.arguments.dropFirst())))
@@ -42,7 +42,7 @@ struct AlinaArena: ParsableCommand {
     }
   }
 
-  /// The words of each `-engine`, `-each` and `-sprt`, as cutechess-cli has them, in one argument.
+  /// Joins the words after each `-engine`, `-each` and `-sprt`, as cutechess-cli takes them, into one argument.
   private static func joined(_ arguments: [String]) -> [String] {
     let separators = ["-engine": EngineSettings.separator, "-each": EngineSettings.separator, "-sprt": ","]
     var result: [String] = []
@@ -65,10 +65,10 @@ struct AlinaArena: ParsableCommand {
   }
 }
 
-/// A line on the standard error.
+/// Writes a line to standard error.
 func tell(_ message: String) { writeError("alina-arena: \(message)\n") }
 
-/// The process between the arena and an engine.
+/// The process that the arena starts between itself and an engine, to end the engine with the arena.
 struct GuardCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "guard", abstract: "Runs an engine for the arena and dies with it.", shouldDisplay: false)
@@ -81,7 +81,7 @@ struct GuardCommand: ParsableCommand {
   }
 }
 
-/// One of our players as a UCI engine, or as the other side of many games of a program that learns.
+/// Runs one of Alina's players as a UCI engine, or as the opponent in many parallel games of a learning program.
 struct EngineCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "engine", abstract: "Plays as a UCI engine, or many games at once, on standard input and output.")

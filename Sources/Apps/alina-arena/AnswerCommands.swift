@@ -6,7 +6,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Exact results.
+/// Computes exact results.
 struct ExactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exact", abstract: "Computes the result of two memoryless players: exact fractions in classic.")
@@ -32,7 +32,7 @@ struct ExactCommand: ParsableCommand {
   }
 
   private func player(_ name: String, _ option: String) throws -> any MemorylessOpponent {
-    // The boxes are taken as they lie: `exact` is about players that do not change.
+    // Menace's boxes are frozen, as exact results exist only for players that do not change.
     guard let player = try PlayerSpec(name).memoryless(freezing: true) else {
       throw ArenaError(
         "\(option) '\(name)' has no exact result: it is not memoryless; allowed: \(PlayerSpec.memoryless), "
@@ -42,7 +42,7 @@ struct ExactCommand: ParsableCommand {
   }
 }
 
-/// Node counts.
+/// Counts the nodes of the game tree.
 struct PerftCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "perft", abstract: "Counts every move sequence to a depth.")
@@ -75,7 +75,7 @@ struct PerftCommand: ParsableCommand {
   }
 }
 
-/// Everything about a position.
+/// Prints value, distance and best moves of a position.
 struct SolveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "solve", abstract: "Prints value, distance and best moves of a position.")
@@ -98,7 +98,7 @@ struct SolveCommand: ParsableCommand {
   }
 }
 
-/// The game of the option `--rules`, which must be solved.
+/// The game of the option `--rules`; throws if it is not solved.
 private func solved(_ rules: String) throws(ArenaError) -> Variant {
   let variant = try Variant(option: rules)
   guard variant != .ultimate else {
@@ -107,7 +107,7 @@ private func solved(_ rules: String) throws(ArenaError) -> Variant {
   return variant
 }
 
-/// The state of the option `--position`.
+/// The state of the option `--position`; the start without it.
 private func state<R: Rules>(_ text: String?, _ rules: R.Type) throws(ArenaError) -> R.State {
   guard let text else { return R.start }
   do throws(NotationError) { return try R.state(notation: text) } catch {
@@ -115,7 +115,7 @@ private func state<R: Rules>(_ text: String?, _ rules: R.Type) throws(ArenaError
   }
 }
 
-/// A game explained.
+/// Explains games move by move.
 struct AnalyseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "analyse", abstract: "Explains games move by move: values, only moves, mistakes, accuracy.",
@@ -142,14 +142,14 @@ struct AnalyseCommand: ParsableCommand {
   }
 }
 
-/// The matchboxes.
+/// Trains the matchbox machine and shows its boxes.
 struct MenaceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "menace", abstract: "Teaches the matchbox machine and shows its boxes.",
     subcommands: [MenaceShow.self, MenaceTrain.self])
 }
 
-/// Shows boxes.
+/// Prints every box with its beads.
 struct MenaceShow: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows every box with its beads.")
 
@@ -162,7 +162,7 @@ struct MenaceShow: ParsableCommand {
   }
 }
 
-/// Teaches.
+/// Trains boxes by games against teachers.
 struct MenaceTrain: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "train", abstract: "Plays games against teachers and measures the boxes exactly as they fill.")

@@ -6,7 +6,7 @@ import MatchProtocol
 import Processes
 import TicTacToe
 
-/// Plays on a server, as any client does.
+/// Plays on a match server as an ordinary client.
 struct BotCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bot", abstract: "Plays any arena player on a match server, several games at once.",
@@ -30,7 +30,7 @@ struct BotCommand: ParsableCommand {
   @Flag(help: "Use TLS even on this machine.") var tls = false
   @Flag(help: "Use no TLS even to another machine.") var plain = false
 
-  /// Milliseconds in which a server must be there at first.
+  /// Milliseconds within which the first connection must succeed.
   private static let patience: Int64 = 20_000
 
   func run() throws {
@@ -75,7 +75,7 @@ struct BotCommand: ParsableCommand {
     }
     let begun = MatchClient.now
     while sessions.contains(where: { $0.remaining > 0 }) {
-      // A server that was there once is waited for.
+      // Once connected, a session waits for a lost server without limit.
       if MatchClient.now - begun > BotCommand.patience, !sessions.contains(where: \.hasBeenOnline) {
         throw ArenaError("no server at \(connect): \(sessions.lazy.compactMap(\.problem).first ?? "no answer")")
       }
@@ -89,27 +89,27 @@ struct BotCommand: ParsableCommand {
       }
     }
     for session in sessions { session.client.disconnect() }
-    usleep(100_000)  // the good byes are on their way
+    usleep(100_000)  // waits for the `bye` messages to be sent
   }
 }
 
-/// One session of a bot: seeks, plays, reports, until no game remains.
+/// One session of a bot: seeks, plays and reports until no game remains.
 private final class BotSession {
   let client: MatchClient
   var remaining = 0
   private(set) var hasBeenOnline = false
-  /// Why it is not online.
+  /// The reason it is not online.
   private(set) var problem: String?
-  /// Used by the thinking queue alone.
+  /// Used only on the queue `thinking`.
   private let player: StandalonePlayer
-  /// Where this session thinks, so that no other waits for it.
+  /// The queue that computes this session's moves, so that sessions do not wait for each other.
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
   private var room: String?
   private var isSeeking = false
-  /// When it may seek again after a refusal, and how long it waits after the next one, in milliseconds.
+  /// The earliest time of the next seek after a refusal, and the pause after the next refusal, in milliseconds.
   private var (retryAt, pause): (Int64, Int64) = (0, BotSession.firstPause)
-  /// The pauses between tries double from a second to half a minute.
+  /// The pause between seeks doubles from 1 s to 30 s.
   private static let (firstPause, longestPause): (Int64, Int64) = (1000, 30_000)
   private var reported: Set<MatchID> = []
   private var answered: [MatchID: Int] = [:]
@@ -133,7 +133,7 @@ private final class BotSession {
           client.perform(.answerDraw(m, accept: false))
         }
       case .movePutRight(let m, _, _, _): answered[m] = -1
-      // Too many messages are refused without the message that was refused.
+      // A refusal for too many messages does not name the refused message.
       case .refused(let code, let text, .seek?) where isSeeking, .refused(let code, let text, .join?) where isSeeking,
         .refused(let code, let text, nil) where isSeeking:
         guard [.busy, .rate, .occupied, .draining].contains(code) else { throw ArenaError("not paired: \(text)") }
@@ -166,7 +166,7 @@ private final class BotSession {
       let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
       print(m, side.text, "against", players[side.opponent].name, result, end.reason.rawValue)
       client.perform(.forget(m))
-      // An aborted game was none.
+      // Aborted games do not count.
       if end.outcome != nil { remaining = max(0, remaining - 1) }
     } else if view.canMove, answered[m] != view.state.moves.count, let side = view.you {
       let (state, moves, now) = (view.state.position, view.state.moves, MatchClient.now)
@@ -176,7 +176,7 @@ private final class BotSession {
       }
       thinking.async { [player, client] in
         let cell = player.move(in: state, after: moves, clocks: clocks)
-        // The game may be over, or back at an earlier move, by now.
+        // The game may have ended or changed while the player was thinking.
         guard let view = client.match(m), view.canMove, view.state.moves == moves else { return }
         if let cell { client.perform(.move(m, cell)) } else { client.perform(.resign(m)) }
       }

@@ -9,7 +9,7 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Which games become music, and where.
+/// The options for writing music of chosen games.
 struct ScoreOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -18,7 +18,7 @@ struct ScoreOptions: ParsableArguments {
   var render: String?
   @Option(help: ArgumentHelp("The music's rule file, by name or path.", valueName: "rules")) var scoreRules: String?
 
-  /// Finds out before any game is played whether the scores can be written.
+  /// Checks before the first game that the scores can be written.
   func prepared() throws -> GameScores? {
     guard let render else {
       guard scoreRules == nil else { throw ArenaError("--score-rules needs --render") }
@@ -32,16 +32,16 @@ struct ScoreOptions: ParsableArguments {
   }
 }
 
-/// Writes the music of a run's chosen games: in a run there is no window, so composer and synth meet the arena here.
+/// Writes the music of a run's chosen games. Composer and synthesizer are linked here, as the arena's library has neither.
 struct GameScores {
-  /// The forms a game is written in, as the ends of file names.
+  /// The file extensions written for each game.
   private static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]
 
-  /// Where the files go.
+  /// The output folder.
   let folder: String
   private let rules: ScoreRules
 
-  /// Makes the folder, and a file in it to see that it can be written.
+  /// Makes the folder, and checks with a temporary file that it is writable.
   init(folder: String, rules: ScoreRules) throws(ArenaError) {
     (self.folder, self.rules) = (folder, rules)
     let probe = "\(folder)/.alina-arena-\(getpid())"
@@ -54,8 +54,8 @@ struct GameScores {
     unlink(probe)
   }
 
-  /// Writes every chosen game, so many at a time, and names the files in it; `false` where it was interrupted. What an
-  /// earlier run left under a name that is not used now is removed.
+  /// Writes every chosen game, up to `threads` at a time, and stores the file names in it; `false` if interrupted. Removes files of an
+  /// earlier run whose names are not used now.
   func write(_ highlights: inout [Highlight], threads: Int, isInterrupted: @escaping @Sendable () -> Bool) throws
     -> Bool
   {

@@ -4,17 +4,17 @@ import Foundation
 import Processes
 import TicTacToe
 
-/// Set by SIGINT and SIGTERM; the second ends the program at once.
+/// Set by SIGINT and SIGTERM; a second signal ends the program at once.
 private let interruption = StopSignal()
 
 private func noteInterruption(_ signal: Int32) { if interruption.set() { _exit(130) } }
 
-/// When a progress line is shown.
+/// The condition for showing a progress line.
 enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
   case auto, never, always
 }
 
-/// What decides which games are played.
+/// The options that determine which games are played.
 struct GameOptions: ParsableArguments {
   @Option(help: "The game: classic, infinite or ultimate (default: classic).") var rules: String?
   @Option(help: "The first player of a match: it has X in the first game of each pair.") var x: String?
@@ -48,7 +48,7 @@ struct GameOptions: ParsableArguments {
   var shard: String?
   @Option(help: "The date in records, as 2026.11.21.") var date: String?
 
-  /// Applies what was given.
+  /// Copies the given options to a configuration.
   func apply(to configuration: inout RunConfiguration) throws(ArenaError) {
     var names = player
     if x != nil || o != nil {
@@ -96,7 +96,7 @@ struct GameOptions: ParsableArguments {
   }
 }
 
-/// What does not change the games.
+/// The options that do not change the games.
 struct OutputOptions: ParsableArguments {
   @Option(help: "Games at a time (default: cores).") var threads: Int?
   @Option(help: "Also write the games as PGN.") var pgn: String?
@@ -106,14 +106,14 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "Save menace's boxes after a match.") var saveMenace: String?
   @OptionGroup var score: ScoreOptions
 
-  /// The number of threads, checked.
+  /// The checked number of threads.
   func threadCount() throws(ArenaError) -> Int {
     let count = threads ?? ProcessInfo.processInfo.activeProcessorCount
     guard (1...256).contains(count) else { throw ArenaError("--threads \(count): 1–256") }
     return count
   }
 
-  /// Refuses before the first game what could not be written after the last; `games` is the file of games.
+  /// Throws before the first game if a later output could not be written; `games` is the file of games.
   func check(_ configuration: RunConfiguration, games: String?, force: Bool) throws(ArenaError) {
     if saveMenace != nil {
       let players = configuration.entrants.filter { if case .menace = $0.spec { true } else { false } }
@@ -125,11 +125,11 @@ struct OutputOptions: ParsableArguments {
     try checkPlaces(["--pgn": pgn, "--save-menace": saveMenace, "--trace": trace], besides: games, force: true)
   }
 
-  /// Plays, shows and writes what was asked for; `games` is the file of games, `isKept` if it is no temporary one.
+  /// Plays the games and writes the requested output. `games` is the file of games; `isKept` is false if it is temporary.
   func finish(_ run: inout Run, games: String?, isKept: Bool, scores: GameScores?) throws {
     signal(SIGINT, noteInterruption)
     signal(SIGTERM, noteInterruption)
-    // Whoever started us may have left them blocked; masks are inherited.
+    // Unblocks both signals, as the parent process may have blocked them and masks are inherited.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
@@ -143,7 +143,7 @@ struct OutputOptions: ParsableArguments {
     run.picksHighlights = scores != nil
     var report = try run.play()
     meter.finish()
-    // Words in quotes, as a shell wants them.
+    // Quotes words for a shell.
     func resume(_ more: [String] = []) -> String {
       let folders = Set(run.configuration.entrants.flatMap(\.whereabouts)).sorted().flatMap { ["--where", $0] }
       return (["alina-arena", "resume", games ?? ""] + folders + more).map {
@@ -171,7 +171,7 @@ struct OutputOptions: ParsableArguments {
   }
 }
 
-/// Plays games.
+/// Plays games and counts the results.
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "run", abstract: "Plays games and counts them.")
 
@@ -190,7 +190,7 @@ struct RunCommand: ParsableCommand {
     try checkPlaces(["--out": out], force: force)
     let scores = try output.score.prepared()
     var run = try Run(configuration, threads: output.threadCount(), guardExecutable: Installation.program)
-    // PGN is made from the games' file; without one it passes through a temporary.
+    // PGN is made from the file of games; without `--out` a temporary one is used.
     let games = out ?? output.pgn.map { $0 + ".jsonl.part" }
     run.output = games
     defer { if out == nil, let games { unlink(games) } }
@@ -198,7 +198,7 @@ struct RunCommand: ParsableCommand {
   }
 }
 
-/// Continues a file of games.
+/// Continues an interrupted file of games.
 struct ResumeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
@@ -224,7 +224,7 @@ struct ResumeCommand: ParsableCommand {
   }
 }
 
-/// Puts shards together.
+/// Merges shards of a run.
 struct MergeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "merge", abstract: "Puts the shards of a run together: the bytes that one machine would have written.")
@@ -244,7 +244,7 @@ struct MergeCommand: ParsableCommand {
   }
 }
 
-/// Simulates tests.
+/// Simulates sequential tests.
 struct SPRTCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sprt", abstract: "Simulates tests, to see how often they err and how many games they take.")
@@ -273,11 +273,11 @@ struct SPRTCommand: ParsableCommand {
   }
 }
 
-/// A line that tells how far a run has come.
+/// Shows the progress of a run in one line.
 final class ProgressMeter {
   private let isOn: Bool
   private var width = 0
-  /// When how many games were played, for the rate of the last seconds.
+  /// The number of games played at recent times, for the current rate.
   private var marks = [(time: Date(), games: 0)]
 
   init(mode: ProgressMode) {
@@ -297,7 +297,7 @@ final class ProgressMeter {
     }
     if let llr = progress.llr { line += String(format: ", LLR %.2f (%.2f, %.2f)", llr.ratio, llr.lower, llr.upper) }
     if let total = progress.total, rate > 0 {
-      // A test may end it before.
+      // A sequential test may end the run earlier.
       let left = Int((Double(total - progress.games) / rate).rounded(.up))
       line += ", \(progress.llr == nil ? "" : "at most ")\(left) s left"
     }

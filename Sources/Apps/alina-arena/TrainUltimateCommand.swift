@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import Opponents
 
-/// Learns what the top level knows of Ultimate.
+/// Trains the value function of Ultimate's top level.
 struct TrainUltimateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "train-ultimate", abstract: "Learns the values of Ultimate's top level from games with itself.",

@@ -7,7 +7,7 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// The command: parses arguments, calls one library function, tells errors in one line.
+/// The command line of the score tools. Errors are reported in one line.
 @main
 struct AlinaScore {
   static func main() {
@@ -20,7 +20,7 @@ struct AlinaScore {
         print(Root.fullMessage(for: error))
         exit(0)
       }
-      // A rule file's errors are told all at once, one a line; any other error is one line.
+      // All errors of a rule file are reported, one per line; other errors in one line.
       let line = Root.message(for: error).split(separator: "\n").first.map(String.init) ?? "failed"
       let told = (error as? ScoreFileError)?.description ?? line
       FileHandle.standardError.write(Data("alina-score: \(told)\n".utf8))
@@ -39,7 +39,7 @@ struct Root: ParsableCommand {
       Bench.self, Devices.self,
     ] + drawn)
 
-  /// What needs Cairo.
+  /// The subcommands that need Cairo.
   #if canImport(CCairo)
     private static let drawn: [any ParsableCommand.Type] = [MakeFilm.self]
   #else
@@ -163,7 +163,7 @@ struct Measure: ParsableCommand {
     print(json ? report.json : report.text, terminator: json ? "\n" : "")
   }
 
-  /// Draws the form of ten minutes of play.
+  /// Draws the form of ten minutes of simulated play.
   private func draw(_ path: String, _ variant: Variant, _ rules: ScoreRules) throws {
     let play = SimulatedPlay(games: 12, of: variant, seed: seed, rules: rules)
     var sound = OfflineSound(play.events, end: play.end)

@@ -32,7 +32,7 @@ struct Bench: ParsableCommand {
     defer { burners?.stop() }
     print("\(seconds) s of play, rules \(rules.name)\(load ? ", every core busy" : "")")
     print(Self.composing(rules))
-    /// The renderer of the whole mix with a piano: the modal one if none is given.
+    /// A renderer of the whole mix; `grand` is the piano, by default the modal one.
     func mix(_ grand: Instrument? = nil) -> (UnsafeMutablePointer<Float>, Int) -> Void {
       let engine = Engine(patch: Patch(rules))
       if let grand {
@@ -54,7 +54,7 @@ struct Bench: ParsableCommand {
     }
   }
 
-  /// What a bar costs between a move and its first note, in a hundred games of win-or-block players.
+  /// Measures the time to compose a bar after a move, over a hundred games of win-or-block players.
   private static func composing(_ rules: ScoreRules) -> String {
     var times: [Double] = []
     for record in ReferenceGames.games(100) {
@@ -70,7 +70,7 @@ struct Bench: ParsableCommand {
     return "composing a move's bar, \(times.count) of them: median \(shown[0]) ms, 99 % \(shown[1]), worst \(shown[2])"
   }
 
-  /// FluidSynth with the same notes and pedal, in its own runs of 64 frames, nothing around it.
+  /// FluidSynth alone with the same notes and pedal, rendered in blocks of 64 frames.
   private static func alone(_ piano: Instrument, _ events: [ScoreEvent]) -> (UnsafeMutablePointer<Float>, Int) -> Void {
     let kept = ScoreEvent.heard(events).filter { $0.kind == .note || $0.kind == .pedal }
     var actions: [(frame: Int64, isOff: Bool, event: ScoreEvent)] = kept.map { ($0.frame.rawValue, false, $0) }
@@ -138,7 +138,7 @@ struct Bench: ParsableCommand {
   }
 }
 
-/// Threads that do nothing but keep cores busy.
+/// Threads that keep cores busy.
 private final class Burners: Sendable {
   private let isOver = Atomic<Bool>(false)
 
@@ -148,7 +148,7 @@ private final class Burners: Sendable {
         var x: UInt64 = 1
         while !isOver.load(ordering: .relaxed) {
           for _ in 0..<100_000 { x = x &* 6_364_136_223_846_793_005 &+ 1 }
-          // Never true; the loop must not be taken away.
+          // Never true; keeps the compiler from removing the loop.
           if x == 0 { print(x) }
         }
       }

@@ -74,7 +74,7 @@ struct Edit: ParsableCommand {
     try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
   }
 
-  /// Plays the first bar of the reference games that has each sign, until somebody `interrupts`.
+  /// Plays, for each sign, the first bar of the reference games that has it, until `interrupts` returns true.
   private func play(_ rules: ScoreRules, on device: SoundDevices.Output, interrupts: () -> Bool) throws {
     let engine = Engine(patch: Patch(rules))
     for name in rules.signs.map(\.name) where sign ?? name == name {
@@ -108,16 +108,16 @@ struct Edit: ParsableCommand {
     return nil
   }
 
-  /// The keys of the terminal, each as it is pressed; standard input's bytes where that is none.
+  /// Reads single keys from the terminal, or bytes if standard input is not a terminal.
   private final class Keyboard {
-    /// What a key asks for.
+    /// The command of a key.
     enum Key {
       case quit, again
       case choose(Int)
       case turn(Int)
     }
 
-    /// The terminal's modes before they were changed: for signal handlers, which may call `tcsetattr` (POSIX.1-2017, 2.4.3).
+    /// The terminal's original modes, global because signal handlers restore them with `tcsetattr` (allowed by POSIX.1-2017, 2.4.3).
     private nonisolated(unsafe) static var before = termios()
     private let isTerminal: Bool
     private var isOver = false
@@ -142,7 +142,7 @@ struct Edit: ParsableCommand {
     var isPressed: Bool { wait(milliseconds: 0) }
 
     private func wait(milliseconds: Int32) -> Bool {
-      // What was printed is seen first.
+      // Shows the printed text before waiting.
       fflush(nil)
       if isOver {
         usleep(UInt32(milliseconds) * 1_000)
@@ -159,11 +159,11 @@ struct Edit: ParsableCommand {
       return nil
     }
 
-    /// What the next key asks for, if it is pressed within a while; the end of the input plays once more.
+    /// The next key's command, if one is pressed in time. At the end of the input it is `again`.
     func next(milliseconds: Int32) -> Key? {
       guard wait(milliseconds: milliseconds) else { return nil }
       guard var key = character() else { return .again }
-      // An arrow is an escape, a bracket and a letter.
+      // An arrow key sends an escape, a bracket and a letter.
       if key == "\u{1B}", isPressed, character() == "[", let letter = character() {
         key = ["A": "k", "B": "j", "C": "l", "D": "h"][letter] ?? key
       }

@@ -1,16 +1,15 @@
 import Glibc
 import Synchronization
 
-/// The signals by which a person, a service manager or a closing terminal ends a program, for a command that has something
-/// to finish first.
+/// Catches SIGINT, SIGTERM and SIGHUP for commands that must finish something before they end.
 enum EndSignal {
-  /// The number of the first that came; 0 for none.
+  /// The number of the first signal received; 0 for none.
   private static let received = Atomic<Int32>(0)
 
-  /// Keeps the signals from ending the program. A second one of the same kind ends it at once; one that is ignored, as by
-  /// `nohup`, stays so.
+  /// Installs handlers that only record the signal. A second signal of the same kind ends the program; an ignored signal (`nohup`)
+  /// stays ignored.
   static func watch() {
-    // The atomic is made here, since a handler may not wait for another thread that makes it.
+    // Initialises the atomic now, as a signal handler must not wait for a lazy initialisation in another thread.
     received.store(0, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP] {
       let before = signal(number) { number in
@@ -21,10 +20,10 @@ enum EndSignal {
     }
   }
 
-  /// Whether one has come since `watch`.
+  /// Whether a signal has come since `watch`.
   static var hasCome: Bool { received.load(ordering: .relaxed) != 0 }
 
-  /// Ends the program as the signal that came would have.
+  /// Ends the program by raising the received signal with its default action.
   static func obey() {
     let number = received.load(ordering: .relaxed)
     guard number != 0 else { return }

@@ -8,7 +8,7 @@ import ScoreIO
 import TicTacToe
 import Tintinnabuli
 
-/// The options of every command that plays one game.
+/// The options shared by all commands that take one game.
 struct GameOptions: ParsableArguments {
   @Argument(help: "The game's record; - reads standard input.") var game: String
   @Option(name: .customLong("game"), help: ArgumentHelp("Which game of a file of many, from 1.", valueName: "n"))
@@ -19,7 +19,7 @@ struct GameOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The side of the one local human; the record's own if not given.", valueName: "x|o"))
   var human: String?
 
-  /// What a player of a record is called on a score: an opponent by the name that players know, anybody else as it is kept.
+  /// A player's name as shown on a score: a level by its character, other players by the name in the record.
   static func called(_ name: String) -> String { Level.all.first { $0.name == name }?.character ?? name }
 
   func validate() throws {
@@ -28,7 +28,7 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.flatMap { Player(text: $0) } }
 
-  /// The rules asked for, else those the game was heard with; if they are not here, a line says so.
+  /// The rules given by the option, else those in the record; prints a line if those are not installed.
   func rules(for record: Record) throws -> ScoreRules {
     guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
     let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path
@@ -54,12 +54,12 @@ struct GameOptions: ParsableArguments {
   }
 }
 
-/// The piano of whatever is rendered.
+/// The option that selects the piano for rendering.
 struct PianoOption: ParsableArguments {
   @Option(name: .customLong("piano"), help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano"))
   var name = "modal"
 
-  /// The soundfont that a name stands for; `nil` for the modal piano.
+  /// The path of the named soundfont; `nil` for the modal piano.
   static func font(_ name: String) -> String? {
     name == "modal" ? nil : name == "grand" ? SampledPiano.standardFont : name
   }
@@ -71,17 +71,17 @@ struct PianoOption: ParsableArguments {
   }
 }
 
-/// A game file named on the command line; `-` is standard input.
+/// Reads game files named on the command line; `-` is standard input.
 enum GameFile {
   static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-  /// One of the three games by its name.
+  /// The variant with a name; throws for unknown names.
   static func variant(_ name: String) throws -> Variant {
     guard let variant = Variant(rawValue: name) else { throw ValidationError("--rules \(name): \(Variant.names)") }
     return variant
   }
 
-  /// The games of a file (PGN-like or JSON Lines), of any of the three, or of every such file of a directory, by name.
+  /// Reads the games of a file (PGN-like or JSON Lines, any variant), or of all such files of a directory, sorted by name.
   static func records(_ path: String) throws -> [Record] {
     var isDirectory: ObjCBool = false
     if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
@@ -91,7 +91,7 @@ enum GameFile {
       guard !games.isEmpty else { throw ScoreFileError("\(path): holds no .pgn, .ttt or .jsonl file") }
       return try games.flatMap { file in
         do { return try records("\(path)/\(file)") } catch let error as ScoreFileError {
-          // Texts and JSON of other programs may lie beside the games.
+          // A directory may contain unrelated text and JSON files.
           guard file.hasSuffix(".txt") || file.hasSuffix(".json") else { throw error }
           FileHandle.standardError.write(Data("alina-score: left out: \(error)\n".utf8))
           return []

@@ -37,7 +37,7 @@ struct Live: ParsableCommand {
     EndSignal.obey()
   }
 
-  /// Composes the lines as they come and writes their sound when they end.
+  /// Composes each line as it is read, and writes the sound at the end of the input.
   private func write(to path: String, _ rules: ScoreRules) throws {
     var score = LiveScore(seed: seed, rules: rules)
     var all = score.conductor.open(at: .zero)
@@ -52,7 +52,7 @@ struct Live: ParsableCommand {
     try WholeFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, piano: piano.name) }
   }
 
-  /// Plays on the sound device what lines bring from another thread, until they and the music end.
+  /// Plays the lines read by another thread on the sound device, until the input and the music end.
   private func play(_ rules: ScoreRules) throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
     let engine = Engine(patch: Patch(rules))
@@ -68,7 +68,7 @@ struct Live: ParsableCommand {
         throw ScoreFileError("--midi \(midi ?? ""): cannot be written")
       }
     }
-    // A pipe whose reader has gone is an error of `write`, after which the port still gets its silence.
+    // Writing to a closed pipe returns an error instead of ending the process, so that the MIDI port is still silenced.
     signal(SIGPIPE, SIG_IGN)
     EndSignal.watch()
     defer { try? send(stream.silence()) }
@@ -84,7 +84,7 @@ struct Live: ParsableCommand {
     }
     var score = LiveScore(seed: seed, rules: rules)
     func post(_ events: [ScoreEvent]) {
-      // The synthesizer has room again once it has played a block.
+      // Playing a block makes room in the synthesizer's queue.
       while !engine.post(events) { device.play(engine) }
       stream.post(events)
     }
@@ -97,7 +97,7 @@ struct Live: ParsableCommand {
         state.lines = []
         return state.isOver
       }
-      // A line is composed when its time is near: the synthesizer has room for minutes of events, not for a whole file.
+      // A line is composed when it is due soon: the queue has room for minutes of events, not for a whole file.
       var heard = 0
       while heard < waiting.count,
         score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead
@@ -119,12 +119,12 @@ struct Live: ParsableCommand {
     if let failure = inbox.state.withLock({ $0.failure }) { throw ScoreFileError(failure) }
   }
 
-  /// Prints the score if that is asked for.
+  /// Prints the score, if the option is given.
   private func show(_ score: LiveScore) {
     if text { print(TextScore.text(score.conductor.bars, scale: score.conductor.rules.scale), terminator: "") }
   }
 
-  /// Reads the lines one by one; throws the number of a bad one and what is wrong with it.
+  /// Reads the lines one at a time; throws with line number and error for an invalid line.
   private func lines(_ rules: ScoreRules, _ body: (EventLine) -> Void) throws {
     if events != "-" {
       let file = open(events, O_RDONLY)
@@ -144,7 +144,7 @@ struct Live: ParsableCommand {
     }
   }
 
-  /// What one thread has read and another has not played yet.
+  /// Lines read by one thread and not yet played by another.
   private final class Inbox: Sendable {
     struct State {
       var lines: [EventLine] = []

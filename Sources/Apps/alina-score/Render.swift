@@ -79,7 +79,7 @@ struct Render: ParsableCommand {
     }
   }
 
-  /// The bars of which something sounds in the seconds asked for.
+  /// The bars that sound in the requested range of seconds.
   private func bars(of rendition: Rendition) -> [Bar] {
     let all = rendition.bars
     let ends = all.dropFirst().map(\.start.seconds) + [rendition.end.seconds]
@@ -90,7 +90,7 @@ struct Render: ParsableCommand {
 }
 
 extension OfflineSound {
-  /// Renders with a piano: `modal`, `grand` or a soundfont file.
+  /// Renders with the piano `modal`, `grand` or a soundfont file.
   func write(to path: String, format: AudioFile.Format, rules: ScoreRules, piano: String) throws {
     try SampledPiano.playing(Patch(rules), font: PianoOption.font(piano)) { engine in
       let progress = Progress()
@@ -100,7 +100,7 @@ extension OfflineSound {
   }
 }
 
-/// One line on a terminal that says how far the work is; nothing in a pipe.
+/// Shows the progress in one line on a terminal; shows none in a pipe.
 struct Progress {
   private let isShown = isatty(STDERR_FILENO) == 1
 

@@ -1,14 +1,14 @@
 import Glibc
 import Synth
 
-/// The sound devices that SDL knows. SDL is looked up at run time: this command is built without its headers.
+/// SDL's sound devices. SDL is loaded at run time, as this command is built without its headers.
 enum SoundDevices {
   private typealias Init = @convention(c) (UInt32) -> Int32
   private typealias Count = @convention(c) (Int32) -> Int32
   private typealias Name = @convention(c) (Int32, Int32) -> UnsafePointer<CChar>?
   private static let audio: UInt32 = 0x10
 
-  /// The output devices, `nil` without SDL, none without a sound server.
+  /// The names of the output devices; `nil` without SDL, empty without a sound server.
   static func names() -> [String]? {
     guard let library = dlopen("libSDL2-2.0.so.0", RTLD_NOW) else { return nil }
     guard let start = symbol(library, "SDL_InitSubSystem", Init.self),
@@ -21,7 +21,7 @@ enum SoundDevices {
     }
   }
 
-  /// Runs a body while ALSA, which tells its troubles on standard error, is not heard: ours is one line.
+  /// Runs `body` with standard error redirected to /dev/null, as ALSA prints its own messages there.
   private static func quietly<Result>(_ body: () -> Result) -> Result {
     let keep = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -34,22 +34,22 @@ enum SoundDevices {
     return body()
   }
 
-  /// A sound device that plays what it is handed, one block after another.
+  /// A sound device that plays blocks in the order they are queued.
   struct Output {
     private typealias Open =
       @convention(c) (UnsafePointer<CChar>?, Int32, UnsafeRawPointer, UnsafeMutableRawPointer?, Int32) -> UInt32
     private typealias Queue = @convention(c) (UInt32, UnsafeRawPointer, UInt32) -> Int32
     private typealias Queued = @convention(c) (UInt32) -> UInt32
     private typealias Pause = @convention(c) (UInt32, Int32) -> Void
-    /// Bytes that wait in the device at most: an eighth of a second of stereo.
+    /// The most bytes queued in the device: an eighth of a second of stereo.
     private static let most = 6_000 * 8
     private let device: UInt32
     private let queue: Queue
     private let queued: Queued
 
-    /// Opens the standard device with 48,000 frames a second; `nil` where there is none.
+    /// Opens the default device at 48,000 frames per second; `nil` if there is none.
     init?() {
-      // SDL would catch the signals that end the program, for events that nobody asks for.
+      // Keeps SDL from handling SIGINT and SIGTERM as quit events, which this program does not read.
       setenv("SDL_NO_SIGNAL_HANDLERS", "1", 1)
       guard let library = dlopen("libSDL2-2.0.so.0", RTLD_NOW),
         let start = symbol(library, "SDL_InitSubSystem", Init.self),
@@ -58,7 +58,7 @@ enum SoundDevices {
         let queued = symbol(library, "SDL_GetQueuedAudioSize", Queued.self),
         let pause = symbol(library, "SDL_PauseAudioDevice", Pause.self), quietly({ start(audio) }) == 0
       else { return nil }
-      // SDL_AudioSpec: frames a second, 32-bit floats, two channels, frames of a block; nothing calls back.
+      // The fields of SDL_AudioSpec: frames per second, 32-bit floats, two channels, frames per block, no callback.
       var spec = [UInt8](repeating: 0, count: 32)
       device = spec.withUnsafeMutableBytes { spec in
         spec.storeBytes(of: Int32(48_000), toByteOffset: 0, as: Int32.self)
@@ -72,10 +72,10 @@ enum SoundDevices {
       pause(device, 0)
     }
 
-    /// Frames that have not sounded yet.
+    /// The number of queued frames.
     var waiting: Int64 { Int64(queued(device)) / 8 }
 
-    /// Hands over the next 512 frames of an engine; waits while enough of what came before has not sounded yet.
+    /// Renders the next 512 frames of an engine and queues them; waits while the queue is full.
     func play(_ engine: Engine) {
       var block = [Float](repeating: 0, count: 2 * 512)
       engine.render(into: &block, frames: 512)

@@ -10,7 +10,7 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The command line of the window.
+/// The options of the window.
 struct Alina: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alina", abstract: "Tic-tac-toe whose music is composed by the game itself.", version: alinaVersion)
@@ -110,7 +110,7 @@ struct Alina: ParsableCommand {
   @Flag(help: .hidden)
   var forFingers = false
 
-  /// Refuses what no option allows, in one line each.
+  /// Checks the values of the options; throws a one-line message.
   func validate() throws {
     func check<Value>(_ option: String, _ value: Value?, _ rule: String, _ holds: (Value) -> Bool) throws {
       if let value, !holds(value) { throw ValidationError("--\(option) \(value): \(rule)") }
@@ -142,7 +142,7 @@ struct Alina: ParsableCommand {
     try check("size", size, "write WIDTHxHEIGHT, 320x480 to 7680x4320") { Alina.parse(size: $0) != nil }
   }
 
-  /// Reads `1280x720`.
+  /// Parses `1280x720`.
   static func parse(size: String) -> (width: Int, height: Int)? {
     let parts = size.split(separator: "x", omittingEmptySubsequences: false)
     guard parts.count == 2, let width = Int(parts[0]), let height = Int(parts[1]),
@@ -154,7 +154,7 @@ struct Alina: ParsableCommand {
   func run() throws { try Launch(options: self).run() }
 }
 
-/// The program: what is asked for goes to standard output, what is wrong is one line on standard error and status 2.
+/// Prints requested text to standard output, errors in one line to standard error; errors exit with status 2.
 @main
 enum Main {
   static func main() {

@@ -6,7 +6,7 @@ import Play
 import Screen
 
 extension Connection {
-  /// A connection over sockets that heals itself.
+  /// A connection over sockets that reconnects by itself.
   init(
     to address: ServerAddress, name: String?, _ security: MatchClient.Configuration.Security,
     _ services: PlatformServices

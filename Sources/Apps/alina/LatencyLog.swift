@@ -3,10 +3,10 @@ import SDLPlatform
 import ScoreModel
 import Screen
 
-/// When things happened, for measurements: first picture, inputs that made a move, and the callback that sounded them.
+/// Times for latency measurements: the first picture, inputs that made a move, and the audio callbacks in which the moves sounded.
 ///
-/// Written as lines of `name value …`: `first-frame NS` since the process started, `move INPUT-NS FRAME CALLBACK-NS
-/// BLOCK-FRAME MS`, `callback CALLS NS WORST-NS`, `rss KIB`.
+/// Written as lines `name value …`: `first-frame NS` since process start, `move INPUT-NS FRAME CALLBACK-NS BLOCK-FRAME MS`, `callback
+/// CALLS NS WORST-NS`, `rss KIB`.
 final class LatencyLog {
   private let path: String
   private var turnBegan: UInt64 = 0
@@ -15,16 +15,16 @@ final class LatencyLog {
 
   init(path: String) { self.path = path }
 
-  /// A turn of the loop has taken its events.
+  /// Records the time of a main-loop turn, after its events were read.
   func turn() { turnBegan = MonotonicClock.nanoseconds }
 
-  /// The first picture is on the screen.
+  /// Records the time at which the first picture was shown.
   func firstFrame() { firstFrameAt = MonotonicClock.nanoseconds }
 
-  /// A move was made by an input of this turn, and sounds at a frame.
+  /// Records a move made by this turn's input; it sounds at `frame`.
   func note(moveAt frame: Int64) { moves.append((turnBegan, frame)) }
 
-  /// Writes the log; call when the device is closed.
+  /// Writes the log. The device must be closed.
   func write(_ audio: AudioDevice) {
     var lines: [String] = []
     if let firstFrameAt { lines.append("first-frame \(firstFrameAt &- LatencyLog.processStart)") }
@@ -45,14 +45,14 @@ final class LatencyLog {
     fclose(file)
   }
 
-  /// Monotonic nanoseconds at which the process started, to the kernel's 10 ms.
+  /// The monotonic time of the process start in nanoseconds, with the kernel's resolution of 10 ms.
   private static var processStart: UInt64 {
     guard let file = fopen("/proc/self/stat", "re") else { return 0 }
     defer { fclose(file) }
     var buffer = [CChar](repeating: 0, count: 2_048)
     let count = fread(&buffer, 1, buffer.count - 1, file)
     let text = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // Field 22, counted from after the command's closing parenthesis (field 2).
+    // Field 22; fields are counted from the closing parenthesis of the command name (field 2), which may contain spaces.
     guard let close = text.lastIndex(of: ")") else { return 0 }
     let fields = text[close...].split(separator: " ").dropFirst()
     guard fields.count > 19, let ticks = UInt64(fields[fields.startIndex + 19]) else { return 0 }
@@ -60,7 +60,7 @@ final class LatencyLog {
   }
 }
 
-/// The open page's name, and a line `X Y WIDTH HEIGHT WORDS` for each control, written whenever that changes; for tests.
+/// For tests: writes the open page's name, and a line `X Y WIDTH HEIGHT WORDS` per control, whenever they change.
 struct ControlLog {
   let path: String
   private var written = ""

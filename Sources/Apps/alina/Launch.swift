@@ -15,9 +15,9 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Builds the parts as the options ask and runs them: in a window, or without one for a picture.
+/// Builds the program's parts from the options and runs them, in a window or headless for a picture.
 struct Launch {
-  /// Why nothing could be started.
+  /// The reason the program cannot start.
   struct Failure: Error, CustomStringConvertible {
     let description: String
     var status: Int32 = 2
@@ -54,9 +54,9 @@ struct Launch {
     let samples = UnsafeMutablePointer<Float>.allocate(capacity: HeadlessPlatform.step * 2)
     defer { samples.deallocate() }
     let platform = HeadlessPlatform(width: size.width, height: size.height) { engine.render(into: samples, frames: $0) }
-    // A picture for a page is nobody's game: the player's folder is left alone.
+    // A page picture must not change the player's settings.
     var services = Pages.withoutSettings(platform.services)
-    // What a browser's page cannot do is left out, so that the two can be compared.
+    // `--as-page` leaves out what the browser build lacks, so that the two can be compared.
     services.isPage = options.asPage
     if options.asPage { services.share = { $1(.sent) } }
     if options.forFingers { services.leastTarget = 44 }
@@ -79,7 +79,7 @@ struct Launch {
   // MARK: - In a window
 
   private func runInWindow() throws {
-    // What the command line names is looked at before a window flashes up.
+    // Checks the files and devices named by the options before a window opens.
     let script = try script()
     try checkGame()
     if let device = options.device, !options.noAudio, case let names = AudioDevice.allNames, !names.contains(device) {
@@ -92,7 +92,7 @@ struct Launch {
     let isGated = options.script != nil && !options.noAudio && driver == "disk"
     let clock = VirtualClock()
     var window = SDLPlatform.Options()
-    // Where it was last time, unless the command line or a script wants something else.
+    // Restores the last window position, unless an option or a script sets another.
     if script == nil { window.place = Settings(services: .headless()).window }
     if let size {
       (window.width, window.height, window.place) = (size.width, size.height, "")
@@ -104,8 +104,8 @@ struct Launch {
     } catch {
       throw Failure(description: error.description, status: 1)
     }
-    // A terminal that closes ends the program as SIGTERM does, for which SDL makes it quit: games are kept, and the MIDI port
-    // falls silent. What `nohup` ignores stays ignored.
+    // SIGHUP (a closing terminal) is handled as SIGTERM, which SDL turns into a quit event: games are saved and the MIDI port is
+    // silenced. If `nohup` ignores it, it stays ignored.
     let before = signal(SIGHUP) { _ in _ = raise(SIGTERM) }
     if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGHUP, SIG_IGN) }
 
@@ -118,19 +118,19 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // A gated run repeats exactly only if thinking takes no time of its own.
+    // A gated run is reproducible only if moves are computed synchronously.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let near = Neighbourhood()
     let pictures = Pictures(services)
     let block = Tick(rawValue: Int64(options.buffer))
-    // A block that has begun is heard when the one before has ended.
+    // A rendered block sounds when the block before it has ended.
     let midi = try midiPort().map { port in MIDIPlayer(port: port) { engine.framesBegun - block } }
     defer { midi?.stop() }
     var machine = machine(engine, services, near, pictures, leadFrames: options.buffer * 2 + 480, midi: midi)
     machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
     machine.sound.setUnheard = { audio.setUnheard($0) }
-    // Scripts repeat exactly, and the grand is there a second sooner or later.
+    // Scripted runs must be reproducible, but the time the grand takes to load varies.
     if script == nil || options.piano != nil { machine.sound.setGrand = grandSetter(engine, services) }
     let log = options.latencyLog.map { LatencyLog(path: $0) }
 
@@ -172,18 +172,18 @@ struct Launch {
 
   // MARK: - Parts
 
-  /// Whether a game left unfinished is taken up: not when the command line asks for a particular one.
+  /// Whether an unfinished game is resumed: only if no option asks for a particular game.
   private var mayResume: Bool {
     options.level == nil && options.game == nil && options.side == nil && options.seed == nil && options.script == nil
   }
 
-  /// Turns to the page or the game that the command line names.
+  /// Opens the page or the game that the options name.
   private func showFirst(_ app: App) {
     if let file = options.gameFile { app.files.open(path: file) }
     if let scene = options.scene.flatMap(SceneName.init(rawValue:)) { app.screen.show(scene) }
   }
 
-  /// Looks for the server that the command line names, or the one whose match was cut short.
+  /// Connects to the server that the options name, or to the server of an interrupted match.
   private func connect(_ app: App) {
     if let address = options.connect.flatMap(ServerAddress.init) {
       var destination = options.watch.map { Destination.watch(id: $0, code: options.room) }
@@ -194,7 +194,7 @@ struct Launch {
     }
   }
 
-  /// A game named on the command line must be one.
+  /// Throws if the game file named by the options cannot be read.
   private func checkGame() throws {
     guard let file = options.gameFile else { return }
     guard let bytes = PlatformServices.headless().readFile(file) else {
@@ -205,7 +205,7 @@ struct Launch {
     }
   }
 
-  /// What the command line asks for.
+  /// The start settings from the options.
   private func opening() throws -> Opening {
     let loaded: RuleLibrary.Loaded
     do throws(ScoreFileError) { loaded = try RuleLibrary.load(options.scoreRules) } catch {
@@ -223,7 +223,7 @@ struct Launch {
     return opening
   }
 
-  /// What the command line says about settings.
+  /// Applies the options that override settings.
   private func apply(to settings: Settings) {
     if let reply = options.reply.flatMap(Reply.init(rawValue:)) { settings.reply = reply }
     if let pace = options.pace { settings.pace = pace }
@@ -234,13 +234,13 @@ struct Launch {
     if options.fullScreen { settings.fullScreen = true }
   }
 
-  /// The SoundFont of the grand: the one named, or the standard one where it is installed.
+  /// The path of the grand's SoundFont: the one given, or the standard one if installed.
   private var grandFont: String? {
     let named = options.piano.flatMap { PianoKind(rawValue: $0) == nil ? $0 : nil }
     return named ?? (SampledPiano.isAvailable ? SampledPiano.standardFont : nil)
   }
 
-  /// Plays on the sampled grand or not: reading its font takes a second or two, in which the modal piano plays.
+  /// A function that switches the sampled grand on or off. Loading takes a second or two, during which the modal piano plays.
   private func grandSetter(_ engine: Engine, _ services: PlatformServices) -> ((Bool) -> Void)? {
     guard let font = grandFont else { return nil }
     var isLoaded = false
@@ -250,19 +250,19 @@ struct Launch {
       isLoaded = true
       services.inBackground {
         guard let grand = try? SampledPiano(font: font) else { return }
-        // The engine plays it to the end of the program.
+        // Retained for ever, as the engine uses it until the program ends.
         _ = Unmanaged.passRetained(grand)
         engine.attach(grand.instrument)
       }
     }
   }
 
-  /// The folder of the rule files, which has the themes and all else that comes with the game.
+  /// The folder of the rule files, themes and other assets.
   private var assets: String? {
     RuleLibrary.path(of: RuleLibrary.standard).flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
   }
 
-  /// What this machine has, as the game asks for it.
+  /// The platform's functions, as the game needs them.
   private func machine(
     _ engine: Engine, _ services: PlatformServices, _ near: Neighbourhood, _ pictures: Pictures, leadFrames: Int,
     midi: MIDIPlayer? = nil

@@ -1,18 +1,18 @@
 import Glibc
 import Processes
 
-/// A match server on this machine for whoever is near, as a process of its own that ends with the window.
+/// A match server on this computer for players on the local network: a child process that ends with the window.
 final class LocalServer {
-  /// Where others reach it, `HOST:PORT`.
+  /// The address for other players, `HOST:PORT`.
   let address: String?
-  /// Where a browser near finds the page to play on, if there is one beside the server.
+  /// The address of the page for browsers on the network; `nil` if the server has no page.
   let page: String?
   private var process: pid_t = 0
 
-  /// Seconds in which the server must listen, while the window waits. A usual start takes less than one.
+  /// Seconds within which the server must listen, while the window waits. It usually takes less than one.
   private static let patience = 10
 
-  /// Starts the program beside this one and waits until it listens; `address` is nil if that failed.
+  /// Starts `alina-server` from this program's folder and waits until it listens; `address` is `nil` on failure.
   init(folder: String) {
     let host = LocalServer.ownAddress ?? "127.0.0.1"
     let everywhere = host == "127.0.0.1" ? host : "0.0.0.0"
@@ -20,7 +20,7 @@ final class LocalServer {
     let length = readlink("/proc/self/exe", &link, link.count - 1)
     let own = String(decoding: link.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let program = own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    // `setpriv` has the server end with us even where we are killed.
+    // `setpriv --pdeathsig` ends the server even if this process is killed.
     let arguments =
       ["/usr/bin/setpriv", "--pdeathsig", "TERM", "\(program)/alina-server", "serve", "--listen", "\(everywhere):0"]
       + ["--data", folder, "--page", "\(everywhere):0", "--no-admin"]
@@ -35,7 +35,7 @@ final class LocalServer {
     defer { close(ends.reading) }
     process = (try? spawn(arguments, environment: inherited, output: .descriptor(ends.writing))) ?? 0
     close(ends.writing)
-    // It says `listening HOST:PORT` once it does, and then what browsers find, or ends.
+    // It prints `listening HOST:PORT`, then the address for browsers; on failure it exits.
     let end = time(nil) + LocalServer.patience
     let listening = LocalServer.line(from: ends.reading, until: end)
     let browser = LocalServer.line(from: ends.reading, until: end)
@@ -44,7 +44,7 @@ final class LocalServer {
     page = browser.hasPrefix("in a browser: ") && words.count == 3 ? "\(words[0])://\(host):\(words[2])" : nil
   }
 
-  /// The next line of a pipe; empty at its end, and if none comes in time.
+  /// Reads the next line of a pipe; empty at its end or on timeout.
   private static func line(from descriptor: Int32, until end: time_t) -> String {
     var line: [UInt8] = []
     var byte: UInt8 = 0
@@ -55,7 +55,7 @@ final class LocalServer {
     return String(decoding: line, as: UTF8.self)
   }
 
-  /// Ends the server; matches that run are kept by it.
+  /// Ends the server, which saves running matches.
   func stop() {
     guard process > 0 else { return }
     kill(process, SIGTERM)
@@ -65,12 +65,12 @@ final class LocalServer {
 
   deinit { stop() }
 
-  /// This machine's address on its network: what a datagram to anywhere would carry; none is sent.
+  /// This computer's address on its network: the source address the system chooses for a datagram. None is sent.
   private static var ownAddress: String? {
     let handle = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard handle >= 0 else { return nil }
     defer { close(handle) }
-    // An address for documentation (RFC 5737): nobody is there.
+    // An address reserved for documentation (RFC 5737), so it belongs to no host.
     var far = sockaddr_in(address: inet_addr("192.0.2.1"), port: 9)
     let isFound = far.pass { place, size in
       Glibc.connect(handle, place, size) == 0 && getsockname(handle, place, &size) == 0

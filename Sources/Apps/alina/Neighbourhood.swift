@@ -3,13 +3,13 @@ import Interface
 import WindowLogic
 import Glibc
 
-/// Rooms on this network: the server of this machine where one runs, and the socket on which others are heard of.
+/// Rooms on the local network: this computer's server, and a socket for the beacons of others.
 final class Neighbourhood {
   private(set) var server: LocalServer?
   private(set) var rooms: [NetworkModel.Nearby] = []
   private var socket: BeaconSocket?
 
-  /// Serves on this machine; nil where that fails.
+  /// Starts a server on this computer; `nil` on failure.
   func host(in folder: String) -> ServerAddress? {
     if server == nil { server = LocalServer(folder: folder) }
     let address = server?.address.flatMap(ServerAddress.init)
@@ -17,12 +17,12 @@ final class Neighbourhood {
     return address
   }
 
-  /// Ends what is served here.
+  /// Stops the local server.
   func stop() { server?.stop() }
 
-  /// Tells of the own room, and hears of others while somebody looks for them.
+  /// Broadcasts this player's room, and collects the rooms of others while the player looks for them.
   func meet(_ network: NetworkModel, isLooking: Bool, at now: Double) {
-    // A socket that stays open would keep old datagrams, which count as new when they are read.
+    // An open socket would keep old datagrams, which would count as new when read.
     guard server != nil || isLooking else { return (socket, rooms) = (nil, []) }
     let socket = socket ?? BeaconSocket()
     self.socket = socket
@@ -33,7 +33,7 @@ final class Neighbourhood {
   }
 }
 
-/// The socket of beacons; never blocks.
+/// A non-blocking UDP socket for beacons.
 private final class BeaconSocket {
   private let handle: Int32
   private var neighbours = Neighbours()
@@ -44,7 +44,7 @@ private final class BeaconSocket {
       AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
     var on: Int32 = 1
     let size = socklen_t(MemoryLayout<Int32>.size)
-    // Two windows of one machine both listen.
+    // Several windows on one computer must all receive the broadcasts.
     setsockopt(handle, SOL_SOCKET, SO_REUSEADDR, &on, size)
     setsockopt(handle, SOL_SOCKET, SO_BROADCAST, &on, size)
     var everywhere = sockaddr_in(address: 0, port: Beacon.port)
@@ -53,7 +53,7 @@ private final class BeaconSocket {
 
   deinit { close(handle) }
 
-  /// Calls out a room every two seconds.
+  /// Broadcasts a room every two seconds.
   func call(_ beacon: Beacon, at now: Double) {
     guard now >= nextCall else { return }
     nextCall = now + Beacon.interval
@@ -62,7 +62,7 @@ private final class BeaconSocket {
     _ = everybody.pass { sendto(handle, bytes, bytes.count, 0, $0, $1) }
   }
 
-  /// Whoever has called lately, but for ourselves.
+  /// The rooms heard lately, except `own`.
   func listen(at now: Double, except own: String?) -> [NetworkModel.Nearby] {
     var bytes = [UInt8](repeating: 0, count: 256)
     var from = sockaddr_in()
@@ -76,7 +76,7 @@ private final class BeaconSocket {
 }
 
 extension sockaddr_in {
-  /// A place of IPv4; the address is in the order of the network.
+  /// Makes an IPv4 address; `address` is in network byte order.
   init(address: in_addr_t, port: UInt16) {
     self.init()
     sin_family = sa_family_t(AF_INET)
@@ -84,7 +84,7 @@ extension sockaddr_in {
     sin_addr.s_addr = address
   }
 
-  /// Passes it to a call of the system, which may put another in its place.
+  /// Passes the address to a system call, which may replace it.
   mutating func pass<T>(_ call: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> T) -> T {
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     return withUnsafeMutablePointer(to: &self) {
@@ -92,6 +92,6 @@ extension sockaddr_in {
     }
   }
 
-  /// The address with its dots.
+  /// The address in dotted notation.
   var host: String { String(cString: inet_ntoa(sin_addr)) }
 }

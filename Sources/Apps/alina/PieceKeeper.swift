@@ -13,11 +13,11 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// The pieces and films that are being made, so that none is left half-written when the program ends.
+/// Tracks the pieces and films being written, so that none is left half-written when the program ends.
 final class Workshop: Sendable {
   private let state = Mutex((isOpen: true, running: 0))
 
-  /// Makes something on a worker; `body` asks now and then whether it is still wanted. Returns what stops it.
+  /// Runs `body` on a worker; it polls `isWanted`. Returns a function that cancels it.
   func make(_ services: PlatformServices, _ body: @escaping @Sendable (_ isWanted: () -> Bool) -> Void) -> () -> Void {
     let isWanted = Mutex(true)
     state.withLock { $0.running += 1 }
@@ -28,20 +28,20 @@ final class Workshop: Sendable {
     return { isWanted.withLock { $0 = false } }
   }
 
-  /// Stops everything and waits until the parts of files are gone, 5 s at most: longer than ffmpeg takes for a picture.
+  /// Cancels all work and waits up to 5 s until partial files are removed; ffmpeg needs less to finish a picture.
   func close() {
     state.withLock { $0.isOpen = false }
     for _ in 0..<500 where state.withLock({ $0.running > 0 }) { usleep(10_000) }
   }
 }
 
-/// Writes one game's piece in every form: a film, or FLAC, Standard MIDI File, MusicXML, a titled page, and the game itself.
+/// Writes one game's piece in every format: a film, or FLAC, Standard MIDI File, MusicXML, a titled page and the record.
 struct PieceKeeper: Sendable {
   private let piece: Piece
   private let services: PlatformServices
-  /// Where the files go.
+  /// The output folder.
   private let folder: String
-  /// The SoundFont, where the sampled grand plays.
+  /// The SoundFont of the sampled grand; `nil` for the modal piano.
   private let font: String?
 
   init(_ piece: Piece, _ services: PlatformServices, font: String?) {
@@ -49,7 +49,7 @@ struct PieceKeeper: Sendable {
     folder = "\(services.dataFolder())/pieces/\(piece.name)"
   }
 
-  /// Pixels a point of the page: sharp on paper.
+  /// Pixels per point of the page, enough for print.
   private static let zoom = 2.0
 
   private func write(_ name: String, _ bytes: [UInt8]) throws(MakingFault) {
@@ -60,7 +60,7 @@ struct PieceKeeper: Sendable {
 
   private struct Stopped: Error {}
 
-  /// The last news of something that threw an error.
+  /// The final report for an error.
   private static func news(_ error: any Error) -> MakingNews {
     switch error {
     case is Stopped: .stopped
@@ -70,12 +70,12 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// Writes the piece, unless it is no longer wanted on the way; `told` hears the percents of the sound, in tens.
+  /// Writes the piece, unless cancelled; `told` receives the progress of the sound in steps of 10 %.
   func keep(isWanted: () -> Bool, told: (MakingNews) -> Void) {
     let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
     let rules = music.rules
     do {
-      // The notes first: they are there at once, the sound takes some seconds.
+      // The notation is written first, in an instant; the sound takes seconds.
       try write("game.pgn", Array(piece.record.text.utf8))
       try write("piece.mid", MIDIFile.bytes(music, title: piece.title))
       try write("piece.musicxml", Array(MusicXML.text(music.bars, rules: rules, title: piece.title).utf8))
@@ -99,7 +99,7 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// Makes a film of the piece, with the record beside it, unless it is no longer wanted on the way.
+  /// Writes a film of the piece and its record, unless cancelled.
   func film(_ shape: FilmShape, isWanted: () -> Bool, told: (MakingNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size
@@ -123,7 +123,7 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// The sound as it was heard: on the same piano, in the same tuning.
+  /// Renders with the piano and tuning of the game.
   private func playing(_ music: Rendition, _ body: (Engine) throws -> Void) throws {
     try SampledPiano.playing(Patch(music.rules), font: font) { engine in
       if piece.a4 != 440 { engine.setTuning(a4: piece.a4) }

@@ -3,13 +3,13 @@ import ScoreModel
 import Screen
 import TicTacToe
 
-/// A list of timed inputs for tests and demos: one a line, `TIME COMMAND …`; `#` begins a comment.
+/// Timed inputs for tests and demos, one per line: `TIME COMMAND …`; `#` starts a comment.
 ///
-/// `TIME` is an audio frame (`96000`) or seconds (`2.5s`), not before the line above. Commands: `move X Y`,
-/// `click X Y`, `touch X Y`, `scroll LINES`, `key NAME` (`ctrl+q`, `shift+tab`, `enter`, `f3`, `a`), `text WORDS`,
-/// `play CELL`, `drop PATH`, `focus on|off`, `show`, `hide`, `shot PNG`, `quit`.
+/// `TIME` is an audio frame (`96000`) or seconds (`2.5s`), in ascending order. Commands: `move X Y`, `click X Y`, `touch X Y`,
+/// `scroll LINES`, `key NAME` (`ctrl+q`, `shift+tab`, `enter`, `f3`, `a`), `text WORDS`, `play CELL`, `drop PATH`,
+/// `focus on|off`, `show`, `hide`, `shot PNG`, `quit`.
 struct Script {
-  /// What one line does.
+  /// The action of one line.
   enum Action: Hashable {
     case input([InputEvent])
     case play(cell: String)
@@ -17,7 +17,7 @@ struct Script {
     case quit
   }
 
-  /// A line's fault, with where it is and what is allowed.
+  /// An error with the line number and the allowed values.
   struct Fault: Error, CustomStringConvertible {
     let line: Int
     let message: String
@@ -27,12 +27,12 @@ struct Script {
   private var steps: [(frame: Int64, action: Action)] = []
   private var next = 0
 
-  /// Nobody writes a longer one by hand, and a test that does should be split.
+  /// The most lines of a script, more than any test needs.
   static let largestCount = 100_000
 
   init(text: String) throws(Fault) {
     var number = 0
-    // By scalars: a text may begin with a mark that joins the space before it.
+    // Split by scalars: a line may begin with a combining mark, which would join the space before it.
     for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false) {
       number += 1
       let code = line.prefix { $0 != "#" }
@@ -51,10 +51,10 @@ struct Script {
     }
   }
 
-  /// Whether everything has been played.
+  /// Whether all actions have been taken.
   var isDone: Bool { next == steps.count }
 
-  /// The actions due at or before a moment that have not been taken yet.
+  /// Takes the actions that are due by `now`.
   mutating func take(upTo now: Tick) -> [Action] {
     var due: [Action] = []
     while next < steps.count, steps[next].frame <= now.rawValue {

@@ -5,7 +5,7 @@ import ScoreModel
 import Screen
 import Synth
 
-/// Pictures of the window that wait for the next frame.
+/// Pictures of the window to write with the next frame.
 final class Pictures {
   var wanted: [String] = []
   private(set) var failed: [String] = []
@@ -15,7 +15,7 @@ final class Pictures {
 
   var areWanted: Bool { !wanted.isEmpty }
 
-  /// Writes them, and tells of each.
+  /// Writes the pictures and reports each.
   func write(_ bitmap: Bitmap, tell: (_ path: String, _ isWritten: Bool) -> Void) {
     for path in wanted {
       let isWritten = (try? services.writeFile(path, bitmap.png())) != nil
@@ -26,7 +26,7 @@ final class Pictures {
   }
 }
 
-/// The game with what only the command line knows: a script of inputs, pictures, logs for tests.
+/// The game with the command line's additions: a script of inputs, pictures, and logs for tests.
 final class ScriptedGame: PlatformGame {
   private let app: App
   private let engine: Engine
@@ -45,14 +45,14 @@ final class ScriptedGame: PlatformGame {
   var windowTitle: String { app.windowTitle }
   var wantsToQuit: Bool { quits || app.wantsToQuit }
 
-  /// Ends the program when the script is played and a moment has come, after a last picture if one is asked for.
+  /// Ends the program once the script is done and `frame` is reached, after a last picture if `picture` is given.
   func endsWithScript(after frame: Tick, picture: String?) { end = (frame, picture) }
 
-  /// Prints what a screen reader would say.
+  /// Prints the lines for a screen reader.
   func speakLines() {
     app.screen.onSpeak = { line in
       print(line)
-      // A screen reader at the other end of a pipe must hear it now.
+      // Flushed, as a reader of the pipe must get the line at once.
       fflush(nil)
     }
   }
@@ -67,7 +67,7 @@ final class ScriptedGame: PlatformGame {
 
   func nextFrame(after now: Double) -> Double { pictures.areWanted ? now : app.nextFrame(after: now) }
   func nextUpdate(after now: Double) -> Double {
-    // A script goes by the sound, which tells nobody how far it is.
+    // A script is timed by the audio clock, which has no callback, so it is polled every 20 ms.
     min(app.nextUpdate(after: now), script?.isDone == false || end != nil ? now + 0.02 : .infinity)
   }
 
@@ -103,7 +103,7 @@ final class ScriptedGame: PlatformGame {
 }
 
 extension SoundState {
-  /// What a device says of itself, where that is worth telling.
+  /// The state to show for a sound device; `nil` if it is not worth showing.
   init?(_ state: AudioDevice.State) {
     switch state {
     case .playing: self = .playing

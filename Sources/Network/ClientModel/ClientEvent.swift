@@ -2,7 +2,7 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// Why the client is not connected and will not try again by itself.
+/// The reason the client is disconnected and will not retry by itself.
 package enum ClientFailure: Error, Sendable, Hashable {
   /// The server speaks other versions of the protocol.
   case version(server: [Int])
@@ -45,13 +45,13 @@ package enum ClientFailure: Error, Sendable, Hashable {
   }
 }
 
-/// Why there is no secure connection.
+/// The reason there is no secure connection.
 package enum TLSProblem: Sendable, Hashable {
   /// No authority signed the certificate.
   case untrusted
   /// The other end does not speak TLS.
   case absent
-  /// TLS cannot be used on this machine, with OpenSSL's reason.
+  /// OpenSSL cannot be used on this computer, with its error.
   case unusable(String)
 
   /// Part of a sentence.
@@ -64,15 +64,15 @@ package enum TLSProblem: Sendable, Hashable {
   }
 }
 
-/// Why there is no connection while the client tries again by itself.
+/// The reason there is no connection while the client retries.
 package enum ConnectionProblem: Sendable, Hashable {
   /// Nothing answers at an address, `HOST:PORT`.
   case unreachable(String)
-  /// Nothing was heard for 25 s.
+  /// No data came for 25 s.
   case silent
   /// A plain connection ended before the server sent anything, as a server that expects TLS does.
   case wordless
-  /// The connection ended without a reason.
+  /// The connection ended without a given reason.
   case lost
   /// The server asked the client to return after so many milliseconds.
   case asked(milliseconds: Int)
@@ -111,15 +111,15 @@ package enum ClientEvent: Sendable, Hashable {
   case paired(MatchID, Player)
   /// A room waits for a player with its code.
   case room(MatchID, code: String, expiresIn: Int)
-  /// The whole state of a match: at first sight, after a reconnect, or to repair a gap.
+  /// The whole state of a match: on first contact, after a reconnect, or to repair a gap.
   case state(MatchID)
-  /// The next event of a match, already folded into its view.
+  /// The next event of a match; the view is up to date.
   case event(MatchID, seq: Int, MatchEvent)
-  /// The server refused a move that showed already; the view is corrected.
+  /// The server refused a move that was already shown; the view is corrected.
   case movePutRight(MatchID, CellName, ErrorCode, String)
-  /// The server refused a message. `nil`: one that is not known.
+  /// The server refused a message; `nil` if the message is unknown.
   case refused(ErrorCode, String, ClientMessage?)
-  /// The server has carried out `mute`, `block` of a player, or a report.
+  /// The server has done as asked: `mute`, `block` of a player, or a report.
   case muted(Bool), blocked(String, Bool), reported
   /// The server no longer knows the client's login, or refuses it, and has made the client a new guest. `login` is the
   /// registered name whose token was refused; `nil` if the login was a guest's.
@@ -128,7 +128,7 @@ package enum ClientEvent: Sendable, Hashable {
   case lost(MatchID)
   /// The opponent is away. A win can be claimed after so many milliseconds.
   case gone(MatchID, Player, claimIn: Int)
-  /// Somebody spoke.
+  /// A player sent a chat message.
   case chat(MatchID, from: String, text: String?, emote: String?)
   /// A page of results: `top`, `me`, `history`, `list`, `export`.
   case page(String, rows: [JSONObject], more: Int64?)

@@ -2,10 +2,10 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The client's end as a pure state machine: lines, commands and time in; lines and events out.
+/// The client as a pure state machine: it takes lines, commands and time, and returns lines and events.
 ///
-/// The model keeps what a lost connection must not lose: the session's resume token, the seek, and every command
-/// without an answer. After a reconnect it sends each of these commands again with the same `mid`.
+/// It keeps the state that must survive a lost connection: the resume token, the seek, and every unanswered command. After a reconnect it
+/// sends these commands again with the same `mid`.
 package struct ClientModel: Sendable {
   package struct Identity: Sendable, Hashable {
     /// The program's name for the server's log.
@@ -27,15 +27,14 @@ package struct ClientModel: Sendable {
       self.isBot = isBot
     }
 
-    /// Reads what a player wrote in the field for the name: a guest name, or the token of an account, which is longer
-    /// than any name.
+    /// Reads the name field: a guest name, or the token of an account, which is longer than any name.
     package init(client: String, written text: String?) {
       let isToken = (text?.utf8.count ?? 0) > Limits.name.upperBound
       self.init(client: client, token: isToken ? text : nil, guest: isToken ? nil : text)
     }
   }
 
-  /// What the owner must do after a step.
+  /// The actions for the owner after a step.
   package struct Output: Sendable {
     /// Lines to send, in order.
     package var lines: [[UInt8]] = []
@@ -48,11 +47,11 @@ package struct ClientModel: Sendable {
   }
 
   package private(set) var identity: Identity
-  /// The known matches, live and just over.
+  /// The known matches, live and recently finished.
   package private(set) var matches: [MatchID: MatchView] = [:]
   /// The answer to the last `hello`, while connected.
   package private(set) var welcome: ServerMessage.Welcome?
-  /// Why the client must not connect again.
+  /// The reason the client must not connect again.
   package private(set) var failure: ClientFailure?
   /// Milliseconds that the server asked the client to wait before it returns.
   package private(set) var retry: Int?
@@ -84,7 +83,7 @@ package struct ClientModel: Sendable {
 
   // MARK: the connection
 
-  /// A connection is established: says hello.
+  /// Starts a session on a new connection by sending `hello`.
   package mutating func connected() -> Output {
     var out = Output()
     (welcome, failure, retry) = (nil, nil, nil)
@@ -100,7 +99,7 @@ package struct ClientModel: Sendable {
     return out
   }
 
-  /// The connection ended. Commands without an answer are kept.
+  /// Notes the end of the connection. Unanswered commands are kept.
   package mutating func disconnected() {
     welcome = nil
     outstanding.removeAll { !$0.message.isSentAgain }
@@ -141,7 +140,7 @@ package struct ClientModel: Sendable {
     return out
   }
 
-  // MARK: what the server says
+    // MARK: messages from the server
 
   /// Takes one line without its end. `now` is any steady clock in milliseconds.
   package mutating func receive(_ line: UnsafeRawBufferPointer, now: Int64) -> Output {
@@ -225,7 +224,7 @@ package struct ClientModel: Sendable {
     let isNewGuest = hasLostLogin && welcome.token != nil
     hasLostLogin = false
     if welcome.you.guest {
-      // The same name again, should this account end.
+      // Asks for the same name again if the guest account ends.
       identity.guest = String(welcome.you.name.dropFirst("guest-".count))
       // The token of a registered account is kept although the server refuses it now: the server may have it again.
       if let token = welcome.token, identity.account == nil || identity.token == nil {
@@ -323,7 +322,7 @@ package struct ClientModel: Sendable {
     if watching[m] != nil {
       out.lines.append(ClientLine(id: id, .watch(m, code: watching[m] ?? nil)).bytes)
     } else {
-      // From the beginning, so that the answer is a whole state: the client's own may be wrong.
+      // Requested from the beginning, as the client's own state may be wrong.
       out.lines.append(ClientLine(id: id, .sync(m, seq: 0)).bytes)
     }
   }

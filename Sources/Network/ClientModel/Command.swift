@@ -2,27 +2,27 @@ import MatchProtocol
 import TicTacToe
 
 extension ClientModel {
-  /// A command that a player, window or bot gives to a match server.
+  /// A command of a player, window or bot.
   package enum Command: Sendable, Hashable {
-    /// Look for an opponent; then go on looking, but take a bot as well; or look no more.
+    /// Seeks an opponent; accepts a bot as well; stops seeking.
     case seek(MatchTerms), acceptBots, unseek
-    /// Open a room, whose code comes as `ClientEvent.room`; or enter the room of a code.
+    /// Opens a room, whose code comes as `ClientEvent.room`; enters the room with a code.
     case create(MatchTerms), join(String)
-    /// Watch a match, a private one by its code.
+    /// Watches a match, a private one by its code; stops watching; lists the matches.
     case watch(MatchID, code: String?), unwatch(MatchID), list
-    /// Ask how the player stands in each game.
+    /// Asks for the player's rating in each game.
     case me
-    /// Take a name for good.
+    /// Registers a name.
     case register(String)
-    /// Let go of a match that is over.
+    /// Drops a finished match from the client.
     case forget(MatchID)
-    /// Mark a cell at the current ply; ignored when it is not your turn.
+    /// Marks a cell at the current ply; ignored when it is not the player's turn.
     case move(MatchID, Cell)
     case resign(MatchID), offerDraw(MatchID), answerDraw(MatchID, accept: Bool), rematch(MatchID)
-    /// Give a match up before both have moved; or take the win over somebody who is away too long.
+    /// Aborts a match before both have moved; claims the win over an opponent who is away too long.
     case abort(MatchID), claim(MatchID)
     case say(MatchID, String), emote(MatchID, String), report(MatchID, String)
-    /// Hear no chat; neither meet nor hear a player. The server remembers both.
+    /// Hides all chat; blocks a player: no pairing, no chat. The server remembers both.
     case mute(Bool), block(String, Bool)
   }
 

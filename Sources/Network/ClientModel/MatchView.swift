@@ -1,7 +1,7 @@
 import MatchProtocol
 import TicTacToe
 
-/// A match as the client sees it: the state that the server has told, and the move that is on its way.
+/// A match as the client shows it: the confirmed state, and the player's unconfirmed move.
 package struct MatchView: Sendable, Hashable {
   /// A move that shows before the server has answered it.
   package struct Pending: Sendable, Hashable {
@@ -10,27 +10,27 @@ package struct MatchView: Sendable, Hashable {
     package var cell: Cell
   }
 
-  /// The state that the server has told: a prefix of the log, verified by its hashes.
+  /// The confirmed state: a prefix of the log, verified by its hashes.
   package internal(set) var state: MatchState
-  /// Your side, `nil` for a spectator.
+  /// The player's side; `nil` for a spectator.
   package internal(set) var you: Player?
-  /// Your move that the server has not answered yet.
+  /// The player's move that the server has not confirmed yet.
   package internal(set) var pending: Pending?
   /// Milliseconds that the side to move had left at `leftAt`.
   package internal(set) var left: Int?
   /// The time of `left`, by the steady clock of `MatchClient.now`.
   package internal(set) var leftAt: Int64 = 0
-  /// When you may claim a win over an absent opponent, by the same clock; `nil` while the opponent is there.
+  /// The time, by the same clock, from which the player may claim the win; `nil` while the opponent is connected.
   package internal(set) var claimableAt: Int64?
 
-  /// The position to draw: the server's, with your move that is on its way.
+  /// The position to show: the confirmed one with the pending move.
   package var position: VariantState {
     var position = state.position
     if let pending, pending.ply == position.plies, position.moves.contains(pending.cell) { position.play(pending.cell) }
     return position
   }
 
-  /// Whether it is your turn and no move of yours is on its way.
+  /// Whether the player may move now: it is the player's turn and no move is pending.
   package var canMove: Bool {
     state.phase == .live && you == state.turn && pending == nil && state.position.outcome == nil
   }

@@ -1,8 +1,8 @@
-/// Where a match server is, as people write it: one node of it, or several with commas between them.
+/// The address of a match server as users type it: one node, or several separated by commas.
 package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
   /// The address of one node.
   package struct Node: Sendable, Hashable, CustomStringConvertible {
-    /// Where servers listen unless told otherwise.
+    /// The default port of servers.
     private static let standardPort = 4664
 
     /// The host's name or address.
@@ -41,7 +41,7 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
   }
 
-  /// What can be read, in words for whoever wrote something else.
+  /// The accepted form, for error messages.
   package static let form = "HOST or HOST:PORT, the port 1 to 65535, or several with commas between them"
 
   package let first: Node
@@ -50,7 +50,7 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
 
   package init(_ first: Node, others: [Node] = []) { (self.first, self.others) = (first, others) }
 
-  /// Reads the nodes' addresses; `nil` where one is none.
+  /// Parses the nodes' addresses; `nil` if any is invalid.
   package init?(_ text: String) {
     var nodes: [Node] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {

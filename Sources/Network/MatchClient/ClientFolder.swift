@@ -1,14 +1,13 @@
 import Foundation
 import Synchronization
 
-/// What a client remembers of a server: the fingerprint in `known_servers`, and the tokens in a file that only the
-/// owner can read.
+/// A client's stored data about one server: the fingerprint in `known_servers`, and the tokens in a file only the owner can read.
 final class ClientFolder: Sendable {
   struct Credentials: Codable, Equatable {
     var token: String?
     /// The registered name that the token belongs to.
     var account: String?
-    /// The name that a guest had last.
+    /// The last guest name.
     var guest: String?
     var resume: String?
   }
@@ -21,8 +20,7 @@ final class ClientFolder: Sendable {
   /// own and keeps nothing.
   private let sessionLock: Int32
 
-  /// Opens the memory of one server. Over a connection that others can read (`isExposed`) the tokens are in a file of
-  /// their own.
+  /// Opens the data of one server. For a connection that others can read (`isExposed`) the tokens are in a separate file.
   init(_ folder: String, host: String, port: Int, isExposed: Bool = false) {
     self.folder = folder
     server = "\(host):\(port)"

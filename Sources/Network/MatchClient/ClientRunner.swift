@@ -19,7 +19,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   /// The known nodes, those of the configuration first; `current` is the one in use.
   private var nodes: [ServerAddress.Node]
   private var current = 0
-  /// What is remembered of the other nodes; each has a certificate of its own.
+  /// The stored data of the other nodes; each node has its own certificate.
   private var pins: [ServerAddress.Node: ClientFolder] = [:]
   private var model: ClientModel
   /// The connection; `isUp` says whether it is established.
@@ -94,7 +94,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var node: ServerAddress.Node { nodes[current] }
   private var hasSeveral: Bool { nodes.count > 1 }
 
-  /// What is remembered of the current node.
+  /// The stored data of the current node.
   private var known: ClientFolder? {
     guard current > 0, let path = configuration.folder else { return folder }
     if let known = pins[node] { return known }
@@ -137,7 +137,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     heartbeat = loop.after(hasSeveral ? 250 : 1000) { self.beat() }
   }
 
-  /// Notices a server that has fallen silent.
+  /// Detects a silent server.
   private func beat() {
     let silence = PollLoop.now - heard
     let longest = hasHeard ? ClientRunner.leaveNode : ClientRunner.greetNode
@@ -206,7 +206,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     retry = loop.after(Int64(wait)) { if self.wanted, self.connection == nil { self.dial() } }
   }
 
-  // MARK: carrying out
+    // MARK: output
 
   private func carryOut(_ output: ClientModel.Output) {
     send(output.lines)

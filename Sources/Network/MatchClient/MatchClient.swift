@@ -57,7 +57,7 @@ package final class MatchClient: Sendable {
     var wake: (@Sendable () -> Void)?
   }
 
-  /// Where and how it connects.
+  /// The addresses and options of the connection.
   package let configuration: Configuration
   private let shared = Mutex(Shared())
   private let runner: ClientRunner
@@ -84,7 +84,7 @@ package final class MatchClient: Sendable {
   /// A steady clock in milliseconds, the clock of `MatchView`.
   package static var now: Int64 { PollLoop.now }
 
-  // MARK: what happened
+    // MARK: events
 
   /// The events since the last call, in order. Never blocks.
   package func poll() -> [ClientEvent] {
@@ -97,7 +97,7 @@ package final class MatchClient: Sendable {
   /// Calls `body` on the client's thread whenever `poll` would return something. It can wake a sleeping main loop.
   package func onWake(_ body: @escaping @Sendable () -> Void) { shared.withLock { $0.wake = body } }
 
-  /// A match as it is known now.
+  /// The current view of a match.
   package func match(_ m: MatchID) -> MatchView? { shared.withLock { $0.matches[m] } }
 
   /// All matches known, by id.

@@ -2,9 +2,9 @@ import ClientModel
 import Foundation
 import MatchProtocol
 
-/// One connection, on the loop's thread: it connects, encrypts, delivers bytes, and says at the end why it ended.
+/// One connection, on the loop's thread: connects, encrypts, delivers bytes, and reports the reason of its end.
 final class SocketConnection {
-  /// What happens to the connection.
+  /// An event of the connection.
   enum Event {
     /// It is established.
     case up
@@ -14,13 +14,13 @@ final class SocketConnection {
     case down(Ending)
   }
 
-  /// Why the connection ended.
+  /// The reason the connection ended.
   enum Ending {
     /// Nothing answered in time.
     case unreachable
     /// The server that answers is not the expected one.
     case failed(ClientFailure)
-    /// It ended without a reason.
+    /// It ended without a known reason.
     case lost
   }
 
@@ -46,7 +46,7 @@ final class SocketConnection {
     (self.loop, self.tls, self.told) = (loop, tls, told)
   }
 
-  // MARK: making it
+    // MARK: opening
 
   /// Connects within `patience` milliseconds. The handshake of TLS, if there is one, may take `handshake` milliseconds
   /// more.
@@ -96,7 +96,7 @@ final class SocketConnection {
     told?(.up)
   }
 
-  // MARK: using it
+    // MARK: transfer
 
   private func ready(_ socket: PollLoop.Watch) {
     flush()
@@ -157,7 +157,7 @@ final class SocketConnection {
     if let socket { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
   }
 
-  // MARK: ending it
+    // MARK: closing
 
   /// Sends the last bytes and waits a little for the other end to receive them.
   func finish(_ bytes: [UInt8]) {

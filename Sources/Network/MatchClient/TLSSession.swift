@@ -8,12 +8,12 @@ extension TLSContext {
   static let system = Result { () throws(TLSFailure) in try TLSContext() }
 }
 
-/// The client's end of TLS, with the decision whom to trust.
+/// The client's end of TLS, which also decides whether to trust the server.
 final class TLSSession {
   private let engine: TLSEngine
   private let known: ClientFolder?
 
-  /// Makes a session with a host. `known` remembers what was seen of the host before.
+  /// Makes a session with a host. `known` has the stored data about the host.
   init(
     host: String, known: ClientFolder?, context: Result<TLSContext, TLSFailure> = TLSContext.system
   ) throws(ClientFailure) {

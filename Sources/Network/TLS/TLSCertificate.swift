@@ -4,7 +4,7 @@ import COpenSSL
 package struct TLSFailure: Error, CustomStringConvertible {
   package let description: String
 
-  /// Makes an error of our own.
+  /// Makes an error that does not come from OpenSSL.
   package init(_ description: String) { self.description = description }
 
   /// The last error that OpenSSL reported.
@@ -26,14 +26,14 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
     try reading(file) { bio in
       while let next = PEM_read_bio_X509(bio, nil, nil, nil) { found.append(TLSCertificate(owning: next)) }
     }
-    // The end of the file is reported as an error. It is none if at least one certificate was read.
+    // The end of the file is reported as an error, which is ignored if at least one certificate was read.
     guard !found.isEmpty, ERR_peek_last_error() & UInt(ERR_REASON_MASK) == UInt(PEM_R_NO_START_LINE) else {
       throw .latest
     }
     return found
   }
 
-  /// Seconds until it ends; negative once it has.
+  /// Seconds until the certificate expires; negative if it has expired.
   package var secondsLeft: Int {
     var (days, seconds): (Int32, Int32) = (0, 0)
     ASN1_TIME_diff(&days, &seconds, nil, X509_get0_notAfter(pointer))

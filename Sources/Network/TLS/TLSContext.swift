@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What all connections of one purpose share: the own certificates and the trusted authorities. At least TLS 1.2.
+/// The settings shared by connections of one purpose: own certificates and trusted authorities. At least TLS 1.2.
 package final class TLSContext: @unchecked Sendable {  // immutable after `init`
   let pointer: OpaquePointer
 
@@ -16,7 +16,7 @@ package final class TLSContext: @unchecked Sendable {  // immutable after `init`
     guard isReady == 1 else { throw .latest }
   }
 
-  /// A context for a server that accepts any client and shows its certificates.
+  /// A context for a server that presents its certificates and accepts any client.
   package convenience init(showing chain: [TLSCertificate], key: TLSKey) throws(TLSFailure) {
     try self.init(TLS_server_method())
     guard let own = chain.first, SSL_CTX_use_certificate(pointer, own.pointer) == 1,

@@ -1,18 +1,17 @@
 import COpenSSL
 
-/// One end of a TLS connection, between buffers in memory. The owner carries the encrypted bytes to and from the other
-/// end.
+/// One end of a TLS connection, between buffers in memory. The owner transports the encrypted bytes.
 package final class TLSEngine {
   /// The result of `read`.
   package enum Reading {
     case bytes(Int)
-    /// Nothing can be read until more bytes have arrived.
+    /// More encrypted bytes are needed.
     case wantsMore
     /// The other end has closed its side.
     case ended
   }
 
-  /// The client's end or the server's.
+  /// Which end of the connection this is: client (`caller`) or server (`called`).
   package enum Role {
     case caller, called
   }
@@ -35,7 +34,7 @@ package final class TLSEngine {
 
   deinit { SSL_free(ssl) }
 
-  /// Buffers of Swift, because OpenSSL's buffers in memory never shrink.
+  /// Swift buffers instead of OpenSSL's memory BIOs, which never shrink.
   nonisolated(unsafe) private static let method: OpaquePointer? = {  // immutable after it is made
     let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffers of TLSEngine")
     BIO_meth_set_read(method) { bio, target, most in

@@ -1,12 +1,12 @@
 import Base
 import TicTacToe
 
-/// One entry of a match's log: what happened, when, and which side did it.
+/// One entry of a match's log: kind, time and acting side.
 ///
 /// The log is the match: everything else is folded from it. Times are milliseconds since 1970 by the server's clock; no
 /// decision depends on them.
 package struct MatchEvent: Sendable, Hashable {
-  /// What a player may say about a draw.
+  /// A player's action about a draw.
   package enum DrawAction: String, FieldText, Sendable, Hashable, CaseIterable {
     case offer, accept, decline
   }

@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// A match as the fold of its log, and of nothing else. Server, client and history checker use this one fold.
+/// A match, computed only by folding its log. Server, client and history checker share this code.
 package struct MatchState: Sendable, Hashable {
   package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A room that waits for its second player.
@@ -13,7 +13,7 @@ package struct MatchState: Sendable, Hashable {
     case over
   }
 
-  /// A draw offer that stands.
+  /// An open draw offer.
   package struct Offer: Sendable, Hashable {
     package var side: Player
     /// The `seq` of the offer. An answer names it.
@@ -63,7 +63,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var next: MatchID?
   package internal(set) var end: End?
 
-  /// The match before its first event.
+  /// The empty match, before its first event.
   package init(id: MatchID) {
     self.id = id
     hash = LogHash(start: id)
@@ -74,12 +74,12 @@ package struct MatchState: Sendable, Hashable {
   /// Whether both sides have moved. After that a match can no longer be aborted.
   package var bothMoved: Bool { moves.count >= 2 }
 
-  /// Where the music of the match stands on its way through the tonics, for all who hear it: by chance where two players
-  /// meet, one further with each rematch.
+  /// The position of the match's music in the sequence of tonics, the same for all listeners: random for a new pair, one further with
+  /// each rematch.
   package var station: Int { givenStation ?? Int(id.seed % UInt64(Self.stations)) }
   /// The station of the match's rematch.
   package var nextStation: Int { (station + 1) % Self.stations }
-  /// How many stations there are: a whole number of ways through up to ten tonics.
+  /// The number of stations: a multiple of every number of tonics up to ten.
   package static let stations = 5_040
 
   /// The side of the player with this name, without regard to case.
@@ -155,7 +155,7 @@ package struct MatchState: Sendable, Hashable {
       away[side] = false
     case .recovered:
       try require(phase != .over, "a match that is over needs no recovery")
-      away = Sides(x: true, o: true)  // nobody is connected to a server that has just started
+      away = Sides(x: true, o: true)  // every player is disconnected from a server that has just started
     case .end(let outcome, let reason, let ratings):
       try require(phase != .over, "a match ends once")
       try require(reason != .normal || outcome == position.outcome, "a normal end is what the board shows")
@@ -213,7 +213,7 @@ extension MatchState {
     moves.last.map { terms.rules.row(of: $0) * terms.rules.side + terms.rules.column(of: $0) }
   }
 
-  /// A match whose fields are about to be read.
+  /// A placeholder whose fields are about to be read.
   init() { self.init(id: .blank) }
 
   /// The fields of a `state` message; the board follows from the moves.

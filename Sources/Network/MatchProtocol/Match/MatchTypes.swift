@@ -13,7 +13,7 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
 
   private init() { rawValue = "" }
 
-  /// The name of no match, where one is about to be read.
+  /// A placeholder for an id that is about to be read.
   package static let blank = MatchID()
 
   /// Draws a new id of 60 random bits.
@@ -21,8 +21,7 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
     rawValue = crockford(bits: random.next(), count: 12, lowercase: true)
   }
 
-  /// The seed of the match's music, the same for everybody who hears it: FNV-1a, 64 bits, of the characters that the
-  /// server drew.
+  /// The seed of the match's music, the same for all listeners: the 64-bit FNV-1a hash of the id.
   package var seed: UInt64 { fnv1a(rawValue.utf8) }
 
   package var description: String { rawValue }
@@ -65,10 +64,10 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Variant {
-  /// The clock of a match whose players name none.
+  /// The clock used if the players name none.
   package var usualClock: TimeControl { self == .ultimate ? .long : .standard }
 
-  /// What a client that knows all games says in `hello`: old clients and servers know the classic one without a word.
+  /// The capabilities named in `hello`: all games but the classic one, which every client and server knows.
   package static let capabilities = allCases.filter { $0 != .classic }.map { $0.rawValue }
 }
 
@@ -118,7 +117,7 @@ extension Sides: Sendable where Value: Sendable {}
 extension Sides: Equatable where Value: Equatable {}
 extension Sides: Hashable where Value: Hashable {}
 
-/// A player at a board, as others may see the player.
+/// The public data of a player.
 package struct PlayerInfo: Sendable, Hashable {
   /// The name, unique on a server without regard to case.
   package var name: String
@@ -134,7 +133,7 @@ package struct PlayerInfo: Sendable, Hashable {
   }
 }
 
-/// A cell as the wire names it. Which cell of the board it is, the game of the match says (`Variant.cell(named:)`).
+/// A cell name on the wire. The match's game determines the cell (`Variant.cell(named:)`).
 package struct CellName: FieldText, Sendable, Hashable {
   /// The column and the row, `a1` bottom left.
   package let text: String

@@ -59,7 +59,7 @@ extension ClientLine {
     }
     switch verb {
     case "hello":
-      // A person reads whatever game it is.
+      // A person can follow every game.
       return .hello(
         ClientMessage.Hello(
           client: "person", caps: Variant.capabilities, guest: arguments.first.map { String($0.prefix(64)) }))

@@ -24,8 +24,8 @@ package enum ClientMessage: Sendable, Hashable {
     package var versions: [Int] = protocolVersions
     /// The program, for the server's log.
     package var client: String?
-    /// What the client can do: `confirm` (answers `paired` itself), `bot` (plays without a person), and the games that it
-    /// knows beside the classic one (`infinite`, `ultimate`).
+    /// The client's capabilities: `confirm` (answers `paired` itself), `bot` (plays without a person), and the games it knows besides
+    /// classic (`infinite`, `ultimate`).
     package var caps: [String] = []
     /// An account or guest token, to log in.
     package var token: String?
@@ -39,7 +39,7 @@ package enum ClientMessage: Sendable, Hashable {
       (self.client, self.caps, self.token, self.guest, self.resume) = (client, caps, token, guest, resume)
     }
 
-    /// The games that the client knows. Of the others it is told nothing.
+    /// The games that the client knows; it receives no messages about others.
     package var games: [Variant] { Variant.allCases.filter { $0 == .classic || caps.contains($0.rawValue) } }
 
     /// The best version that both ends speak; `nil` if there is none.
@@ -60,7 +60,7 @@ package enum ClientMessage: Sendable, Hashable {
     }
   }
 
-  /// What to do with the account's token.
+  /// An action on the account's token.
   package enum TokenAction: String, FieldText, Sendable, Hashable, CaseIterable {
     case rotate, revoke
   }
@@ -88,7 +88,7 @@ package enum ClientMessage: Sendable, Hashable {
   case me
   /// Finished matches of all games, or of one.
   case history(Variant?, before: Int64?)
-  /// The log of a match behind a place in it, up to `Limits.events` events.
+  /// The log of a match after event `seq`, up to `Limits.events` events.
   case export(MatchID, seq: Int)
   case list
   case ping(Int64)
@@ -189,7 +189,7 @@ extension ClientMessage {
     }
   }
 
-  /// A message of each kind, whose values reading replaces; those that are read most stand first.
+  /// A placeholder of each kind, whose fields are read in place; the most frequent kinds first.
   fileprivate static let blanks: [ClientMessage] = {
     let actions: [MatchAction] = [
       .move(ply: nil, cell: CellName(Cell(0), in: .classic)), .resign, .draw(.offer, offer: nil), .rematch, .abort,
@@ -207,7 +207,7 @@ extension ClientMessage {
     ]
   }()
 
-  /// The message with its fields written, or read. What a bare command leaves out may be missing where a line is relayed.
+  /// Codes the fields of the message. If relayed, fields that a bare command omits may be absent.
   fileprivate func coded(by c: inout FieldCoder, isRelayed: Bool) throws(FieldError) -> ClientMessage {
     switch self {
     case .hello(var hello):

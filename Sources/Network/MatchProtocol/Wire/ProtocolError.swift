@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// Why a message from the wire is refused.
+/// The reason a message is refused.
 package enum ProtocolError: Error, Sendable, Hashable {
   /// The bytes are no acceptable JSON.
   case malformed(JSONError)
@@ -16,7 +16,7 @@ package enum ProtocolError: Error, Sendable, Hashable {
   /// Whether the line was no message at all. Such lines count towards closing the connection.
   package var isMalformed: Bool { if case .malformed = self { true } else { false } }
 
-  /// Reads fields, with what is wrong with one of them as an error of the protocol.
+  /// Reads fields; converts a field error to a protocol error.
   package static func fields<T>(_ read: () throws(FieldError) -> T) throws(ProtocolError) -> T {
     do throws(FieldError) { return try read() } catch { throw .field(error) }
   }
@@ -57,7 +57,7 @@ extension JSONObject {
 }
 
 extension FieldCoder {
-  /// The game, the clock and whether a match counts: the fields of whatever object has terms.
+  /// The game, the clock and whether the match is rated: the fields of every object with terms.
   mutating func terms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
     let rules = try field("rules", terms.rules, unless: .classic)
     let text = try field("clock", terms.clockText, or: rules.usualClock.description)
@@ -69,7 +69,7 @@ extension FieldCoder {
     return MatchTerms(rules: rules, clock: clock, rated: rated, opener: try field("opener", terms.opener))
   }
 
-  /// How a match ended; aborted matches have no outcome.
+  /// The result of a match; aborted matches have none.
   mutating func result(_ outcome: Outcome?) throws(FieldError) -> Outcome? {
     let text = try field("result", outcome?.text ?? "none")
     let outcome = Outcome(text: text)
@@ -85,7 +85,7 @@ extension FieldCoder {
     return station
   }
 
-  /// The ratings that an end changed, if it did.
+  /// The ratings before and after the end; absent if none changed.
   mutating func ratings(
     _ ratings: Sides<MatchEvent.RatingChange>?
   ) throws(FieldError) -> Sides<MatchEvent.RatingChange>? {
@@ -93,7 +93,7 @@ extension FieldCoder {
     return Sides(x: x, o: o)
   }
 
-  /// What makes a command safe to send again.
+  /// The `mid` or `key` that makes a command safe to send again.
   mutating func token(_ name: StaticString, _ value: String?, isRequired: Bool) throws(FieldError) -> String? {
     let value = try field(name, value, isRequired: isRequired)
     try require(

@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// Why a command was refused.
+/// The reason a command was refused.
 package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   /// The line is no message, or a field is missing or wrong.
   case bad = "bad_request"
@@ -15,11 +15,11 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case noMatch = "no_match"
   /// You do not play in this match, or may not do this as a guest.
   case forbidden
-  /// The ply has been played; `state` has what is true.
+  /// The ply is already played; `state` has the current state.
   case stalePly = "stale_ply"
   /// The `mid` or `key` was used for something else.
   case midReused = "mid_reused"
-  /// The rules of the game or of the match forbid it; `state` has what is true.
+  /// The rules of the game or of the match forbid the command; `state` has the current state.
   case rules
   case over
   /// A seek is open already, or you sit at a board already.
@@ -38,13 +38,13 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case draining
 }
 
-/// Why the server ends a connection.
+/// The reason the server ends a connection.
 package enum ByeCode: String, Sendable, Hashable, CaseIterable {
-  /// You asked.
+  /// The client asked for it.
   case bye
   /// The same session connected again.
   case replaced
-  /// Nothing was heard for 25 s, or no `hello` in 10 s.
+  /// No data came for 25 s, or no `hello` within 10 s.
   case timeout
   /// Three lines that were no messages.
   case malformed
@@ -54,7 +54,7 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case slow
   /// The server stops or starts over. Come back after `retry_ms`.
   case restart
-  /// Too many connections, of all or from your address.
+  /// Too many connections in total or from the client's address.
   case full
   case banned
   case revoked
@@ -80,7 +80,7 @@ package enum ServerMessage: Sendable, Hashable {
     package var rate: [Int]
     /// The addresses of other nodes; empty for a server on its own.
     package var nodes: [String] = []
-    /// The live matches you sit at.
+    /// The player's live matches.
     package var matches: [MatchID]
     /// The server's clock, milliseconds since 1970.
     package var now: Int64
@@ -126,7 +126,7 @@ package enum ServerMessage: Sendable, Hashable {
   case page(String, rows: [JSONObject], more: Int64?)
   case ping(Int64)
   case pong(Int64, now: Int64)
-  /// A node has come: the addresses of all other nodes, as in `Welcome`.
+  /// A node was added: the addresses of all other nodes, as in `Welcome`.
   case nodes([String])
   case drain(retry: Int)
   /// The connection ends.
@@ -154,7 +154,7 @@ package struct ServerLine: Sendable, Hashable {
       throw .unknownType(String(type.prefix(20)))
     }
     do throws(FieldError) {
-      // The body is the bytes that were sent, and not what they say.
+      // Keeps the bytes as sent instead of encoding the parsed body again.
       if case .event(let m, let seq, let hash, _) = blank {
         blank = .event(m, seq: seq, hash: hash, body: try ServerLine.body(in: line))
       }
@@ -205,7 +205,7 @@ extension ServerMessage {
 
   fileprivate static let blankState = ServerMessage.state(MatchState(), left: nil, you: nil)
 
-  /// A message of each kind, whose values reading replaces; those that are read most stand first.
+  /// A placeholder of each kind, whose fields are read in place; the most frequent kinds first.
   fileprivate static let blanks: [ServerMessage] = {
     let m = MatchID.blank
     let welcome = Welcome(
@@ -231,7 +231,7 @@ extension ServerMessage {
     }
   }
 
-  /// The message with its fields written, or read.
+  /// Codes the fields of the message.
   fileprivate func coded(by c: inout FieldCoder) throws(FieldError) -> ServerMessage {
     switch self {
     case .greeting(let server, let versions):
@@ -282,7 +282,7 @@ extension ServerMessage {
 }
 
 extension ServerMessage {
-  /// The events of a log behind a place in it; O(log).
+  /// The events of a log after event `seq`; O(log).
   package static func events(of m: MatchID, _ bodies: [[UInt8]], after seq: Int = 0) -> [ServerMessage] {
     var hash = LogHash(start: m)
     return bodies.enumerated().compactMap { i, body in
@@ -302,7 +302,7 @@ extension ServerMessage {
     }
   }
 
-  /// A refusal with the state that is true.
+  /// A refusal with the current state.
   package static func refusal(
     _ code: ErrorCode, _ text: String, state: MatchState, left: Int?, you: Player?, re: String?
   ) -> [UInt8] {

@@ -1,11 +1,11 @@
 import Base
 
-/// The server's end of one connection as a pure state machine: bytes and time in, commands and lines out.
+/// The server's end of one connection as a pure state machine: it takes bytes and time, and returns commands and lines.
 ///
-/// The session knows framing, limits, malformed lines, heartbeats and the order of messages, and nothing of matches. A
-/// transport feeds it and carries out its actions.
+/// It implements framing, limits, malformed lines, heartbeats and the order of messages, but has no data about matches. A transport
+/// feeds it and performs its actions.
 package struct ServerSession: Sendable {
-  /// What the transport must do.
+  /// The actions for the transport.
   package enum Action: Sendable, Hashable {
     /// Hand a message to the lobby. The time is when its last byte was decoded.
     case deliver(ClientLine, at: Int64)
@@ -87,7 +87,7 @@ package struct ServerSession: Sendable {
       return state != .closed
     }
     self.framer = framer
-    // Bytes that are no line and no part of one cost as much as a line for each KiB.
+    // Bytes outside complete or partial lines (such as those of a line too long) are charged like a line, per KiB.
     while state != .closed, unpaid - framer.held >= 1024 {
       unpaid -= 1024
       if !admit(0, now), refused > Double(configuration.patience) { closeFlood(act) }
@@ -136,7 +136,7 @@ package struct ServerSession: Sendable {
   /// Messages a second that this client may send.
   private var rate: Int { isBot ? configuration.botRate : configuration.rate }
 
-  /// Charges a line of so many bytes against the rate, before anything else is done with it.
+  /// Charges a line of this many bytes against the rate limit, before it is parsed.
   private mutating func admit(_ bytes: Int, _ now: Int64) -> Bool {
     let burst = isBot ? max(configuration.burst, configuration.botRate) : configuration.burst
     let earned = Double(now - refilled) * Double(rate) / 1000
