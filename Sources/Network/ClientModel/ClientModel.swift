@@ -140,7 +140,7 @@ package struct ClientModel: Sendable {
     return out
   }
 
-    // MARK: messages from the server
+  // MARK: messages from the server
 
   /// Takes one line without its end. `now` is any steady clock in milliseconds.
   package mutating func receive(_ line: UnsafeRawBufferPointer, now: Int64) -> Output {

@@ -206,7 +206,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     retry = loop.after(Int64(wait)) { if self.wanted, self.connection == nil { self.dial() } }
   }
 
-    // MARK: output
+  // MARK: output
 
   private func carryOut(_ output: ClientModel.Output) {
     send(output.lines)

@@ -84,7 +84,7 @@ package final class MatchClient: Sendable {
   /// A steady clock in milliseconds, the clock of `MatchView`.
   package static var now: Int64 { PollLoop.now }
 
-    // MARK: events
+  // MARK: events
 
   /// The events since the last call, in order. Never blocks.
   package func poll() -> [ClientEvent] {

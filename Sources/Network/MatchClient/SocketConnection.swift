@@ -46,7 +46,7 @@ final class SocketConnection {
     (self.loop, self.tls, self.told) = (loop, tls, told)
   }
 
-    // MARK: opening
+  // MARK: opening
 
   /// Connects within `patience` milliseconds. The handshake of TLS, if there is one, may take `handshake` milliseconds
   /// more.
@@ -96,7 +96,7 @@ final class SocketConnection {
     told?(.up)
   }
 
-    // MARK: transfer
+  // MARK: transfer
 
   private func ready(_ socket: PollLoop.Watch) {
     flush()
@@ -157,7 +157,7 @@ final class SocketConnection {
     if let socket { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
   }
 
-    // MARK: closing
+  // MARK: closing
 
   /// Sends the last bytes and waits a little for the other end to receive them.
   func finish(_ bytes: [UInt8]) {
