@@ -1,8 +1,8 @@
-// Tells ThreadSanitizer of Swift's Mutex, for LD_PRELOAD under what was built with it.
+// Reports the order made by Swift's Mutex to ThreadSanitizer; preloaded (LD_PRELOAD) into programs built with the sanitizer.
 //
-// The quick way into and out of a Mutex is compiled into our code, where the sanitizer sees it; the slow one, taken when
-// another thread has the lock, is in libswiftSynchronization, where it does not: it would report every lock that was
-// waited for. These two stand before the library's and name the order that the futex makes.
+// The fast path of a Mutex is compiled into our code, which the sanitizer instruments. The slow path, for a contended lock, is in
+// libswiftSynchronization, which is not instrumented, so that every contended lock would be reported as a race. These two functions
+// take the place of the library's and report the order that the futex makes.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

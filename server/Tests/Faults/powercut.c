@@ -1,10 +1,9 @@
-// A disk that can lose power, fail and fill up, for LD_PRELOAD under a server.
+// Simulates a disk that loses power, fails or fills up; preloaded (LD_PRELOAD) into a server.
 //
-// Every write to a database file below POWERCUT_DIR is remembered until fdatasync makes it durable. When the
-// POWERCUT_AFTERth write comes, the power is cut: what is written to POWERCUT_DIR/cut is what was durable and a random
-// subset of the rest (the last write torn at a sector), and the process is gone. POWERCUT_EIO=n fails the nth sync of a
-// log with EIO, POWERCUT_ENOSPC=n the nth write to one and the four after it with ENOSPC; so does each while there is a file
-// POWERCUT_DIR/full.
+// Every write to a database file below POWERCUT_DIR is kept in memory until fdatasync makes it durable. At write number POWERCUT_AFTER
+// the power is cut: the durable content and a random subset of the pending writes (the last one torn at a sector) are written to
+// POWERCUT_DIR/cut, and the process exits. POWERCUT_EIO=n fails sync n of a log with EIO, POWERCUT_ENOSPC=n fails write n to a log and
+// the next four with ENOSPC; while a file POWERCUT_DIR/full exists, every write to a log fails with ENOSPC.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -63,7 +62,7 @@ __attribute__((constructor)) static void begin(void) {
   state = (uint64_t)number("POWERCUT_SEED");
 }
 
-// The database file behind a descriptor, or NULL; shared memory is not on the disk.
+// Returns the database file of a descriptor, or NULL; shared memory is not counted as disk.
 static struct file *find(int fd) {
   if (!folder || fd < 0 || fd >= FDS) return NULL;
   if (fileOf[fd]) return &files[fileOf[fd] - 1];
@@ -82,7 +81,7 @@ static struct file *find(int fd) {
     struct file *f = &files[fileCount++];
     snprintf(f->name, sizeof f->name, "%s", name);
     struct stat s;
-    if (!fstat(fd, &s) && s.st_size > 0) {  // what was there at the start is on the disk
+    if (!fstat(fd, &s) && s.st_size > 0) {  // the initial content is durable
       f->durable = malloc((size_t)s.st_size);
       f->size = (size_t)pread(fd, f->durable, (size_t)s.st_size, 0);
     }
@@ -177,7 +176,7 @@ static int sync_(int fd, int (*real)(int)) {
   struct file *f = find(fd);
   if (f) {
     if (isLog(f) && ++syncs == eioAt) {
-      // As the kernel does it: the pages that could not be written are forgotten, and the next sync succeeds.
+      // As in the kernel: the failed pages are discarded and the next sync succeeds.
       drain(f, 0);
       pthread_mutex_unlock(&lock);
       errno = EIO;
@@ -186,7 +185,7 @@ static int sync_(int fd, int (*real)(int)) {
     drain(f, 1);
   }
   pthread_mutex_unlock(&lock);
-  return f && cutAfter > 0 ? 0 : real(fd);  // our image is the disk: no need to wait for the real one
+  return f && cutAfter > 0 ? 0 : real(fd);  // the image in memory is the disk, so the real sync is not needed
 }
 
 int fdatasync(int fd) { return sync_(fd, realSync); }
@@ -213,7 +212,7 @@ int close(int fd) {
   return realClose(fd);
 }
 
-// A rollback journal that is deleted is gone; left behind it would undo what came after.
+// Deleting a rollback journal takes effect at once: if it were left, it would undo later writes.
 int unlink(const char *path) {
   pthread_mutex_lock(&lock);
   const char *name = strrchr(path, '/');

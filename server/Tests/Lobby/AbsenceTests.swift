@@ -5,9 +5,9 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Players whose node is no more: whoever plays against them learns of it, whatever goes wrong meanwhile.
+/// Tests of players whose node dies or shuts down: their opponents are told, even if messages or answers are lost.
 @Suite struct AbsenceTests {
-  /// Two who have both moved; the one of node `lost` is lost with it.
+  /// Two players who have both moved; the one on node `lost` is lost with it.
   private struct Scene {
     var world: SteppedNodes
     let m: String
@@ -24,13 +24,13 @@ import TicTacToe
       (kept, lost, lostSide) = x.node == node ? (o, x, .x) : (x, o, .o)
     }
 
-    /// The same with another connection of the player who is kept.
+    /// The same scene with another connection of the remaining player.
     init(_ other: Scene, kept id: Int) {
       (world, m, lost, lostSide) = (other.world, other.m, other.lost, other.lostSide)
       kept = (other.kept.node, id)
     }
 
-    /// The player who is still here says something that makes the log grow.
+    /// The remaining player offers a draw, which makes the log grow.
     mutating func act() {
       world[kept.node].type(kept.id, #"{"t":"draw","a":"offer","m":"\#(m)","mid":"d"}"#)
     }
@@ -40,7 +40,7 @@ import TicTacToe
     }
   }
 
-  @Test(arguments: [false, true]) func `who does not come back from a node that has left is known to be away`(
+  @Test(arguments: [false, true]) func `a player who does not return after a node has shut down is recorded as away`(
     actsAtOnce: Bool
   ) throws {
     for node in 0...1 {
@@ -73,7 +73,7 @@ import TicTacToe
     #expect(try world.state(m).end?.reason == .gone)
   }
 
-  @Test func `who has come back from a node that has left in time was never away`() throws {
+  @Test func `a player who moves in time from a node that shuts down is never recorded as away`() throws {
     var scene = try Scene(losing: 1)
     let resume = try #require(scene.world[1].field("resume", of: scene.lost.id, in: "welcome"))
     try scene.world.leave(scene.lost.node)
@@ -84,7 +84,7 @@ import TicTacToe
     #expect(!scene.world[0].heardAny(scene.kept.id, #""t":"gone""#))
   }
 
-  @Test(arguments: [0, 1]) func `who connects anew before the old connection has ended was never away`(
+  @Test(arguments: [0, 1]) func `a player whose second connection replaces the first is never recorded as away`(
     node: Int
   ) throws {
     var scene = try Scene(losing: 1)
@@ -97,7 +97,7 @@ import TicTacToe
     #expect(try scene.world[0].stored(scene.m).seq == 3)
   }
 
-  @Test func `who is banned is not taken for connected`() throws {
+  @Test func `a banned player does not count as connected`() throws {
     var scene = try Scene(losing: 1)
     scene.world[1].step(.administer(1, .player("guest-Bob", .ban)))
     #expect(scene.world[1].closed[scene.lost.id] == .banned)
@@ -109,7 +109,7 @@ import TicTacToe
     #expect(try scene.isKnownToBeAway)
   }
 
-  @Test func `a room that is joined when its opener has gone begins with the opener away`() throws {
+  @Test func `a room joined after its opener disconnected starts a match with the opener away`() throws {
     var world = try SteppedNodes()
     let a = world[0].login("a")
     world[0].type(a, #"{"t":"create","clock":"none","rated":false,"key":"k"}"#)
@@ -123,7 +123,7 @@ import TicTacToe
     #expect(away.x != away.o && world[1].heardAny(b, #""t":"gone""#))
   }
 
-  @Test(arguments: [1, 2]) func `who joins a room and is gone before that is stored is away when its match begins`(
+  @Test(arguments: [1, 2]) func `a player who joins a room and disconnects before it is stored is away in its match`(
     nodes: Int
   ) throws {
     var world = try SteppedNodes(nodes)
@@ -140,7 +140,8 @@ import TicTacToe
     #expect(away.x != away.o && world[0].heardAny(a, #""t":"gone""#))
   }
 
-  @Test(arguments: [1, 2]) func `who has come back to nothing and gone before a rematch begins is missed`(nodes: Int)
+  @Test(arguments: [1, 2])
+  func `a player who returns and disconnects again before a rematch starts is recorded as away in it`(nodes: Int)
     throws
   {
     var world = try SteppedNodes(nodes)
@@ -153,16 +154,16 @@ import TicTacToe
     let again = world[0].login("", resume: resume)
     world[0].drop(again)
     let id = try #require(MatchID(rawValue: m))
-    // As where the old match was forgotten and read again meanwhile.
+    // As if the old match had been unloaded and read again.
     for side in Player.allCases { world.nodes[0].lobby.matches[id]?.hasLeft[side] = false }
     world[0].type(o, #"{"t":"rematch","m":"\#(m)","mid":"t"}"#)
     let next = try #require(world[0].field("next", of: o) ?? world[0].field("m", of: o, in: "paired"))
     world.wait(3000)
-    // The sides change.
+    // A rematch swaps sides.
     #expect(try world[0].stored(next).away == Sides(x: false, o: true))
   }
 
-  @Test func `an absence is logged though the match was busy when the node was found to be dead`() throws {
+  @Test func `an absence is logged even if the match was busy when its node was declared dead`() throws {
     for node in 0...1 {
       var scene = try Scene(losing: node)
       scene.world.wait(2500, without: node)
@@ -175,7 +176,7 @@ import TicTacToe
     }
   }
 
-  @Test func `an absence is logged though the answer to the look for it was lost`() throws {
+  @Test func `an absence is logged even if the store's answer about it was lost`() throws {
     for node in 0...1 {
       var scene = try Scene(losing: node)
       scene.world[scene.kept.node].loses = { if case .sweep = $0 { true } else { false } }
@@ -186,7 +187,8 @@ import TicTacToe
     }
   }
 
-  @Test(arguments: [true, false]) func `a match that lost both is set going again though that failed at first`(
+  @Test(arguments: [true, false])
+  func `a match whose two players were lost with a node is resumed even if the first attempt fails`(
     answerIsLost: Bool
   ) throws {
     var world = try SteppedNodes()
@@ -204,8 +206,7 @@ import TicTacToe
     #expect(try world[1].stored(m).away == Sides(x: true, o: true))
   }
 
-  @Test func `who has come to a node that leaves is missed, though no other node has heard of it as a follower`() throws
-  {
+  @Test func `a player on a node that shuts down is recorded as away even if no node knew it as a follower`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world[0].pair(#""clock":"none","rated":false"#)
     world[0].move(x, m, 0, "b2")
@@ -219,14 +220,14 @@ import TicTacToe
     #expect(try world[0].stored(m).away.o)
   }
 
-  @Test func `of two who were at a node that leaves the one who does not come back is missed`() throws {
+  @Test func `of two players on a node that shuts down, only the one who does not return is recorded as away`() throws {
     var world = try SteppedNodes(3)
     let (x, o, m) = world[0].pair(#""clock":"none","rated":false"#)
     world[0].move(x, m, 0, "b2")
     world[0].move(o, m, 1, "a1")
     let resume = try #require(world[0].field("resume", of: o, in: "welcome"))
     try world.leave(0)
-    // Back once it is known that the node has left, and before anybody has looked for its matches.
+    // The player returns after the shutdown is known and before another node has taken the match over.
     world.nodes[1].isSilent = true
     world.wait(1500, without: 0)
     let back = world[2].login("", resume: resume)
@@ -236,7 +237,7 @@ import TicTacToe
     #expect(try world[2].stored(m).away == Sides(x: true, o: false))
   }
 
-  @Test func `an absence that is logged no more is no absence, for he may be back at another node`() throws {
+  @Test func `an absence that could not be logged does not count, as the player may be on another node`() throws {
     var scene = try Scene(losing: 1)
     for _ in 0..<40 {
       let resume = try #require(scene.world[0].field("resume", of: scene.kept.id, in: "welcome"))
@@ -255,14 +256,14 @@ import TicTacToe
     #expect(try scene.world[1].stored(scene.m).phase == .live)
   }
 
-  @Test func `another connection of a player, which does not play the match, is not taken for him`() throws {
+  @Test func `a player's other connection, which is not in the match, does not count as present`() throws {
     var world = try SteppedNodes()
     let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
     let token = try #require(world[1].field("token", of: bob, in: "token"))
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")
     world[o.node].move(o.id, m, 1, "a1")
-    // A second session of the account comes to the other node and looks at nothing.
+    // A second session of the account connects to the other node and opens no match.
     let idle = world[0].login("", caps: #"["play:none"]"#, token: token)
     let id = try #require(MatchID(rawValue: m))
     let session = try #require(world[0].lobby.connections[UInt64(idle)]?.session)
@@ -271,11 +272,11 @@ import TicTacToe
     #expect(try world[0].stored(m).away == Sides(x: x.node == 1, o: o.node == 1))
   }
 
-  @Test func `a device at a third node, where somebody watches, is not taken for the player`() throws {
+  @Test func `a player's device on a third node that has spectators of the match does not count as present`() throws {
     var world = try SteppedNodes(3)
     let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
     let token = try #require(world[1].field("token", of: bob, in: "token"))
-    // It is there before the match, and so is not told of it.
+    // It connects before the match, and so is not told of it.
     _ = world[2].login("", token: token)
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")
@@ -288,7 +289,7 @@ import TicTacToe
     #expect(world[0].heardAny(ann, #""t":"gone""#))
   }
 
-  @Test func `a goodbye that is heard before the absence says nothing, and counts once the absence is read`() throws {
+  @Test func `a bye hint before its absence is stored has no effect, and shortens the wait afterwards`() throws {
     var scene = try Scene(losing: 1)
     scene.world[0].isSlowToJudge = true
     scene.act()
@@ -302,7 +303,7 @@ import TicTacToe
     #expect(gone?.contains(#""in_ms":10000"#) == true, "\(gone ?? "nothing was said")")
   }
 
-  @Test func `who leaves before the other confirms is known to be away once the match begins`() throws {
+  @Test func `a player who leaves before the opponent confirms is away when the match starts`() throws {
     var world = try SteppedNodes()
     let a = world[0].login("a", caps: #"["confirm"]"#), b = world[1].login("b", caps: #"["confirm"]"#)
     for (node, id) in [(0, a), (1, b)] {
@@ -319,7 +320,7 @@ import TicTacToe
     #expect(state.phase == .live && state.away.x != state.away.o)
   }
 
-  @Test func `a connection that sought nothing is not seated at a match of its player`() throws {
+  @Test func `a connection without a seek is not seated in its player's match`() throws {
     var world = try SteppedNodes()
     let a = world[0].login("a"), b = world[1].named("b2b")
     let token = try #require(world[1].field("token", of: b, in: "token"))
@@ -332,7 +333,7 @@ import TicTacToe
     #expect(world[0].heardAny(a, "paired") && world[1].heardAny(b, "paired") && !world[1].heardAny(idle, "paired"))
   }
 
-  @Test func `who says goodbye can be claimed against as soon from another node as from the same`() throws {
+  @Test func `after a bye the opponent may claim equally soon on any node`() throws {
     var scene = try Scene(losing: 1)
     scene.world[1].type(scene.lost.id, #"{"t":"bye"}"#)
     let gone = scene.world[0].heard(scene.kept.id).last { $0.contains(#""t":"gone""#) }
@@ -343,7 +344,7 @@ import TicTacToe
   }
 
   @Test(arguments: [false, true])
-  func `who takes a seek back that another node has led to a match is told of the match`(
+  func `a player who withdraws a seek that another node has paired is told of the match`(
     hintIsLost: Bool
   ) throws {
     var world = try SteppedNodes()

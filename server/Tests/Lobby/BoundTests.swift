@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// What has a bound: timers, retries, matches in memory, and the text of a line.
+/// Tests of limits: timers, retries, matches in memory, and the text of a line.
 @Suite struct BoundTests {
   @Test func `in an untimed match each side has ten minutes for its first move, with a clock 30 seconds`() throws {
     for (clock, within) in [("none", 600_000 as Int64), ("60+2", 30_000)] {
@@ -19,7 +19,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a deadline that comes earlier again and again leaves no timers that set themselves again`() throws {
+  @Test func `a deadline that is moved earlier many times keeps a single timer`() throws {
     var world = try SteppedLobby()
     let (x, first, m) = world.pair(#""clock":"600+0","rated":false"#)
     var o = first
@@ -36,7 +36,7 @@ import TicTacToe
     #expect(mine.count == 1, "one timer for one match")
   }
 
-  @Test func `a change that the store does not make is asked again in growing pauses`() throws {
+  @Test func `a change that the store fails to make is retried with growing pauses`() throws {
     var world = try SteppedLobby()
     let id = world.login("Ann")
     var tries = 0
@@ -51,7 +51,7 @@ import TicTacToe
     #expect((25...40).contains(tries), "\(tries) tries in a minute")
   }
 
-  @Test func `a client that looks at many finished matches fills no memory`() throws {
+  @Test func `finished matches that a client looks at stay bounded in memory`() throws {
     var world = try SteppedLobby()
     let ann = world.login("Ann")
     for i in 0..<400 {
@@ -68,7 +68,7 @@ import TicTacToe
     #expect(world.lobby.matches.count <= Lobby.mostFinished)
   }
 
-  @Test func `a list is rendered once a second for all who ask`() throws {
+  @Test func `the list of matches is rendered at most once a second`() throws {
     var world = try SteppedLobby()
     let (x, o, _) = world.pair()
     world.said = []
@@ -82,7 +82,7 @@ import TicTacToe
     #expect(world.said.filter { $0.line.contains(#""t":"page","re":"l","of":"list","rows":[{"m":"#) }.count == 3)
   }
 
-  @Test func `the key of a seek that waits opens no room`() throws {
+  @Test func `the key of a waiting seek cannot open a room`() throws {
     var world = try SteppedLobby()
     let ann = world.login("Ann")
     world.type(ann, #"{"t":"seek","id":"s","key":"k"}"#)
@@ -90,7 +90,7 @@ import TicTacToe
     #expect(world.heardAny(ann, #""re":"c","code":"mid_reused""#))
   }
 
-  @Test func `a bye ends what was sought before the connection ends`() throws {
+  @Test func `a bye withdraws the seek before the connection ends`() throws {
     var world = try SteppedLobby()
     let ann = world.login("Ann")
     world.type(ann, #"{"t":"seek","key":"k"}"#)
@@ -100,7 +100,7 @@ import TicTacToe
     #expect(world.field("m", of: bob, in: "paired") == nil)
   }
 
-  @Test func `many who seek at other nodes at once have the queue read once`() throws {
+  @Test func `many simultaneous seeks on other nodes cause few reads of the queue`() throws {
     var world = try SteppedNodes()
     var reads = 0
     world.nodes[0].loses = { question in
@@ -115,7 +115,7 @@ import TicTacToe
     #expect(reads <= 4, "\(reads) reads for 40 seeks")
   }
 
-  @Test func `of the marks on one letter a few are kept, and no control of direction`() {
+  @Test func `chat keeps a few combining marks per letter and no direction controls`() {
     #expect(Lobby.cleaned("a" + String(repeating: "\u{301}", count: 199)).unicodeScalars.count == 5)
     #expect(Lobby.cleaned("a\u{202E}b\u{2066}c") == "abc")
     #expect(Lobby.cleaned("วันนี้ e\u{323}\u{302} 1\u{FE0F}\u{20E3}") == "วันนี้ e\u{323}\u{302} 1\u{FE0F}\u{20E3}")

@@ -6,9 +6,9 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// What one peer could once do to the others, and what one lost answer did to them.
+/// Regression tests: faults by which one peer, or one lost answer, disturbed others.
 @Suite struct LobbyFaultTests {
-  @Test func `a report is answered once it is stored, and busy if it cannot be`() throws {
+  @Test func `a report is acknowledged after it is stored, and refused as busy if it cannot be`() throws {
     var world = try SteppedLobby()
     let (x, _, m) = world.pair()
     let id = try #require(MatchID(rawValue: m))
@@ -36,7 +36,7 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
-  @Test func `time in which nobody could come back is nobody's absence`() throws {
+  @Test func `time in which players could not reconnect does not count as absence`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
     world.move(x, m, 0, "b2")
@@ -53,7 +53,7 @@ import TicTacToe
     #expect(try world.stored(m).end?.reason == .gone)
   }
 
-  @Test func `who is here is known to be here at every node, however often both came and went`() throws {
+  @Test func `every node knows that a player is present after many reconnects`() throws {
     var world = try SteppedNodes()
     let pair = world.pair(#""clock":"none","rated":false"#)
     let m = pair.m
@@ -75,7 +75,7 @@ import TicTacToe
     #expect(try world[0].stored(m).phase == .live)
   }
 
-  @Test func `a player who reconnects for ever makes no log grow for ever, and is seen as here when he is`() throws {
+  @Test func `endless reconnects add bounded events to the log, and presence stays correct`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
     world.move(x, m, 0, "b2")
@@ -90,7 +90,7 @@ import TicTacToe
       resume = try #require(world.field("resume", of: last, in: "welcome"))
     }
     #expect(try world.state(m).seq < 100)
-    // He is here: no win over him can be claimed, now or later.
+    // The player is present, so no win can be claimed now or later.
     world.wait(120_000)
     world.type(x, #"{"t":"claim","id":"c","m":"\#(m)","mid":"c"}"#)
     #expect(world.heardAny(x, "your opponent is here"))
@@ -100,7 +100,7 @@ import TicTacToe
     #expect(try world.state(m).end?.reason == .gone, "and when he is gone it can")
   }
 
-  @Test func `a long log is exported whole, page by page`() throws {
+  @Test func `a long log is exported completely, in pages`() throws {
     var world = try SteppedLobby()
     let m = try #require(MatchID(rawValue: "longlonglong"))
     var state = MatchState(id: m)
@@ -137,7 +137,7 @@ import TicTacToe
     #expect(pages == 3 && folded.hash == state.hash)
   }
 
-  @Test func `guests are bounded: the oldest who is away and plays nothing makes room for the next`() throws {
+  @Test func `above the limit the longest absent idle guest is deleted`() throws {
     var configuration = LobbyConfiguration()
     configuration.maxGuests = 10
     var world = try SteppedLobby(configuration)
@@ -160,14 +160,14 @@ import TicTacToe
     _ = m
   }
 
-  @Test func `a picture made of several arrives whole, other invisible characters do not`() throws {
+  @Test func `chat keeps joined emoji and drops other invisible characters`() throws {
     let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
     let flag = "\u{1F3F3}\u{FE0F}\u{200D}\u{1F308}"
     #expect(Lobby.cleaned("my \(family) and \(flag)!") == "my \(family) and \(flag)!")
     #expect(Lobby.cleaned("a\u{200D}b \u{200D}\u{1F468}\u{200D} \u{202E}c\u{200B}1\u{200D}2") == "ab \u{1F468} c12")
   }
 
-  @Test func `a third visitor of a room is told that it is full and may be watched, and can`() throws {
+  @Test func `a third player is told that a room is full and can watch it`() throws {
     var world = try SteppedLobby()
     let friend = world.login("friend"), third = world.login("third")
     let (_, m, code) = try world.room("create none")
@@ -178,7 +178,7 @@ import TicTacToe
     #expect(world.heardAny(third, #""t":"state""#))
   }
 
-  @Test func `whoever watches a room sees its match begin, and every event after that`() throws {
+  @Test func `a spectator of a room sees the start of its match and every later event`() throws {
     var world = try SteppedLobby()
     let friend = world.login("friend"), third = world.login("third")
     let (host, m, code) = try world.room("create none x")
@@ -191,10 +191,10 @@ import TicTacToe
     for (i, event) in events.enumerated() { #expect(event.line.contains(#""seq":\#(i + 2),"#)) }
   }
 
-  @Test(arguments: ["x", "o"]) func `whoever opens a room may choose a side, and the sides change in the rematch`(
+  @Test(arguments: ["x", "o"]) func `a room's opener may choose a side, and a rematch swaps sides`(
     side: String
   ) throws {
-    // The server's own choice would be the other side in one of two worlds.
+    // By itself the server would choose the other side for some of these seeds.
     for seed in 0..<8 {
       var world = try SteppedLobby(seed: UInt64(seed))
       let host = world.login("host"), friend = world.login("friend")
@@ -215,7 +215,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a match in a room may count for two people with names, and for nobody else`() throws {
+  @Test func `a room's match can be rated for registered players only`() throws {
     var world = try SteppedLobby()
     let (guest, ann, bob) = (world.login("g"), world.login("a"), world.login("b"))
     world.type(guest, "create 60+0 rated")
@@ -238,7 +238,7 @@ import TicTacToe
 }
 
 extension SteppedLobby {
-  /// Somebody opens a room with a line; his connection, the match and its code.
+  /// Opens a room with a line; returns the host's connection, the match and its code.
   fileprivate mutating func room(_ line: String) throws -> (host: Int, m: String, code: String) {
     let host = login("host")
     type(host, line)

@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// One test for each thing that players of other servers suffer from, by its name, and the rules of time.
+/// One test for each known problem of other game servers, under its usual name, and tests of the clocks.
 @Suite struct LobbyTests {
   @Test func `wrong boards after reconnect: the position comes before anything else`() throws {
     var world = try SteppedLobby()
@@ -23,7 +23,7 @@ import TicTacToe
     #expect(try world.state(m).board == "....x.o..")
   }
 
-  @Test func `a rematch asked at the last moment: whoever is asked has as long to answer`() throws {
+  @Test func `late rematch offers: the opponent has the full time to answer`() throws {
     for (wait, agrees) in [(29_900, true), (30_100, false)] as [(Int64, Bool)] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair()
@@ -40,7 +40,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a rematch with somebody who has left since he asked: the other is told that he is away`() throws {
+  @Test func `rematch with an absent player: the opponent is told of the absence`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()
     world.type(x, #"{"t":"abort","m":"\#(m)","mid":"r"}"#)
@@ -70,7 +70,7 @@ import TicTacToe
     #expect(world.heardAny(back, "stale_ply"))
   }
 
-  @Test func `expired seats: the seat is kept through a restart, with the same answer to the same mid`() throws {
+  @Test func `expired seats: a restart keeps the seat and repeats the answer to a repeated mid`() throws {
     var world = try SteppedLobby()
     let (x, _, m) = world.pair()
     world.move(x, m, 0, "b2")
@@ -85,7 +85,7 @@ import TicTacToe
     #expect(try restarted.state(m).moves.count == 1)
   }
 
-  @Test func `abandoned games: the one who stays may claim, and is given the win if he does not`() throws {
+  @Test func `abandoned games: the present player may claim the win, and gets it after a minute`() throws {
     for claims in [true, false] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
@@ -108,7 +108,7 @@ import TicTacToe
     }
   }
 
-  @Test func `games abandoned by both: untimed is aborted, clocked is decided by the clock`() throws {
+  @Test func `games abandoned by both: untimed games are aborted, timed ones end by the clock`() throws {
     for clock in ["none", "10+0"] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair(#""clock":"\#(clock)","rated":false"#)
@@ -123,7 +123,7 @@ import TicTacToe
     }
   }
 
-  @Test func `no server-side timer: the flag falls without anybody asking, and not before`() throws {
+  @Test func `no server-side timer: the server ends a game at its deadline by itself, not earlier`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"10+0","rated":false"#)
     world.move(x, m, 0, "b2")
@@ -137,7 +137,7 @@ import TicTacToe
     #expect(try world.state(m).clocks == Sides(x: 0, o: 10_000), "a first move costs no clock")
   }
 
-  @Test func `a move decoded before the deadline beats the flag, one decoded after does not`() throws {
+  @Test func `a move decoded before the deadline counts, one decoded after it does not`() throws {
     for late in [false, true] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair(#""clock":"10+0","rated":false"#)
@@ -155,7 +155,7 @@ import TicTacToe
     }
   }
 
-  @Test func `the round trip is given back, at most half a second`() throws {
+  @Test func `the round trip is added back to the clock, up to half a second`() throws {
     for (roundTrip, left) in [(0, 7_000), (200, 7_200), (3_000, 7_500)] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair(#""clock":"10+0","rated":false"#)
@@ -170,7 +170,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a restart gives no time away and takes none`() throws {
+  @Test func `a restart neither adds nor removes time on the clocks`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"10+0","rated":false"#)
     world.move(x, m, 0, "b2")
@@ -190,7 +190,7 @@ import TicTacToe
     _ = back
   }
 
-  @Test func `clock jumps: the wall clock set by days, forward or back, moves no flag, grace, code or clock`() throws {
+  @Test func `clock jumps: setting the wall clock by days changes no deadline, room code or clock`() throws {
     for jump in [-3, 3] as [Int64] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair(#""clock":"10+0","rated":false"#)
@@ -215,7 +215,7 @@ import TicTacToe
     }
   }
 
-  @Test func `no first move within thirty seconds, or a wish before both have moved, aborts`() throws {
+  @Test func `a match is aborted without a first move in 30 s, or on request before both have moved`() throws {
     var world = try SteppedLobby()
     let (x, _, m) = world.pair()
     world.wait(29_900)
@@ -230,11 +230,11 @@ import TicTacToe
     _ = x
   }
 
-  @Test func `matchmaking starvation: nobody waits over thirty seconds while a compatible one does`() throws {
+  @Test func `matchmaking starvation: two compatible players never both wait over 30 s`() throws {
     var random = SplitMix64(seed: 5)
     for round in 0..<20 {
       var world = try SteppedLobby(seed: UInt64(round))
-      // Strengths far apart: the queue must widen.
+      // Ratings far apart, so that the accepted range must widen.
       var players: [AccountRecord] = []
       for n in 1...20 {
         let token = SHA256.hash(Array("token\(n)".utf8))
@@ -277,8 +277,7 @@ import TicTacToe
     #expect(world.heardAny(a, #"{"name":"Bob","rating":1662,"rd":290,"won":1,"drawn":0,"lost":0}"#))
   }
 
-  @Test func `rooms hidden by one missed health ping: a room waits ten minutes whatever becomes of connections`() throws
-  {
+  @Test func `rooms hidden by one missed health ping: a room stays open ten minutes without connections`() throws {
     var world = try SteppedLobby()
     let host = world.login("host"), friend = world.login("friend")
     world.type(host, #"{"t":"create","clock":"60+0","rated":false,"key":"k"}"#)
@@ -319,7 +318,7 @@ import TicTacToe
     #expect(world.lobby.tickets.isEmpty, "a ticket never outlives its connection")
   }
 
-  @Test func `a seek is answered the same however often it is sent, and one is enough`() throws {
+  @Test func `repeated seeks get the same answer and make one ticket`() throws {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b")
     for _ in 0..<3 { world.type(a, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#) }
@@ -336,7 +335,7 @@ import TicTacToe
     #expect(world.lobby.matches.count == 1)
   }
 
-  @Test func `bots are offered after twenty seconds and never forced on anybody`() throws {
+  @Test func `bots are offered after 20 s and play only players who accept them`() throws {
     var world = try SteppedLobby()
     let bot = world.login("bot", caps: #"["bot"]"#), person = world.login("p")
     world.type(bot, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#)
@@ -350,7 +349,7 @@ import TicTacToe
     #expect(world.lobby.matches.count == 1)
   }
 
-  @Test func `the session that connects again replaces the first, and its old token is spent once the new one is used`()
+  @Test func `a resumed session replaces the first connection, and its old token ends with use of the new one`()
     throws
   {
     var world = try SteppedLobby()
@@ -358,7 +357,7 @@ import TicTacToe
     let token = try #require(world.field("resume", of: first, in: "welcome"))
     let second = world.login("", resume: token)
     #expect(world.closed[first] == .replaced)
-    // Not yet used: the first token still does, as if the answer had been lost.
+    // The new token is unused, so the first one still works, as it must if the answer was lost.
     let third = world.login("", resume: token)
     #expect(world.heardAny(third, #""t":"welcome""#))
     world.wait(1)
@@ -368,7 +367,7 @@ import TicTacToe
     _ = second
   }
 
-  @Test func `draw offers: one at a time, two a side, void on a move, answered by name`() throws {
+  @Test func `draw offers: one open at a time, two per side, cancelled by a move, answered by number`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()
     world.move(x, m, 0, "b2")
@@ -395,7 +394,7 @@ import TicTacToe
     #expect(try world.state(m).end?.reason == .agreement)
   }
 
-  @Test func `codes: five tries a minute, and the code dies on joining`() throws {
+  @Test func `codes: five attempts per minute, and joining uses the code up`() throws {
     var world = try SteppedLobby()
     let host = world.login("h"), guest = world.login("g"), third = world.login("t")
     world.type(host, "create")
@@ -410,7 +409,7 @@ import TicTacToe
     #expect(world.heardAny(third, #""code":"code""#))
   }
 
-  @Test func `too much waiting to be stored is refused as busy, never left hanging`() throws {
+  @Test func `commands beyond the store's backlog are refused as busy at once`() throws {
     var configuration = LobbyConfiguration()
     configuration.maxPending = 2
     var world = try SteppedLobby(configuration)
@@ -429,7 +428,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a store that takes long is said to be busy, and what it had is answered in the end`() throws {
+  @Test func `with a slow store new commands are refused as busy, and earlier ones are answered later`() throws {
     var world = try SteppedLobby()
     let one = world.pair(), other = world.pair()
     world.isSlow = true
@@ -442,7 +441,7 @@ import TicTacToe
     #expect(world.heardAny(one.x, #""t":"ok""#) && world.heardAny(one.o, #""k":"move""#))
   }
 
-  @Test func `chat is cleaned, muted for those who want none, and refused from those an administrator muted`() throws {
+  @Test func `chat is cleaned, hidden for players who mute it, and refused from muted players`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()
     world.type(x, #"{"t":"say","m":"\#(m)","text":"a\u202eb\u0007c"}"#)
@@ -462,7 +461,7 @@ import TicTacToe
     #expect(world.obeyed[1] == true && world.obeyed[2] == true && world.obeyed[3] == false)
   }
 
-  @Test func `a finished match is fetched from the store for those who ask, and its commands still have their answer`()
+  @Test func `a finished match is read from the store on request, and repeated commands get their answer`()
     throws
   {
     var world = try SteppedLobby()

@@ -7,9 +7,9 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// What several nodes do on one store, and what one does when its store does not say what became of a unit.
+/// Tests of several nodes on one store, and of one node whose store does not report the outcome of a unit.
 @Suite struct NodesTests {
-  @Test func `clients are told of a node that comes, once`() throws {
+  @Test func `clients are told once of a new node`() throws {
     let clock = TestClock()
     let store = MemoryStore(shared: true) { clock.wall }
     var world = try SteppedLobby(.init(), store: store, clock: clock, node: "a", seed: 1)
@@ -27,13 +27,13 @@ import TicTacToe
 
   // MARK: verdicts
 
-  @Test func `a command that came second is decided again, and its mid is answered once`() throws {
+  @Test func `a command that loses a race is decided again, and its mid is answered once`() throws {
     for isSameCommand in [true, false] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
       let id = try #require(MatchID(rawValue: m))
       world.said = []
-      // Another node is quicker: with the same command, or with something else.
+      // Another node appends first: the same command, or another event.
       world.before = { store, unit in
         var other = unit
         if !isSameCommand {
@@ -59,7 +59,7 @@ import TicTacToe
     }
   }
 
-  @Test func `what became of a unit whose answer was lost is read back, and told as it is`() throws {
+  @Test func `the outcome of a unit whose answer was lost is read from the store and reported`() throws {
     for mood in [SteppedLobby.Store.mute, .deaf] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair()
@@ -79,7 +79,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a unit that is stored after it was read back changes nothing twice`() throws {
+  @Test func `a unit stored after its outcome was read has no second effect`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()
     world.mood = .deaf
@@ -94,7 +94,7 @@ import TicTacToe
     _ = o
   }
 
-  @Test func `a command of which it is never known what became of it is refused in the end, and its match goes on`()
+  @Test func `a command whose outcome stays unknown is finally refused, and its match continues`()
     throws
   {
     for isRoom in [false, true] {
@@ -118,7 +118,7 @@ import TicTacToe
     }
   }
 
-  @Test func `what became of a unit is asked again after a while where the store does not say, not at once`() throws {
+  @Test func `an unanswered question about a unit's outcome is repeated after a pause, not at once`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()
     (world.mood, world.isSlow, world.isSilent) = (.deaf, true, true)
@@ -130,7 +130,7 @@ import TicTacToe
     #expect(world.heardAny(o, #""k":"move""#))
   }
 
-  @Test func `what a client said behind its hello does not show that it has the new resume token`() throws {
+  @Test func `only a message sent after welcome confirms the new resume token`() throws {
     var world = try SteppedLobby()
     let a = world.login("a")
     let resume = try #require(world.field("resume", of: a, in: "welcome"))
@@ -151,7 +151,7 @@ import TicTacToe
     #expect(world.closed[c] == .revoked, "what it said then does")
   }
 
-  @Test func `a session whose end the store could not take is not taken for connected for ever`() throws {
+  @Test func `a session whose end could not be stored does not stay connected for ever`() throws {
     var world = try SteppedLobby()
     let ann = world.login("Ann")
     let resume = try #require(world.field("resume", of: ann, in: "welcome"))
@@ -168,7 +168,7 @@ import TicTacToe
     #expect(entered.before == nil)
   }
 
-  @Test func `a rated match ends though the store has lost the result of the one before`() throws {
+  @Test func `a rated match ends even if the store lost the previous result`() throws {
     var world = try SteppedLobby()
     let (ann, bob) = (world.named("Ann"), world.named("Bob"))
     let before = try world.store.accounts()  // as they were before any result
@@ -177,20 +177,20 @@ import TicTacToe
       for (id, name) in [(ann, "a"), (bob, "b")] {
         world.type(id, #"{"t":"seek","clock":"60+0","rated":true,"key":"\#(name)\#(round)"}"#)
       }
-      // By then anybody will do.
+      // By then the accepted range of ratings has widened to all.
       world.wait(25_000)
       let m = try #require(world.field("m", of: ann, in: "paired"))
       let x = world.field("side", of: ann, in: "paired") == "x" ? (ann, bob) : (bob, ann)
       world.move(x.0, m, 0, "b2")
       world.move(x.1, m, 1, "a1")
-      // As after a standby took over that had not heard of it.
+      // As after the promotion of a standby that had not received it.
       if round == 1 { world.store.content.withLock { content in for account in before { content.put(account) } } }
       world.type(x.0, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
       #expect(try world.stored(m).end?.ratings != nil)
     }
   }
 
-  @Test func `everybody who comes from a node that died hears of his match, however many come at once`() throws {
+  @Test func `every player from a dead node is told of the match, even if all come at once`() throws {
     var world = try SteppedNodes()
     let pairs = (0..<270).map { _ in world.nodes[0].pair() }
     let resumes = try pairs.map { try #require(world[0].field("resume", of: $0.x, in: "welcome")) }
@@ -202,7 +202,7 @@ import TicTacToe
     for id in back { #expect(world[1].heardAny(id, #""t":"state""#)) }
   }
 
-  @Test func `a store without room is told to whoever wants something, and nothing hangs once there is room again`()
+  @Test func `with a full store commands are refused as busy, and all works once there is space`()
     throws
   {
     var world = try SteppedLobby()
@@ -228,7 +228,7 @@ import TicTacToe
     #expect(try world.stored(m).away.o == false)
     world.move(back, m, 3, "a3")
     #expect(try world.stored(m).moves.count == 4)
-    // Nobody's time runs out while nobody can move; once there is room it runs on.
+    // No time runs out while nobody can move; it runs on once there is space.
     world.mood = .full
     world.wait(25_000)
     #expect(try world.stored(m).phase == .live)
@@ -241,7 +241,7 @@ import TicTacToe
 
   // MARK: two nodes
 
-  @Test func `a node that loses its database twice sends its players away twice, though it was first to have it back`()
+  @Test func `a node that loses its database twice sends its players away both times`()
     throws
   {
     var world = try SteppedNodes()
@@ -251,13 +251,13 @@ import TicTacToe
       world.wait(5000)
       #expect(world[1].closed[x] == .restart)
       world.nodes[1].drop(x)
-      // As far as this node can see now, it is alone.
+      // As far as this node can see now, it is the only one.
       world.nodes[1].isSilent = false
       world.wait(1000)
     }
   }
 
-  @Test func `after a time without a database no node takes another for dead because it is slower to come back`()
+  @Test func `after a database outage slower nodes are not declared dead`()
     throws
   {
     var world = try SteppedNodes()
@@ -273,7 +273,7 @@ import TicTacToe
     #expect(try world[0].stored(m).seq == before, "nobody is said to have gone, or to have come back")
   }
 
-  @Test func `two who seek at two nodes are paired, and see each other's moves`() throws {
+  @Test func `players who seek on two nodes are paired and see each other's moves`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
     #expect(try world[x.node].state(m) == world[o.node].state(m))
@@ -288,7 +288,7 @@ import TicTacToe
     #expect(try world[x.node].stored(m).moves.count == 3)
   }
 
-  @Test func `a room is there for who has its code, though its opener left before it was stored`() throws {
+  @Test func `a room can be joined even if its opener left before it was stored`() throws {
     var world = try SteppedNodes()
     let ann = world[0].login("Ann")
     let resume = try #require(world[0].field("resume", of: ann, in: "welcome"))
@@ -305,12 +305,12 @@ import TicTacToe
     #expect(world[0].field("m", of: bob, in: "paired") != nil)
   }
 
-  @Test func `a move for a position that another node has changed is refused with the true one`() throws {
+  @Test func `a command based on an outdated log is decided again on the current one`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
     world.losesHints = true
     world[x.node].move(x.id, m, 0, "b2")
-    // The other node does not know of it, and finds out by appending.
+    // The other node has not heard of it, and learns of it from the conflict.
     world[o.node].said = []
     world[o.node].type(o.id, #"{"t":"abort","id":"a","m":"\#(m)","mid":"a"}"#)
     let conflicts = world[o.node].units.filter { if case .conflict = $0.verdict { true } else { false } }
@@ -320,7 +320,7 @@ import TicTacToe
     #expect(try world[o.node].state(m) == world[o.node].stored(m))
   }
 
-  @Test func `a ban at one node ends the session at the other within two seconds though every hint is lost`() throws {
+  @Test func `a ban on one node ends a session on another within 2 s even without hints`() throws {
     var world = try SteppedNodes()
     let id = world[1].named("Ann")
     world.wait(world[0].lobby.configuration.compareEvery)
@@ -334,7 +334,7 @@ import TicTacToe
     #expect(world[0].closed[again] == .banned)
   }
 
-  @Test(arguments: [false, true]) func `a session that is entered at another node ends here`(losesHints: Bool) throws {
+  @Test(arguments: [false, true]) func `a session resumed on another node ends on the first`(losesHints: Bool) throws {
     var world = try SteppedNodes()
     let id = world[0].login("Ann")
     let resume = try #require(world[0].field("resume", of: id, in: "welcome"))
@@ -345,7 +345,7 @@ import TicTacToe
     #expect(world[0].closed[id] == .replaced && world[1].closed.isEmpty)
   }
 
-  @Test func `a player goes from node to node in the middle of a match, and is known to be here all the time`() throws {
+  @Test func `a player who changes nodes during a match is never recorded as away`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
     world[x.node].move(x.id, m, 0, "b2")
@@ -359,7 +359,7 @@ import TicTacToe
     #expect(try world[x.node].stored(m).away == Sides(x: false, o: false))
   }
 
-  @Test func `a rated room that is opened at one node and joined at the other counts for both`() throws {
+  @Test func `a rated room opened on one node and joined on another rates both players`() throws {
     var world = try SteppedNodes()
     let ann = world[0].named("Ann"), bob = world[1].named("Bob")
     world[0].type(ann, "create 60+0 rated")
@@ -382,7 +382,7 @@ import TicTacToe
     }
   }
 
-  @Test func `one plays one rated match at a time, whatever node he asks`() throws {
+  @Test func `a player has at most one rated match across all nodes`() throws {
     var world = try SteppedNodes()
     let (x, _, m) = world.pair(#""clock":"60+2","rated":true"#, named: true)
     let name = x.node == 0 ? "Ann" : "Bob"
@@ -396,7 +396,7 @@ import TicTacToe
     #expect(world[1 - x.node].heardAny(elsewhere, #""re":"s","code":"occupied""#))
   }
 
-  @Test func `a rematch is asked for at one node and agreed to at the other`() throws {
+  @Test func `a rematch offered on one node can be accepted on another`() throws {
     for rated in [false, true] {
       var world = try SteppedNodes()
       let (x, o, m) = world.pair(#""clock":"60+2","rated":\#(rated)"#, named: true)
@@ -412,7 +412,7 @@ import TicTacToe
     }
   }
 
-  @Test func `both ask for a rematch at once at two nodes: one match begins`() throws {
+  @Test func `simultaneous rematch offers on two nodes start one match`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
     world[x.node].type(x.id, #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
@@ -424,7 +424,7 @@ import TicTacToe
     #expect(try world[0].store.matchIDs().count == 2)
   }
 
-  @Test func `a rematch that the store does not show is asked for again after a while, not without end at once`()
+  @Test func `a rematch missing from the store is looked up again after a pause, not in a loop`()
     throws
   {
     var world = try SteppedNodes()
@@ -445,7 +445,7 @@ import TicTacToe
 
   // MARK: a node that dies
 
-  @Test func `the matches of a node that dies are taken up, and its players are known to be away`() throws {
+  @Test func `a dead node's matches are taken over and its players recorded as away`() throws {
     for dead in 0...1 {
       var world = try SteppedNodes()
       let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
@@ -465,7 +465,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a match whose players were all at a node that dies is taken up by another, and ends`() throws {
+  @Test func `a match that lost both players with a node is taken over and ends`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world[0].pair(#""clock":"10+0","rated":false"#)
     world[0].move(x, m, 0, "b2")
@@ -476,12 +476,12 @@ import TicTacToe
     #expect(world[1].lobby.matches[id] != nil)
     world.wait(60_000, without: 0)
     #expect(try world[1].stored(m).end?.reason == .time)
-    // The node was only stopped, and learns what it has missed.
+    // The node was only stopped, and catches up.
     world.wait(4000)
     #expect(try world[0].stored(m).phase == .over && world[0].lobby.matches[id].map { $0.isOver } != false)
   }
 
-  @Test func `the next process on a store takes up what the last one played`() throws {
+  @Test func `a new process takes over the matches of the previous one`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
     world.move(x, m, 0, "b2")

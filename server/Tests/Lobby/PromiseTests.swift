@@ -6,15 +6,15 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Promises of one lobby: what it looks at, what it shows and when, and what it lets go of.
+/// Tests of promises of a single lobby: when it wakes up, what it shows and when, and what it unloads.
 @Suite struct PromiseTests {
-  /// The value of a field as a line has it, without quotes.
+  /// The value of a field in a line, without quotes.
   private func field(_ name: String, _ line: String) -> String {
     guard let start = line.firstRange(of: "\"\(name)\":")?.upperBound else { return "" }
     return String(line[start...].prefix { $0 != "," && $0 != "}" }.filter { $0 != "\"" })
   }
 
-  @Test func `a match in a long clock that both have left needs no look before the flag falls`() throws {
+  @Test func `an abandoned match with a long clock causes no wake-ups before its deadline`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"600+0","rated":false"#)
     world.move(x, m, 0, "b2")
@@ -24,13 +24,13 @@ import TicTacToe
     world.wait(41_000)
     let looks = world.ticks
     world.wait(60_000)
-    // The queue and the beat once a second, a comparison every two, the house once a minute.
+    // The queue and the beat wake it once a second, comparisons every two, cleaning once a minute.
     #expect(world.ticks - looks < 200)
     world.wait(600_000)
     #expect(try world.stored(m).phase == .over, "the clock has decided")
   }
 
-  @Test func `a room's log begins with its first event for both, and who comes back sees the match before himself`()
+  @Test func `both players see a room's log from its first event, and a returning player gets the state first`()
     throws
   {
     var world = try SteppedLobby()
@@ -52,7 +52,7 @@ import TicTacToe
     #expect(types == ["hello", "welcome", "state", "event"])
   }
 
-  @Test func `a name asked for again, because the answer was lost, brings a token that lets its player in`() throws {
+  @Test func `registering a name again after a lost answer gives a valid token`() throws {
     var world = try SteppedLobby()
     let first = world.named("Ann")
     let resume = try #require(world.field("resume", of: first, in: "welcome"))
@@ -67,7 +67,7 @@ import TicTacToe
     #expect(world.heardAny(back, "you are Ann already"))
   }
 
-  @Test func `an account has sixteen sessions, and whoever is forgotten has none`() throws {
+  @Test func `an account has at most sixteen sessions, and none once deleted`() throws {
     var world = try SteppedLobby()
     let first = world.login("Ann")
     world.type(first, #"{"t":"register","name":"Ann"}"#)
@@ -85,7 +85,7 @@ import TicTacToe
     #expect(world.heardAny(gone, #""code":"auth""#))
   }
 
-  @Test(arguments: [true, false]) func `after an abort nobody goes back into the queue`(byWhoConfirmed: Bool) throws {
+  @Test(arguments: [true, false]) func `an abort puts neither player back into the queue`(byWhoConfirmed: Bool) throws {
     var world = try SteppedLobby()
     let a = world.login("a", caps: #"["confirm"]"#), b = world.login("b", caps: #"["confirm"]"#)
     for id in [a, b] { world.type(id, #"{"t":"seek","clock":"60+0","rated":false,"key":"\#(id)"}"#) }
@@ -97,7 +97,7 @@ import TicTacToe
     #expect(!world.heardAny(a, #""t":"queued""#) && world.lobby.tickets.isEmpty)
   }
 
-  @Test func `a seek that is sent again has the same ticket`() throws {
+  @Test func `a repeated seek keeps its ticket`() throws {
     var world = try SteppedLobby()
     let id = world.login("Ann")
     world.type(id, #"{"t":"seek","key":"k"}"#)
@@ -152,7 +152,7 @@ import TicTacToe
     #expect(near.count <= 256 && near.contains { $0.id == "q999" }, "however long it is, few are compared with one")
   }
 
-  @Test func `pages hear only of the boards they show`() throws {
+  @Test func `pages get events only of the boards they show`() throws {
     var world = try SteppedLobby()
     let matches = (0..<Lobby.boards + 6).map { _ in world.pair() }
     world.published = []
@@ -161,7 +161,7 @@ import TicTacToe
     #expect(world.published.count == Lobby.boards)
   }
 
-  @Test func `who is gone is forgotten when his time is over, and who is here is not`() throws {
+  @Test func `an absent guest is deleted on expiry, a connected one is not`() throws {
     var world = try SteppedLobby()
     _ = world.login("here")
     let gone = world.login("gone")
@@ -172,7 +172,7 @@ import TicTacToe
     #expect(world.lobby.accounts.count == 1 && world.lobby.sessions.count == 1)
   }
 
-  @Test func `a bot is told that it may say two hundred things at once, and may`() throws {
+  @Test func `a bot may send 200 messages at once, as welcome says`() throws {
     var world = try SteppedLobby()
     let bot = world.login("bot", caps: #"["bot"]"#)
     #expect(world.heardAny(bot, #""limits":[200,200]"#))

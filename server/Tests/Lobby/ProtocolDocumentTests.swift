@@ -18,7 +18,7 @@ import TicTacToe
     return text[start.upperBound..<end.lowerBound].split(separator: "\n").map(String.init)
   }
 
-  @Test func `the hash vectors of the page are those of this build`() throws {
+  @Test func `the hash examples in docs are those of this build`() throws {
     let lines = try block("hash-vectors").map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
     let m = try #require(MatchID(rawValue: lines[0][1]))
     var hash = LogHash(start: m)
@@ -31,7 +31,7 @@ import TicTacToe
     #expect(hashes.count == 4)
   }
 
-  @Test func `the transcript of the page is what the server says`() throws {
+  @Test func `the transcript in docs is the server's output`() throws {
     var world = try SteppedLobby()
     var transcript: [String] = []
     var connections: [String: Int] = ["A": world.connect(), "B": world.connect()]

@@ -7,7 +7,7 @@ import TicTacToe
 @testable import MatchStore
 
 extension SteppedLobby {
-  /// What waits in the store, oldest first.
+  /// The tickets in the store, oldest first.
   fileprivate func waiting() throws -> [TicketRecord] {
     guard case .tickets(let found) = try store.answer(.tickets) else { return [] }
     return found.map(\.ticket)
@@ -18,9 +18,9 @@ extension SteppedLobby {
   }
 }
 
-/// The queue, which the store keeps and one of the nodes looks through.
+/// Tests of the queue, which the store keeps and one node works through.
 @Suite struct QueueTests {
-  @Test func `whoever waits when the node that keeps the queue ends goes on waiting, as long as he has`() throws {
+  @Test func `players keep their waiting time when the node that manages the queue dies`() throws {
     var world = try SteppedNodes()
     #expect(world[0].lobby.isKeeper && !world[1].lobby.isKeeper)
     let a = world[1].login("a")
@@ -37,7 +37,7 @@ extension SteppedLobby {
     #expect(world[1].field("m", of: a, in: "paired") != nil && world[1].field("m", of: b, in: "paired") != nil)
   }
 
-  @Test func `two whose match the store did not let begin go on waiting and get the next`() throws {
+  @Test func `two players whose match could not be stored stay in the queue and are paired again`() throws {
     for mood in [SteppedLobby.Store.refusing, .deaf] {
       var world = try SteppedLobby()
       let ids = [world.named("Ann"), world.named("Bob")]
@@ -52,7 +52,7 @@ extension SteppedLobby {
     }
   }
 
-  @Test func `whose pairing was stored and not answered are told of it, once`() throws {
+  @Test func `players whose pairing was stored without an answer are told once`() throws {
     var world = try SteppedLobby()
     let ids = [world.login("a"), world.login("b")]
     world.mood = .mute
@@ -62,12 +62,12 @@ extension SteppedLobby {
     #expect(try world.store.matchIDs().count == 1 && world.waiting().isEmpty && world.lobby.seeks.isEmpty)
   }
 
-  @Test func `who takes his seek back while he is being paired gets no match, and the other waits on`() throws {
+  @Test func `a seek withdrawn during pairing gets no match, and the opponent stays in the queue`() throws {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b"), c = world.login("c")
     world.seek(a, "k")
     let ticket = try #require(try world.waiting().first?.id)
-    // At another node, just before the unit arrives.
+    // On another node, just before the unit arrives.
     world.before = { store, _ in _ = try? store.answer(.unqueue(ticket)) }
     world.seek(b, "l")
     #expect(!world.heardAny(a, #""t":"paired""#) && !world.heardAny(b, #""t":"paired""#))
@@ -79,7 +79,7 @@ extension SteppedLobby {
     #expect(world.field("m", of: b, in: "paired") != nil && world.field("m", of: c, in: "paired") != nil)
   }
 
-  @Test func `who takes his seek back when the match is on its way is told of it`() throws {
+  @Test func `a seek withdrawn after its match was stored leads to the match`() throws {
     var world = try SteppedLobby()
     let (ann, bob) = (world.named("Ann"), world.named("Bob"))
     world.seek(ann, "a", rated: true)
@@ -94,7 +94,7 @@ extension SteppedLobby {
     #expect(try world.stored(m).end?.reason == .aborted)
   }
 
-  @Test func `whom a player blocks while waiting is not met`() throws {
+  @Test func `a waiting player is not paired with one who is blocked meanwhile`() throws {
     var world = try SteppedLobby()
     let (ann, bob) = (world.named("Ann"), world.named("Bob"))
     world.seek(ann, "a")
@@ -105,7 +105,7 @@ extension SteppedLobby {
   }
 
   @Test
-  func `who opened a room and was gone before it was there is known when he comes back, as two are who were paired`()
+  func `players who left before their room or match was stored find it on return`()
     throws
   {
     for line in [
@@ -116,7 +116,7 @@ extension SteppedLobby {
       let ids = [world.named("Ann"), world.named("Bob")]
       let resumes = try ids.map { try #require(world.field("resume", of: $0, in: "welcome")) }
       world.type(ids[0], line)
-      // All but the verdict of what is to begin is answered.
+      // Every question is answered, except for the verdict on the unit that starts the match.
       let isSeek = line.contains("seek")
       if isSeek {
         world.type(ids[1], line)
@@ -138,7 +138,7 @@ extension SteppedLobby {
     }
   }
 
-  @Test func `a seek that comes again while its match is begun leads to that match and to no second one`() throws {
+  @Test func `a seek repeated while its match is being stored leads to that match only`() throws {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b")
     world.seek(a, "k")
@@ -154,13 +154,13 @@ extension SteppedLobby {
     #expect(world.field("m", of: a, in: "paired") != nil && world.field("m", of: b, in: "paired") != nil)
   }
 
-  @Test func `both are told of a match that was loaded before its node heard that it had begun it`() throws {
+  @Test func `both players are told of a match that was loaded before its own verdict arrived`() throws {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b")
     world.seek(a, "k")
     world.isSlowToJudge = true
     world.seek(b, "l")
-    // It is stored, and somebody watches it.
+    // The match is stored, and a spectator loads it.
     world.said = []
     let back = world.login("c")
     world.type(back, #"{"t":"watch","m":"\#(try #require(try world.store.matchIDs().first))"}"#)
@@ -170,7 +170,7 @@ extension SteppedLobby {
     #expect(world.lobby.seeks.isEmpty && world.lobby.tickets.isEmpty)
   }
 
-  @Test func `a seek with a key that was used is answered while another one waits`() throws {
+  @Test func `a seek with a used key is refused while another one waits`() throws {
     var world = try SteppedLobby()
     let ids = [world.login("a"), world.login("b")]
     for id in ids { world.seek(id, "k") }
@@ -183,7 +183,7 @@ extension SteppedLobby {
     #expect(world.lobby.seeks[ConnectionID(ids[0])]?.ticket.seek.key == "l")
   }
 
-  @Test func `sessions that are over for a newcomer are ended though he has gone`() throws {
+  @Test func `sessions displaced by a new one end even if the new connection is already gone`() throws {
     var world = try SteppedLobby()
     let first = world.named("Ann")
     let token = try #require(world.field("token", of: first, in: "token"))
@@ -196,7 +196,7 @@ extension SteppedLobby {
     #expect(world.closed[first] == .revoked && world.closed.count == 1)
   }
 
-  @Test func `word of many who wait leads to one reading of the queue at a time, and none is missed`() throws {
+  @Test func `many queue hints cause one read at a time, and none is missed`() throws {
     var world = try SteppedLobby()
     let text = Hint.queued.text
     world.isSlow = true
@@ -211,7 +211,7 @@ extension SteppedLobby {
     #expect(effects.count { if case .ask(_, .tickets) = $0 { true } else { false } } == 1, "some came meanwhile")
   }
 
-  @Test func `a place in the queue that was lost is asked for again`() throws {
+  @Test func `a lost place in the queue is requested again`() throws {
     var world = try SteppedLobby()
     let a = world.login("a")
     world.mood = .full

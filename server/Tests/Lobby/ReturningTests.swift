@@ -4,17 +4,17 @@ import Testing
 
 @testable import Lobby
 
-/// Players who come back after days, at a lobby.
+/// Tests of players who return after days, at the level of the lobby.
 @Suite struct ReturningTests {
   private let day: Int64 = 86_400_000
 
-  /// Lets days pass by the clock of the store, and the store be cleaned.
+  /// Advances the store's clock by days, and lets the store be cleaned.
   private func pass(_ days: Int64, _ world: inout SteppedLobby) {
     world.wallAhead += days * day
     world.wait(61_000)
   }
 
-  @Test func `a guest whose account is gone is refused, and comes back as a new guest under the old name`() throws {
+  @Test func `a guest whose account was deleted is refused and becomes a new guest with the old name`() throws {
     var world = try SteppedLobby()
     let first = world.login("Ann")
     let session = world.field("session", of: first, in: "welcome")
@@ -30,7 +30,7 @@ import Testing
     #expect(world.field("session", of: again, in: "welcome") != session)
   }
 
-  @Test func `a guest who was connected for weeks is known when the connection is lost`() throws {
+  @Test func `a guest connected for weeks can resume after a lost connection`() throws {
     var world = try SteppedLobby()
     let first = world.login("Ann")
     let resume = try #require(world.field("resume", of: first, in: "welcome"))
@@ -40,7 +40,7 @@ import Testing
     #expect(world.field("session", of: back, in: "welcome") == world.field("session", of: first, in: "welcome"))
   }
 
-  @Test func `hints with numbers that nobody can count on are no hints`() throws {
+  @Test func `hints with numbers out of range are ignored`() throws {
     var world = try SteppedLobby()
     let (_, _, m) = world.pair()
     for text in [
@@ -50,7 +50,7 @@ import Testing
     #expect(try world.state(m).seq > 0)
   }
 
-  @Test func `a new token of an administrator lets the player in, and guests get none`() throws {
+  @Test func `a token issued by an administrator works, and guests get none`() throws {
     var world = try SteppedLobby()
     let id = world.named("Ann")
     _ = world.login("Bob")
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `an address may register so many names a day, and refusals for other reasons do not count`() throws {
+  @Test func `an address may register a limited number of names a day; other refusals do not count`() throws {
     var configuration = LobbyConfiguration()
     configuration.namesPerDay = 2
     configuration.loginsPerMinute = 100

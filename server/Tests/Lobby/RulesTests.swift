@@ -14,9 +14,9 @@ extension SteppedLobby {
   }
 }
 
-/// The games in the lobby.
+/// Tests of the three games in the lobby.
 @Suite struct LobbyRulesTests {
-  @Test func `only those who seek the same game meet`() throws {
+  @Test func `only seeks for the same game are paired`() throws {
     var world = try SteppedLobby()
     let a = world.login("a", caps: allGames), b = world.login("b", caps: allGames)
     world.seek(a, "infinite")
@@ -30,7 +30,7 @@ extension SteppedLobby {
     #expect(world.lobby.matches.values.map(\.state.terms.rules) == [.ultimate])
   }
 
-  @Test func `a client that does not name a game is refused it, and sees nothing of it`() throws {
+  @Test func `a client without a game's capability is refused that game and gets no messages about it`() throws {
     var world = try SteppedLobby()
     let a = world.login("a", caps: allGames), b = world.login("b", caps: allGames), old = world.login("old")
     world.seek(old, "ultimate")
@@ -48,7 +48,7 @@ extension SteppedLobby {
     #expect(!world.heardAny(old, #""t":"state""#) && !world.heardAny(old, #""t":"event""#))
   }
 
-  @Test func `a room keeps its game, refuses who does not know it, and so does its rematch`() throws {
+  @Test func `a room and its rematch keep their game and refuse clients without its capability`() throws {
     var world = try SteppedLobby()
     let host = world.login("host", caps: allGames), old = world.login("old"), guest = world.login("g", caps: allGames)
     world.type(host, #"{"t":"create","rules":"infinite","key":"r"}"#)
@@ -64,7 +64,7 @@ extension SteppedLobby {
     #expect(try world.state(next.rawValue).terms == MatchTerms(rules: .infinite))
   }
 
-  @Test func `an old client of the same player is told nothing of the match`() throws {
+  @Test func `a player's client without the capability gets no messages about the match`() throws {
     var world = try SteppedLobby()
     let a = world.named("Ann", caps: allGames), b = world.named("Bob", caps: allGames)
     let token = try #require(world.field("token", of: a, in: "token"))
@@ -78,7 +78,7 @@ extension SteppedLobby {
     #expect(world.heardAny(old, #""of":"me""#) && !world.heardAny(old, "ultimate"))
   }
 
-  @Test func `a move is refused in the words of its game`() throws {
+  @Test func `a refused move is explained by the rules of its game`() throws {
     var world = try SteppedLobby()
     let a = world.login("a", caps: allGames), b = world.login("b", caps: allGames)
     world.seek(a, "ultimate")
@@ -94,7 +94,7 @@ extension SteppedLobby {
     #expect(world.heardAny(p, #""code":"rules","msg":"i9 is no cell of classic, which has a1–c3""#))
   }
 
-  @Test func `ratings, results and leaders are those of the game`() throws {
+  @Test func `ratings, results and rankings are kept per game`() throws {
     var world = try SteppedLobby()
     let a = world.named("Ann", caps: allGames), b = world.named("Bob", caps: allGames)
     world.seek(a, "infinite", rated: true)

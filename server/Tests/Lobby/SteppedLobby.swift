@@ -7,18 +7,18 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// A lobby stepped by hand: lines in, lines out, a clock that a test moves, a store that answers at once.
+/// A lobby driven by hand: the test sends lines, reads lines and moves the clock; the store answers at once.
 struct SteppedLobby {
-  /// What becomes of units.
+  /// The fate of units.
   enum Store {
     case well
-    /// It has no room: nothing that changes something is done.
+    /// The disk is full: every change fails.
     case full
     /// No unit is stored.
     case refusing
-    /// Units are stored and their answers lost.
+    /// Units are stored, but their verdicts are lost.
     case mute
-    /// Units are lost, and nobody knows.
+    /// Units are lost, and their outcome is unknown.
     case deaf
   }
 
@@ -27,40 +27,40 @@ struct SteppedLobby {
   var said: [(connection: Int, line: String)] = []
   var closed: [Int: ByeCode] = [:]
   var now: Int64 = 1_000_000
-  /// What the wall clock is ahead of the steady one.
+  /// The wall clock's lead over the steady clock.
   var wallAhead: Int64 = 1_699_999_000_000 { didSet { setClock() } }
-  /// What pages were told of.
+  /// The matches sent to pages.
   var published: [MatchID] = []
-  /// Orders that were carried out, or not.
+  /// The results of administrators' orders; `nil` if the store failed.
   var obeyed: [UInt64: Bool?] = [:]
-  /// What other nodes are to be told.
+  /// The hints to other nodes.
   var told: [(node: NodeID, text: String)] = []
-  /// How often it was woken.
+  /// The number of wake-ups.
   var ticks = 0
   var mood = Store.well
-  /// Whether verdicts and answers come later, or verdicts alone, and those that do.
+  /// Whether verdicts and answers are delayed, whether verdicts alone are, and the delayed ones.
   var isSlow = false
   var isSlowToJudge = false
   var late: [LobbyInput] = []
-  /// Whether the store answers no question.
+  /// Whether the store answers no questions.
   var isSilent = false
-  /// Questions that the store does as they ask, and whose answers are lost.
+  /// Selects questions that the store executes without an answer.
   var loses: ((StoreQuestion) -> Bool)?
-  /// Done to the store before the next unit: what somebody else is quicker with.
+  /// Runs on the store before the next unit, as a faster node would.
   var before: ((MemoryStore, StoreUnit) -> Void)?
-  /// The units that were handed out, with their verdicts.
+  /// The units sent to the store, with their verdicts.
   var units: [(unit: StoreUnit, verdict: Verdict)] = []
   let store: MemoryStore
   let clock: TestClock
 
-  /// A lobby on a store of its own.
+  /// Makes a lobby with a store of its own.
   init(_ configuration: LobbyConfiguration = .init(), seed: UInt64 = 1) throws {
     let clock = TestClock()
     try self.init(
       configuration, store: MemoryStore { clock.wall }, clock: clock, node: "node\(seed)", seed: seed)
   }
 
-  /// The next process on the store of one that is gone.
+  /// Makes the next process on the store of an earlier one.
   init(after other: SteppedLobby, _ configuration: LobbyConfiguration = .init(), seed: UInt64) throws {
     try self.init(
       configuration, store: other.store, clock: other.clock, node: "node\(seed)", seed: seed, wall: other.clock.wall)
@@ -134,7 +134,7 @@ struct SteppedLobby {
     if isSlow || isSlowToJudge && isVerdict { late.append(input) } else { inputs.append(input) }
   }
 
-  /// What was late comes; from then on the store is quick, unless it stays slow.
+  /// Delivers the delayed answers; afterwards the store is fast, unless it stays slow.
   mutating func hearLate(staysSlow: Bool = false) {
     if !staysSlow { (isSlow, isSlowToJudge) = (false, false) }
     let inputs = late
@@ -142,14 +142,14 @@ struct SteppedLobby {
     for input in inputs { step(input) }
   }
 
-  /// Connects; returns the connection's number.
+  /// Opens a connection; returns its number.
   mutating func connect(from address: String? = nil) -> Int {
     sessions.append(ServerSession(.init(), now: now))
     step(.connected(UInt64(sessions.count - 1), address: address))
     return sessions.count - 1
   }
 
-  /// Types a line.
+  /// Sends a line.
   mutating func type(_ connection: Int, _ text: String) {
     var delivered: [LobbyInput] = []
     var direct: [String] = []
@@ -169,7 +169,7 @@ struct SteppedLobby {
     for input in delivered { step(input) }
   }
 
-  /// Lets time pass.
+  /// Advances time.
   mutating func wait(_ milliseconds: Int64) {
     let end = now + milliseconds
     while let due = lobby.nextDue, due <= end { wake(at: due) }
@@ -177,14 +177,14 @@ struct SteppedLobby {
     step(.tick)
   }
 
-  /// Goes to a time and wakes the lobby.
+  /// Advances to a time and wakes the lobby.
   mutating func wake(at time: Int64) {
     now = max(now, time)
     ticks += 1
     step(.tick)
   }
 
-  /// What was said to a connection since the last call.
+  /// The lines sent to a connection since the last call.
   mutating func heard(_ connection: Int) -> [String] {
     defer { said.removeAll { $0.connection == connection } }
     return said.filter { $0.connection == connection }.map(\.line)
@@ -192,7 +192,7 @@ struct SteppedLobby {
 }
 
 extension SteppedLobby {
-  /// Connects and says hello with a name as a program does.
+  /// Connects and logs in as a program does.
   mutating func login(_ name: String, caps: String = "[]", resume: String? = nil, token: String? = nil) -> Int {
     let id = connect()
     let secret = resume.map { #","resume":"\#($0)""# } ?? token.map { #","token":"\#($0)""# } ?? #","guest":"\#(name)""#
@@ -200,7 +200,7 @@ extension SteppedLobby {
     return id
   }
 
-  /// A connection of a named account.
+  /// Connects and registers a name.
   mutating func named(_ name: String, caps: String = "[]") -> Int {
     let id = login(name, caps: caps)
     type(id, #"{"t":"register","name":"\#(name)"}"#)
@@ -209,7 +209,7 @@ extension SteppedLobby {
 
   mutating func drop(_ id: Int) { step(.disconnected(UInt64(id), clean: false)) }
 
-  /// The field of the last line to a connection that has it.
+  /// The field of the last line to a connection that contains it.
   func field(_ name: String, of connection: Int, in type: String? = nil) -> String? {
     for (id, line) in said.reversed() where id == connection {
       guard let fields = try? JSONObject(line: Array(line.utf8), with: "t") else { continue }
@@ -223,7 +223,7 @@ extension SteppedLobby {
     said.contains { $0.connection == connection && $0.line.contains(text) }
   }
 
-  /// Two people in a live match; returns X's connection, O's, and the match.
+  /// Pairs two guests in a live match; returns X's connection, O's, and the match.
   mutating func pair(_ terms: String = #""clock":"60+2","rated":false"#) -> (x: Int, o: Int, m: String) {
     let a = login("Ann"), b = login("Bob")
     type(a, #"{"t":"seek",\#(terms),"key":"a"}"#)
@@ -241,14 +241,14 @@ extension SteppedLobby {
     return try #require(lobby.matches[id]?.state)
   }
 
-  /// A match as it is stored.
+  /// A match as stored.
   func stored(_ m: String) throws -> MatchState {
     let id = try #require(MatchID(rawValue: m))
     return try #require(try store.match(id)).folded()
   }
 }
 
-/// Several lobbies stepped by hand on one store, whose hints reach one another at once, or never.
+/// Several lobbies driven by hand on one store; their hints arrive at once, or never.
 struct SteppedNodes {
   var nodes: [SteppedLobby] = []
   var losesHints = false
@@ -260,11 +260,11 @@ struct SteppedNodes {
       nodes.append(
         try SteppedLobby(configuration, store: store, clock: clock, node: "node\(i)", seed: UInt64(i + 1)))
     }
-    // Each has heard of the others.
+    // Every node has heard of the others.
     wait(configuration.beatEvery)
   }
 
-  /// A node; what is done to it reaches the others.
+  /// A node; hints caused by a change of it are delivered to the others.
   subscript(i: Int) -> SteppedLobby {
     get { nodes[i] }
     set {
@@ -273,7 +273,7 @@ struct SteppedNodes {
     }
   }
 
-  /// Hands hints on, until there are no more.
+  /// Delivers hints until there are none left.
   private mutating func pass() {
     while let from = nodes.firstIndex(where: { !$0.told.isEmpty }) {
       let hints = nodes[from].told
@@ -284,7 +284,7 @@ struct SteppedNodes {
     }
   }
 
-  /// Lets time pass everywhere but at nodes that stand still.
+  /// Advances time on all nodes except a stopped one.
   mutating func wait(_ milliseconds: Int64, without stopped: Int? = nil) {
     let running = nodes.indices.filter { $0 != stopped }
     let end = (nodes.map(\.now).max() ?? 0) + milliseconds
@@ -300,7 +300,7 @@ struct SteppedNodes {
     }
   }
 
-  /// A node stops in order, as for an update.
+  /// Shuts a node down in order, as for an update.
   mutating func leave(_ i: Int) throws {
     self[i].step(.drain(retry: 100))
     self[i].step(.leave)
@@ -309,7 +309,7 @@ struct SteppedNodes {
 
   private func due(_ i: Int) -> Int64 { nodes[i].lobby.nextDue ?? .max }
 
-  /// Two people in a live match, each at a node of his own; `x` and `o` are node and connection.
+  /// Pairs two players in a live match, each on a node of its own; `x` and `o` are node and connection.
   mutating func pair(
     _ terms: String = #""clock":"60+2","rated":false"#, named: Bool = false
   ) -> (x: (node: Int, id: Int), o: (node: Int, id: Int), m: String) {
@@ -317,7 +317,7 @@ struct SteppedNodes {
       named ? self[0].named("Ann") : self[0].login("Ann"), named ? self[1].named("Bob") : self[1].login("Bob"), terms)
   }
 
-  /// The same of two connections, one at each of the first two nodes.
+  /// The same for two connections, one on each of the first two nodes.
   mutating func pair(
     _ a: Int, _ b: Int, _ terms: String
   ) -> (x: (node: Int, id: Int), o: (node: Int, id: Int), m: String) {

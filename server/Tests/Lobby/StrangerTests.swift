@@ -6,12 +6,11 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// What somebody who wishes a server ill may say, and what a client that is lost may.
+/// Tests of hostile clients, and of clients out of step.
 @Suite struct StrangerTests {
   private func terms(_ key: String) -> String { #"{"t":"seek","clock":"3600+59","rated":false,"key":"\#(key)"}"# }
 
-  @Test func `a seek from another session takes the place of the first, and nobody is paired with what is gone`() throws
-  {
+  @Test func `a seek from a second session replaces the first, which is never paired`() throws {
     var world = try SteppedLobby()
     let first = world.login("Ann")
     world.type(first, #"{"t":"register","name":"Ann"}"#)
@@ -29,7 +28,7 @@ import TicTacToe
     #expect(guests.allSatisfy { world.field("m", of: $0, in: "paired") != nil })
   }
 
-  @Test func `nobody plays more than so many matches at once`() throws {
+  @Test func `a player's simultaneous matches are limited`() throws {
     var world = try SteppedLobby()
     let players = [world.login("Ann"), world.login("Bob")]
     for n in 0...Lobby.matchesPerAccount {
@@ -38,7 +37,7 @@ import TicTacToe
     }
     #expect(world.lobby.matches.count == Lobby.matchesPerAccount)
     #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.seeks.isEmpty)
-    // Nor by a rematch of one that has ended.
+    // A rematch of a finished match counts, too.
     let old = try #require(world.field("m", of: players[0], in: "paired"))
     world.type(players[0], #"{"t":"abort","m":"\#(old)","mid":"a"}"#)
     for id in players { world.type(id, terms("more")) }
@@ -46,7 +45,7 @@ import TicTacToe
     for id in players { world.type(id, #"{"t":"rematch","m":"\#(old)","mid":"r\#(id)"}"#) }
     #expect(world.said.filter { $0.line.contains(#""code":"occupied""#) }.count == 2)
     #expect(world.lobby.matches.values.filter { !$0.isOver }.count == Lobby.matchesPerAccount)
-    // Nor when somebody else agrees to one that was asked for before.
+    // So does one that was offered before.
     let asked = ["Cleo", "Dan", "Eve"].map { world.login($0) }
     for id in asked[..<2] { world.type(id, terms("first")) }
     let m = try #require(world.field("m", of: asked[0], in: "paired"))
@@ -60,7 +59,7 @@ import TicTacToe
     #expect(world.heardAny(asked[1], #""code":"occupied""#))
   }
 
-  @Test func `matches that end in one moment are on pages of their own`() throws {
+  @Test func `matches that end in the same millisecond get distinct end times`() throws {
     var world = try SteppedLobby()
     let players = [world.login("Ann"), world.login("Bob")]
     for n in 0..<3 {
@@ -74,7 +73,7 @@ import TicTacToe
     #expect(Set(ends).count == 3)
   }
 
-  @Test func `somebody who seeks and takes it back for ever leaves nothing in memory`() throws {
+  @Test func `endless seeks and withdrawals leave nothing in memory`() throws {
     var world = try SteppedLobby()
     let id = world.login("Ann")
     for n in 0..<1000 {
@@ -94,7 +93,7 @@ import TicTacToe
     #expect(waiting.isEmpty)
   }
 
-  @Test func `nobody takes the name of somebody who is forgotten`() throws {
+  @Test func `the names of deleted players cannot be registered`() throws {
     var world = try SteppedLobby()
     let id = world.login("Ann")
     world.type(id, #"{"t":"register","name":"Deleted-1"}"#)

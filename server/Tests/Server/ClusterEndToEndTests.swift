@@ -11,7 +11,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Three nodes in this process, on a PostgreSQL database that they share.
+/// Three nodes in this process that share a PostgreSQL database.
 final class TestCluster {
   private(set) var nodes: [TestServer] = []
   private let url: String
@@ -28,15 +28,15 @@ final class TestCluster {
     }
   }
 
-  /// The database, as somebody else sees it.
+  /// The database, opened separately.
   func store() throws -> PostgresStore { try PostgresStore(try PGAddress(url)) }
 
-  /// A client that starts at a node and knows the others only from what it is told.
+  /// A client that connects to one node and learns of the others from the server.
   func client(_ node: Int, _ guest: String) -> Watcher { Watcher(nodes[node].client(guest)) }
 
   func stop(_ i: Int) async throws { try await nodes.remove(at: i).stop() }
 
-  /// Stops all, and holds the logs to what they promise.
+  /// Stops all nodes and checks the logs.
   func finish() async throws {
     while !nodes.isEmpty { try await stop(0) }
     var checker = HistoryChecker()
@@ -72,7 +72,7 @@ final class TestCluster {
     }
   }
 
-  @Test func `players of two nodes play one match, watched at a third, with chat and a rematch`() async throws {
+  @Test func `players on two nodes play a match with chat and rematch, watched from a third`() async throws {
     let cluster = try await TestCluster()
     var (x, o, m) = try await pair(cluster, 0, 1)
     let viewer = cluster.client(2, "viewer")
@@ -104,7 +104,7 @@ final class TestCluster {
     try await cluster.finish()
   }
 
-  @Test func `sixty who seek at once at three nodes are paired at once, each with one other`() async throws {
+  @Test func `sixty players who seek at once on three nodes are all paired`() async throws {
     let cluster = try await TestCluster()
     let crowd = (0..<60).map { cluster.client($0 % 3, "crowd\($0)") }
     for watcher in crowd { _ = try await watcher.online() }
@@ -119,17 +119,17 @@ final class TestCluster {
     try await cluster.finish()
   }
 
-  @Test func `a node that stops holds no match up, and its players go on elsewhere`() async throws {
+  @Test func `a node that stops delays no match, and its players continue on other nodes`() async throws {
     let cluster = try await TestCluster()
     let (x, o, m) = try await pair(cluster, 0, 1)
     x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
     let before = MatchClient.now
     try await cluster.stop(0)
-    // Whichever of the two was there comes back at another node by himself.
+    // A player on the stopped node reconnects to another one automatically.
     o.client.perform(.move(m, Cell(0)))
     try await o.move(ply: 1)
-    // Who comes back after the move is shown how the match stands, which has it.
+    // A player who reconnects after the move gets it as part of the state.
     _ = try await x.wait("ply 1, or the board") { event in
       switch event {
       case .state(m): true
@@ -145,7 +145,8 @@ final class TestCluster {
     try await cluster.finish()
   }
 
-  @Test func `rooms are found from every node, bare commands too, and a name is one player's on all`() async throws {
+  @Test func `rooms are joined from every node, also by bare commands, and names are unique across nodes`() async throws
+  {
     let cluster = try await TestCluster()
     let host = cluster.client(0, "host")
     _ = try await host.online()
@@ -181,7 +182,7 @@ final class TestCluster {
     try await cluster.finish()
   }
 
-  @Test func `the page of every node has the strongest players of all nodes`() async throws {
+  @Test func `every node's page shows the top players of the whole server`() async throws {
     let cluster = try await TestCluster(2)
     var ann = someAccount(9, "Ann")
     ann.ratedAt = 1
@@ -192,7 +193,7 @@ final class TestCluster {
     try await cluster.finish()
   }
 
-  @Test func `an order at one node holds at all: who is banned is shut out, who is muted is not heard`() async throws {
+  @Test func `a ban or mute on one node applies on all nodes`() async throws {
     let cluster = try await TestCluster(2)
     let (one, other) = (try RawPeer(cluster.nodes[0].port), try RawPeer(cluster.nodes[1].port))
     for (peer, name) in [(one, "one"), (other, "two")] {
@@ -208,7 +209,7 @@ final class TestCluster {
     try await cluster.finish()
   }
 
-  @Test func `a session that is resumed at another node ends at the first, and the match is there`() async throws {
+  @Test func `a session resumed on another node ends on the first and continues its match`() async throws {
     let cluster = try await TestCluster(2)
     let (x, o) = (try RawPeer(cluster.nodes[0].port), try RawPeer(cluster.nodes[1].port))
     let welcome = try x.hello(#""guest":"one""#)

@@ -6,9 +6,11 @@ import Testing
 @testable import Lobby
 @testable import MatchStore
 
-/// Among the whole programs, one at a time: beside the library suites, which keep both cores, nobody would play.
+/// Run with the whole programs, one at a time: beside the library suites, which use both cores, games would not progress.
 @Suite(.serialized) struct ClusterFaultEndToEndTests {
-  @Test func `nodes and database are killed and stopped under load; nothing told is lost, and every match goes on`()
+  @Test
+  func
+    `nodes and database are killed and stopped under load; no acknowledged event is lost, and every match continues`()
     async throws
   {
     let run = try await ClusterFaultRun(try ClusterScript())
@@ -22,7 +24,7 @@ import Testing
     .long,
     .enabled(if: ClusterScript.hasNamespaces, "needs root, ip and iptables: scripts/namespaces says what is missing"))
   func
-    `nodes are cut off from the database under load; nothing told is lost, and every match goes on`()
+    `nodes lose the database under load; no acknowledged event is lost, and every match continues`()
     async throws
   {
     let run = try await ClusterFaultRun(try ClusterScript(namespaces: true))
@@ -34,7 +36,7 @@ import Testing
 
   @Test(.long)
   func
-    `nodes pause, sessions of the database end and its clock is set under load; nothing told is lost, and every match goes on`()
+    `nodes pause, database sessions end and its clock is set under load; no acknowledged event is lost`()
     async throws
   {
     let cluster = try ClusterScript { child in
@@ -49,7 +51,7 @@ import Testing
 
   @Test(.long)
   func
-    `links to the database are slow, stand still and break under load; nothing told is lost, and every match goes on`()
+    `links to the database slow down, stall and break under load; no acknowledged event is lost`()
     async throws
   {
     var databases: [FlakyProxy] = []

@@ -10,16 +10,16 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// What goes wrong in a cluster, to one node by chance where it is about a node.
+/// The faults of a cluster; those of a node strike a random one.
 enum ClusterFault: Hashable {
   case kill, stop, killDatabase, drain
-  /// Packets to and from the database are lost, or refused; clients still reach the node.
+  /// Packets between a node and the database are lost, or refused; clients still reach the node.
   case cut(refused: Bool)
-  /// What a proxy does to a node's link to the database.
+  /// Faults of a proxy between a node and the database.
   case slowDatabase, stalledDatabase, brokenDatabase
-  /// A node stands still for a moment.
+  /// A node is suspended for a moment.
   case pause
-  /// The database ends whatever sessions are in the middle of something, for two seconds.
+  /// For two seconds the database ends every session that is in a transaction.
   case endSessions
   /// The database's clock is set by so many milliseconds while a node is killed.
   case setClock(Int)
@@ -46,18 +46,18 @@ enum ClusterFault: Hashable {
   }
 }
 
-/// A cluster under load that faults strike, and what became of its matches.
+/// A cluster under load that is struck by faults, and the record of its matches.
 final class ClusterFaultRun {
-  /// CLUSTER_SEED repeats a run.
+  /// Set CLUSTER_SEED to repeat a run.
   static let seed = UInt64(amount("CLUSTER_SEED", quick: 1, all: 1))
 
   let cluster: ClusterScript
   let crowd = Crowd()
-  /// A proxy of each node before the database, if there are any.
+  /// The proxy between each node and the database, if there are any.
   private let databases: [FlakyProxy]
   private var random = SplitMix64(seed: ClusterFaultRun.seed)
   private var began: Int64 = 0
-  /// What was live when the fault struck, the last time if it does so several times.
+  /// The live matches at the time of the fault; at its last repetition if there are several.
   private var struck: [MatchID: Int] = [:]
 
   init(_ cluster: ClusterScript, databases: [FlakyProxy] = []) async throws {
@@ -67,8 +67,7 @@ final class ClusterFaultRun {
     try #require(crowd.games >= 8, "nobody plays")
   }
 
-  /// Lets a fault strike some times, each time until every match that was live has had another move or its end, and prints how
-  /// long that took.
+  /// Strikes `rounds` times, each time until every live match has had another move or its end, and prints how long that took.
   func strike(_ fault: ClusterFault, rounds: Int) async throws {
     var times: [Int64] = []
     var matches = 0
@@ -80,9 +79,9 @@ final class ClusterFaultRun {
       began = MatchClient.now
       struck = crowd.live
       try await begin(fault, i)
-      // What was on its way at that moment has arrived by now; only what comes later shows that a match goes on.
+      // Messages sent before the fault have arrived by now; only later ones show that a match continues.
       try await Task.sleep(for: .milliseconds(50))
-      // Who is away for a moment sees no match as live; it has to go on all the same.
+      // A disconnected client sees no match as live, but its matches must continue, too.
       let before = crowd.live.merging(crowd.unfinished(of: struck), uniquingKeysWith: max)
       try await crowd.play { crowd.haveMoved(since: before) }
       if !crowd.haveMoved(since: before) {
@@ -90,11 +89,11 @@ final class ClusterFaultRun {
       }
       let took = before.keys.compactMap { m in crowd.news[m].map { max(0, $0 - began) } }
       let last = took.max() ?? 0
-      // That it goes on is promised; how soon, with five seconds as the goal, is measured, as it is the machine's too.
+      // That matches continue is checked; how soon (the goal is 5 s) is only printed, as it depends on the machine.
       if last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms, over the goal of 5000") }
       times += took
       matches += before.count
-      // Others are paired and play to the end while it lasts.
+      // New matches are paired and finished during the fault.
       if fault.lasts {
         try await crowd.playOn(4, "\(fault.name), round \(round): the games do not go on while it lasts")
       }
@@ -106,7 +105,7 @@ final class ClusterFaultRun {
     print("| \(fault.name) | \(rounds) | \(matches) | \(middle) ms | \(last) ms |")
   }
 
-  /// What the database and the players know of those matches that do not go on.
+  /// The state in the database and at the clients of matches that do not continue.
   private func lookInto(_ matches: [MatchID: Int]) throws -> [String] {
     let store = try PostgresStore(try PGAddress(cluster.url))
     defer { store.close() }
@@ -128,7 +127,7 @@ final class ClusterFaultRun {
       try cluster.order("kill db")
       try await crowd.play(milliseconds: 500)
       try cluster.order("start db")
-      // What counts is from when it accepts connections again.
+      // Measured from when the database accepts connections again.
       began = MatchClient.now
     case .cut(let refused): try cluster.order("\(refused ? "reject" : "cut") \(node)")
     case .slowDatabase: databases[i].change(.init(least: 20, delay: 80, lossOneIn: 0))
@@ -140,7 +139,7 @@ final class ClusterFaultRun {
       try cluster.order("cont \(node)")
       began = MatchClient.now
     case .endSessions:
-      // Longer, and most matches are over before the last: nobody begins a new one meanwhile.
+      // Limited to eight times: no match starts meanwhile, and the existing ones end.
       for _ in 0..<8 {
         if !crowd.live.isEmpty { struck = crowd.live }
         try cluster.sql(
@@ -168,7 +167,7 @@ final class ClusterFaultRun {
     }
   }
 
-  /// Plays until every node is one of the cluster again, so that the next fault meets all of them.
+  /// Plays until every node has rejoined the cluster, so that the next fault strikes all of them.
   private func becomeWhole(_ fault: ClusterFault) async throws {
     var states: [String] = []
     for _ in 0..<100 {
@@ -179,11 +178,11 @@ final class ClusterFaultRun {
     Issue.record("\(fault.name): a node does not come back: \(states)")
   }
 
-  /// Ends the games, and holds what everybody saw to what the database has.
+  /// Ends the games, and compares the clients' views with the database.
   func finish() async throws {
     try await crowd.playOn(8)
     crowd.leave()
-    // A node that was cut off has come back with new ones, and its old ones do not stay in the database's way.
+    // A node that was cut off has opened new sessions; its old ones must not remain in the database.
     let most = Int64(13 * cluster.nodes.count)
     var sessions: Int64 = .max
     for _ in 0..<60 where sessions > most {
@@ -195,7 +194,7 @@ final class ClusterFaultRun {
     for proxy in databases { try await proxy.stop() }
     let store = try PostgresStore(try PGAddress(cluster.url))
     try crowd.checker.check(store)
-    // Clocks are set, and nodes that stood still for a moment do not know the time: players see the order.
+    // The order of ends is the clients', as clocks were set and suspended nodes have outdated times.
     let ends = crowd.news.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
     try crowd.checker.checkRatings(store, ends: ends)
     #expect(crowd.checker.faults == [])
@@ -204,7 +203,7 @@ final class ClusterFaultRun {
 }
 
 extension ClusterFault {
-  /// Whether it goes on after the matches have gone on.
+  /// Whether the fault continues after the matches have moved on.
   fileprivate var lasts: Bool {
     switch self {
     case .cut, .slowDatabase, .brokenDatabase: true

@@ -7,10 +7,9 @@ import Testing
 @testable import MatchStore
 @testable import PostgresStore
 
-/// What the tests of the server want of a cluster.
+/// Additions for the server's tests.
 extension ClusterScript {
-  /// Starts the server under test, with limits that many players on one machine need: beyond this machine's own address they are
-  /// counted by theirs.
+  /// Starts the server under test with limits for many players on one computer: beyond 127.0.0.1, connections are limited by address.
   convenience init(
     namespaces: Bool = false, environment: [String: String] = [:], learned: (ClusterScript) -> Void = { _ in }
   ) throws {
@@ -30,13 +29,13 @@ extension ClusterScript {
     return try connection.run([PGStatement(once: text)()], within: 5000).first?.rows ?? []
   }
 
-  /// How many sessions the nodes have in the database.
+  /// The number of the nodes' database sessions.
   func countSessions() throws -> Int64 {
     let others = "application_name = 'alina-server' AND pid <> pg_backend_pid()"
     return try sql("SELECT count(*) FROM pg_stat_activity WHERE \(others)").first?.first?.int ?? 0
   }
 
-  /// Gives sessions from now on a clock that can be set, by the table `clock`: nobody sets that of the machine.
+  /// Gives new sessions a clock that the table `clock` sets, so that the computer's clock is left alone.
   func makeClock() throws {
     for text in [
       "CREATE TABLE clock AS SELECT INTERVAL '0' AS ahead",

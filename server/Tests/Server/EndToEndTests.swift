@@ -34,14 +34,14 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a client that loses its connection comes back to its position and its move counts once`() async throws {
+  @Test func `a client that reconnects gets its position back, and its move counts once`() async throws {
     let server = try await TestServer()
     let (x, o, m) = try await server.pair()
     x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
     o.client.drop()
     _ = try await x.event("gone") { $0 == .gone }
-    // Played while the line is down: shown at once, sent on return.
+    // Moved while disconnected: shown at once, sent after the reconnect.
     o.client.perform(.move(m, Cell(0)))
     _ = try await x.event("back") { $0 == .back }
     try await x.move(ply: 1)
@@ -53,9 +53,9 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a guest whose day is over is a new guest by itself after each lost connection`() async throws {
+  @Test func `a guest whose login has expired becomes a new guest after each reconnect`() async throws {
     var lobby = LobbyConfiguration()
-    // Every login of a guest is over as soon as it is made.
+    // Every guest login expires as soon as it is made.
     lobby.lives.guest = -1
     let server = try await TestServer(lobby: lobby)
     let watcher = Watcher(server.client("ann"))
@@ -66,18 +66,18 @@ import TicTacToe
       names.insert(try await watcher.online().you.name)
       _ = try await watcher.wait("the news") { if case .becameGuest(nil) = $0 { true } else { nil } }
     }
-    // The server still keeps the name for the account that has ended.
+    // The server keeps the name reserved for the expired account.
     #expect(names.count == 3, "\(names)")
     try await server.stop()
   }
 
-  @Test func `an illegal move shown at once is put right`() async throws {
+  @Test func `an illegal move shown at once is corrected`() async throws {
     let server = try await TestServer()
     let (x, o, m) = try await server.pair()
     x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
     o.client.perform(.move(m, Cell(4)))
-    // The client itself shows nothing that cannot be; the server's refusal comes with the truth.
+    // The client refuses illegal moves itself; this one is illegal on the server only, whose refusal has the state.
     let cell = try await o.wait("the refusal") { if case .movePutRight(m, let cell, _, _) = $0 { cell } else { nil } }
     #expect(cell.text == "b2")
     #expect(o.client.match(m)?.position == x.client.match(m)?.position)
@@ -85,7 +85,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a room is joined by its code and watched by it, and by nobody without it`() async throws {
+  @Test func `a room can be joined and watched only with its code`() async throws {
     let server = try await TestServer()
     let host = Watcher(server.client("host"))
     let friend = Watcher(server.client("friend"))

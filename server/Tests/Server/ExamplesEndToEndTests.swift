@@ -8,7 +8,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Programs that know the server from its documentation or its command line only.
+/// Tests of programs that use only the server's documentation or command line.
 @Suite(.serialized) struct ExamplesEndToEndTests {
 
   private func start(_ program: String, _ arguments: [String]) throws -> Child {
@@ -24,7 +24,7 @@ import TicTacToe
     URL(filePath: try #require(ServerChild.binary)).deletingLastPathComponent().appending(path: "alina-arena").path
   }
 
-  @Test func `the bot in Python, written from the page on the protocol alone, plays whole games`() throws {
+  @Test func `the Python bot, written from the protocol page alone, plays whole games`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
@@ -34,7 +34,7 @@ import TicTacToe
     }
     for result in try bots.map(finish) {
       #expect(result.code == 0)
-      // Both play perfectly.
+      // Both play perfectly, so every game is drawn.
       #expect(
         result.lines.count == 3 && result.lines.allSatisfy { $0.hasSuffix("result draw normal") }, "\(result.lines)")
     }
@@ -46,7 +46,7 @@ import TicTacToe
     #expect(checker.faults == [])
   }
 
-  @Test func `the arena's players play on a server, several games at once`() throws {
+  @Test func `the arena's players play several games at once on a server`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
@@ -83,11 +83,11 @@ import TicTacToe
     server.kill9()
   }
 
-  @Test func `games that the arena's bot plays at once do not wait for each other's thinking`() throws {
+  @Test func `simultaneous games of the arena's bot do not wait for each other's computation`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
-    // Its first answer comes when another of it thinks too: of two games of four sessions, both have begun.
+    // The engine answers first while a second instance computes too, so two of the four sessions' games must run at once.
     let engine = repository.appending(path: "Tests/Arena/ArenaTests/Fixtures/misbehave.py").path
     let bot = try start(
       arena(),
@@ -101,7 +101,7 @@ import TicTacToe
     server.kill9()
   }
 
-  @Test func `two people with nothing but a line of text each play a game`() throws {
+  @Test func `two people play a game by typing bare commands`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start(["--rate", "20", "--burst", "40"])

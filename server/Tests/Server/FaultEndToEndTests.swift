@@ -10,7 +10,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The server as a process, started again and again on the same port and data.
+/// The server as a process, restarted on the same port and data.
 final class ServerChild {
   private var process: Child?
   let folder: TemporaryFolder
@@ -33,12 +33,12 @@ final class ServerChild {
     return nil
   }
 
-  /// What it said on standard output when it was ready.
+  /// The line on standard output when it was ready.
   private(set) var said = ""
 
   init(_ folder: TemporaryFolder) { self.folder = folder }
 
-  /// Runs the program to its end and returns what it printed.
+  /// Runs the program to its end and returns its output.
   static func run(
     _ arguments: [String], environment: [String: String] = [:]
   ) throws -> (code: Int32, out: String, errors: String) {
@@ -48,8 +48,8 @@ final class ServerChild {
 
   private static func whole() throws -> String { try #require(binary, "build alina-server first, or set ALINA_BIN") }
 
-  /// Starts it: without pages and with generous rates, or with `bare` as the arguments alone say; by a line of
-  /// the shell, in which it is `"$0" "$@"`, if one is given.
+  /// Starts the server: without pages and with high rate limits, or with `bare` exactly as the arguments say. `shell` is a shell
+  /// command that contains `"$0" "$@"`.
   func start(
     _ arguments: [String] = [], environment: [String: String] = [:], pages: Bool = false, bare: Bool = false,
     shell: String? = nil
@@ -64,7 +64,7 @@ final class ServerChild {
     self.process = process
     let text = process.line() ?? ""
     guard let found = text.split(separator: ":").last.flatMap({ Int($0) }) else {
-      // A power cut may come while it starts; that is for the caller to judge.
+      // A power cut may happen during the start; the caller decides.
       try process.wait()
       return
     }
@@ -72,7 +72,7 @@ final class ServerChild {
     said = text
   }
 
-  /// The port on which a page is served, from the log.
+  /// The port of a page, read from the log.
   func port(of name: String) -> Int? {
     for _ in 0..<100 {
       if let line = logText.split(separator: "\n").first(where: { $0.contains(" \(name) ") && $0.contains("http://") }),
@@ -85,16 +85,16 @@ final class ServerChild {
     return nil
   }
 
-  /// The number of the process that was started last.
+  /// The process id of the last start.
   var pid: pid_t { process?.pid ?? 0 }
   var isRunning: Bool { process?.isRunning == true }
 
-  /// The next line of its standard output, after `said`.
+  /// The next line of standard output, after `said`.
   func line() -> String? { process?.line() }
 
   func signal(_ number: Int32) { process?.signal(number) }
 
-  /// Seconds of processor time it has used.
+  /// The processor time used, in seconds.
   var processorSeconds: Double {
     let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
     let fields = (text.split(separator: ")").last ?? "").split(separator: " ").compactMap { Double($0) }
@@ -105,17 +105,17 @@ final class ServerChild {
 
   func kill9() { process?.kill() }
 
-  /// Waits for its end; returns its status, or minus the signal that ended it.
+  /// Waits for its end; returns its status, or the negative number of the signal that ended it.
   @discardableResult func wait() -> Int32? { try? process?.wait() }
 
-  /// Ends it in order, and returns its status.
+  /// Ends it with SIGTERM and returns its status.
   @discardableResult func stop() -> Int32? {
     signal(SIGTERM)
     return wait()
   }
 }
 
-/// Clients that play at random as fast as they are let, and remember all they were shown.
+/// Clients that play at random as fast as allowed and record every event they see.
 final class Crowd {
   private(set) var clients: [MatchClient] = []
   var checker = HistoryChecker()
@@ -125,12 +125,12 @@ final class Crowd {
   private var seeking: Set<Int> = []
   private var named: Set<Int> = []
   private var known: [MatchID: Int] = [:]
-  /// When a move or the end was last seen of each match, by `MatchClient.now`.
+  /// The time at which each match's last move or end was seen, by `MatchClient.now`.
   private(set) var news: [MatchID: Int64] = [:]
 
   func join(_ count: Int, port: Int) { join(count, nodes: [.init(host: "127.0.0.1", port: port)]) }
 
-  /// Joins a cluster at each of its nodes in turn; every second player takes a name and plays rated matches.
+  /// Connects players to the nodes of a cluster in turn; every second one registers a name and plays rated matches.
   func join(_ count: Int, nodes: [ServerAddress.Node]) {
     for i in 0..<count {
       let others = nodes.indices.dropFirst().map { nodes[(i + $0) % nodes.count] }
@@ -142,7 +142,7 @@ final class Crowd {
     }
   }
 
-  /// The matches being played, and how far they are.
+  /// The live matches with their progress.
   var live: [MatchID: Int] {
     var result: [MatchID: Int] = [:]
     for view in clients.flatMap(\.matches.values) where view.you != nil && view.state.phase == .live {
@@ -151,15 +151,15 @@ final class Crowd {
     return result
   }
 
-  /// How far a match is: moves count, and its end; absences and recoveries do not.
+  /// The progress of a match: its moves and its end, but not absences and recoveries.
   private static func progress(_ state: MatchState) -> Int { state.moves.count + (state.phase == .over ? 100 : 0) }
 
-  /// How far those of these matches are that are not known to be over.
+  /// The progress of those of these matches that are not known to be over.
   func unfinished(of matches: [MatchID: Int]) -> [MatchID: Int] {
     Dictionary(uniqueKeysWithValues: matches.keys.map { ($0, known[$0] ?? 0) }).filter { $0.value < 100 }
   }
 
-  /// Whether each of these matches has gone on.
+  /// Whether each of these matches has progressed.
   func haveMoved(since before: [MatchID: Int]) -> Bool { before.allSatisfy { (known[$0.key] ?? 0) > $0.value } }
 
   private func saw(_ m: MatchID, _ state: MatchState) {
@@ -170,7 +170,7 @@ final class Crowd {
     news[m] = MatchClient.now
   }
 
-  /// Lets every other player, by chance, lose his connection and go on at the next node: left alone, most gather at one in time.
+  /// Disconnects a random half of the players, so that they move to the next node: otherwise most would gather on one node in time.
   func scatter() { for client in clients where random.below(2) == 0 { client.drop() } }
 
   func leave() {
@@ -178,7 +178,7 @@ final class Crowd {
     clients = []
   }
 
-  /// Plays for some milliseconds, or until a condition holds, which may take long where the machine is busy.
+  /// Plays for some milliseconds, or until a condition holds, which takes long on a busy computer.
   func play(milliseconds: Int = 120_000, until done: () -> Bool = { false }) async throws {
     let end = MatchClient.now + Int64(milliseconds)
     while MatchClient.now < end, !done() {
@@ -187,7 +187,7 @@ final class Crowd {
     }
   }
 
-  /// Plays until so many more games have ended, which they must.
+  /// Plays until so many more games have ended; fails the test otherwise.
   func playOn(
     _ more: Int, _ what: Comment = "the games go on", location: SourceLocation = #_sourceLocation
   ) async throws {
@@ -203,7 +203,7 @@ final class Crowd {
       case .event(let m, let seq, let event):
         if let view = client.match(m) {
           if view.state.seq == seq { saw(m, view.state) }
-          // His own command, come back with its number: that is its acknowledgement.
+          // The player's own command with its number: an acknowledgement.
           if let side = event.side, side == view.you, let mid = event.mid {
             checker.acknowledged.insert(.init(m: m, side: side, mid: mid, seq: seq))
           }
@@ -215,7 +215,7 @@ final class Crowd {
         }
       case .state(let m):
         if let state = client.match(m)?.state, state.seq > 0 { saw(m, state) }
-      case .paired, .refused(.busy, _, .seek?): seeking.remove(i)  // refused, it asks again
+      case .paired, .refused(.busy, _, .seek?): seeking.remove(i)  // after a refusal it seeks again
       case .status(.online): seeking.remove(i)
       case .registered: named.insert(i)
       default: break
@@ -241,7 +241,7 @@ final class Crowd {
     return crowd.checker.faults
   }
 
-  @Test func `killed again and again under load, the server loses nothing it has told anybody`() async throws {
+  @Test func `a server killed repeatedly under load loses no acknowledged event`() async throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
@@ -263,7 +263,7 @@ final class Crowd {
     print("kill -9: \(kills) times, \(crowd.moves) moves seen, \(crowd.games) ends seen")
   }
 
-  /// Builds the shim.
+  /// Compiles the library to preload.
   private func shim(_ folder: TemporaryFolder) throws -> String {
     let source = repository.appending(path: "server/Tests/Faults/powercut.c").path
     let library = folder.path + "/powercut.so"
@@ -294,7 +294,7 @@ final class Crowd {
     }
   }
 
-  @Test(.long, .needs("cc")) func `a power cut takes nothing that was told, and the test would notice if it did`()
+  @Test(.long, .needs("cc")) func `a power cut loses no acknowledged event, and the test detects weaker syncing`()
     async throws
   {
     let folder = TemporaryFolder()
@@ -314,7 +314,7 @@ final class Crowd {
     )
   }
 
-  /// One server whose log fails once at the `at`th sync or write; what is wrong with what it did.
+  /// Runs a server whose log fails once, at sync or write number `at`; returns the faults found.
   private func failDisk(_ fault: String, at: Int, seed: Int, _ library: String) async throws -> (
     faults: [String], moves: Int
   ) {
@@ -339,10 +339,10 @@ final class Crowd {
     return (faults + (try check(crowd, folder.path + "/matches.sqlite")), crowd.moves)
   }
 
-  /// A game is about 12 commits and each commit about 20 writes to the log: instants from the first moves to the second
-  /// games. Earlier ones hit the server while it makes its tables, and it does not start.
+  /// A game makes about 12 commits and each commit about 20 writes to the log: these ranges reach from the first moves to the second
+  /// games. Earlier failures hit the creation of the tables, after which the server does not start.
   @Test(.long, .needs("cc"), arguments: [("POWERCUT_EIO", 20..<150), ("POWERCUT_ENOSPC", 200..<1200)])
-  func `a disk that fails or fills up is survived without a lost or doubled event`(
+  func `the server survives a failing or full disk without lost or duplicate events`(
     fault: String, instants: Range<Int>
   ) async throws {
     let folder = TemporaryFolder()
@@ -359,7 +359,7 @@ final class Crowd {
     print("\(fault): at \(runs) instants, \(moves) moves seen, none lost or doubled")
   }
 
-  @Test(.long, .needs("cc")) func `a disk that is full for long is tried again and again, and nothing told is lost`()
+  @Test(.long, .needs("cc")) func `writes to a full disk are retried, and no acknowledged event is lost`()
     async throws
   {
     let folder = TemporaryFolder()

@@ -5,17 +5,17 @@ import NIOPosix
 import Synchronization
 import TicTacToe
 
-/// A TCP proxy of a bad network: it delays, cuts what passes into small pieces, stands still and breaks connections.
+/// A TCP proxy that simulates a bad network: it delays, splits, stalls and breaks connections.
 final class FlakyProxy: @unchecked Sendable {  // state is confined to one event loop
   struct Weather: Sendable {
-    /// Milliseconds each piece is held back at least.
+    /// The least delay of a piece in milliseconds.
     var least = 0
-    /// Most milliseconds a piece is held back besides.
+    /// The largest additional random delay in milliseconds.
     var delay = 40
-    /// One piece in so many ends its connection, after standing still for up to a second; 0 for none.
+    /// One piece in this many ends its connection, after a stall of up to a second; 0 for none.
     var lossOneIn = 150
 
-    /// Nothing is held back or lost.
+    /// No delays or losses.
     static let clear = Weather(delay: 0, lossOneIn: 0)
   }
 
@@ -33,7 +33,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
     lead(to: port)
   }
 
-  /// A proxy whose connections wait until it is told where they lead.
+  /// Makes a proxy whose connections wait until `lead` sets their target.
   init(seed: UInt64, _ weather: Weather) async throws {
     self.weather = weather
     target = group.makePromise()
@@ -60,13 +60,13 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
 
   var port: Int { channel?.localAddress?.port ?? 0 }
 
-  /// Says where it leads, once.
+  /// Sets the target, once.
   func lead(to port: Int) { target.succeed(port) }
 
-  /// The weather from now on.
+  /// Changes the conditions from now on.
   func change(_ weather: Weather) { group.execute { self.weather = weather } }
 
-  /// Nothing passes for a while, and nothing is lost: what comes meanwhile passes then.
+  /// Delays all traffic for a while, without loss.
   func stall(milliseconds: Int) {
     group.execute { self.stallsUntil = .now() + .milliseconds(Int64(milliseconds)) }
   }
@@ -75,7 +75,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to one event
     try await channel?.close()
   }
 
-  /// How long a piece is held back, how much of a chunk it is, and whether it is lost with its connection.
+  /// The delay and length of the next piece of a chunk, and whether it is lost with its connection.
   fileprivate func fate(of count: Int) -> (delay: Int, piece: Int, isLost: Bool) {
     let isLost = weather.lossOneIn > 0 && random.below(weather.lossOneIn) == 0
     if isLost { breaks.add(1, ordering: .relaxed) }

@@ -13,7 +13,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// HTTP as the pages speak it, and what it lets nobody do.
+/// Tests of HTTP as the pages use it, and of its limits.
 @Suite struct HTTPServerEndToEndTests {
   private func server(
     most: Int = 100, mostPerAddress: Int = .max, patience: Int64 = 20_000,
@@ -43,7 +43,7 @@ import TicTacToe
     return peer
   }
 
-  @Test func `requests on one connection are answered in their order, HEAD without a body`() async throws {
+  @Test func `requests on one connection are answered in order, HEAD without a body`() async throws {
     let server = try await server()
     let host = "HTTP/1.1\nHost: x\n"
     let peer = try ask(
@@ -52,7 +52,7 @@ import TicTacToe
     #expect(peer.isAtEnd, "as was asked")
     #expect(lines.filter { $0.hasPrefix("content-length") } == [5, 4, 10, 1].map { "content-length: \($0)" })
     #expect(lines.contains("server: alina-server") && lines.contains { $0.hasPrefix("date: ") && $0.hasSuffix(" GMT") })
-    // What has no line end is the beginning of the line of the next reply.
+    // A body without a line end precedes the next reply on its line.
     #expect(
       lines.filter { $0.contains("HTTP/1.1") } == [
         "HTTP/1.1 200 OK", "a/b|cHTTP/1.1 200 OK", "HTTP/1.1 500 Internal Server Error", "HTTP/1.1 200 OK",
@@ -60,12 +60,12 @@ import TicTacToe
     await server.stop()
   }
 
-  @Test func `an address has so many connections and no more, whatever is asked on them, and another one its own`()
+  @Test func `each address has its own limit of connections, whatever they request`()
     async throws
   {
     let server = try await server(mostPerAddress: 3)
     let mine = try (0..<3).map { _ in try RawPeer(server.port) }
-    // The third is there once it is answered; the others came before.
+    // The third connection is accepted once it is answered; the others were accepted before.
     mine[2].send(Array("GET /a HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
     _ = try mine[2].wait("200 OK")
     let more = try RawPeer(server.port)
@@ -84,7 +84,7 @@ import TicTacToe
     await server.stop()
   }
 
-  @Test func `every reply says what a browser must not do with it`() async throws {
+  @Test func `every reply has the headers that restrict browsers`() async throws {
     let server = try await server()
     for path in ["/", "/fail"] {
       let lines = try ask(server, "GET \(path) HTTP/1.1\nHost: x\nConnection: close\n\n").rest(pause: 10)
@@ -97,7 +97,7 @@ import TicTacToe
     await server.stop()
   }
 
-  @Test func `however fast a board is played on, its watchers get ten pictures a second, the newest ones`() throws {
+  @Test func `watchers of a fast game get at most ten pictures a second, the newest ones`() throws {
     let loop = EmbeddedEventLoop()
     let channel = EmbeddedChannel(loop: loop)
     let (feed, stream) = (BoardFeed(), EventStream(channel))
@@ -131,7 +131,7 @@ import TicTacToe
     #expect(try sent() == [], "and nothing where nothing happens")
   }
 
-  @Test func `heads that are too long, half a request and one connection too many are ended`() async throws {
+  @Test func `long headers, incomplete requests and connections above the limit are closed`() async throws {
     let server = try await server(most: 1, patience: 300)
     let long = try ask(server, "GET / HTTP/1.1\nHost: x\nX: \(String(repeating: "x", count: 20_000))\n\n")
     #expect(!long.rest(pause: 10).joined().contains("200 OK") && long.isAtEnd)
@@ -142,7 +142,7 @@ import TicTacToe
     await server.stop()
   }
 
-  @Test func `a request that comes late on an idle connection has as long for its answer as the first`() async throws {
+  @Test func `a late request on an idle connection has the full time for its answer`() async throws {
     let server = try await server(patience: 1500)
     let peer = try ask(server, "GET /first HTTP/1.1\nHost: x\n\n")
     try await Task.sleep(for: .seconds(1))
@@ -152,8 +152,8 @@ import TicTacToe
     await server.stop()
   }
 
-  @Test func `who reads a long reply slowly gets all of it, and who does not read it is ended`() async throws {
-    // The system takes some megabytes at once, which are read well within this time, and all of it is not.
+  @Test func `a slow reader gets a long reply completely, and one that does not read is closed`() async throws {
+    // The system's buffers take some megabytes at once; the rest takes longer than this time to read.
     let server = try await server(most: 2, patience: 800)
     let slow = try RawPeer(server.port, receiveBuffer: 16_384)
     slow.send(Array("GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8))
@@ -174,7 +174,7 @@ import TicTacToe
     await server.stop()
   }
 
-  @Test func `who does not read what goes on without end is ended, and stopping ends it for who does`() async throws {
+  @Test func `a stream is closed for a client that does not read it, and for all when the server stops`() async throws {
     let streams = AsyncStream<EventStream>.makeStream()
     let server = try await server { streams.continuation.yield($0) }
     var opened = streams.stream.makeAsyncIterator()

@@ -1,4 +1,4 @@
-// More than 500 lines: one suite, the server as its operator has it.
+// More than 500 lines: one suite for all of the server's operation.
 import Base
 import Foundation
 import MatchClient
@@ -14,9 +14,9 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// The server as its operators have it: signals, limits of the machine, proxies in front, metrics, settings, backups.
+/// Tests of the server's operation: signals, system limits, proxies in front, metrics, settings, backups.
 @Suite(.serialized) struct OperationsEndToEndTests {
-  @Test func `SIGTERM in the middle of a match: drain, bye, exit 0, and the match goes on after the restart`() throws {
+  @Test func `SIGTERM during a match: drain, bye, exit 0, and the match continues after a restart`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
@@ -43,12 +43,14 @@ import TicTacToe
     #expect(Set(left) == ["matches.sqlite", "matches.sqlite.lock", "log"], "all is in one file")
   }
 
-  @Test(arguments: ["2>/dev/full", "2>&-"]) func `a log that cannot be written ends no server`(log: String) throws {
+  @Test(arguments: ["2>/dev/full", "2>&-"]) func `a server keeps running if its log cannot be written`(log: String)
+    throws
+  {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start(shell: #"exec "$0" "$@" "# + log)
     let (x, o, m, _) = try RawPeer.pair(server.port)
-    // Is logged.
+    // A report is logged.
     x.type(#"{"t":"report","id":"r","m":"\#(m)"}"#)
     try x.wait(#""re":"r""#)
     x.move(m, 0, "b2")
@@ -56,18 +58,19 @@ import TicTacToe
     #expect(server.stop() == 0)
   }
 
-  @Test func `where openssl is missing one line names the package, and nothing is left behind`() throws {
+  @Test func `without openssl one line names the package, and no file is left behind`() throws {
     let folder = TemporaryFolder()
     let flags = ["--listen", "127.0.0.1:0", "--data", folder.path, "--tls-self-signed"]
     let result = try ServerChild.run(flags, environment: ["PATH": "/nonexistent"])
     #expect(result.code != 0 && result.errors.hasSuffix("install the package openssl\n"), "\(result)")
     #expect(result.errors.split(separator: "\n").count == 1)
-    // Checking makes no certificate, wherever openssl is: root, who checks, is not who serves.
+    // `check-config` makes no certificate, as it may run as root rather than as the server's user.
     #expect(try ServerChild.run(["check-config"] + flags).code == 0)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
   }
 
-  @Test func `out of descriptors: the cap turns the rest away before accepting fails, and those inside play on`() throws
+  @Test func `out of descriptors: connections above the cap are refused before accept fails, and players continue`()
+    throws
   {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
@@ -77,13 +80,13 @@ import TicTacToe
     for _ in 0..<120 { others.append(try RawPeer(server.port)) }
     let turnedAway = others.filter { $0.line()?.contains(#""code":"full""#) == true }.count
     #expect(turnedAway >= 120 - 36, "64 below the limit of open files: \(turnedAway) of 120")
-    // Below the limit accepting never fails, and so never spins.
+    // Below the limit accepting never fails and so never loops.
     let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.pid)/fd").count
     #expect(open < 100, "\(open) of 100 descriptors are open")
     x.move(m, 0, "b2")
     try o.wait(#""ply":0"#)
     others = []
-    // That they have gone is noticed one by one.
+    // The server notices the closed connections one at a time.
     var greeting: String?
     for _ in 0..<100 where greeting == nil {
       let peer = try RawPeer(server.port)
@@ -94,7 +97,7 @@ import TicTacToe
     server.kill9()
   }
 
-  @Test func `whoever takes all connections of the page takes no player's descriptor`() throws {
+  @Test func `connections to the page cannot use up the players' descriptors`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start(pages: true, shell: #"ulimit -n 200 && exec "$0" "$@""#)
@@ -109,7 +112,7 @@ import TicTacToe
     withExtendedLifetime(watchers) {}
   }
 
-  @Test func `whoever is turned away because there are enough is counted`() async throws {
+  @Test func `refused connections are counted`() async throws {
     let server = try await TestServer { $0.maxConnections = 2 }
     let peers = try (0..<5).map { try RawPeer($0 < 4 ? server.port : server.page.port, web: $0 == 4) }
     for peer in peers[2...] { try peer.wait(#""code":"full""#) }
@@ -119,7 +122,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a network is the same, whether its addresses come as they are or over IPv6`() throws {
+  @Test func `a network contains its addresses also in IPv4-mapped form`() throws {
     let network = try #require(AddressRange("10.0.0.0/8"))
     for (text, isIn) in [
       ("10.1.2.3", true), ("::ffff:10.1.2.3", true), ("::ffff:11.1.2.3", false), ("::10.1.2.3", false),
@@ -129,7 +132,7 @@ import TicTacToe
     }
   }
 
-  @Test func `PROXY headers of a trusted network name the client, whom the limits then count; others' are no protocol`()
+  @Test func `PROXY headers from trusted networks set the client's address for the limits; others are refused`()
     async throws
   {
     let server = try await TestServer {
@@ -169,7 +172,7 @@ import TicTacToe
       #expect(peer.isAtEnd, "no header, a wrong one, or none in time")
     }
     try await server.stop()
-    // Without a trusted network the header is a line like any other.
+    // Without trusted networks the header is read as an ordinary line.
     let plain = try await TestServer()
     let peer = try RawPeer(plain.port)
     peer.send(headers[0])
@@ -177,7 +180,7 @@ import TicTacToe
     try await plain.stop()
   }
 
-  @Test func `a server without privileges serves, as the package's user has none`() throws {
+  @Test func `a server without privileges works, like the packaged service`() throws {
     let server = ServerChild(TemporaryFolder())
     let drop = geteuid() == 0 ? "setpriv --bounding-set=-all --inh-caps=-all " : ""
     try server.start(["--memory"], pages: true, shell: "exec \(drop)\"$0\" \"$@\"")
@@ -189,7 +192,7 @@ import TicTacToe
     server.stop()
   }
 
-  @Test func `metrics, health and orders are served to administrators, and to no page`() throws {
+  @Test func `metrics, health and orders are served on the administrators' port, and refused to web pages`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start(pages: true)
@@ -234,12 +237,12 @@ import TicTacToe
     for line in [#"alina_byes_total{code="bye"} 1"#, "alina_matches_ended_total 1", "alina_live_matches 0"] {
       #expect(after.contains(line), "\(line)")
     }
-    // The alerts on the page ask for numbers that there are.
+    // The alerts on the page use only existing metrics.
     let page = try String(contentsOf: repository.appending(path: "docs/server.md"), encoding: .utf8)
     let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
     let asked = rules.matches(of: /(?:alina|process)_\w+/).map(\.output)
     #expect(asked.count > 6)
-    // This server has no certificates; those of a server that has some are asked for where it reloads them.
+    // This server has no certificates; their metrics are tested where they are reloaded.
     for name in asked where !name.hasPrefix("alina_certificate_") { #expect(metrics.contains("\n\(name)"), "\(name)") }
     if FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool") {
       let file = folder.path + "/rules.yaml"
@@ -265,7 +268,7 @@ import TicTacToe
     server.kill9()
   }
 
-  @Test func `players and reports are listed by the port and the commands, page by page`() throws {
+  @Test func `players and reports are listed in pages by the administrators' port and the commands`() throws {
     let folder = TemporaryFolder()
     let old = someID(1)
     do {
@@ -334,7 +337,7 @@ import TicTacToe
     #expect(gone.code == 1 && gone.errors.contains("no server answers at"), "\(gone)")
   }
 
-  @Test func `settings come from flags before environment before file, and a wrong one is one line`() throws {
+  @Test func `flags override the environment and the file, and an invalid setting is reported in one line`() throws {
     let folder = TemporaryFolder()
     let file = folder.path + "/config"
     try "# ours\nrate = 7\nburst = 9\nmemory = true\n".write(toFile: file, atomically: true, encoding: .utf8)
@@ -345,7 +348,7 @@ import TicTacToe
     #expect(try peer.hello().contains(#""limits":[7,11]"#))
     server.kill9()
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was asked for")
-    // What the environment says is not, is not.
+    // A false value in the environment switches the setting off.
     try server.start(
       ["--config", file, "--listen", "127.0.0.1:0"],
       environment: ["ALINA_MEMORY": "false", "ALINA_DATA": folder.path], bare: true)
@@ -412,7 +415,7 @@ import TicTacToe
     #expect(try ServerChild.run(["check-config", "--listen", "0.0.0.0:4664", "--insecure"]).code == 0)
   }
 
-  @Test func `an address that is taken is named, for games and for pages`() throws {
+  @Test func `an address in use is named in the error, for games and pages`() throws {
     let other = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0)
       .wait()
     defer { try? other.close().wait() }
@@ -430,7 +433,7 @@ import TicTacToe
     }
   }
 
-  @Test func `help names each flag with its unit and its default`() throws {
+  @Test func `the help names each flag with its unit and default`() throws {
     let text = try ServerChild.run(["--help"]).out
     let help = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     for flag in [
@@ -438,7 +441,7 @@ import TicTacToe
       "--keep-days <days>", "backup", "restore", "(default: 127.0.0.1:4664)", "(default: 2000)",
       "(default: never)", "(default: $XDG_DATA_HOME/alina)", "ALINA_LISTEN",
     ] { #expect(help.contains(flag), "\(flag)") }
-    // Each flag with a value says what it is without it; the others are off, which the head says.
+    // Each flag with a value states its default; flags without values are off by default, as the head says.
     #expect(help.contains("Flags that take no value are off unless given."))
     let serve = try #require(help.range(of: "Flags of serve, the default:").map { help[$0.upperBound...] })
     let flags = serve.replacing(" -h, --help", with: " --help").split(separator: " --").dropLast()
@@ -468,11 +471,11 @@ import TicTacToe
       let result = try ServerChild.run([command[0]] + data + [command[1]])
       #expect(result.code == 1 && result.errors.contains("another server"), "\(command): \(result)")
     }
-    // Nothing of what was refused may be left to be taken for something.
+    // A refused command must leave no file that could be mistaken for a result.
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(!names.contains { $0 == "x" || $0.contains("restoring") || $0.contains("partial") }, "\(names)")
     server.stop()
-    // The tools look where the server does.
+    // The tools use the same settings as the server.
     let elsewhere = ["ALINA_DATA": folder.path, "XDG_DATA_HOME": "/nowhere"]
     #expect(try ServerChild.run(["backup", folder.path + "/copy2"], environment: elsewhere).code == 0)
     #expect(try ServerChild.run(["export", "/no/such"], environment: elsewhere).errors.contains("No such file"))
@@ -487,7 +490,7 @@ import TicTacToe
     #expect(
       try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).out.hasPrefix(
         "imported 1 accounts, 1 matches, "))
-    // An import counts as a use, which renews the account; so the archive's last line, its hash, is another one too.
+    // An import counts as a use, which renews accounts and so changes the archive's hash in its last line.
     func content(_ archive: String) -> [String] {
       archive.replacing(/"token_expires":[0-9]+/, with: "").split(separator: "\n").dropLast().map(String.init)
     }

@@ -9,9 +9,9 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// The pages for people: what is served, and what a browser makes of the live boards.
+/// Tests of the pages for people: their content, and their display in a browser.
 @Suite(.serialized) struct PageEndToEndTests {
-  @Test func `the page may run nothing but its own script, and what players type stays text`() throws {
+  @Test func `the page may run only its own script, and players' text is never markup`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start(pages: true)
@@ -37,7 +37,7 @@ import TicTacToe
   }
 
   @Test
-  func `the page to play on comes compressed, is kept by its name, runs its own script alone, and links lead to it`()
+  func `the game page is compressed, cached by name, restricted to its own script, and reached by links`()
     throws
   {
     let (folder, web) = (TemporaryFolder(), TemporaryFolder())
@@ -72,7 +72,7 @@ import TicTacToe
     #expect(try ask("v/1/alina.js").body == "code")
     #expect(try ask("v/1/alina.js", method: "HEAD").body == "")
     #expect(try ask("v/1/alina.wasm", "Accept-Encoding: br").head.contains("content-type: application/wasm"))
-    // What the build puts there is served whatever its name is: a file left out would keep the page from being installed.
+    // Every file of the build is served, whatever its name: a missing one would keep the page from being installed.
     let values = try ask("v/1/ultimate.values")
     #expect(values.body == "numbers" && values.head.contains("content-type: application/octet-stream"))
     let tag = try #require(script.head.split(separator: "\r\n").first { $0.hasPrefix("etag: ") }).dropFirst(6)
@@ -98,7 +98,7 @@ import TicTacToe
     server.kill9()
   }
 
-  @Test func `a page that cannot be served is one line`() throws {
+  @Test func `a page that cannot be served is reported in one line`() throws {
     for (flags, line) in [
       (["--web", "/nowhere"], "--web: /nowhere has no page: scripts/web makes it"),
       (["--page-origin", "alina.example"], "--page-origin: alina.example is no origin like https://alina.example"),
@@ -113,7 +113,7 @@ import TicTacToe
     }
   }
 
-  @Test(.needs("openssl")) func `pages are encrypted where the server has certificates for them`() async throws {
+  @Test(.needs("openssl")) func `pages are encrypted if the server has certificates for them`() async throws {
     let keys = TemporaryFolder()
     let server = try HTTPServer.start(
       ("127.0.0.1", 0), loop: MultiThreadedEventLoopGroup.singleton.next(), limits: HTTPLimits(most: 10),
@@ -128,7 +128,7 @@ import TicTacToe
     await server.stop()
   }
 
-  @Test func `live boards come as server-sent events, current ones first, private ones never`() throws {
+  @Test func `live boards are sent as server-sent events, current ones first, private ones never`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start(pages: true)
@@ -152,13 +152,13 @@ import TicTacToe
     #expect(try watcher.wait("data: ").contains(#""board":"o...x....""#))
     x.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
     #expect(try watcher.wait("result").contains(#""result":"o","reason":"resign""#))
-    // A public match that begins later ends the wait: what was to come before it has come.
+    // A later public match ends the wait: events before it have arrived.
     let next = try RawPeer.pair(server.port)
     while let line = watcher.line(within: 20), !line.contains(next.m) { #expect(!line.contains(secret), "\(line)") }
     server.kill9()
   }
 
-  @Test func `live boards tell of the other games cell by cell`() throws {
+  @Test func `live boards describe the other games cell by cell`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start(pages: true)
@@ -178,7 +178,7 @@ import TicTacToe
     server.kill9()
   }
 
-  /// Runs Chromium on a page.
+  /// Runs Chromium with a page and returns its output.
   private func chromium(_ arguments: [String]) throws -> String {
     let profile = TemporaryFolder()
     let command = [

@@ -10,11 +10,11 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// The real server on a real database, and both of them killed.
+/// Tests of the server with a PostgreSQL database; both are killed.
 @Suite(.serialized) struct PostgresEndToEndTests {
   private func faults(_ crowd: Crowd, _ url: String) throws -> [String] {
     var address = try PGAddress(url)
-    // A standby that was promoted has none of its own.
+    // A promoted standby has no standby of its own.
     address.allowsLossyFailover = true
     let store = try PostgresStore(address)
     defer { store.close() }
@@ -23,7 +23,7 @@ import TicTacToe
   }
 
   @Test(.long)
-  func `matches in PostgreSQL survive kill -9 of the server and of the database, and nothing told is lost`()
+  func `matches in PostgreSQL survive kill -9 of server and database without loss of acknowledged events`()
     async throws
   {
     let bed = PostgresTestBed()
@@ -59,8 +59,7 @@ import TicTacToe
         + "\(crowd.games) ends seen; at most \(slowest) ms from accepting connections to eight moves more")
   }
 
-  @Test(.long) func `a standby that is promoted has everything that was told, and the games go on there`() async throws
-  {
+  @Test(.long) func `a promoted standby has every acknowledged event, and the games continue on it`() async throws {
     let bed = PostgresTestBed()
     let both = try bed.makeStandby()
     let folder = TemporaryFolder()
@@ -78,7 +77,7 @@ import TicTacToe
     #expect(try faults(crowd, both) == [])
   }
 
-  @Test func `the program says in one line what is wrong with a store, and never takes a password as an argument`()
+  @Test func `a store's error is reported in one line, and passwords are not accepted as arguments`()
     throws
   {
     let folder = TemporaryFolder()

@@ -10,9 +10,9 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// What a hostile client, a broken log or a bad moment of the database may cost: never more than is told here.
+/// Tests of the limits to the damage of a hostile client, a corrupt log or a database failure.
 @Suite struct PromiseEndToEndTests {
-  @Test func `no id that a client can say is one of ours`() async throws {
+  @Test func `no id that a client can send equals one of the server's own`() async throws {
     let server = try await TestServer()
     let (x, o, m, _) = try RawPeer.pair(server.port)
     x.move(m, 0, "b2", mid: "srv-4")
@@ -25,7 +25,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a log that is not what it was costs its match, and nobody else notices`() async throws {
+  @Test func `a corrupt log ends its match and affects no other`() async throws {
     let store = MemoryStore()
     let server = try await TestServer(store: store)
     let (x, _, m, resume) = try RawPeer.pair(server.port)
@@ -48,7 +48,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a server that ends waits for what its store is still doing`() async throws {
+  @Test func `a server that ends waits for its store's running calls`() async throws {
     let store = TroubledStore()
     let server = try await TestServer(store: store)
     let (x, _, m, _) = try RawPeer.pair(server.port)
@@ -62,14 +62,13 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `while the disk stands still, what needs it is refused in time and everything else answered`() async throws
-  {
+  @Test func `while the disk stalls, commands that need it are refused in time and others answered`() async throws {
     var lobby = LobbyConfiguration()
     lobby.maxWait = 250
     let store = TroubledStore()
     let server = try await TestServer(store: store, lobby: lobby)
     let (x, o, m, _) = try RawPeer.pair(server.port)
-    // Both stay: who left would be something to store, too.
+    // Both players stay connected, as a disconnect would be stored, too.
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     defer { withExtendedLifetime(o2) {} }
     let reader = try RawPeer(server.port)
@@ -77,7 +76,7 @@ import TicTacToe
     store.isHeld.withLock { $0 = true }
     x.move(m, 0, "b2")
     store.waitUntilHeld()
-    // The move has waited for as long as a move may; nothing more is begun until it is stored.
+    // The move has waited for the maximum time; no new unit is started until it is stored.
     while try await !server.host.inspect({ $0.isBusy(at: Moment.current.steady) }) { await Task.yield() }
     for (i, command) in [#""t":"me""#, #""t":"top""#, #""t":"list""#].enumerated() {
       reader.type(#"{"id":"q\#(i)",\#(command)}"#)
@@ -87,10 +86,10 @@ import TicTacToe
     try o.wait(#""re":"s""#)
     x2.move(m2, 0, "b2")
     #expect(try x2.wait(#""re":"r0""#).contains(#""code":"busy""#))
-    // What is not stored is shown to nobody, not even to who decided it.
+    // An event that is not stored is shown to no client, the mover included.
     x.type(#"{"t":"sync","id":"y","m":"\#(m)","seq":0}"#)
     x.type(#"{"t":"ping","ts":1}"#)
-    // By the cell, not its letters alone: the random name of a match has those, too, once in a hundred.
+    // Searched with the cell's key, as the random match id contains the same letters once in a hundred runs.
     while let line = x.line(within: 20), !line.contains(#""t":"pong""#) {
       #expect(!line.contains(#""cell":"b2""#) && !line.contains(#""re":"r0""#), "\(line)")
     }
@@ -104,7 +103,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `an administrator's order is answered when it is durable`() async throws {
+  @Test func `an administrator's order is acknowledged when it is durable`() async throws {
     let store = TroubledStore()
     let server = try await TestServer(store: store)
     let peer = try RawPeer(server.port)
@@ -125,7 +124,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `while pages of what is over are slow, whoever else asks is answered`() async throws {
+  @Test func `slow history pages do not delay other questions`() async throws {
     let store = TroubledStore()
     let server = try await TestServer(store: store)
     let reader = try RawPeer(server.port)
@@ -142,7 +141,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `connections from the machine itself are not counted by address`() async throws {
+  @Test func `connections from this computer are not limited by address`() async throws {
     let server = try await TestServer { $0.maxPerAddress = 2 }
     let peers = try (0..<5).map { _ in try RawPeer(server.port) }
     for peer in peers { try peer.hello() }

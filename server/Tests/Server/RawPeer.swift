@@ -4,16 +4,16 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-/// A TCP connection as a hostile, broken or simple peer has it: bytes out, lines in, every wait bounded. Over a WebSocket each
-/// line is a message, and the beginning of one a message's first frames.
+/// A TCP connection for a hostile, broken or simple client: it sends bytes and reads lines, and every wait is bounded. As a WebSocket
+/// it sends each line as a message, and a partial line as a message's first frames.
 final class RawPeer {
   private let descriptor: Int32
   private var received: [UInt8] = []
   private(set) var isAtEnd = false
-  /// The frames of a WebSocket, if this is one.
+  /// The frames of a WebSocket; `nil` for plain TCP.
   private(set) var frames: WebSocketFrames?
 
-  /// Connects to a port of this machine, from one of its own addresses; a small `receiveBuffer` makes a reader that is slow as soon as it pauses.
+  /// Connects to a port of this computer, from one of its addresses. A small `receiveBuffer` makes a slow reader as soon as it pauses.
   init(_ port: Int, web: Bool = false, headers: [String] = [], receiveBuffer: Int32? = nil, from: String? = nil) throws
   {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -43,7 +43,7 @@ final class RawPeer {
     if web { try shakeHands(headers) }
   }
 
-  /// Makes the connection a WebSocket by RFC 6455's own example.
+  /// Upgrades the connection to a WebSocket with the example of RFC 6455.
   func shakeHands(_ headers: [String] = [], location: SourceLocation = #_sourceLocation) throws {
     send(Array((WebSocketFrames.request + headers + ["", ""]).joined(separator: "\r\n").utf8))
     let head = try wait("HTTP/1.1 101", location: location) + rest { $0 == "\r" }.joined(separator: "\n")
@@ -55,12 +55,12 @@ final class RawPeer {
 
   deinit { close(descriptor) }
 
-  /// Sends bytes as they are, in pieces of a given size; `false` if the other end is gone.
+  /// Sends bytes, in pieces of a given size; `false` if the other end has closed.
   @discardableResult func send(_ bytes: [UInt8], pieces: Int = .max) -> Bool {
     sendRaw(frames?.frames(of: bytes) ?? bytes, pieces: pieces)
   }
 
-  /// Sends bytes that no frames are made of.
+  /// Sends bytes without WebSocket framing.
   @discardableResult func sendRaw(_ bytes: [UInt8], pieces: Int = .max) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -77,7 +77,7 @@ final class RawPeer {
     send(Array((line + "\n").utf8), pieces: pieces)
   }
 
-  /// Ends our side of the connection, or aborts it.
+  /// Closes this side of the connection, or resets it.
   func hangUp(reset: Bool = false) {
     if reset {
       var linger = linger(l_onoff: 1, l_linger: 0)
@@ -86,7 +86,7 @@ final class RawPeer {
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
-  /// The next line, without its end; `nil` once the connection has ended or after so many seconds.
+  /// The next line, without its end; `nil` after the end of the connection or the timeout in seconds.
   func line(within seconds: Double = 10) -> String? {
     let end = Date().addingTimeInterval(seconds)
     while true {
@@ -107,7 +107,7 @@ final class RawPeer {
     }
   }
 
-  /// Reads on until a line contains a text, answering heartbeats on the way; fails the test if none comes.
+  /// Reads until a line contains a text, answering heartbeats; fails the test if none does.
   @discardableResult func wait(
     _ text: String, within seconds: Double = 10, location: SourceLocation = #_sourceLocation
   ) throws -> String {
@@ -122,20 +122,20 @@ final class RawPeer {
     throw CancellationError()
   }
 
-  /// Every line until the other end closes, nothing has come for so many seconds, or one is the last.
+  /// All lines until the other end closes, a pause of so many seconds, or the last line wanted.
   func rest(pause seconds: Double = 1, until isLast: (String) -> Bool = { _ in false }) -> [String] {
     var lines: [String] = []
     while let line = line(within: seconds), !isLast(line) { lines.append(line) }
     return lines
   }
 
-  /// Says hello as a program and returns the `welcome`.
+  /// Sends `hello` as a program and returns `welcome`.
   @discardableResult func hello(_ more: String = "", location: SourceLocation = #_sourceLocation) throws -> String {
     type(#"{"t":"hello","v":[1],"client":"raw"\#(more.isEmpty ? "" : "," + more)}"#)
     return try wait(#""t":"welcome""#, location: location)
   }
 
-  /// Asks for a page, and reads what comes until the other end closes.
+  /// Requests a page and reads until the other end closes.
   func http(
     _ path: String, method: String = "GET", headers: [String] = []
   ) throws -> (status: Int, head: String, body: String) {
@@ -155,7 +155,7 @@ final class RawPeer {
     return value.string ?? value.int.map(String.init)
   }
 
-  /// Two peers in a live match, X first.
+  /// Pairs two peers in a live match; X first.
   static func pair(
     _ port: Int, web: Bool = false, receiveBuffer: Int32? = nil, rules: Variant = .classic
   ) throws -> (x: RawPeer, o: RawPeer, m: String, resume: [String]) {
@@ -173,13 +173,13 @@ final class RawPeer {
     return field("side", paired) == "x" ? (one, other, m, resume) : (other, one, m, resume.reversed())
   }
 
-  /// Marks a cell and waits for both to see it.
+  /// Sends a move.
   func move(_ m: String, _ ply: Int, _ cell: String, mid: String? = nil) {
     type(#"{"t":"move","id":"r\#(ply)","m":"\#(m)","ply":\#(ply),"cell":"\#(cell)","mid":"\#(mid ?? "p\(ply)")"}"#)
   }
 }
 
-/// The frames of a client's end of a WebSocket (RFC 6455), right ones and wrong ones.
+/// The client's side of WebSocket framing (RFC 6455), with valid and invalid frames.
 struct WebSocketFrames {
   static let request = [
     "GET /play HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: keep-alive, Upgrade",
@@ -188,12 +188,12 @@ struct WebSocketFrames {
 
   private var isInside = false
   private var received: [UInt8] = []
-  /// What came back of pings.
+  /// The payloads of received pongs.
   private(set) var pongs: [[UInt8]] = []
-  /// The code with which the other end closed.
+  /// The close code received.
   private(set) var closeCode: Int?
 
-  /// A frame: the first byte's bits, a length that may be a lie, and masked or not.
+  /// Makes a frame: first byte, a length that may be wrong, masked or not.
   static func frame(_ first: UInt8, _ payload: [UInt8], length: Int? = nil, isMasked: Bool = true) -> [UInt8] {
     let length = length ?? payload.count
     let bit: UInt8 = isMasked ? 0x80 : 0
@@ -208,7 +208,7 @@ struct WebSocketFrames {
     return frame + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
   }
 
-  /// A text message for each line, and a first or further frame for what has no end yet.
+  /// Makes a text message for each line, and first or further frames for an incomplete line.
   mutating func frames(of bytes: [UInt8]) -> [UInt8] {
     var out: [UInt8] = []
     var rest = bytes[...]
@@ -221,7 +221,7 @@ struct WebSocketFrames {
     return out
   }
 
-  /// The lines that end in what came from a server.
+  /// The lines completed by bytes from a server.
   mutating func lines(in bytes: ArraySlice<UInt8>) -> [UInt8] {
     received += bytes
     var out: [UInt8] = []

@@ -10,7 +10,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Whole matches of the other games over a server in this process.
+/// Tests of whole matches of the other games, on a server in this process.
 @Suite(.serialized) struct RulesEndToEndTests {
   @Test(arguments: [Variant.infinite, .ultimate])
   func `a whole match is played, each side loses its connection on the way, and a third watches`(
@@ -27,7 +27,7 @@ import TicTacToe
     var random = SplitMix64(seed: 3)
     while state.outcome == nil {
       let (mover, other) = state.turn == .x ? (x, o) : (o, x)
-      // Each side loses its line once, and sends its move while it is down.
+      // Each side disconnects once, and moves while disconnected.
       if ply == 2 || ply == 3 {
         mover.client.drop()
         _ = try await other.event("gone") { $0 == .gone }

@@ -3,9 +3,9 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
-/// The server as a service: what systemd, its journal and an administrator at a terminal see of it.
+/// Tests of the server as a service: systemd, its journal, and an administrator's commands.
 @Suite struct ServiceEndToEndTests {
-  @Test func `status says how a server stands, and exits with 1 where none is`() throws {
+  @Test func `status prints a server's state, and exits with 1 if there is none`() throws {
     let server = ServerChild(TemporaryFolder())
     try server.start(pages: true)
     let port = try #require(server.port(of: "admin"))
@@ -21,7 +21,7 @@ import Testing
     #expect(gone.errors.hasPrefix("alina-server: no server answers at 127.0.0.1:\(port)"))
   }
 
-  @Test func `a lost database is named as long as it lasts, and logged once when it goes and once when it is back`()
+  @Test func `a lost database is reported while it lasts, and logged once when lost and once when back`()
     async throws
   {
     let bed = PostgresTestBed()
@@ -36,7 +36,7 @@ import Testing
       #expect(try ready(admin) == lost + "\n")
       try await Task.sleep(for: .seconds(1))
     }
-    // A balancer in front of the page need not know the port of administrators.
+    // A load balancer in front of the page need not know the administrators' port.
     #expect(try ready(page) == lost + "\n")
     #expect(try RawPeer(admin).http("metrics").body.contains("\nalina_ready 0\n"))
     let status = try ServerChild.run(["status", "--admin", "127.0.0.1:\(admin)"])
@@ -49,7 +49,7 @@ import Testing
     #expect(server.stop() == 0)
   }
 
-  @Test func `what a database refuses is told in its words, with what to do`() throws {
+  @Test func `a database's refusal is reported in its words, with advice`() throws {
     let bed = PostgresTestBed.shared
     try bed.sql("CREATE ROLE reader_only LOGIN")
     defer { _ = try? bed.sql("DROP ROLE reader_only") }
@@ -93,7 +93,7 @@ import Testing
     #expect(told() == "STOPPING=1")
   }
 
-  @Test func `lines for the journal begin with their priority, others do not`() throws {
+  @Test func `log lines for the journal begin with their priority, others do not`() throws {
     let journal = ServerChild(TemporaryFolder())
     try journal.start(shell: #"JOURNAL_STREAM=$(stat -Lc %d:%i /proc/self/fd/2) exec "$0" "$@""#)
     journal.stop()
@@ -116,7 +116,7 @@ import Testing
     // There are no certificates here.
     let used = settings.map { String($0.dropFirst()) }.filter { !$0.hasPrefix("tls-") } + ["insecure = true"]
     let file = folder.path + "/conf"
-    // Not everybody may open as many files as the package's service; but more than a shell begins with.
+    // The limit of open files may be lower here than for the packaged service.
     let text = used.joined(separator: "\n").replacing("max-connections = 10000", with: "max-connections = 400")
     try text.write(toFile: file, atomically: true, encoding: .utf8)
     let command = "ulimit -S -n 256 && exec \"$0\" check-config --config \"$1\""
@@ -124,12 +124,12 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
   }
 
-  /// Tried, not told from the user: root in a container without privileges may not mount.
+  /// Determined by trying: root in an unprivileged container may not mount.
   private static let canHideProc =
     (try? Child.run(["/usr/bin/unshare", "-m", "/bin/sh", "-c", "mount -t tmpfs none /proc"]))?.status == 0
 
   @Test(.enabled(if: canHideProc, "nothing can be mounted over /proc here"))
-  func `what needs no threads works without /proc, and serving says what is missing`() throws {
+  func `commands without threads work without /proc, and serve reports that it is missing`() throws {
     let binary = try #require(ServerChild.binary)
     func run(_ arguments: String) throws -> (code: Int32, said: String) {
       let (process, out) = (Process(), Pipe())
@@ -144,7 +144,7 @@ import Testing
     let version = try run("--version")
     #expect(version.code == 0 && version.said.contains("."))
     let serving = try run("--memory --listen 127.0.0.1:0 --no-page --no-admin")
-    // A sanitizer complains of the missing /proc in lines of its own.
+    // A sanitizer reports the missing /proc in lines of its own.
     let said = serving.said.split(separator: "\n").drop { $0.hasPrefix("==") }.joined(separator: "\n")
     #expect(serving.code == 1 && said.hasPrefix("alina-server: /proc is not mounted"), "\(serving)")
   }

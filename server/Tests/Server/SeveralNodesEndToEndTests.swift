@@ -11,7 +11,7 @@ import Testing
 @testable import MatchStore
 @testable import ServerTransport
 
-/// A node that takes connections and says nothing, as one does whose process is stopped.
+/// A node that accepts connections and sends nothing, like a stopped process.
 private final class SilentNode: Sendable {
   private final class Silence: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
@@ -36,7 +36,7 @@ private final class SilentNode: Sendable {
   func stop() async throws { try await channel.close() }
 }
 
-/// A client that knows several nodes.
+/// Tests of a client that knows several nodes.
 @Suite(.serialized) struct SeveralNodesEndToEndTests {
   private func client(
     _ nodes: [ServerAddress.Node], _ security: MatchClient.Configuration.Security = .plain,
@@ -50,7 +50,7 @@ private final class SilentNode: Sendable {
 
   @Test
   func
-    `a node that takes the connection and says nothing is left for the next, with TLS in the middle of its handshake`()
+    `a client leaves a node that accepts the connection and sends nothing, also during a TLS handshake`()
     async throws
   {
     let keys = TemporaryFolder()

@@ -6,9 +6,9 @@ import Testing
 @testable import MatchStore
 @testable import ServerTransport
 
-/// What a server does while its store fails: it ends nobody's connection, says nothing that is not so, and goes on by itself.
+/// Tests of a server whose store fails: it keeps connections, tells no false state, and recovers by itself.
 @Suite struct StoreTroubleEndToEndTests {
-  /// Sends a command until it is answered with something else than `busy`, which it must be in the end.
+  /// Sends a command until the answer is not `busy`; fails if it always is.
   private func insist(_ peer: RawPeer, _ line: String, id: String) async throws -> String {
     for _ in 0..<200 {
       peer.type(line)
@@ -20,7 +20,7 @@ import Testing
     return ""
   }
 
-  @Test func `on a full disk nobody is ended or told what is not so, and the match goes on once there is room`()
+  @Test func `with a full disk no player is disconnected or misinformed, and the match continues once there is space`()
     async throws
   {
     let store = TroubledStore()
@@ -59,7 +59,7 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `commits whose outcome is not known are read again: each command counts once, and nobody is ended`()
+  @Test func `commits with unknown outcome are read back: each command counts once, and no player is disconnected`()
     async throws
   {
     let store = TroubledStore()
@@ -84,7 +84,7 @@ import Testing
     #expect(checker.faults == [])
   }
 
-  @Test func `a disk that hangs does not keep a server that stops`() async throws {
+  @Test func `a hanging disk does not keep a server from stopping`() async throws {
     let store = TroubledStore()
     let server = try await TestServer(store: store) { $0.drainSeconds = 0 }
     let (x, _, m, _) = try RawPeer.pair(server.port)

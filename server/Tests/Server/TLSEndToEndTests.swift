@@ -9,7 +9,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Encrypted connections: trust on first use, refusal of a change, renewal without a restart.
+/// Tests of encrypted connections: trust on first use, refusal of another certificate, renewal without a restart.
 @Suite(.serialized) struct TLSEndToEndTests {
   private func client(_ port: Int, _ security: MatchClient.Configuration.Security, folder: String) -> Watcher {
     let client = MatchClient(
@@ -24,7 +24,7 @@ import TicTacToe
     try await watcher.wait("a failure") { if case .status(.failed(let why)) = $0 { why } else { nil } }
   }
 
-  @Test func `a self-signed certificate is pinned on first use, kept, and a change is refused`() async throws {
+  @Test func `a self-signed certificate is pinned on first use, and another one is refused`() async throws {
     let (folder, keys, others) = (TemporaryFolder(), TemporaryFolder(), TemporaryFolder())
     let right = try ServerTLS.selfSigned(in: keys.path, names: ["localhost"])
     #expect(try ServerTLS.selfSigned(in: keys.path, names: ["localhost"]).fingerprint == right.fingerprint)
@@ -52,7 +52,7 @@ import TicTacToe
     try await impostor.stop()
   }
 
-  @Test func `TLS to a server without it and none to one with it are told apart, with what to do`() async throws {
+  @Test func `a mismatch of TLS and plain connections is recognised in both directions, with advice`() async throws {
     let (folder, keys) = (TemporaryFolder(), TemporaryFolder())
     let plain = try await TestServer()
     let first = client(plain.port, .tls, folder: folder.path)
@@ -70,7 +70,7 @@ import TicTacToe
     try await secure.stop()
   }
 
-  @Test func `a whole game over TLS, with a connection lost in between`() async throws {
+  @Test func `a whole game is played over TLS with a reconnect`() async throws {
     let (folder, other, keys) = (TemporaryFolder(), TemporaryFolder(), TemporaryFolder())
     let certificate = try ServerTLS.selfSigned(in: keys.path, names: ["localhost"])
     let server = try await TestServer { $0.tls = certificate }
@@ -101,7 +101,7 @@ import TicTacToe
         mover.client.match(m).map { $0.state.moves.count > ply } == true ? true : nil
       }
     }
-    // The end is an event of its own, which comes after the last move.
+    // The end is a separate event after the last move.
     if x.client.match(m)?.state.end == nil {
       _ = try await x.wait("the end") { _ in x.client.match(m)?.state.end == nil ? nil : true }
     }
@@ -109,7 +109,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `SIGHUP reads renewed certificates, keeps the old where the new cannot be used, and drops nobody`()
+  @Test func `SIGHUP reloads certificates, keeps the old if the new are unusable, and drops no connection`()
     async throws
   {
     let (data, keys, fresh, folder) = (TemporaryFolder(), TemporaryFolder(), TemporaryFolder(), TemporaryFolder())
@@ -147,7 +147,7 @@ import TicTacToe
     server.kill9()
   }
 
-  @Test func `who stops in the middle of the handshake, or never begins it, is let go after a while`() async throws {
+  @Test func `a TLS handshake that stops or never begins is closed after a while`() async throws {
     let keys = TemporaryFolder()
     let certificate = try ServerTLS.selfSigned(in: keys.path, names: ["localhost"])
     let server = try await TestServer {
@@ -162,7 +162,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `tokens of accounts never leave over a plain connection to another machine`() {
+  @Test func `account tokens are never sent over a plain connection to another computer`() {
     for (host, security, mayUse) in [
       ("example.org", MatchClient.Configuration.Security.automatic, true), ("example.org", .plain, false),
       ("127.0.0.1", .automatic, true), ("localhost", .plain, true), ("::1", .plain, true),

@@ -9,7 +9,7 @@ import Testing
 @testable import MatchStore
 @testable import ServerTransport
 
-/// The other end, driven by hand.
+/// The client's end, driven by hand with the system's OpenSSL.
 private final class Caller {
   private let (context, ssl, arrived, leaving): (OpaquePointer, OpaquePointer, OpaquePointer, OpaquePointer)
 
@@ -17,7 +17,7 @@ private final class Caller {
     context = try #require(SSL_CTX_new(TLS_client_method()))
     SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(newest), nil)
     SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_VERSION), nil)
-    // What is old is not wanted by default.
+    // Obsolete ciphers must be enabled explicitly.
     SSL_CTX_set_cipher_list(context, "ALL:@SECLEVEL=0")
     ssl = try #require(SSL_new(context))
     (arrived, leaving) = (try #require(BIO_new(BIO_s_mem())), try #require(BIO_new(BIO_s_mem())))
@@ -31,10 +31,10 @@ private final class Caller {
   }
 
   var isEstablished: Bool { SSL_is_init_finished(ssl) == 1 }
-  /// Whether the other end has said good bye.
+  /// Whether the other end has sent a close notification.
   var isOver: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
-  /// Goes on with the handshake, if it is not through, and gives what is to be sent.
+  /// Continues the handshake if incomplete, and returns the bytes to send.
   func sent(_ text: String = "") -> [UInt8] {
     if !isEstablished { SSL_do_handshake(ssl) }
     if isEstablished, !text.isEmpty { SSL_write(ssl, text, Int32(text.utf8.count)) }
@@ -43,7 +43,7 @@ private final class Caller {
     return bytes
   }
 
-  /// Takes what came, and reads what was said.
+  /// Takes bytes from the server and returns the decrypted text.
   func hear(_ sealed: [UInt8]) -> String {
     BIO_write(arrived, sealed, Int32(sealed.count))
     if !isEstablished { SSL_do_handshake(ssl) }
@@ -58,7 +58,7 @@ private final class Caller {
   func renegotiate() { SSL_renegotiate(ssl) }
 }
 
-/// What happens above the handler.
+/// The channel handler above the one under test; records what reaches it.
 private final class Above: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   var (said, happened) = ("", [String]())
@@ -68,14 +68,14 @@ private final class Above: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { happened.append("error") }
 }
 
-/// Counts what is asked of the socket.
+/// Counts the reads requested from the socket.
 private final class Below: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   var reads = 0
   func read(context: ChannelHandlerContext) { reads += 1 }
 }
 
-/// What TLS makes of bytes that come in pieces, too few, too many or wrong; the other end is the system's OpenSSL by itself.
+/// Tests of the TLS handler with bytes in pieces, incomplete, invalid or too many; the client is the system's OpenSSL.
 @Suite struct TLSHandlerTests {
   private let folder = TemporaryFolder()
   private let tls: ServerTLS
@@ -89,7 +89,7 @@ private final class Below: ChannelOutboundHandler {
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 
-  /// What the handler sends.
+  /// The bytes the handler sends.
   private func sent() throws -> [UInt8] {
     var bytes: [UInt8] = []
     while let next = try channel.readOutbound(as: ByteBuffer.self) { bytes += next.readableBytesView }
@@ -106,7 +106,7 @@ private final class Below: ChannelOutboundHandler {
     }
   }
 
-  /// Passes bytes until there are no more; what the caller hears.
+  /// Exchanges bytes until there are none left; returns the text the client received.
   @discardableResult private func talk(_ caller: Caller, _ text: String = "", pieces: Int = .max) throws -> String {
     var heard = ""
     var bytes = caller.sent(text)
@@ -120,7 +120,7 @@ private final class Below: ChannelOutboundHandler {
 
   private func write(_ text: String) -> EventLoopFuture<Void> { channel.writeAndFlush(ByteBuffer(string: text)) }
 
-  @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION]) func `bytes may come one at a time`(version: Int32) throws {
+  @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION]) func `TLS records may arrive byte by byte`(version: Int32) throws {
     let caller = try Caller(newest: version)
     try talk(caller, pieces: 1)
     #expect(caller.isEstablished)
@@ -131,7 +131,7 @@ private final class Below: ChannelOutboundHandler {
     #expect(above.said.hasSuffix("all at once\n"))
   }
 
-  @Test func `what is written before hands are shaken waits, in order, and is never sent in the clear`() throws {
+  @Test func `bytes written before the handshake ends are sent after it, in order and encrypted`() throws {
     let early = ["greeting\n", "and another\n"].map(write)
     #expect(try sent() == [])
     let caller = try Caller()
@@ -142,7 +142,7 @@ private final class Below: ChannelOutboundHandler {
     try late.wait()
   }
 
-  @Test func `a peer that stops in the middle of the handshake gets nothing more, and what waited for him fails`()
+  @Test func `after an incomplete handshake nothing is sent, and waiting writes fail`()
     throws
   {
     let early = write("greeting\n")
@@ -158,7 +158,7 @@ private final class Below: ChannelOutboundHandler {
   @Test(arguments: [
     "GET / HTTP/1.1\r\n\r\n", "{\"t\":\"hello\"}\n", "\u{16}\u{3}\u{1}\u{0}\u{5}aaaaa", "\u{0}\u{0}\u{0}\u{0}\u{0}",
   ])
-  func `who speaks anything else is gone, and is sent an alert at most`(garbage: String) throws {
+  func `a peer that does not speak TLS is closed, with an alert at most`(garbage: String) throws {
     _ = write("greeting\n")
     try take(Array(garbage.utf8))
     #expect(try sent().first ?? 0x15 == 0x15)
@@ -166,7 +166,7 @@ private final class Below: ChannelOutboundHandler {
     #expect(!channel.isActive)
   }
 
-  @Test func `a record that was tampered with ends the connection, and what came before it counts`() throws {
+  @Test func `a corrupt record ends the connection, and the records before it count`() throws {
     let caller = try Caller()
     try talk(caller)
     var bytes = caller.sent("good\n") + caller.sent("bad\n")
@@ -174,12 +174,12 @@ private final class Below: ChannelOutboundHandler {
     try take(bytes)
     #expect(above.said == "good\n" && above.happened == ["error", "inactive"])
     #expect(try sent().first == 0x17, "the alert is sealed")
-    // Whatever else comes is not looked at.
+    // Later bytes are ignored.
     channel.pipeline.fireChannelRead(ByteBuffer(string: "more"))
     #expect(above.happened == ["error", "inactive"])
   }
 
-  @Test func `an end without a good bye is an end, and one with it is answered`() throws {
+  @Test func `a connection may end without a close notification, and one with it is answered`() throws {
     let first = try Caller()
     try talk(first)
     try take(Array(first.sent("half a record").dropLast(5)))
@@ -196,7 +196,7 @@ private final class Below: ChannelOutboundHandler {
     #expect(second.isOver)
   }
 
-  @Test func `closing says good bye, and nothing is sent after it`() throws {
+  @Test func `closing sends a close notification and nothing after it`() throws {
     let caller = try Caller()
     try talk(caller)
     let last = write("bye\n")
@@ -208,7 +208,7 @@ private final class Below: ChannelOutboundHandler {
     #expect(try sent() == [])
   }
 
-  @Test func `half a connection closed is still read from`() throws {
+  @Test func `a half-closed connection is still read`() throws {
     let caller = try Caller()
     try talk(caller)
     channel.close(mode: .output, promise: nil)
@@ -218,7 +218,7 @@ private final class Below: ChannelOutboundHandler {
     #expect(above.said == "an answer\n")
   }
 
-  @Test func `what is large goes through in both directions`() throws {
+  @Test func `large messages pass in both directions`() throws {
     let caller = try Caller()
     try talk(caller)
     let text = String(repeating: "0123456789abcdef", count: 40_000)

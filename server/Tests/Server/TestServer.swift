@@ -11,7 +11,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// A server in this process, on a free port of this machine.
+/// A server in this process, on a free port of this computer.
 final class TestServer: Sendable {
   let port: Int
   let page: HTTPServer
@@ -36,7 +36,7 @@ final class TestServer: Sendable {
     page = try people.serve(at: ("127.0.0.1", 0), loop: group.next(), mostConnections: 100, tls: nil)
   }
 
-  /// The port for lines over TCP, or over WebSockets.
+  /// The port for TCP, or for WebSockets.
   func port(web: Bool) -> Int { web ? page.port : port }
 
   func stop() async throws {
@@ -55,7 +55,7 @@ final class TestServer: Sendable {
   }
 }
 
-/// A client and what it was told, waited for instead of slept for.
+/// A client and its events, which tests await instead of sleeping.
 final class Watcher {
   let client: MatchClient
   private(set) var seen: [ClientEvent] = []
@@ -69,7 +69,7 @@ final class Watcher {
     client.onWake { wake.yield() }
   }
 
-  /// Waits for an event for which `pick` returns something; fails the test after `seconds`.
+  /// Waits for an event for which `pick` returns a value; fails the test after `seconds`.
   func wait<T>(
     _ what: String, seconds: Double = 20, location: SourceLocation = #_sourceLocation,
     _ pick: (ClientEvent) -> T?
@@ -109,7 +109,7 @@ final class Watcher {
 }
 
 extension TestServer {
-  /// Two guests who have been paired and both see a live match, X first.
+  /// Pairs two guests and waits until both see the live match; X first.
   func pair(_ terms: MatchTerms = MatchTerms()) async throws -> (x: Watcher, o: Watcher, m: MatchID) {
     let one = Watcher(client("one"))
     let other = Watcher(client("two"))

@@ -10,9 +10,9 @@ import Testing
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Addresses that proxies name, who may ask the administrators' port, certificates, and the page's folder.
+/// Tests of addresses named by proxies, access to the administrators' port, certificates, and the page's folder.
 @Suite struct TransportBoundEndToEndTests {
-  @Test func `an address that a proxy names may have a port`() {
+  @Test func `an address named by a proxy may have a port`() {
     for (text, address) in [
       ("1.2.3.4", "1.2.3.4"), (" 1.2.3.4:567", "1.2.3.4"), ("2001:db8::1", "2001:db8::1"),
       ("[2001:db8::1]:567", "2001:db8::1"), ("[2001:db8::1]", "2001:db8::1"),
@@ -20,7 +20,7 @@ import Testing
     for text in ["", "unknown", "1.2.3.4:5:6", "_hidden"] { #expect(PeoplePage.address(text) == nil, "\(text)") }
   }
 
-  @Test func `the administrators' port answers to no name but this machine's own`() async throws {
+  @Test func `the administrators' port accepts only this computer's own host names`() async throws {
     let server = try await TestServer()
     let admin = AdminPage(host: server.host, listener: server.listener)
     for (host, status) in [
@@ -34,7 +34,7 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `a reload that is refused is remembered until one is not, and so is when the certificate ends`() throws {
+  @Test func `a failed reload is remembered until one succeeds, and so is the certificate's expiry`() throws {
     let folder = TemporaryFolder()
     let tls = try ServerTLS.selfSigned(in: folder.path, names: ["localhost"])
     let key = URL(filePath: folder.path + "/self-signed.key")

@@ -3,12 +3,12 @@ import MatchProtocol
 import MatchStore
 import Synchronization
 
-/// A store in memory with a disk in front of it that fails, forgets to answer or stands still when a test wants it to.
+/// A store in memory behind a simulated disk that fails, loses verdicts or stalls when a test asks for it.
 final class TroubledStore: MatchStore {
   enum Trouble: Sendable {
-    /// Nothing can be stored.
+    /// No change can be stored.
     case full
-    /// Whether it was stored is not known; it was or was not, in turn.
+    /// The outcome is unknown; changes are stored and dropped in turn.
     case unknown
   }
 
@@ -16,12 +16,12 @@ final class TroubledStore: MatchStore {
   let trouble = Mutex<Trouble?>(nil)
   let isHeld = Mutex(false)
   let isHistoryHeld = Mutex(false)
-  /// How many calls that change something have begun and not ended.
+  /// The number of running calls that change the store.
   let running = Mutex(0)
   private let turns = Mutex(0)
   private let waits = DispatchSemaphore(value: 0)
 
-  /// Returns when a call stands still.
+  /// Returns when a call has stalled.
   func waitUntilHeld() { waits.wait() }
 
   private func hold(_ isHeld: borrowing Mutex<Bool>) {
@@ -29,7 +29,7 @@ final class TroubledStore: MatchStore {
     while isHeld.withLock({ $0 }) { usleep(1000) }
   }
 
-  /// Whether something whose outcome is not told is done all the same.
+  /// Whether the next change with an unknown outcome is stored.
   private var isDone: Bool {
     turns.withLock { turns in
       turns += 1
@@ -77,7 +77,7 @@ final class TroubledStore: MatchStore {
 }
 
 extension StoreQuestion {
-  /// What a node asks by itself now and then, and whose loss nobody notices: it is never what a test waits for.
+  /// Whether the question is periodic upkeep, whose loss has no visible effect; tests never wait for it.
   fileprivate var isUpkeep: Bool {
     switch self {
     case .beat, .sweep, .compare, .clean, .follow: true

@@ -9,7 +9,7 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// A server on what the second design has left: its schema, two guests in the middle of a match, and a match that is over.
+/// Tests of a server on data of the second design: its schema, two guests in a live match, and a finished match.
 @Suite(.serialized) struct UpgradeEndToEndTests {
   private let m = someID(17)
   private let tokens = ["the resume token of x", "the resume token of o"]
@@ -31,7 +31,7 @@ import TicTacToe
 
   private func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
 
-  /// The two come back, see their match, play it to the end, and find the one that was over before.
+  /// Both players resume, see their match, finish it, and find the earlier finished one.
   private func goOn(_ server: ServerChild) throws {
     let (x, o) = (try RawPeer(server.port), try RawPeer(server.port))
     for (peer, token) in zip([x, o], tokens) {
@@ -40,14 +40,14 @@ import TicTacToe
     }
     o.move(m.rawValue, 1, "a1")
     try x.wait(#""ply":1"#)
-    // What was done before the upgrade is done once.
+    // A command sent again after the upgrade is not executed twice.
     x.move(m.rawValue, 0, "b2", mid: "p0")
     #expect(try x.wait(#""re":"r0""#).contains(#""t":"ok""#))
     x.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
     try o.wait(#""result":"o","reason":"resign""#)
     x.type(#"{"t":"history","id":"h"}"#)
     #expect(try x.wait(#""re":"h""#).contains(someMatch().0.id.rawValue))
-    // And others begin new ones.
+    // Other players can start new matches.
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     x2.move(m2, 0, "b2")
     try o2.wait(#""ply":0"#)
@@ -61,7 +61,7 @@ import TicTacToe
     #expect(try store.accounts().contains { $0.name == "guest-x" && $0.lost == 1 })
   }
 
-  @Test func `a SQLite file of the second design is served on: live matches, sessions and histories`() throws {
+  @Test func `a SQLite file of the second design is upgraded with live matches, sessions and histories`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/matches.sqlite"
     do {
@@ -96,7 +96,8 @@ import TicTacToe
     try check(try SQLiteStore(path: path))
   }
 
-  @Test func `a PostgreSQL database of the second design is served on: live matches, sessions and histories`() throws {
+  @Test func `a PostgreSQL database of the second design is upgraded with live matches, sessions and histories`() throws
+  {
     let url = try PostgresTestBed.shared.freshURL()
     do {
       let connection = try PGConnection(try PGAddress(url))
@@ -107,7 +108,7 @@ import TicTacToe
       for step in PostgresMigrations.steps.prefix(6).joined() { try run(step) }
       try run("INSERT INTO schema VALUES (6, 3)")
       try run("UPDATE log_language SET version = 3")
-      // The node that had the match, and has ended.
+      // The node that had the match, and has shut down.
       try run(
         """
         INSERT INTO node (epoch, name, address, peer, lease_until, events, has_left)

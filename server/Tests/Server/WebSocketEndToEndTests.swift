@@ -7,9 +7,9 @@ import Testing
 @testable import MatchStore
 @testable import ServerTransport
 
-/// What only WebSockets have: a handshake, frames, an origin. That sessions over them are like others is in `WireEndToEndTests`.
+/// Tests of what is special to WebSockets: handshake, frames, origin. Sessions in general are in `WireEndToEndTests`.
 @Suite(.serialized) struct WebSocketEndToEndTests {
-  @Test func `a whole game is played between a WebSocket and a line, the WebSocket's in the smallest fragments`()
+  @Test func `a whole game is played between a TCP line and a WebSocket with one-byte fragments`()
     async throws
   {
     let server = try await TestServer()
@@ -26,7 +26,7 @@ import Testing
       let mover = ply % 2 == 0 ? x : o
       if mover === page {
         for byte in line.utf8 { page.send([byte]) }
-        // Control frames may stand between the frames of a message.
+        // Control frames may come between the frames of a message.
         page.sendRaw(WebSocketFrames.frame(0x89, [UInt8(ply)]))
         page.send([0x0A])
       } else {
@@ -43,7 +43,7 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `frames that must not be end the connection with the code that says why`() async throws {
+  @Test func `invalid frames end the connection with the right close code`() async throws {
     let server = try await TestServer()
     let text = Array("me".utf8)
     let long = [UInt8](repeating: 0x20, count: WebSocketLines.mostFrame + 1)
@@ -73,7 +73,7 @@ import Testing
       _ = peer.rest(pause: 20)
       #expect(peer.frames?.closeCode == code && peer.isAtEnd, "\(what): \(peer.frames?.closeCode ?? 0)")
     }
-    // Noise is no frames, or frames that say nothing: either way the server goes on.
+    // Random bytes are invalid or empty frames; the server must survive either.
     var random = SplitMix64(seed: 18)
     for _ in 0..<200 {
       let peer = try RawPeer(server.page.port, web: true)
@@ -84,7 +84,8 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `who asks without a handshake, from a foreign page or of a server that has stopped is told so`()
+  @Test
+  func `a WebSocket request without handshake, from a foreign page or to a stopped server is refused with the reason`()
     async throws
   {
     let server = try await TestServer()
@@ -110,7 +111,7 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `a connection on which pages were asked for can become a WebSocket, as reverse proxies do`() async throws {
+  @Test func `a connection used for pages can become a WebSocket, as reverse proxies do`() async throws {
     let server = try await TestServer()
     let peer = try RawPeer(server.page.port)
     for _ in 0..<2 { peer.send(Array("HEAD /top.json HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)) }
@@ -120,7 +121,7 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `proxies that are trusted name the client, whom the limits then count; what others say is nothing`()
+  @Test func `forwarded addresses count for the limits if the proxy is trusted, and are ignored otherwise`()
     async throws
   {
     let server = try await TestServer {

@@ -10,10 +10,10 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// TCP and WebSockets for what takes seconds: `./test` asks the first alone.
+/// The transports for tests that take seconds: TCP alone in `./test`.
 private let slowTransports = runsAll ? [false, true] : [false]
 
-/// What slow, silent, hostile and broken peers do over real sockets, TCP's and WebSockets, and that it costs the others nothing.
+/// Tests of slow, silent, hostile and broken peers over real sockets (TCP and WebSocket), and of their effect on others: none.
 @Suite(.serialized) struct WireEndToEndTests {
   @Test(arguments: [false, true]) func `a whole game arrives one byte at a time`(web: Bool) async throws {
     let server = try await TestServer()
@@ -28,7 +28,9 @@ private let slowTransports = runsAll ? [false, true] : [false]
   }
 
   @Test(arguments: slowTransports)
-  func `lines too long, not UTF-8 or not JSON are refused, and the third ends the connection`(web: Bool) async throws {
+  func `lines that are too long, not UTF-8 or not JSON are refused, and the third ends the connection`(web: Bool)
+    async throws
+  {
     let server = try await TestServer()
     let wrong: [[UInt8]] = [
       Array(repeating: UInt8(ascii: "x"), count: 5000), [0x7B, 0xFF, 0xFE, 0x7D], Array("{\"t\":".utf8),
@@ -47,7 +49,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
       _ = peer.rest(pause: 20)
       #expect(peer.isAtEnd)
     }
-    // A line that does not end holds no more than a line's memory, and is told so once; one that never does is a flood.
+    // An unfinished line uses bounded memory and is reported once; an endless one counts as a flood.
     let endless = try RawPeer(server.port(web: web), web: web)
     try endless.hello()
     for _ in 0..<2 { endless.send(Array(repeating: UInt8(ascii: "y"), count: 12_288)) }
@@ -60,7 +62,8 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try await server.stop()
   }
 
-  @Test(arguments: slowTransports) func `a flood is slowed, then ended, and the others play on`(web: Bool) async throws
+  @Test(arguments: slowTransports) func `a flooding client is slowed, then closed, and others play on`(web: Bool)
+    async throws
   {
     let server = try await TestServer()
     let (x, o, m, _) = try RawPeer.pair(server.port(web: web), web: web)
@@ -91,12 +94,12 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try x.wait(#""code":"mid_reused""#)
     x.move(m, 0, "a1", mid: "other")
     try x.wait(#""code":"stale_ply""#)
-    // Another connection of the same session plays back all of it.
+    // Another connection of the same session repeats everything.
     let again = try RawPeer(server.port(web: web), web: web)
     try again.hello(#""resume":"\#(resume[0])""#)
     again.move(m, 0, "b2")
     #expect(try again.wait(#""t":"ok""#) == answer)
-    // Somebody else does so too, with the same mid.
+    // Another player repeats it with the same mid.
     let thief = try RawPeer(server.port(web: web), web: web)
     try thief.hello()
     thief.move(m, 0, "b2")
@@ -108,7 +111,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try await server.stop()
   }
 
-  @Test(arguments: [false, true]) func `a session that connects again has the first connection ended`(web: Bool)
+  @Test(arguments: [false, true]) func `a resumed session ends its first connection`(web: Bool)
     async throws
   {
     let server = try await TestServer()
@@ -125,7 +128,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
   }
 
   @Test(arguments: slowTransports)
-  func `half-open peers are given up, their opponent is told, and resuming brings them back`(web: Bool) async throws {
+  func `silent peers are disconnected, their opponent is told, and they can resume`(web: Bool) async throws {
     let server = try await TestServer {
       $0.session.heartbeat = 300
       $0.session.silence = 1500
@@ -133,7 +136,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     }
     let mute = try RawPeer(server.port(web: web), web: web)
     let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web)
-    // O answers nothing any more, as if its cable had been pulled; X keeps answering inside `wait`.
+    // O stops answering, as if its cable had been pulled; X keeps answering inside `wait`.
     let gone = try x.wait(#""t":"gone","m":"\#(m)","side":"o""#)
     #expect(RawPeer.field("in_ms", gone) == "40000")
     try mute.wait(#""code":"timeout","msg":"no hello"#)
@@ -146,7 +149,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
   }
 
   @Test(arguments: slowTransports)
-  func `a reader that takes nothing is dropped, costs the others nothing, and is repaired by resuming`(web: Bool)
+  func `a client that does not read is dropped without effect on others, and can resume`(web: Bool)
     async throws
   {
     let server = try await TestServer {
@@ -156,7 +159,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web, receiveBuffer: 4096)
     let open = try await server.host.inspect { $0.connections.count }
     for _ in 0..<1500 { guard o.type("help") else { break } }
-    // It is dropped.
+    // The server drops it.
     try x.wait(#""k":"gone""#, within: 60)
     #expect(try await server.host.inspect { $0.connections.count } == open - 1)
     x.move(m, 0, "b2")
@@ -178,9 +181,9 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try watcher.hello()
     watcher.type(#"{"t":"watch","m":"\#(m)"}"#)
     try watcher.wait(#""t":"state""#)
-    // More than the kernel takes and 64 KiB, less than 256 KiB: `help` has some 600 bytes.
+    // More than the kernel's buffers and 64 KiB, less than 256 KiB: a `help` has about 600 bytes.
     for peer in [o, watcher] { for _ in 0..<240 { peer.type("help") } }
-    // What others notice shows that the server has taken all that: his word, and the spectator's seek.
+    // The chat line and the spectator's seek, seen by others, show that the server has read everything before them.
     o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"mark"}"#)
     try x.wait(#""text":"mark""#)
     watcher.type(#"{"t":"seek","clock":"60+2","rated":false,"key":"mark"}"#)
@@ -201,13 +204,13 @@ private let slowTransports = runsAll ? [false, true] : [false]
     let toWatcher = watcher.rest()
     #expect(!toWatcher.contains { $0.contains(#""k":"move""#) })
     #expect(toWatcher.last { $0.contains(#""t":"state""#) }?.contains(#""moves":["b2","a1","c3"]"#) == true)
-    // It is current again: what comes now comes as an event.
+    // It is up to date again: the next move comes as an event.
     o.move(m, 3, "a3")
     try watcher.wait(#""ply":3"#)
     try await server.stop()
   }
 
-  @Test(arguments: slowTransports) func `a thousand connections that come, say nonsense and break leave nothing behind`(
+  @Test(arguments: slowTransports) func `a thousand connections that send nonsense and break leave no state`(
     web: Bool
   ) async throws {
     let server = try await TestServer()
@@ -222,8 +225,8 @@ private let slowTransports = runsAll ? [false, true] : [false]
       }
       peer.hangUp(reset: i % 3 == 0)
     }
-    let end = Date().addingTimeInterval(60)  // a sanitizer on a busy machine needs half of it
-    // Connections are accepted in their order: once a later one is answered, all of them have come in.
+    let end = Date().addingTimeInterval(60)  // half of it is needed with a sanitizer on a busy machine
+    // Connections are accepted in order, so an answer on a later one means that all are accepted.
     let last = try RawPeer(server.port(web: web), web: web)
     try last.hello()
     last.hangUp()
@@ -240,7 +243,8 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try await server.stop()
   }
 
-  @Test func `through a network that delays, cuts up and breaks connections every game goes on and every log holds`()
+  @Test
+  func `every game continues and every log stays consistent over a network that delays, splits and breaks connections`()
     async throws
   {
     let folder = TemporaryFolder()
@@ -262,7 +266,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
   }
 
   @Test(arguments: [false, true])
-  func `the greeting comes before any answer, however early somebody speaks`(web: Bool) async throws {
+  func `the greeting precedes every answer, even to early messages`(web: Bool) async throws {
     let server = try await TestServer(threads: 2)
     for _ in 0..<60 {
       let peer = try RawPeer(server.port(web: web), web: web)

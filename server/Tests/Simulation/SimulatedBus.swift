@@ -4,9 +4,9 @@ import MatchProtocol
 @testable import Lobby
 @testable import MatchStore
 
-/// Hints on their way between simulated nodes: lost, late, doubled and out of order.
+/// Hints between simulated nodes: lost, delayed, duplicated and reordered.
 extension Simulation {
-  /// Tells some nodes something, as far as they live and listen.
+  /// Sends a hint to the nodes that run and listen.
   mutating func tell(_ names: [NodeID], _ text: String) {
     for name in names {
       guard let i = nodes.firstIndex(where: { $0.name == name && $0.lobby != nil }) else { continue }
@@ -20,14 +20,14 @@ extension Simulation {
     }
   }
 
-  /// A node hears a hint, if its subscription stands.
+  /// Delivers a hint to a node if it is subscribed.
   mutating func hear(_ i: Int, _ text: String?) {
     guard nodes[i].lobby != nil, nodes[i].isListening || text == nil else { return }
     if text == nil { nodes[i].isListening = true }
     reduce(i, .hint(text))
   }
 
-  /// A node hears nothing for a while.
+  /// Ends a node's subscription for a while.
   mutating func breakSubscription(_ i: Int) {
     guard nodes[i].lobby != nil, nodes[i].isListening else { return }
     count("deaf")

@@ -5,27 +5,27 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The one store of a simulated world, and what happened to it and when.
+/// The store of a simulated world, with the history of its logs.
 struct SimulatedStore {
-  /// A match as it is stored.
+  /// A stored match.
   struct Log {
     var state: MatchState
     var record: MatchRecord
-    /// When the log grew last, and when its position changed last, on the steady clock of the world.
+    /// The times of the log's last growth and of the position's last change, on the world's steady clock.
     var grewAt: Int64
     var movedAt: Int64
   }
 
   let clock = TestClock()
   let memory: MemoryStore
-  /// Whether a log that grows must have the length that was expected. Only a test takes that away.
+  /// Whether appending checks the expected length of a log; a test switches this off.
   let checksLength: Bool
   private(set) var logs: [MatchID: Log] = [:]
-  /// The matches that go on.
+  /// The live matches.
   private(set) var live: Set<MatchID> = []
-  /// Those that have ended, in that order.
+  /// The ended matches, in order.
   private(set) var ends: [MatchID] = []
-  /// What is wrong.
+  /// The faults found.
   private(set) var faults: [String] = []
   private var tickets: [String: MatchID] = [:]
 
@@ -35,7 +35,7 @@ struct SimulatedStore {
     self.checksLength = checksLength
   }
 
-  /// Stores a unit at a time.
+  /// Stores one unit.
   mutating func apply(_ wanted: StoreUnit, now: Int64) -> Verdict {
     let unit = checksLength ? wanted : asLongAsItIs(wanted)
     let verdict = memory.apply([unit])[0]
@@ -43,7 +43,7 @@ struct SimulatedStore {
     for log in unit.logs { grow(log, now) }
     guard let m = unit.logs.first?.m else { return verdict }
     for ticket in unit.tickets {
-      // After a match that came to nothing it may wait on.
+      // A ticket may be used again after an aborted match.
       if let before = tickets.updateValue(m, forKey: ticket), logs[before]?.state.end?.reason != .aborted {
         faults.append("ticket \(ticket) has led to \(before) and to \(m)")
       }
@@ -68,7 +68,7 @@ struct SimulatedStore {
     if log.record.ended == nil { live.insert(m) } else if live.remove(m) != nil { ends.append(m) }
   }
 
-  /// The same unit for logs of whatever length they have.
+  /// The unit with each expected length replaced by the actual one.
   private func asLongAsItIs(_ wanted: StoreUnit) -> StoreUnit {
     var unit = wanted
     for i in unit.logs.indices {
@@ -77,9 +77,9 @@ struct SimulatedStore {
     return unit
   }
 
-  /// The answer to a question, if it has one.
+  /// Answers a question; `nil` if the store fails.
   func answer(_ question: StoreQuestion) -> StoreAnswer? { try? memory.answer(question).summarized }
 
-  /// How many events a log has.
+  /// The number of events of a log.
   func length(_ m: MatchID) -> Int { logs[m]?.state.seq ?? 0 }
 }

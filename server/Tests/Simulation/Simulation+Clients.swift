@@ -5,7 +5,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// The players of a simulated world: real client models, with hands that do at random what people do.
+/// The players of a simulated world: real client models, whose commands are chosen at random.
 extension Simulation {
   // MARK: clients
 
@@ -29,14 +29,14 @@ extension Simulation {
     queue.set(.think(i), at: now + 30 + Int64(random.below(500)))
   }
 
-  /// A client's line as a client of its version says it.
+  /// A client's line in the client's version of the protocol.
   func spoken(_ line: ClientLine, by i: Int?) -> ClientLine {
     guard options.oldClients, let i, i % 4 == 3, case .hello(var hello) = line.message else { return line }
     hello.versions = [0]
     return ClientLine(id: line.id, .hello(hello))
   }
 
-  /// The client's end of the connection is gone; the server may hear of it much later, or never.
+  /// Ends the client's side of the connection; the server may notice much later, or never.
   mutating func lose(_ i: Int) {
     guard let id = clients[i].connection else { return }
     clients[i].connection = nil
@@ -78,14 +78,14 @@ extension Simulation {
       if case .pong = parsed.message { continue }
       clients[i].upAt = max(clients[i].upAt, now + 1 + Int64(random.below(random.below(20) == 0 ? 600 : 40)))
       queue.set(.toServer(id, parsed), at: clients[i].upAt)
-      // The network below may deliver a copy on a connection that is gone; the command itself may come again later.
+      // The simulated network may deliver a copy on a closed connection; the command itself may be sent again later.
     }
     if output.close { lose(i) }
   }
 
   mutating func think(_ i: Int) {
     guard let id = clients[i].connection else { return }
-    // Whoever has nothing to play in the end is in no hurry: half of a run's time went into idle thoughts.
+    // Idle clients act rarely in the final phase, as they would take half of the run's time.
     let plays = clients[i].model.matches.values.contains { $0.canMove && $0.state.phase == .live }
     queue.set(.think(i), at: now + 50 + Int64(random.below(isCalm ? plays ? 300 : 3000 : 1500)))
     if clients[i].model.welcome == nil { return }
@@ -96,7 +96,7 @@ extension Simulation {
       return lose(i)
     }
     if options.cuts, !isCalm, random.below(120) == 0 {
-      // Gone without noticing, and back on a second connection while the first looks alive.
+      // Disconnects unnoticed by the server and reconnects while it still holds the first connection.
       count("duplicate")
       clients[i].connection = nil
       clients[i].model.disconnected()
@@ -169,10 +169,9 @@ extension Simulation {
     }
   }
 
-  // MARK: what nobody should say
+  // MARK: hostile input
 
-  /// Bare words, JSON and neither in one breath, some few or a flood, over what others and it itself play, with ids that
-  /// were used for something else.
+  /// Sends bare commands, JSON and noise, some lines or a flood, about others' matches and its own, with ids already used.
   private mutating func attack(_ id: ConnectionID) {
     var gate = gates[id] ?? ServerSession(.init(), now: now)
     var text = gates[id] == nil ? "{\"t\":\"hello\",\"v\":[1],\"client\":\"sim\"}\n" : ""
@@ -225,7 +224,7 @@ extension Simulation {
     }
   }
 
-  /// Most often the same, so that seeks meet.
+  /// Mostly classic, so that seeks meet.
   mutating func rules() -> Variant { [.classic, .classic, .classic, .infinite, .ultimate][random.below(5)] }
 
   mutating func pick(_ moves: MoveSet) -> Cell? { moves.isEmpty ? nil : moves.randomCell(using: &random) }

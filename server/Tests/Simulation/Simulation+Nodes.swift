@@ -4,11 +4,11 @@ import MatchProtocol
 @testable import Lobby
 @testable import MatchStore
 
-/// Servers that start, crash, stop, leave and lose sight of their store.
+/// Servers that start, crash, stop, shut down and lose the store.
 extension Simulation {
   func isStopped(_ i: Int) -> Bool { now < nodes[i].stoppedUntil }
 
-  /// Something was wrong with a node at this moment.
+  /// Notes that a node has trouble at this time.
   mutating func trouble(_ i: Int) {
     guard nodes[i].wellSince != .max else { return }
     (nodes[i].wasWellSince, nodes[i].wellSince) = (nodes[i].wellSince, .max)
@@ -19,7 +19,7 @@ extension Simulation {
     nodes[i].name = "n\(i)l\(nodes[i].life)"
     (nodes[i].waiting, nodes[i].isCommitting, nodes[i].isListening) = ([], false, true)
     (nodes[i].tickAt, nodes[i].startedAt, nodes[i].wasWellSince) = (nil, now, .max)
-    // Each machine counts from its own start, and its wall clock is a little off.
+    // Each computer's steady clock has its own start, and its wall clock is slightly off.
     nodes[i].steadyAhead = Int64(random.below(1_000_000))
     nodes[i].wallAhead = Int64(random.below(400)) - 200
     let random = Entropy.seeded(SplitMix64(seed: self.random.next()))
@@ -30,7 +30,7 @@ extension Simulation {
     reduce(i, .tick)
   }
 
-  /// Ends what a server holds; its clients notice soon.
+  /// Ends a server's state; its clients notice soon.
   private mutating func down(_ i: Int) {
     (nodes[i].waiting, nodes[i].isCommitting) = ([], false)
     nodes[i].lobby = nil
@@ -53,7 +53,7 @@ extension Simulation {
     down(i)
   }
 
-  /// Stops a process for a while that is shorter or longer than nodes believe in each other.
+  /// Suspends a process for a time shorter or longer than a node's lease.
   mutating func stopForLong(_ i: Int) {
     count("stop")
     nodes[i].stopsAtCommit = false
@@ -66,7 +66,7 @@ extension Simulation {
     queue.set(.goOn(i), at: nodes[i].stoppedUntil)
   }
 
-  /// One of the things that go wrong.
+  /// Causes a random fault.
   mutating func fault() {
     guard !isCalm else { return }
     let i = random.below(nodes.count)
@@ -86,7 +86,7 @@ extension Simulation {
     healSometime()
   }
 
-  /// Most faults end by themselves, the others with the next one.
+  /// Schedules the end of most faults; the others end with the next fault.
   private mutating func healSometime() {
     if random.below(4) > 0 { queue.set(.heal, at: now + Int64(random.below(6000))) }
   }
@@ -115,7 +115,7 @@ extension Simulation {
     }
   }
 
-  /// The wall clocks are set, by some seconds or some hours.
+  /// Sets the wall clocks by seconds or hours.
   private mutating func setClock() {
     count("clock set")
     let most = random.below(2) == 0 ? 20_000 : 7_200_000
@@ -126,7 +126,7 @@ extension Simulation {
 
   // MARK: leaving
 
-  /// Stops in order: everything decided is stored before the node says that it ends.
+  /// Shuts down in order: all decisions are stored before the node leaves.
   private mutating func drain(_ i: Int) {
     guard nodes[i].lobby != nil, !isStopped(i) else { return }
     count("drain")
@@ -146,7 +146,7 @@ extension Simulation {
 
   // MARK: orders
 
-  /// An administrator shuts somebody out.
+  /// An administrator bans a player.
   private mutating func ban(at i: Int) {
     let names = clients.indices.compactMap { c in clients[c].model.welcome.map { (c, $0.you.name) } }
     guard watch.bans.isEmpty, nodes[i].lobby != nil, !isStopped(i), !names.isEmpty else { return }

@@ -4,33 +4,33 @@ import MatchProtocol
 @testable import Lobby
 @testable import MatchStore
 
-/// What nodes say to the store, and what becomes of it on the way: it may be lost, be done without an answer, or be done
-/// when nobody waits for it any more.
+/// Statements from nodes to the store and their fate on the way: lost, executed without an answer, or executed after the node has
+/// given up.
 extension Simulation {
-  /// What becomes of a statement whose answer does not come.
+  /// The fate of a statement without an answer.
   private enum Fate {
-    /// It was never sent, and the node knows.
+    /// It was never sent, as the node knows.
     case failed
     case lost, done, doneLater
   }
 
   func cannotReachStore(_ i: Int) -> Bool { isStoreDown || nodes[i].isCutFromStore }
 
-  /// Whether an answer is lost at this moment, and what becomes of the statement then.
+  /// Decides at random whether an answer is lost now, and the statement's fate in that case.
   private mutating func fate(_ i: Int, oneIn seldom: Int) -> Fate? {
     guard cannotReachStore(i) || !isCalm && options.crashes && random.below(seldom) == 0 else { return nil }
     trouble(i)
     return [.failed, .lost, .done, .doneLater][random.below(options.isShared ? 4 : 3)]
   }
 
-  /// Whether what a node has sent is lost with it: its process may be gone, and another one may have the store.
+  /// Whether a node's sent statements are lost with it: its process has ended, and another one may have the store.
   private mutating func isLost(_ i: Int, _ life: Int) -> Bool {
     life != nodes[i].life && (random.below(2) == 0 || !options.isShared && nodes[i].lobby != nil)
   }
 
   // MARK: units
 
-  /// Sends what waits, unless a batch is on its way already.
+  /// Sends the waiting units, unless a batch is already under way.
   mutating func sendUnits(_ i: Int) {
     guard !nodes[i].isCommitting, !nodes[i].waiting.isEmpty else { return }
     nodes[i].isCommitting = true
@@ -50,12 +50,12 @@ extension Simulation {
         for (number, _) in batch { reduce(i, .verdict(number, .applied([:]))) }
       }
     }
-    // The worst moment: with a batch on its way, which goes on when the process does.
+    // The worst moment: during a batch, which continues with the process.
     if nodes[i].stopsAtCommit { stopForLong(i) }
   }
 
   mutating func arrive(_ i: Int, _ batch: [(UInt64, StoreUnit)], _ life: Int) {
-    // Of what a dead node has sent a part arrives, unknown to anybody.
+    // Some of a dead node's statements arrive, unknown to any node.
     if isLost(i, life) { return }
     let isDead = life != nodes[i].life
     guard let fate = isDead ? .lost : fate(i, oneIn: 50) else {
@@ -114,7 +114,7 @@ extension Simulation {
     case nil:
       within = random.below(30) == 0 ? 400 : 5
       if !options.registersFirst, case .follow(let m, _) = question {
-        // Read first, and named as a follower some time later.
+        // Reads first and registers the follower some time later.
         if case .match(let found)? = store.answer(.match(m)) { answer = .match(found) }
         queue.set(.lateQuestion(question), at: now + 1 + Int64(random.below(400)))
       } else {

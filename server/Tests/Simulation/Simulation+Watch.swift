@@ -5,14 +5,14 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// What is not as it should be at a moment, and since when: each thing may be so for a while after the last trouble.
+/// The conditions currently violated and since when; each may be violated for a limited time after the last trouble.
 struct Watch {
   struct Ban {
     let client: Int
     let number: UInt64
     let node: Int
     let life: Int
-    /// When it was said to hold.
+    /// The time at which the ban was acknowledged.
     var since: Int64?
   }
 
@@ -23,35 +23,34 @@ struct Watch {
     static func < (a: Follower, b: Follower) -> Bool { (a.i, a.m) < (b.i, b.m) }
   }
 
-  /// Since when nothing has been wrong with any node.
+  /// The time since which all nodes have been well.
   var quietSince: Int64 = .max
   var bans: [Ban] = []
-  /// The length that a follower did not know of, and since when.
+  /// The log length that a follower did not know, and since when.
   var behind: [Follower: (seq: Int, since: Int64)] = [:]
-  /// The same of players.
+  /// The same for players.
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
-  /// Live matches that no node has in memory.
+  /// Live matches that no node has loaded, since when.
   var orphans: [MatchID: Int64] = [:]
-  /// Players of live matches who are nowhere and are not known to be, or are here and taken for away.
+  /// Players of live matches who are disconnected but not recorded as away, or the reverse, since when.
   var misplaced: [String: Int64] = [:]
-  /// Since when a node has had no way to a store that works.
+  /// The nodes without a connection to a working store, since when.
   var cutOff: [Int: Int64] = [:]
-  /// Tickets of the queue that nobody waits with, or of somebody waiting that the queue does not have.
+  /// Queue tickets without a waiting player, or waiting players without a ticket, since when.
   var astray: [String: Int64] = [:]
-  /// Since when a ticket has waited.
+  /// The waiting tickets, since when.
   var waiting: [String: Int64] = [:]
 }
 
 extension Simulation {
-  /// Milliseconds in which a hint that is lost is made good: a comparison every two seconds, its answer, and what it has read.
+  /// Milliseconds within which a lost hint is repaired: a comparison every two seconds, its answer, and the reads it causes.
   private static let repaired: Int64 = 3500
-  /// Milliseconds in which a match of a node that is gone has a follower again: a node is believed in for three seconds, and
-  /// looked for every second.
+  /// Milliseconds within which a dead node's match has a follower again: a lease of three seconds, and a sweep every second.
   private static let swept: Int64 = 7000
-  /// Milliseconds in which a node without its store sends its players away: it waits for three seconds, and looks every second.
+  /// Milliseconds within which a node without its store disconnects its players: three seconds of waiting, checked every second.
   private static let sentAway: Int64 = 5000
 
-  /// Looks whether everything is as it should be.
+  /// Checks all conditions.
   mutating func look() {
     for i in nodes.indices {
       let isWell = nodes[i].lobby?.isReady == true && !isStopped(i) && nodes[i].backlog.isEmpty && !cannotReachStore(i)
@@ -70,7 +69,7 @@ extension Simulation {
     }
   }
 
-  /// Milliseconds since something has been so, without any trouble of the nodes concerned; `.min` if there is trouble now.
+  /// Milliseconds for which a condition has lasted without trouble at its nodes; `.min` if there is trouble now.
   private func quiet(_ since: Int64, _ wellSince: Int64) -> Int64 {
     wellSince == .max ? .min : now - max(since, wellSince)
   }
@@ -114,7 +113,7 @@ extension Simulation {
     watch.orphans = still
   }
 
-  /// Of whoever plays it is known whether he is here.
+  /// Checks that players of live matches are recorded as present or away correctly.
   private mutating func lookAtPresence() {
     let lobbies = nodes.compactMap(\.lobby)
     var still: [String: Int64] = [:]
@@ -129,7 +128,7 @@ extension Simulation {
         let what = "\(side.text) of match \(m) is \(isHere ? "here and taken for away" : "nowhere and not known to be")"
         let since = watch.misplaced[what] ?? now
         still[what] = since
-        // Somebody who is connected and does not play is waited for.
+        // A connected player who does not respond is waited for.
         if quiet(since, watch.quietSince) > Self.swept + Self.repaired + 5000 {
           checker.faults.append("\(what) for \(now - since) ms")
         }
@@ -138,7 +137,7 @@ extension Simulation {
     watch.misplaced = still
   }
 
-  /// Nobody is left at a node that has no way to the store while there is another that has.
+  /// Checks that no player stays on a node without the store while another node has it.
   private mutating func lookAtStranded() {
     for i in nodes.indices {
       guard nodes[i].isCutFromStore, !isStoreDown, nodes[i].lobby != nil, !isStopped(i), nodes[i].backlog.isEmpty else {
@@ -148,7 +147,7 @@ extension Simulation {
       let since = watch.cutOff[i, default: now]
       watch.cutOff[i] = since
       guard now - since > Self.sentAway, let id = seated.sorted().first(where: { homes[$0] == i }) else { continue }
-      // Both were well for so long before that they have heard of each other.
+      // Both nodes were well for long enough before to know each other.
       let knewEachOther = nodes.indices.contains { j in
         j != i && quiet(since, nodes[j].wellSince) > Self.sentAway
           && max(nodes[i].wasWellSince, nodes[j].startedAt) < since - Self.swept
@@ -159,7 +158,7 @@ extension Simulation {
     }
   }
 
-  /// Whoever waits is known to the queue, and nobody else is, but for as long as word of it takes; and two who may meet do.
+  /// Checks that the queue has exactly the waiting players, up to the delay of messages, and that compatible players are paired.
   private mutating func lookAtQueue() {
     guard case .tickets(let stored)? = store.answer(.tickets) else { return }
     let seeks = nodes.compactMap(\.lobby).flatMap(\.seeks.open.values)
@@ -188,7 +187,7 @@ extension Simulation {
     }
   }
 
-  /// Whoever is banned is connected nowhere.
+  /// Checks that banned players are not connected.
   private mutating func lookAtBans() {
     for ban in watch.bans {
       guard let since = ban.since else { continue }
@@ -201,10 +200,10 @@ extension Simulation {
     }
   }
 
-  /// What has become durable is shown to whoever plays and is connected.
+  /// Checks that durable events have been shown to connected players.
   private mutating func lookAtPlayers() {
     var still: [Watch.Follower: (seq: Int, since: Int64)] = [:]
-    // What a hostile client asks for piece by piece it may have in pieces.
+    // A hostile client may have asked for events piece by piece.
     for c in clients.indices where c > 0 || !options.hasHostile {
       guard let id = clients[c].connection, alive.contains(id), let i = homes[id], clients[c].model.welcome != nil
       else {
@@ -226,13 +225,13 @@ extension Simulation {
     watch.uninformed = still
   }
 
-  /// Nothing that is due stays undone: each live match goes on within the time that it may stand still.
+  /// Checks that every live match progresses within its time limits.
   private mutating func lookAtTimers() {
     guard watch.quietSince != .max else { return }
     let limits = options.lobby
     for m in store.live.sorted() {
       guard let log = store.logs[m] else { continue }
-      // Whoever was away when a node died has a while to come back; after trouble nobody knows since when.
+      // A player who was away when a node died has extra time; after trouble the start of the absence is unknown.
       let isTroubled = watch.quietSince > log.movedAt
       let grace = isTroubled ? Int64(limits.grace) : 0
       let bound: Int64
@@ -243,7 +242,7 @@ extension Simulation {
       case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? Limits.untimedMove) + grace
       case .over: continue
       }
-      // The round trip, the slack of a flag, another node's wait, and what the store takes.
+      // The round trip, the slack of a deadline, another node's wait, and the store's time.
       if quiet(log.movedAt, watch.quietSince) > bound + 3000 {
         checker.faults.append("match \(m) has been \(log.state.phase) without a move for \(now - log.movedAt) ms")
       }

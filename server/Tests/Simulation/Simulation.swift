@@ -7,21 +7,21 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// A whole world from a seed: real lobbies and real client models, networks that delay, cut and leave connections half
-/// open, one store whose answers are late or lost, nodes that crash, stop and lose sight of it, and a clock of its own.
+/// A whole world from a seed: real lobbies and client models; networks that delay, cut and half-close connections; one store whose
+/// answers are delayed or lost; nodes that crash, stop and lose the store; and simulated time.
 struct Simulation {
   struct Options {
     var nodes = 1
-    /// Whether others could use the store, too. If not, nothing is left of what a process had on its way when it ended.
+    /// Whether other nodes may use the store. If not, statements of an ended process are lost.
     var isShared = true
     var clients = 5
-    /// Virtual milliseconds with faults, then as many as it takes without.
+    /// Simulated milliseconds with faults; afterwards the world runs without faults until all matches end.
     var duration: Int64 = 90_000
     var crashes = true
     var cuts = true
-    /// Whether one client in four speaks version 0 of the protocol, which has no kind of event: it is told states alone.
+    /// Whether one client in four speaks version 0 of the protocol, which has no events and gets states instead.
     var oldClients = true
-    /// Whether the first client also says what nobody should.
+    /// Whether the first client also sends hostile input.
     var hasHostile = false
     /// Whether an administrator bans a player.
     var bans = false
@@ -29,14 +29,14 @@ struct Simulation {
     var losesHints = false
     var hintsArrive = false
     var lobby = LobbyConfiguration()
-    // What only a test takes out.
-    /// Whether the store checks how long a log is.
+    // Parts of the design that a test switches off:
+    /// Whether the store checks the length of a log.
     var checksLength = true
-    /// Whether the store names a node as a follower before it reads the match for it.
+    /// Whether the store registers a node as a follower before it reads the match for it.
     var registersFirst = true
-    /// Whether a node is told when nobody knows what became of a unit.
+    /// Whether a node is told that a unit's outcome is unknown.
     var isToldOfUnknown = true
-    /// Whether a node hears that a unit is stored only when it is.
+    /// Whether a node gets the verdict only after the unit is stored.
     var waitsForVerdict = true
   }
 
@@ -47,29 +47,29 @@ struct Simulation {
     case toClient(Int, ConnectionID, [UInt8])
     case hangUp(Int, ConnectionID)
     case serverHears(ConnectionID)
-    /// Whether everything is as it should be is looked at.
+    /// Checks all conditions.
     case look
-    // What happens at a node is undone if that is another life of it by then.
+    // Actions at a node are dropped if the node has restarted since.
     case tick(Int, number: Int, life: Int)
-    /// What was decided leaves for the store.
+    /// Sends a node's decisions to the store.
     case flush(Int, life: Int)
-    /// What a node has sent arrives at the store.
+    /// Delivers a node's units to the store.
     case units(Int, [(UInt64, StoreUnit)], life: Int)
     case question(Int, UInt64, StoreQuestion, life: Int)
-    /// What nobody waits for any more is done all the same.
+    /// Executes a statement whose node has given up waiting.
     case lateUnit(StoreUnit)
     case lateQuestion(StoreQuestion)
     case verdicts(Int, [(UInt64, Verdict)], life: Int)
     case answer(Int, UInt64, StoreAnswer?, life: Int)
     case hint(Int, String?, life: Int)
     case restart(Int, life: Int)
-    /// A stopped process goes on.
+    /// Resumes a stopped process.
     case goOn(Int)
-    /// A node that is to leave may have said everything.
+    /// Checks whether a node that shuts down has sent everything.
     case depart(Int, until: Int64, life: Int)
     case fault
     case heal
-    /// A node is cut off, just after all have had their store back.
+    /// Cuts a node off just after all nodes have regained the store.
     case relapse(Int)
   }
 
@@ -83,29 +83,29 @@ struct Simulation {
 
   struct Node {
     var lobby: Lobby?
-    /// The name of this life.
+    /// The node's id in this life.
     var name: NodeID = ""
-    /// Counts starts, so that what was on its way for an earlier one is dropped.
+    /// The number of starts, by which messages to an earlier process are dropped.
     var life = 0
-    /// What its steady clock and its wall clock are ahead of the world's.
+    /// The leads of its steady and wall clocks over the world's.
     var steadyAhead: Int64 = 0
     var wallAhead: Int64 = 0
-    /// The last tick that was set, and when it is due.
+    /// The number of the last scheduled tick, and its time.
     var tick = 0
     var tickAt: Int64?
     var waiting: [(UInt64, StoreUnit)] = []
     var isCommitting = false
     var isListening = true
     var stoppedUntil: Int64 = 0
-    /// What has come while it was stopped, in order.
+    /// Actions received while stopped, in order.
     var backlog: [Action] = []
     var stopsAtCommit = false
     var isCutFromStore = false
-    /// When this life began.
+    /// The start of this life.
     var startedAt: Int64 = 0
-    /// Since when nothing has been wrong with it.
+    /// The time since which it has been well.
     var wellSince: Int64 = .max
-    /// Since when it was well before its last trouble.
+    /// The start of the well period before its last trouble.
     var wasWellSince: Int64 = .max
   }
 
@@ -122,16 +122,16 @@ struct Simulation {
   var owner: [ConnectionID: Int] = [:]
   var homes: [ConnectionID: Int] = [:]
   var alive: Set<ConnectionID> = []
-  /// Connections that were welcomed and whose end no server has seen or decided.
+  /// Connections that were welcomed and not closed by a server.
   var seated: Set<ConnectionID> = []
-  /// What stands between the hostile client's bytes and the lobby, of each of its connections.
+  /// The protocol layer between the hostile client's bytes and the lobby, by connection.
   var gates: [ConnectionID: ServerSession] = [:]
   var nextConnection: ConnectionID = 1
   var codes: [String] = []
   var isCalm = false
   var watch = Watch()
   var checker = HistoryChecker()
-  /// What happened how often, to see that a run is worth its time.
+  /// Counts of what happened, to see that a run covers its cases.
   var tally: [String: Int] = [:]
 
   init(seed: UInt64, _ options: Options = .init()) {
@@ -157,7 +157,7 @@ struct Simulation {
     queue.set(.look, at: now + 20)
   }
 
-  /// The time by the clocks of a node.
+  /// A node's own time.
   func moment(_ i: Int) -> Moment {
     Moment(steady: now + nodes[i].steadyAhead, wall: wallOffset + now + nodes[i].wallAhead)
   }
@@ -166,15 +166,15 @@ struct Simulation {
 
   // MARK: running
 
-  /// Runs to the end and returns what is wrong.
+  /// Runs to the end and returns the faults found.
   mutating func run() throws -> [String] {
     let end = now + options.duration
     while let due = queue.next, due <= end, checker.faults.isEmpty { step() }
     isCalm = true
     heal()
-    // Every match must come to its end by itself: the longest is an untimed one left by both.
+    // Every match must end by itself; the longest is an untimed one that both players left.
     let patience = now + 1_500_000
-    // A world that is never at rest has not come to its end either; a whole one takes some ten thousand steps.
+    // A world that never comes to rest is a fault, too; a normal one takes about ten thousand steps.
     var steps = 0
     while let due = queue.next, due < patience, steps < 500_000, checker.faults.isEmpty {
       steps += 1
@@ -210,9 +210,9 @@ struct Simulation {
     guard let due = queue.next, let action = queue.take(dueAt: due) else { return }
     now = max(now, due)
     store.clock.wall = wallOffset + now
-    // A stopped process finds everything that came meanwhile when it goes on, and nothing overtakes it.
+    // A stopped process handles what it received when it resumes, in order.
     if let i = place(of: action) {
-      // It may stand still for a moment before anything that it does.
+      // The node may pause before any of its actions.
       if options.crashes, !isCalm, !isStopped(i), random.below(2000) == 0 {
         count("pause")
         stop(i, for: 20 + Int64(random.below(2500)))
@@ -276,7 +276,7 @@ struct Simulation {
     }
   }
 
-  /// The node at which an action happens.
+  /// The node of an action.
   private func place(of action: Action) -> Int? {
     switch action {
     case .toServer(let id, _), .serverHears(let id): homes[id]
@@ -340,7 +340,7 @@ struct Simulation {
     queue.set(.serverHears(id), at: now + 5)
   }
 
-  /// Nothing that reveals an event may leave before the store has it.
+  /// Checks that a line reveals only stored events.
   private mutating func revealed(_ line: [UInt8], to id: ConnectionID) {
     guard let parsed = try? line.dropLast().withUnsafeBytes({ raw in try ServerLine(raw) }) else {
       checker.faults.append("the server said what cannot be read: \(String(decoding: line, as: UTF8.self))")

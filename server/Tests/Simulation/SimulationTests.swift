@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// What some seeds led to.
+/// The results of some seeds.
 private struct Results: Sendable {
   var faults: [String] = []
   var tally: [String: Int] = [:]
@@ -20,7 +20,7 @@ private struct Results: Sendable {
 }
 
 @Suite struct SimulationTests {
-  /// The seeds of this run: as many as the variable NAME + "S" says or the run is for; the variable NAME repeats one.
+  /// The seeds of this run: as many as the variable NAME + "S" says, or the mode's default; the variable NAME selects a single one.
   private func seeds(_ name: String, quick: Int, all: Int) -> ClosedRange<UInt64> {
     let one = UInt64(amount(name, quick: 0, all: 0))
     return one > 0 ? one...one : 1...UInt64(amount(name + "S", quick: quick, all: all))
@@ -94,8 +94,8 @@ private struct Results: Sendable {
     check(results, seeds, "SIM_CLUSTER_SEED", had: SimulationTests.common + ["conflict", "hint", "deaf", "swept"])
   }
 
-  /// As the lobby was on 25 and 27 November 2026 these worlds did, of twenty thousand.
-  @Test(.long) func `no seed that once broke a promise does so again`() async throws {
+  /// Seeds, out of twenty thousand, that found faults in the lobby of 25 and 27 November 2026.
+  @Test(.long) func `seeds that once broke a promise no longer do`() async throws {
     for seed: UInt64 in [548, 658, 1354, 1594, 2024, 3772, 5596, 8216] {
       #expect(try await simulate(seed...seed, SimulationTests.oneNode).faults == [])
     }
@@ -104,7 +104,7 @@ private struct Results: Sendable {
     }
   }
 
-  @Test(arguments: [1, 3]) func `a hostile client costs the others nothing that was promised`(nodes: Int) async throws {
+  @Test(arguments: [1, 3]) func `a hostile client breaks no promise to the others`(nodes: Int) async throws {
     let seeds = seeds("SIM_HOSTILE_SEED", quick: 6, all: 300)
     let results = try await simulate(seeds) { seed in
       var options = nodes == 1 ? Simulation.Options() : SimulationTests.threeNodes(seed)
@@ -126,9 +126,9 @@ private struct Results: Sendable {
     #expect(one.checker.seen == other.checker.seen)
   }
 
-  // MARK: what the checks notice
+  // MARK: tests of the checks
 
-  /// Whether some seed breaks a promise in a way that a text tells of.
+  /// Whether some seed leads to a fault whose description contains a text.
   private func isNoticed(
     _ seeds: ClosedRange<UInt64>, by text: String = "", _ change: (inout Simulation.Options) -> Void
   ) throws -> Bool {
@@ -141,25 +141,25 @@ private struct Results: Sendable {
     }
   }
 
-  @Test func `the checks notice a store that does not look how long a log is`() throws {
+  @Test func `the checks detect a store that does not compare the length of a log`() throws {
     #expect(try isNoticed(1...20) { $0.checksLength = false })
   }
 
-  @Test func `the checks notice a node that takes what is not known for done`() throws {
+  @Test func `the checks detect a node that treats an unknown outcome as stored`() throws {
     #expect(try isNoticed(1...20) { $0.isToldOfUnknown = false })
   }
 
-  @Test func `the checks notice a node that tells before it has stored`() throws {
+  @Test func `the checks detect a node that tells clients before storing`() throws {
     #expect(try isNoticed(1...5, by: "was revealed when") { $0.waitsForVerdict = false })
   }
 
-  /// No faults and no lost hints, so that nothing needs to be repaired.
+  /// Disables faults and lost hints, so that no repair is needed.
   private func isAtPeace(_ options: inout Simulation.Options) {
     (options.crashes, options.cuts, options.bans, options.hintsArrive) = (false, true, false, true)
     options.lobby.compareEvery = 1 << 40
   }
 
-  @Test func `hints alone do when none is lost, and the checks notice a hint that is lost and not made good`() throws {
+  @Test func `hints suffice if none is lost, and the checks detect a lost hint that is not repaired`() throws {
     #expect(try !isNoticed(1...6) { isAtPeace(&$0) })
     #expect(
       try isNoticed(1...6) {
@@ -168,7 +168,7 @@ private struct Results: Sendable {
       })
   }
 
-  @Test func `the checks notice a node that reads a match before it is named as a follower`() throws {
+  @Test func `the checks detect a node that reads a match before it is registered as a follower`() throws {
     #expect(
       try isNoticed(1...40) {
         isAtPeace(&$0)

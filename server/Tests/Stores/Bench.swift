@@ -9,12 +9,12 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// The stores under test; of memory both as one node has it for itself and as several nodes share it.
+/// The stores under test; memory both as a private store of one node and as a shared one.
 enum StoreKind: String, CaseIterable {
   case memory, sharedMemory, sqlite, postgres
 }
 
-/// A store under test, and what tests want of it again and again. Node `a` lives, and asks unless another is named.
+/// A store under test with shorthands for tests. Node `a` is live and asks, unless another is given.
 final class Bench {
   static let lives = Lifetimes.usual
   static let (hour, day) = (3_600_000 as Int64, 86_400_000 as Int64)
@@ -23,11 +23,11 @@ final class Bench {
   let clock: TestClock
   let folder = TemporaryFolder()
   let store: any MatchStore
-  /// Of a database.
+  /// For databases.
   private let url: String?
   private var others: [any MatchStore] = []
 
-  /// `wall` is where the store's clock begins, milliseconds since 1970.
+  /// Makes a store whose clock starts at `wall`, milliseconds since 1970.
   init(_ kind: StoreKind, at wall: Int64 = 1_800_000_000_000) throws {
     let clock = TestClock(wall: wall)
     (self.kind, self.clock) = (kind, clock)
@@ -48,7 +48,7 @@ final class Bench {
   /// Runs a statement in the database.
   @discardableResult func sql(_ text: String) throws -> [[PGValue]] { try PostgresTestBed.shared.sql(text, at: url) }
 
-  /// The same content as another node sees it.
+  /// The same content through another node's connection.
   func view() throws -> any MatchStore {
     guard let url else { return store }
     let other = try PostgresStore(PGAddress(url))
@@ -56,14 +56,14 @@ final class Bench {
     return other
   }
 
-  /// Lets time pass on the store's clock; node `a` lives on.
+  /// Advances the store's clock; node `a` stays live.
   func wait(_ milliseconds: Int64) throws {
     clock.wall += milliseconds
     if let url { try PostgresTestBed.shared.setClock(ahead: clock.wall - Moment.current.wall, at: url) }
     _ = try beat("a")
   }
 
-  /// On the store's clock.
+  /// The time on the store's clock.
   func now() throws -> Int64 { try beat("a").now }
 
   static func digest(_ text: String) -> SHA256.Digest { SHA256.hash(Array(text.utf8)) }
@@ -76,7 +76,7 @@ final class Bench {
 
   func apply(_ unit: StoreUnit) -> Verdict { store.apply([unit]).first ?? .failed("no verdict") }
 
-  /// A unit that begins a match with one event.
+  /// A unit that starts a match with one event.
   func beginning(
     _ m: MatchID, _ x: Int64? = nil, _ o: Int64? = nil, opener: Int64? = nil, code: String? = nil, created: Int64 = 5,
     ended: Int64? = nil, nodes: [NodeID] = ["a"]
@@ -95,7 +95,7 @@ final class Bench {
     return m
   }
 
-  /// Changes what is kept beside a log.
+  /// Changes a match's record.
   func change(_ m: MatchID, _ change: (inout MatchRecord) -> Void) throws {
     var match = try #require(try store.match(m))
     change(&match.record)
@@ -111,7 +111,7 @@ final class Bench {
     try change(m) { $0.ended = time }
   }
 
-  /// Cleans until there is no more; returns in how many slices.
+  /// Cleans until nothing is left to clean; returns the number of slices.
   @discardableResult
   func clean(guests: Int = 1000, keys: Int64 = 600_000, lives: Lifetimes = Bench.lives) throws -> Int {
     let question = StoreQuestion.clean(guests: guests, keys: keys, lives: lives)
@@ -124,7 +124,7 @@ final class Bench {
   func beat(_ node: NodeID, address: String? = nil) throws -> Beat {
     let question = StoreQuestion.beat(node, address: address ?? "\(node):1")
     guard case .beat(let beat) = try store.answer(question) else { throw Unanswered() }
-    // However busy the machine is, no node dies of that: those that live have said it for an hour.
+    // Moves live nodes' beats an hour ahead, so that none expires on a busy machine.
     if let url {
       let since = "(SELECT beat_at FROM node WHERE id = '\(node)') - \(Beat.lives)"
       try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000 WHERE beat_at > \(since)", at: url)
@@ -132,7 +132,7 @@ final class Bench {
     return beat
   }
 
-  /// Node `a` lives on, and of another one nothing has been heard for as long as a node lives.
+  /// Makes a node's beat as old as a node's lease; node `a` stays live.
   func silence(_ node: NodeID) throws {
     if let url {
       let then = "(SELECT min(beat_at) FROM node WHERE id = 'a') - 3600000 - \(Beat.lives)"
@@ -188,7 +188,7 @@ final class Bench {
     return entered
   }
 
-  /// A guest `guest-NAME` with the token NAME, and a session `s-NAME` with the resume token `r-NAME`.
+  /// Enters as a guest `guest-NAME` with the token NAME and a session `s-NAME` with the resume token `r-NAME`.
   func guest(_ name: String, at node: NodeID = "a", lives: Lifetimes = Bench.lives) throws -> Entered {
     try entered(
       .guest(
@@ -196,7 +196,7 @@ final class Bench {
         lives: lives), at: node)
   }
 
-  /// A player NAME with the token `t-NAME`, who came as `guest` does.
+  /// Enters as `guest` does and registers NAME with the token `t-NAME`.
   func player(_ name: String, at node: NodeID = "a") throws -> AccountRecord {
     let guest = try guest(name, at: node).profile.account
     let change = AccountChange.register(name: name, token: Bench.digest("t-\(name)"), lives: Bench.lives.account)
@@ -248,7 +248,7 @@ final class Bench {
     return result
   }
 
-  /// Whether an account's rated slot is held: a wish for a rated match is refused then.
+  /// Whether an account is in a rated match: a rated ticket is then refused.
   func playsRated(_ account: Int64) throws -> Bool {
     let result = try queue(ticket("probe", account), rated: true)
     _ = try store.answer(.unqueue("probe"))

@@ -3,7 +3,7 @@ import Testing
 @testable import MatchStore
 
 @Suite struct Glicko2Tests {
-  @Test func `the example of Glickman's paper comes out as printed`() {
+  @Test func `the example of Glickman's paper gives the printed results`() {
     let player = Glicko2.Rating(value: 1500, deviation: 200, volatility: 0.06)
     let games: [Glicko2.Game] = [
       (.init(value: 1400, deviation: 30, volatility: 0.06), 1),
@@ -16,7 +16,7 @@ import Testing
     #expect(abs(after.volatility - 0.05999) < 0.00001)
   }
 
-  @Test func `a deviation grows with the days away and never past that of a stranger`() {
+  @Test func `a deviation grows with the days away, up to that of a new player`() {
     let known = Glicko2.Rating(value: 1800, deviation: 50, volatility: 0.06)
     #expect(known.aged(days: 0).deviation == 50)
     #expect(abs(known.aged(days: 1).deviation - 51.07) < 0.01)

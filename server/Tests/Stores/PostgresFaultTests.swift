@@ -9,9 +9,9 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// What happens to the database itself happens to a database of these tests' own.
+/// Tests of faults of the database, which have a database of their own.
 @Suite(.serialized) struct PostgresFaultTests {
-  @Test func `of nodes that decide the same move one does, and none waits for another in a circle`() throws {
+  @Test func `of nodes that store the same move one succeeds, without deadlocks`() throws {
     let bed = PostgresTestBed()
     let address = try PGAddress(bed.url)
     let stores = try (0..<3).map { _ in try PostgresStore(address) }
@@ -29,7 +29,7 @@ import TicTacToe
             return move(m, after: length, "\(index)")
           }
           var scored = units
-          // Half of the batches touch accounts as well, in any order.
+          // Half of the batches change accounts as well, in random order.
           if Bool.random(), !scored.isEmpty {
             scored[0].scores = players.shuffled(using: &random).map {
               var score = AccountScore(account: $0.id)
@@ -63,7 +63,7 @@ import TicTacToe
     sum["conflict"] = nil
     #expect(sum.isEmpty, "\(sum)")
     for store in stores { store.close() }
-    // Those who served count when they end.
+    // The server's sessions report their counters when they end.
     #expect(
       try eventually {
         try bed.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = 'alina-server'").count == 1
@@ -71,7 +71,7 @@ import TicTacToe
     #expect(try bed.sql("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [[.int(0)]])
   }
 
-  @Test func `batches around a kill of the database are there or not, never in part, and none that was told is lost`()
+  @Test func `batches at the time of a database kill are stored whole or not at all, and no acknowledged one is lost`()
     throws
   {
     let bed = PostgresTestBed()
@@ -86,7 +86,7 @@ import TicTacToe
       let told = Mutex(seq)
       let writer = Work { [seq] () -> [Verdict] in
         for at in seq... {
-          // Both logs in one unit, which needs two flights, or in one batch, which needs one.
+          // Both logs in one unit, which takes two round trips, or in one batch, which takes one.
           let (one, other) = (move(m, after: at), move(n, after: at))
           let verdicts =
             at % 2 == 0 ? store.apply([StoreUnit(logs: one.logs + other.logs)]) : store.apply([one, other])
@@ -114,7 +114,7 @@ import TicTacToe
     print("kill -9 of PostgreSQL: \(kills) times, \(seq) events, \(unknown) commits done but not told")
   }
 
-  @Test func `the way to the database is encrypted, and a certificate of somebody else's refused, as the URL asks`()
+  @Test func `the connection to the database is encrypted and its certificate verified, as the URL asks`()
     throws
   {
     let bed = PostgresTestBed(tls: true)
@@ -133,8 +133,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a database that hangs makes the outcome unknown in time, and the store is whole once it goes on`() throws
-  {
+  @Test func `a hanging database makes the outcome unknown in time, and the store works again afterwards`() throws {
     let bed = PostgresTestBed()
     let store = try PostgresStore(PGAddress(bed.url))
     defer { store.close() }
@@ -149,12 +148,12 @@ import TicTacToe
     try bed.order("cont")
     let count = try #require(try store.length(m))
     #expect(count <= 2)
-    // Whatever it was, it stays: the old connection's process has ended.
+    // The outcome is final now, as the old connection's process has ended.
     #expect(try eventually { try store.apply(move(m, after: store.length(m) ?? 0)).isApplied })
     #expect(eventually { words.withLock { $0 } > 1 }, "who heard nothing for seconds looks again")
   }
 
-  @Test func `a database that does not keep promises is refused, and it is said why`() throws {
+  @Test func `a database with unsafe settings is refused with the reason`() throws {
     let bed = PostgresTestBed()
     func refusal(_ url: String, lossy: Bool = false) throws -> String {
       var address = try PGAddress(url)

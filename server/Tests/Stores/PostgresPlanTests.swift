@@ -8,9 +8,9 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// How PostgreSQL looks for what is asked.
+/// Tests of PostgreSQL's query plans.
 @Suite struct PostgresPlanTests {
-  /// Everything that players cause, of players of its own.
+  /// Runs every question and change that players cause, with new players.
   private func useAll(_ bench: Bench, _ n: UInt64) throws {
     let (ann, bob) = (try bench.player("Ann\(n)"), try bench.player("Bob\(n)"))
     _ = try bench.resume("r-Ann\(n)", as: "fresh-\(n)")
@@ -44,8 +44,8 @@ import TicTacToe
     ] as [StoreQuestion] { _ = try bench.store.answer(question) }
   }
 
-  /// PostgreSQL plans a statement again when a table of it was altered, and whenever it wants to.
-  @Test(arguments: [false, true]) func `what is read for one player does not grow with what there is`(
+  /// PostgreSQL plans a statement again when one of its tables was altered, and at other times of its choosing.
+  @Test(arguments: [false, true]) func `the rows read for one player do not grow with the database`(
     isPlannedAgain: Bool
   ) throws {
     let bench = try Bench(.postgres)
@@ -55,7 +55,7 @@ import TicTacToe
       }
     }
     try alterTables()
-    // Statements are planned when they are first used, on tables that are empty.
+    // Statements are first planned on empty tables.
     try useAll(bench, 1)
     for filling in [
       """
@@ -74,7 +74,7 @@ import TicTacToe
       "report (at, account, match_id, text) SELECT n, n, n, 't'",
     ] { try bench.sql("INSERT INTO \(filling) FROM generate_series(100000, 104999) AS n") }
     if isPlannedAgain { try alterTables() }
-    /// How many rows were read of each table and index.
+    /// The number of rows read from each table and index.
     func read() throws -> [String: Int64] {
       let rows = try bench.sql(
         """
@@ -83,7 +83,7 @@ import TicTacToe
         """)
       return Dictionary(uniqueKeysWithValues: rows.compactMap { row in row[0].text.map { ($0, row[1].int ?? 0) } })
     }
-    // Whoever used the store tells what was read no later than after a second.
+    // Sessions report their counters within a second.
     Thread.sleep(forTimeInterval: 1.5)
     let before = try read()
     try useAll(bench, 2)

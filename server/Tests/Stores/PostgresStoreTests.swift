@@ -12,14 +12,14 @@ import TicTacToe
 @Suite struct PostgresStoreTests {
   private func fresh() throws -> PGAddress { try PGAddress(try PostgresTestBed.shared.freshURL()) }
 
-  /// A connection of the test's own in a transaction, which it keeps by what it asks.
+  /// Opens a transaction on a separate connection; the statement's locks are kept.
   private func holding(_ sql: String, at url: String) throws -> PGConnection {
     let connection = try PGConnection(try PGAddress(url))
     _ = try connection.run([PGStatement.begin(), PGStatement(once: sql)()], within: 5000)
     return connection
   }
 
-  /// Ends every process of the database that waits for a lock in a schema; how many there were.
+  /// Ends every database process that waits for a lock in a schema; returns their number.
   private func endThoseWhoWait(at url: String) throws -> Int {
     try PostgresTestBed.shared.sql(
       """
@@ -31,7 +31,7 @@ import TicTacToe
     ).count
   }
 
-  @Test func `values of every type come back from the database as they went`() throws {
+  @Test func `values of every type survive a round trip through the database`() throws {
     let connection = try PGConnection(try PGAddress(PostgresTestBed.shared.url))
     let values: [(String, PGValue)] = [
       ("bigint", .int(.min)), ("bigint", .int(-1)), ("bigint", .int(.max)), ("bigint", .null), ("boolean", .bool(true)),
@@ -55,7 +55,7 @@ import TicTacToe
       ])
   }
 
-  @Test func `many threads share a few connections, and a flight that fails takes nothing with it`() throws {
+  @Test func `many threads share a few connections, and a failed flight affects no other`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     try PostgresTestBed.shared.sql("CREATE TABLE one (n BIGINT PRIMARY KEY)", at: url)
     let pool = PostgresPool(try PGAddress(url), setup: [], count: 2)
@@ -63,7 +63,7 @@ import TicTacToe
     let put = PGStatement("INSERT INTO one VALUES ($1)")
     let wrong = Mutex(0)
     DispatchQueue.concurrentPerform(iterations: 40) { n in
-      // Every twentieth breaks in its second call, so that its first must be undone.
+      // Every twentieth flight fails in its second call, so that its first must be rolled back.
       let calls = [put(.int(Int64(n)))] + (n % 20 == 19 ? [put(.int(Int64(n)))] : [])
       do throws(StoreError) {
         _ = try pool.run(calls, within: 120_000)
@@ -77,7 +77,7 @@ import TicTacToe
     #expect(rows.first?.rows == [[.int(38), .int(sum)]] && wrong.withLock { $0 } == 0)
   }
 
-  @Test func `many nodes may bring the schema up to date at once`() async throws {
+  @Test func `many nodes may migrate the schema at once`() async throws {
     let address = try fresh()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
@@ -93,7 +93,7 @@ import TicTacToe
     #expect(try store.accounts().isEmpty)
   }
 
-  @Test func `a database for newer readers is refused, one they extended is taken`() throws {
+  @Test func `a database for newer builds only is refused, one that they extended is accepted`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     try PostgresStore(PGAddress(url)).close()
     try PostgresTestBed.shared.sql("UPDATE schema SET version = 99, min_reader = 1", at: url)
@@ -110,12 +110,12 @@ import TicTacToe
     }
   }
 
-  @Test func `matches of the second design go on, with their logs, and are found by the sweep`() throws {
+  @Test func `matches of the second design continue with their logs and are found by the sweep`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let bed = PostgresTestBed.shared
     try bed.sql("CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)", at: url)
     for statement in PostgresMigrations.steps[..<6].joined() { try bed.sql(statement, at: url) }
-    // What a build of that time has made besides.
+    // Functions left by an intermediate build.
     for function in [
       "must (BIGINT, BIGINT, TEXT)",
       "append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
@@ -157,7 +157,7 @@ import TicTacToe
     #expect(entered.profile.account.id > 90, "a number that was in a match is nobody's")
   }
 
-  @Test func `URLs that cannot be and databases that cannot serve are told in one line without the password`() throws {
+  @Test func `invalid URLs and unusable databases are reported in one line without the password`() throws {
     let port = PostgresTestBed.shared.url.split(separator: ":").last ?? ""
     let wrong: [(url: String, says: String)] = [
       ("mysql://x", "postgres://USER@HOST:PORT/DATABASE"), ("postgres://u:geheim@h:bad/x", "invalid integer value"),
@@ -179,7 +179,7 @@ import TicTacToe
     }
   }
 
-  @Test func `exports go from SQLite to PostgreSQL and back with every hash`() throws {
+  @Test func `an archive passes from SQLite to PostgreSQL and back unchanged`() throws {
     let folder = TemporaryFolder()
     let sqlite = try SQLiteStore(path: folder.path + "/m.sqlite")
     let (record, events) = try someMatch()
@@ -210,7 +210,7 @@ import TicTacToe
 
   // MARK: lost answers
 
-  @Test func `a move whose connection ends after it was sent is unknown, and the store goes on by itself`() throws {
+  @Test func `a move whose connection ends after sending is unknown, and the store continues by itself`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
@@ -226,7 +226,7 @@ import TicTacToe
     #expect(store.apply(move(m, after: 1)) == .applied([m: ["a"]]))
   }
 
-  @Test func `what looks first has failed, not become unknown, if its connection ends before it writes`() throws {
+  @Test func `a unit with checks fails, with a known outcome, if its connection ends before the write`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
@@ -245,7 +245,8 @@ import TicTacToe
     #expect(store.apply([unit, move(n, after: 1)]) == [.applied([:]), .applied([n: ["a"]])])
   }
 
-  @Test func `what looks first is unknown if its connection ends while it writes, and is all there or not at all`()
+  @Test
+  func `a unit with checks is unknown if its connection ends during the write, and is stored whole or not at all`()
     throws
   {
     let url = try PostgresTestBed.shared.freshURL()
@@ -262,7 +263,7 @@ import TicTacToe
     #expect(try store.match(m) == nil && store.length(n) == 1)
   }
 
-  @Test func `a commit that is done after its answer was given up is seen by whoever decides again`() throws {
+  @Test func `a commit completed after its timeout is seen by the next decision`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
@@ -282,19 +283,19 @@ import TicTacToe
       FOR EACH ROW EXECUTE FUNCTION wait_long()
       """, at: url)
     #expect(store.apply(move(m, after: 1, "slow")).isUnknown)
-    // It has not happened yet; whoever decides again waits for it.
+    // The commit has not happened yet; the next decision waits for it.
     #expect(try store.length(m) == 1)
     #expect(store.apply(move(m, after: 1, "again")) == .conflict(.log(m)))
     #expect(try store.match(m)?.bodies.last == event(2, "slow"))
   }
 
-  @Test func `a log with a gap is not whole, whatever its row counts`() throws {
+  @Test func `a log with a gap ends before the gap, whatever its row counts`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
     let m = someID(1)
     #expect(store.appliesAll([beginning(m), move(m, after: 1), move(m, after: 2)]))
-    // As if another program had taken an event away and counted the others.
+    // As if another program had deleted an event and adjusted the count.
     try PostgresTestBed.shared.sql("DELETE FROM match_event WHERE seq = 2", at: url)
     try PostgresTestBed.shared.sql("UPDATE match SET seq = 2", at: url)
     let stored = try #require(try store.match(m))
@@ -303,7 +304,7 @@ import TicTacToe
 
   // MARK: several nodes
 
-  @Test func `what conflicts holds no lock`() throws {
+  @Test func `a conflict leaves no lock`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
@@ -320,14 +321,14 @@ import TicTacToe
 
   // MARK: hints
 
-  /// Gathers what a node hears.
+  /// Records the hints of a node.
   private final class Ear: Sendable {
     private let words = Mutex<[String?]>([])
     func hear(_ text: String?) { words.withLock { $0.append(text) } }
     var heard: [String?] { words.withLock { $0 } }
   }
 
-  @Test func `hints reach their node alone, in order, and a cut line is made again and told of`() throws {
+  @Test func `hints reach only their node, in order, and a broken connection is restored and reported`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let (a, b) = (try PostgresStore(PGAddress(url)), try PostgresStore(PGAddress(url)))
     let elsewhere = try PostgresStore(try fresh())
@@ -347,7 +348,7 @@ import TicTacToe
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE query LIKE 'LISTEN %_bob%' OR pid IN (SELECT pid FROM pg_stat_activity WHERE query = 'SELECT 1')
       """
-    // Only one that waits in silence has asked last whether the database is there.
+    // A connection that has been idle ends with its query for liveness.
     #expect(try eventually { try !PostgresTestBed.shared.sql(listening, at: url).isEmpty })
     #expect(eventually { bob.heard.count > texts.count + 1 && bob.heard.last == .some(nil) })
     a.tell([("bob", "again")])
@@ -360,7 +361,7 @@ import TicTacToe
     #expect(bob.heard.count == count)
   }
 
-  @Test func `a hint is heard within milliseconds`() throws {
+  @Test func `a hint arrives within milliseconds`() throws {
     let address = try fresh()
     let (a, b) = (try PostgresStore(address), try PostgresStore(address))
     defer { for store in [a, b] { store.close() } }
@@ -379,7 +380,7 @@ import TicTacToe
 
   // MARK: nodes
 
-  @Test func `a node that was swept away comes back as the youngest, and a clock set back keeps no dead one alive`()
+  @Test func `a swept node returns as the youngest, and a clock set back keeps no dead node alive`()
     throws
   {
     let url = try PostgresTestBed.shared.freshURL()
@@ -394,7 +395,7 @@ import TicTacToe
     #expect(try living("b") == ["b"])
     _ = try store.answer(.sweep("b", limit: 1))
     #expect(try living("a") == ["b", "a"])
-    // That every time in the rows is an hour later is the same as a clock set back.
+    // An hour added to every stored time is equivalent to a clock set back by an hour.
     try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000", at: url)
     #expect(try living("b") == ["b", "a"])
     try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at - 4000 WHERE id = 'a'", at: url)
@@ -403,7 +404,7 @@ import TicTacToe
 
   // MARK: what statements cost
 
-  @Test func `moves touch no index of their match, and no question reads more rows than it needs`() throws {
+  @Test func `moves update no index of their match, and no question reads more rows than it needs`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let address = try PGAddress(url + "&application_name=counted")
     let bed = PostgresTestBed.shared
@@ -411,7 +412,7 @@ import TicTacToe
     let matches = (0..<3000).map { someID(UInt64($0)) }
     for start in stride(from: 0, to: matches.count, by: 500) {
       let units = (start..<start + 500).map { i in
-        // Every tenth goes on.
+        // Every tenth match is live.
         let record = MatchRecord(
           id: matches[i], x: Int64(i % 700), o: Int64(i % 600), opener: i % 3 == 0 ? Int64(i % 100) : nil,
           code: i % 3 == 0 ? "C\(i)" : nil, created: Int64(i), ended: i % 10 == 0 ? nil : Int64(i))
@@ -433,7 +434,7 @@ import TicTacToe
       try bed.sql("VACUUM ANALYZE \(table)", at: url)
     }
 
-    /// Rows that tables give while something is done; counters are whole once those who count have ended.
+    /// The rows read and updated by `body`; counters are complete once the sessions have ended.
     func rows(_ body: (PostgresStore) throws -> Void) throws -> (read: Int64, hot: Int64, updated: Int64) {
       func counters() throws -> [Int64] {
         try bed.sql(
@@ -461,7 +462,7 @@ import TicTacToe
       let after = try settled()
       return (after[0] - before[0], after[1] - before[1], after[2] - before[2])
     }
-    // Opening the store looks for the highest number of an account.
+    // Opening the store reads the highest account number.
     let opening = try rows { _ in }.read
     #expect(opening < 20)
     let live = stride(from: 0, to: 3000, by: 10).map { matches[$0] }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MatchStore
 
-/// An event of any kind.
+/// Makes an arbitrary event.
 func event(_ seq: Int, _ text: String = "") -> [UInt8] {
   Array(#"{"k":"confirm","at":\#(seq),"side":"x"}\#(text)"#.utf8)
 }
@@ -32,7 +32,7 @@ extension Verdict {
   var isApplied: Bool { if case .applied = self { true } else { false } }
 }
 
-/// Waits until something holds; whether it did within a time.
+/// Waits until a condition holds; returns whether it did in time.
 func eventually(_ seconds: Double = 10, _ condition: () throws -> Bool) rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: seconds)
   while Date() < end {
@@ -42,7 +42,7 @@ func eventually(_ seconds: Double = 10, _ condition: () throws -> Bool) rethrows
   return false
 }
 
-/// Does something on a thread of its own.
+/// Runs a function on a thread of its own.
 final class Work<T: Sendable>: Sendable {
   let result = Mutex<T?>(nil)
 
@@ -53,7 +53,7 @@ final class Work<T: Sendable>: Sendable {
     }.start()
   }
 
-  /// What came of it, within 20 s.
+  /// Its result, within 20 s.
   func value() throws -> T {
     _ = eventually(20) { result.withLock { $0 != nil } }
     return try #require(result.withLock { $0 })

@@ -9,7 +9,7 @@ import TicTacToe
 
 @testable import MatchStore
 
-/// What is the file's own.
+/// Tests of the SQLite file itself.
 @Suite struct SQLiteStoreTests {
   private func begin(
     _ record: MatchRecord, _ events: [[UInt8]] = Bench.events(1), in store: any MatchStore
@@ -25,7 +25,7 @@ import TicTacToe
     store.apply([StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])])[0]
   }
 
-  @Test func `old logs are dropped while moves are stored, and neither is in the other's way`() throws {
+  @Test func `old logs are pruned while moves are stored, without blocking either`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.path + "/m.sqlite")
     let units = (0..<1000).map { n in
@@ -53,7 +53,7 @@ import TicTacToe
     #expect(try store.matchIDs().count == 101)
   }
 
-  @Test func `matches of a file of the first version are there as they were, and go on`() throws {
+  @Test func `matches of a version 1 file are kept and continue`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"
     try SQLiteTestBed.makeVersion1(at: path)
@@ -73,7 +73,7 @@ import TicTacToe
     #expect(try store.match(live.id)?.bodies == Bench.events(2))
   }
 
-  @Test func `everything is there when the file is opened again`() throws {
+  @Test func `everything is kept when the file is reopened`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"
     func questions(_ ann: Int64) -> [StoreQuestion] {
@@ -99,7 +99,7 @@ import TicTacToe
       store.close()
     }
     let store = try SQLiteStore(path: path)
-    // Nobody has said yet that he lives.
+    // No node has beaten since reopening.
     var after = try store.answer(questions(1)).map { try $0.get() }
     guard case .match(var old?) = before[2], case .match(var new?) = after[2] else { throw Bench.Unanswered() }
     #expect(Set(old.here.keys) == [1] && new.here == [:])
@@ -120,7 +120,7 @@ import TicTacToe
     #expect(append(someID(1), 2, in: store) == .applied([someID(1): ["a", "b"]]))
   }
 
-  @Test func `the number of a forgotten account is not given again, also when the file is opened again`() throws {
+  @Test func `the number of a deleted account is never reused, also after reopening the file`() throws {
     let folder = TemporaryFolder()
     var last: Int64 = 0
     for name in ["x", "y"] {
@@ -138,7 +138,7 @@ import TicTacToe
     }
   }
 
-  @Test func `commits are synced: WAL with synchronous FULL, also after opening again`() throws {
+  @Test func `commits are synced: WAL with synchronous FULL, also after reopening`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.path + "/m.sqlite")
     for _ in 0..<2 {
@@ -150,7 +150,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a file that was given up is opened anew, by whoever comes first`() throws {
+  @Test func `an abandoned file is reopened by the next call`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"
     let store = try SQLiteStore(path: path)
@@ -159,7 +159,7 @@ import TicTacToe
     try store.abandon()
     #expect(try store.match(m)?.length == 1)
     try store.abandon()
-    // Nobody is in the way of those who read meanwhile.
+    // Readers must not be blocked meanwhile.
     let stop = Mutex(false)
     let readers = DispatchGroup()
     for _ in 0..<3 {
@@ -176,7 +176,7 @@ import TicTacToe
     stop.withLock { $0 = true }
     readers.wait()
     #expect(try store.match(m)?.bodies == Bench.events(21))
-    // While it cannot be opened, nothing is done; afterwards all goes on.
+    // While the file cannot be opened, calls fail; afterwards they work again.
     try store.abandon()
     try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -187,7 +187,7 @@ import TicTacToe
     #expect(append(m, 21, in: store) == .applied([m: []]))
   }
 
-  @Test func `when something breaks in a batch nothing of it is stored, and what is remembered is read again`() throws {
+  @Test func `a failing batch stores nothing and resets the cache`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"
     let store = try SQLiteStore(path: path)
@@ -205,7 +205,7 @@ import TicTacToe
     #expect(try store.match(m)?.bodies == Bench.events(2))
     #expect(append(m, 3, in: store) == .conflict(.log(m)))
     #expect(append(m, 2, in: store) == .applied([m: []]))
-    // What one unit meets alone leaves the others as they are: an event that somebody else has put there.
+    // A failure within a single unit does not affect others: here another program has stored the event.
     try SQLiteConnection(path).execute("INSERT INTO event SELECT n, 4, x'00' FROM match")
     var two = beginning(someID(9))
     two.logs.append(.init(m, after: 3, [Bench.event(4)]))
@@ -221,7 +221,7 @@ import TicTacToe
     #expect(try store.match(m)?.bodies.count == 4)
   }
 
-  @Test func `what is stored is its owner's to read, and all in one file once the store is closed`() throws {
+  @Test func `stored files are readable by their owner only, and a closed store is a single file`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/data/m.sqlite"
     let files = FileManager.default
@@ -237,14 +237,15 @@ import TicTacToe
     #expect(try mode(folder.path + "/copy") == 0o600)
   }
 
-  @Test func `a second server is kept out`() throws {
+  @Test func `a second server on the same file is refused`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.path + "/m.sqlite")
     #expect { _ = try SQLiteStore(path: folder.path + "/m.sqlite") } throws: { "\($0)".contains("another server") }
     store.close()
   }
 
-  @Test func `an old file is brought up to date, one for newer readers is refused, one they extended is taken`() throws
+  @Test func `an old file is migrated, one for newer builds only is refused, one that they extended is accepted`()
+    throws
   {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"
@@ -262,14 +263,14 @@ import TicTacToe
     #expect { _ = try SQLiteStore(path: path) } throws: { if case .tooNew? = $0 as? StoreError { true } else { false } }
   }
 
-  @Test func `a damaged file and one that is no database are refused with their name`() throws {
+  @Test func `damaged files and files that are no database are refused by name`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"
     try Data("this is no database at all, but long enough to be looked at".utf8).write(to: URL(filePath: path))
     #expect { _ = try SQLiteStore(path: path) } throws: { "\($0)".contains(path) }
   }
 
-  @Test func `backup of a store in use, restore, export and import all give back every match`() throws {
+  @Test func `backup of a live store, restore, export and import keep every match`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"
     let store = try SQLiteStore(path: path)
@@ -295,7 +296,7 @@ import TicTacToe
     store.close()
   }
 
-  @Test func `what is no database of ours is not restored, and of a copied folder nothing is lost`() throws {
+  @Test func `foreign databases are not restored, and a copied folder is restored completely`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"
     let (record, events) = try someMatch()
@@ -319,7 +320,7 @@ import TicTacToe
     #expect(try SQLiteStore(path: target).match(record.id)?.bodies == events)
   }
 
-  @Test func `a restored backup is the database, and what was there is kept aside`() throws {
+  @Test func `a restored backup becomes the database, and the previous one is kept aside`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"
     let (record, events) = try someMatch()
@@ -338,11 +339,11 @@ import TicTacToe
   }
 }
 
-@Test func `a database that is filled is there whole or not at all`() throws {
+@Test func `a database being filled appears whole or not at all`() throws {
   let folder = TemporaryFolder()
   let path = folder.path + "/matches.sqlite"
   struct Full: Error {}
-  // First where there is none, then where there is an empty one.
+  // First without a file, then with an empty one.
   for _ in 0..<2 {
     #expect(throws: Full.self) {
       try SQLiteStore.make(path) { store in
@@ -365,7 +366,7 @@ import TicTacToe
 
 @Suite struct StoreArchiveTests {
   @Test(arguments: StoreKind.allCases)
-  func `an archive is taken whole or not at all, and a broken log stays behind and is named`(kind: StoreKind) throws {
+  func `an archive is imported whole or not at all, and an export skips and names broken logs`(kind: StoreKind) throws {
     let store = MemoryStore()
     let (record, events) = try someMatch()
     let torn = MatchRecord(id: someID(99), x: 1, o: 2, created: 5, ended: 50)
@@ -397,7 +398,7 @@ import TicTacToe
     #expect { try StoreArchive.load(lines[..<4] + [lines[3]] + lines[4...], into: bench.store) } throws: {
       "\($0)".contains("line 5: a second ")
     }
-    // Cut at the end of a line, and without a line in the middle.
+    // Cut at a line's end, and with a line missing in the middle.
     for part in [Array(lines.dropLast()), Array(lines[..<2] + lines[3...])] {
       #expect { try StoreArchive.load(part, into: bench.store) } throws: {
         "\($0)".contains("the archive is not whole")
@@ -410,13 +411,13 @@ import TicTacToe
     for m in [record.id, live.id] { #expect(try bench.store.match(m) == store.match(m)) }
     #expect(try bench.store.accounts() == [someAccount(1, "Ann"), someAccount(3, "Cid")])
     #expect(throws: StoreError.self) { try StoreArchive.load(text.split(separator: "\n"), into: bench.store) }
-    // The number of a guest who stayed behind is in the matches.
+    // The number of a guest who was not exported occurs in the matches.
     #expect(try bench.guest("x").profile.account.id > 3)
     #expect(try bench.sweep().map(\.match.record.id) == [live.id])
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `who is forgotten while the server stands still keeps his number and his matches`(kind: StoreKind) throws {
+  func `a player deleted while the server is stopped keeps number and matches`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     guard case .changed = try bench.change(.name("bOB"), .forget) else { throw Bench.Unanswered() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MatchStore
 
-/// Databases as other builds would have left them.
+/// Databases of earlier builds.
 enum SQLiteTestBed {
   static func makeVersion1(at path: String) throws {
     let db = try SQLiteConnection(path, creates: true)
@@ -12,7 +12,7 @@ enum SQLiteTestBed {
     try db.execute("INSERT INTO schema VALUES (1, 1)")
   }
 
-  /// Matches as a build of version 1 wrote them.
+  /// Writes matches as version 1 did.
   static func putVersion1(_ matches: [(MatchRecord, [[UInt8]])], at path: String) throws {
     let db = try SQLiteConnection(path)
     for (record, events) in matches {
@@ -38,12 +38,12 @@ enum SQLiteTestBed {
 }
 
 extension SQLiteStore {
-  /// Has the file closed as after a failed sync, by an error after which it cannot be trusted.
+  /// Abandons the file as after a failed sync: an error after which its state cannot be trusted.
   func abandon() throws {
     let error = #expect(throws: StoreError.self) {
       try writing { (_: SQLiteRows) throws(StoreError) -> Void in throw .unusable("given up") }
     }
-    // Any other error would have left the file open.
+    // Any other error would leave the file open.
     #expect(error?.description.contains("given up") == true)
   }
 }

@@ -7,12 +7,12 @@ import Testing
 
 @testable import MatchStore
 
-/// Nodes, what they follow, and what they compare.
+/// Tests of nodes, followers and comparisons.
 extension StoreConformance {
   // MARK: beats
 
   @Test(arguments: StoreKind.allCases)
-  func `nodes that live are told in the order in which they came; of a store of one's own nobody but oneself`(
+  func `a beat lists the live nodes in order of arrival; a private store has only its own node`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
@@ -31,7 +31,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: [StoreKind.sharedMemory, .postgres])
-  func `a node that has not been heard of for three seconds is dead, and what it alone followed is taken`(
+  func `a node silent for 3 s is dead, and matches that only it followed are swept`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
@@ -53,7 +53,7 @@ extension StoreConformance {
     #expect(Set(beat.nodes.map(\.id)) == ["a", "b"], "it may come back")
   }
 
-  @Test func `a node lives for three seconds after it was heard of`() throws {
+  @Test func `a node counts as live for 3 s after a beat`() throws {
     let bench = try Bench(.sharedMemory)
     _ = try bench.beat("b")
     bench.clock.wall += Beat.lives - 1
@@ -75,7 +75,7 @@ extension StoreConformance {
   // MARK: following
 
   @Test(arguments: StoreKind.allCases)
-  func `who follows a match is named with it while it goes on`(kind: StoreKind) throws {
+  func `a live match lists its followers`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     let m = bench.begin(1, ann.id, 99_999, opener: bob.id, nodes: [])
@@ -100,7 +100,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `several matches are followed at once, each as it is`(kind: StoreKind) throws {
+  func `several matches are followed by one question each`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     let (mine, over) = (bench.begin(2, ann.id, nodes: []), bench.begin(1, ended: 7, nodes: []))
@@ -115,7 +115,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what no living node follows is swept, some at a time`(kind: StoreKind) throws {
+  func `matches without a live follower are swept in limited numbers`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     let mine = bench.begin(1, nodes: ["a"])
@@ -137,16 +137,16 @@ extension StoreConformance {
     #expect(try bench.look(over)?.match.record.ended == 7)
     #expect(try bench.tickets().map(\.ticket.id) == ["t2"], "tickets of dead nodes go")
     guard bench.store.isShared else { return }
-    // What another one follows that lives is left to it.
+    // Matches with another live follower are not swept.
     _ = try bench.beat("b")
     let theirs = bench.begin(6, nodes: ["b"])
     #expect(try bench.sweep().isEmpty && bench.sweep("b").isEmpty)
     #expect(try bench.look(theirs)?.nodes == ["b"])
   }
 
-  /// The answer that gave a match to a node may have been lost.
+  /// The answer that registered the node as a follower may have been lost.
   @Test(arguments: StoreKind.allCases)
-  func `a node that asks is told of live matches that name it and that it does not have`(kind: StoreKind) throws {
+  func `a comparison returns live matches that list the node but are missing in its memory`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (had, lost) = (bench.begin(1, nodes: ["a"]), bench.begin(2, nodes: ["a"]))
     _ = bench.begin(3, ended: 7, nodes: ["a"])
@@ -160,7 +160,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a node that leaves follows nothing, and holds no session`(kind: StoreKind) throws {
+  func `a node that shuts down follows no match and holds no session`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     let (one, both) = (bench.begin(1, ann.id, nodes: ["a"]), bench.begin(2, ann.id, nodes: ["ab", "a", "b"]))
@@ -181,7 +181,7 @@ extension StoreConformance {
   // MARK: comparing
 
   @Test(arguments: StoreKind.allCases)
-  func `a node is told what differs from what it has in memory, and nothing else`(kind: StoreKind) throws {
+  func `a comparison returns exactly the differences to a node's memory`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob, cid) = (try bench.player("Ann"), try bench.player("Bob"), try bench.player("Cid"))
     let (same, longer, unnamed) = (bench.begin(1), bench.begin(2), bench.begin(3, nodes: []))
@@ -220,7 +220,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what changes after a comparison is in the next one`(kind: StoreKind) throws {
+  func `changes after a comparison are in the next one`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob, cid) = (try bench.player("Ann"), try bench.player("Bob"), try bench.player("Cid"))
     let guest = try bench.guest("x", lives: Lifetimes(guest: -1, account: 1)).profile.account
@@ -249,11 +249,11 @@ extension StoreConformance {
   // MARK: hints
 
   @Test(arguments: [StoreKind.sharedMemory, .postgres])
-  func `a lone node compares what it knows when a tool has changed the store`(kind: StoreKind) throws {
+  func `a single node compares its memory after a tool has changed the store`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let missed = Mutex(0)
     bench.store.listen(as: "a") { text in if text == nil { missed.withLock { $0 += 1 } } }
-    // PostgreSQL's listener says so once by itself, when it is connected.
+    // PostgreSQL's listener reports a gap once when it connects.
     if kind == .postgres { #expect(eventually { missed.withLock { $0 } == 1 }) }
     let before = missed.withLock { $0 }
     try bench.view().requestComparison()
@@ -261,7 +261,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: [StoreKind.sharedMemory, .postgres])
-  func `a node hears what others tell it`(kind: StoreKind) throws {
+  func `a node receives hints from others`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let heard = Mutex<[String: [String]]>([:])
     let (one, two) = (try bench.view(), try bench.view())
@@ -271,7 +271,7 @@ extension StoreConformance {
       }
     }
     let long = String(repeating: "x", count: MemoryStore.hintBytes)
-    // What is told before somebody listens may be lost.
+    // Hints sent before a node listens may be lost.
     for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains("first") } < 2 }) {
       bench.store.tell([("a", "first"), ("b", "first")])
       usleep(50_000)

@@ -8,12 +8,12 @@ import TicTacToe
 
 @testable import MatchStore
 
-/// Entering and accounts.
+/// Tests of logins and accounts.
 extension StoreConformance {
   // MARK: entering
 
   @Test(arguments: StoreKind.allCases)
-  func `guests get the first name that nobody has, and a number that nobody had`(kind: StoreKind) throws {
+  func `guests get the first free name and an unused number`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     func come(_ names: [String], _ session: String) throws -> EntryResult {
       try bench.enter(
@@ -40,7 +40,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a session goes from node to node with its tokens, and counts its entries`(kind: StoreKind) throws {
+  func `a session moves between nodes with its tokens and counts its entries`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     _ = try bench.beat("b")
     let ann = try bench.player("Ann", at: "a")
@@ -52,11 +52,11 @@ extension StoreConformance {
           id: "s-Ann", account: ann.id, resume: Bench.digest("f"), previous: Bench.digest("r-Ann"),
           expires: back.session.expires))
     #expect(back.session.expires > (try bench.now()) + Bench.lives.account - 60_000, "an account's, not a guest's")
-    // The line with the new token may have been lost: until it has come, the one before is good.
+    // The answer with the new token may have been lost: until it is confirmed, the previous one works.
     guard case .entered(let again) = try bench.resume("r-Ann", as: "g", at: "a") else { throw Bench.Unanswered() }
     #expect(again.generation == 3 && again.before == "b" && again.session.id == "s-Ann")
     #expect(try bench.resume("f", as: "h") == .unknown)
-    // What is said of a former connection does nothing.
+    // Reports about an earlier connection are ignored.
     _ = try bench.store.answer(.settle(session: "s-Ann", generation: 2))
     _ = try bench.store.answer(.detach(session: "s-Ann", generation: 2))
     guard case .entered(let third) = try bench.resume("r-Ann", as: "h", at: "b") else { throw Bench.Unanswered() }
@@ -70,7 +70,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `tokens let in until they expire, and nobody who is banned`(kind: StoreKind) throws {
+  func `tokens work until they expire, and not for banned players`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     func come(_ token: String, _ session: String) throws -> EntryResult {
@@ -95,7 +95,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `of an account's sessions the oldest are forgotten, first those that are away`(kind: StoreKind) throws {
+  func `above the limit an account's oldest sessions are deleted, disconnected ones first`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     func come(_ n: Int) throws -> Entered {
@@ -111,7 +111,7 @@ extension StoreConformance {
     #expect(try [17, 18, 19, 20].map { try come($0).forgotten } == [["s5"], ["s7"], ["s1"], ["s2"]])
     #expect(try bench.resume("r5", as: "f") == .unknown)
     guard case .entered = try bench.resume("r6", as: "f") else { throw Bench.Unanswered() }
-    // Whoever comes is not the one to go, however soon its session expires.
+    // The session being entered is not deleted, however soon it expires.
     let last = try bench.entered(
       .token(
         Bench.digest("t-Ann"), session: "s0", resume: Bench.digest("r0"), lives: Lifetimes(guest: 1, account: 1000)))
@@ -121,7 +121,7 @@ extension StoreConformance {
   // MARK: accounts
 
   @Test(arguments: StoreKind.allCases)
-  func `accounts are changed one thing at a time, and each change counts`(kind: StoreKind) throws {
+  func `each change of an account changes one property and its version`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let guest = try bench.guest("Ann").profile.account
     let bob = try bench.player("Bob")
@@ -136,7 +136,7 @@ extension StoreConformance {
         Issue.record("\(change) was refused")
         return
       }
-      // When a token expires is the store's to say.
+      // The store decides when a token expires.
       let expires = account.tokenExpires
       expected.tokenExpires = expires
       #expect(account == expected && gone == forgotten)
@@ -156,7 +156,7 @@ extension StoreConformance {
     #expect(abs(expected.tokenExpires - 5000 - (try bench.now())) < 4000)
     try refused(.register(name: "Eve", token: token, lives: 1), .forbidden)
     let other = Bench.digest("other")
-    // Asked again, since the answer was lost.
+    // Repeated, as if the answer had been lost.
     try changed(.register(name: "Ann", token: other, lives: 5000)) { $0.token = other }
     try changed(.token(other, lives: 1_000_000), of: .name("aNN")) { $0.token = other }
     for on in [true, false] {
@@ -192,7 +192,7 @@ extension StoreConformance {
     }
   }
 
-  @Test(arguments: StoreKind.allCases) func `a thousand can be blocked`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `an account can block a thousand others`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     var ann = someAccount(1, "Ann")
     ann.blocked = Array(1001...2000)
@@ -202,7 +202,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a ticket that has led to a match is kept as long as the match goes on`(kind: StoreKind) throws {
+  func `a ticket that has led to a match is kept while the match is live`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     func led(_ n: UInt64) throws -> MatchID? {
@@ -220,7 +220,7 @@ extension StoreConformance {
     #expect(try led(2) == nil, "whoever pairs all day leaves nothing behind")
   }
 
-  @Test(arguments: StoreKind.allCases) func `nobody gets the number of who is blocked`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `the number of a blocked account is never reused`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     var ann = someAccount(1, "Ann")
     ann.blocked = [40]
@@ -229,7 +229,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a profile has what an account plays, and whom it blocks`(kind: StoreKind) throws {
+  func `a profile has an account's live matches and blocked players`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     #expect(try bench.profile(99_999) == nil)
@@ -255,11 +255,11 @@ extension StoreConformance {
     for m in profile.live { try bench.end(m) }
     profile = try #require(try bench.profile(ann.id))
     #expect(profile.live.isEmpty && profile.openings.isEmpty && [later, same[0]].contains(profile.last))
-    // What ended more than a minute ago is history.
+    // Matches that ended more than a minute ago are history.
     let cid = try bench.player("Cid")
     _ = bench.begin(9, cid.id, ended: try bench.now() - 61_000)
     #expect(try bench.profile(cid.id)?.last == nil)
-    // The first fifty, in the order in which they were blocked; who is gone has no name.
+    // The first fifty, in blocking order; deleted accounts have no name.
     let others = (1001...1060).map { someAccount($0, "p\($0)") }
     var blocker = someAccount(1000, "Dan")
     blocker.blocked = [5_000] + others.map(\.id).reversed()
@@ -267,7 +267,9 @@ extension StoreConformance {
     #expect(try bench.profile(1000)?.blockedNames == (1012...1060).reversed().map { "p\($0)" })
   }
 
-  @Test(arguments: StoreKind.allCases) func `the strongest who are named and have played`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `the ranking has registered players with rated games, strongest first`(
+    kind: StoreKind
+  ) throws {
     let bench = try Bench(kind)
     let other = try #require(Variant.allCases.first { $0 != .classic })
     func account(_ id: Int64, _ rating: Double, _ rules: Variant, rated: Bool = true) -> AccountRecord {
@@ -296,7 +298,7 @@ extension StoreConformance {
 
   // MARK: lists for administrators
 
-  @Test(arguments: StoreKind.allCases) func `players are listed by number, page by page`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `players are listed by number, in pages`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     var accounts = (1...6).map { someAccount(Int64($0), "p\($0)") }
     for i in accounts.indices { accounts[i].guest = [1, 4].contains(i) }
@@ -315,7 +317,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `reports are listed, the latest first, under the names of now, and kept for 90 days`(kind: StoreKind) throws {
+  func `reports are listed latest first with current names and kept for 90 days`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let time = try bench.now()
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
@@ -348,7 +350,7 @@ extension StoreConformance {
   // MARK: keeping house
 
   @Test(arguments: StoreKind.allCases)
-  func `sessions and guests are forgotten once they have expired and do nothing`(kind: StoreKind) throws {
+  func `expired sessions and idle guests are deleted`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let short = Lifetimes(guest: -1, account: 1_000_000)
     func guest(_ name: String, away: Bool = true) throws -> Int64 {
@@ -379,7 +381,7 @@ extension StoreConformance {
     _ = try bench.store.answer(.detach(session: "s-here", generation: 1))
     try bench.clean()
     #expect(try bench.account(here) == nil && bench.account(ann.id)?.name == "Ann")
-    // The number of a forgotten account is not given again.
+    // The number of a deleted account is never reused.
     let last = try guest("last")
     try bench.clean()
     #expect(try bench.account(last) == nil)
@@ -387,7 +389,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `of too many guests those that were here longest ago and are away are forgotten`(kind: StoreKind) throws {
+  func `above the limit the longest absent guests are deleted`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let named = try bench.player("Ann")
     let early = try bench.guest("5").profile.account.id
@@ -402,7 +404,7 @@ extension StoreConformance {
     try bench.clean(guests: 6)
     #expect(try bench.store.accounts().count == 7)
     try bench.clean(guests: 4)
-    // The first two play, and the third is here.
+    // The first two play, and the third is connected.
     #expect(try bench.store.accounts().map(\.id) == [named.id, early] + guests[..<3])
     #expect(try bench.resume("r-3", as: "f") == .unknown)
     try bench.clean(guests: 0)
@@ -410,7 +412,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `keys are forgotten when they are old and their match is over`(kind: StoreKind) throws {
+  func `old keys are deleted once their match is over`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     for n in 1...2 as ClosedRange<UInt64> {

@@ -6,10 +6,10 @@ import TicTacToe
 
 @testable import MatchStore
 
-/// Waiting for others.
+/// Tests of the queue.
 extension StoreConformance {
   @Test(arguments: StoreKind.allCases)
-  func `a ticket waits, and keeps the place of the one before it`(kind: StoreKind) throws {
+  func `a ticket waits and inherits the place of the one it replaces`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     let time = try bench.now()
@@ -24,11 +24,11 @@ extension StoreConformance {
       try bench.tickets() == [
         WaitingTicket(bench.ticket("t2", bob.id, session: "s2", since: time - 50), bob), WaitingTicket(expected, ann),
       ])
-    // The same key from another session of the account: the same wish.
+    // The same key from another session of the account is the same request.
     let again = bench.ticket("t3", ann.id, session: "s3", key: "k1", since: since + 100)
     #expect(try bench.queue(again) == .waits(since: since))
     #expect(try bench.tickets().map(\.ticket.id) == ["t2", "t3"])
-    // Another wish of the same session begins anew.
+    // Another key from the same session is a new request.
     #expect(
       try bench.queue(bench.ticket("t4", ann.id, session: "s3", key: "k2", since: since + 200))
         == .waits(since: since + 200))
@@ -36,9 +36,9 @@ extension StoreConformance {
       try bench.queue(bench.ticket("t5", bob.id, session: "s2", since: time + 900)) == .waits(since: time - 50),
       "without a key the session's is the same wish")
     #expect(try bench.tickets().map(\.ticket.id) == ["t5", "t4"])
-    // No key is nobody's: another session's stays.
+    // An empty key is not shared: the ticket of another session stays.
     _ = try bench.queue(bench.ticket("t6", bob.id, session: "s6", since: time + 1000))
-    // The key of another account is another one.
+    // The same key of another account is unrelated.
     _ = try bench.queue(bench.ticket("t7", bob.id, session: "s7", key: "k2", purpose: "q", since: time + 1001))
     #expect(try Set(bench.tickets().map(\.ticket.id)) == ["t4", "t5", "t6", "t7"])
     #expect(try bench.queue(bench.ticket("t8", ann.id, session: "s8", key: "k2", purpose: "other")) == .purpose)
@@ -49,7 +49,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `wishes that come together are judged as if one came after the other`(kind: StoreKind) throws {
+  func `simultaneous queue requests are handled as if sequential`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     var begun = bench.beginning(someID(1), bob.id)
@@ -63,7 +63,7 @@ extension StoreConformance {
       (bench.ticket("t3", bob.id, session: "s2", key: "k3", since: 30), true),
       (bench.ticket("t4", 99_999, session: "s4"), false),
       (bench.ticket("t5", bob.id, session: "s2", key: "k5", since: 40), false),
-      // These give their places up to the next: one has the same number, one the same key, one the same session.
+      // Each of these replaces the one before: by number, by key, by session.
       (bench.ticket("t5", bob.id, session: "s2", key: "k5", since: 50), false),
       (bench.ticket("t6", bob.id, session: "s3", key: "k5", since: 60), false),
       (bench.ticket("t7", bob.id, session: "s3", since: 70), false),
@@ -81,7 +81,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a key that has led to a match leads there, and who plays a rated one does not wait for another`(
+  func `a used key leads to its match, and a player in a rated match cannot queue for another`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)

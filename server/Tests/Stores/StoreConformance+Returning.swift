@@ -5,11 +5,12 @@ import Testing
 
 @testable import MatchStore
 
-/// Coming back after days and years.
+/// Tests of returns after days and years.
 extension StoreConformance {
-  /// How long whoever comes back was away.
+  /// The durations of absence before a return.
   private static let absences = [Bench.hour, 25 * Bench.hour, 29 * Bench.day, 91 * Bench.day, 365 * Bench.day]
-  /// Around the ends of 32 bits of seconds, signed in January 2038 and unsigned in February 2106, and in a year with few leap days.
+  /// Times around the ends of 32-bit seconds (signed: January 2038, unsigned: February 2106), and 2101, after the year
+  /// 2100 without a leap day.
   private static let eras: [Int64] = [2_147_483_000_000, 4_133_980_800_000, 4_294_967_000_000]
 
   private func come(_ token: String, _ session: String, _ bench: Bench) throws -> EntryResult {
@@ -37,14 +38,14 @@ extension StoreConformance {
       let resumed = try bench.resume("r-Eve", as: "f")
       #expect((resumed == .unknown) == (absence > Bench.lives.guest))
       guard absence > Bench.lives.guest else { continue }
-      // The name is free: the client takes it again.
+      // The name is free again.
       let again = try bench.guest("Eve").profile.account
       #expect(again.name == guest.name && again.id > ann.id)
     }
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a token that is used once a year never expires, and an account that nobody uses does`(kind: StoreKind) throws {
+  func `a token used once a year never expires, and an unused account does`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob, eve) = (try bench.player("Ann"), try bench.player("Bob"), try bench.player("Eve"))
     _ = try bench.change(.id(eve.id), .banned(true))
@@ -56,7 +57,7 @@ extension StoreConformance {
         .token(Bench.digest("t-Ann"), session: "y\(year)", resume: Bench.digest("y\(year)"), lives: Bench.lives))
       #expect(back.profile.account.id == ann.id && back.profile.account.version == ann.version)
       _ = try bench.store.answer(.detach(session: "y\(year)", generation: 1))
-      // The session keeps the account too, when the token is not used.
+      // Using the session also renews the account.
       try bench.wait(200 * Bench.day)
       guard case .entered = try bench.resume("y\(year)", as: "z\(year)") else { throw Bench.Unanswered() }
       _ = try bench.store.answer(.detach(session: "y\(year)", generation: 2))
@@ -69,7 +70,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a session that is connected for weeks is known when its node dies`(kind: StoreKind) throws {
+  func `a session connected for weeks survives its node's death`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let guest = try bench.guest("Eve").profile.account
     for _ in 0..<20 {
@@ -83,7 +84,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `dates beyond 32 bits of seconds are dates like others`(kind: StoreKind) throws {
+  func `dates beyond 32 bits of seconds work like others`(kind: StoreKind) throws {
     for era in StoreConformance.eras {
       let bench = try Bench(kind, at: era)
       let ann = try bench.player("Ann")
@@ -101,7 +102,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a backlog is cleaned in slices, each of them bounded`(kind: StoreKind) throws {
+  func `a backlog is cleaned in bounded slices`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let count = 2 * StoreQuestion.cleanedAtOnce + 10
     let guests = (1...count).map {

@@ -8,11 +8,11 @@ import TicTacToe
 
 @testable import MatchStore
 
-/// What every store must do.
+/// Tests that every store must pass.
 @Suite struct StoreConformance {
   // MARK: logs
 
-  @Test(arguments: StoreKind.allCases) func `what was applied is read back as it was`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `applied units are read back unchanged`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (one, two) = (someID(1), someID(2))
     let events = Bench.events(3)
@@ -37,7 +37,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a log that is not as long as expected is a conflict, and nothing of its unit is stored, but the others are`(
+  func `a log of unexpected length is a conflict: its unit is not stored, other units are`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
@@ -73,7 +73,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `units of a batch are stored one after the other`(kind: StoreKind) throws {
+  func `units of a batch are stored in order`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let m = someID(1)
     let verdicts = bench.store.apply([
@@ -86,16 +86,16 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `of two nodes that append at one place, one does`(kind: StoreKind) throws {
+  func `of two nodes that append at the same place, one succeeds`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let m = bench.begin(1)
-    // A file has one node, and that one a thread.
+    // A SQLite file has one node, and that node uses one thread.
     let views = bench.store.isShared ? [bench.store, try bench.view()] : [bench.store]
     let counts = Mutex([0, 0])
     let places = 40
     DispatchQueue.concurrentPerform(iterations: views.count) { i in
       for after in 1...places {
-        // The slower one may see what comes later as well.
+        // The slower node may get conflicts for later places as well.
         let unit = StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])
         while true {
           let verdict = views[i].apply([unit])[0]
@@ -104,7 +104,7 @@ import TicTacToe
           } else if verdict != .conflict(.log(m)) {
             Issue.record("\(verdict)")
           } else if let length = try? views[i].match(m)?.length, length <= after {
-            // The other one is behind: this place is not there yet.
+            // The other node has not yet filled the place before.
             continue
           }
           break
@@ -119,7 +119,7 @@ import TicTacToe
   // MARK: results and slots
 
   @Test(arguments: StoreKind.allCases)
-  func `results add up, and are dropped where an account is gone`(kind: StoreKind) throws {
+  func `results add up, and those of deleted accounts are dropped`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     let other = try #require(Variant.allCases.first { $0 != .classic })
@@ -140,7 +140,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a rating replaces the one that was assumed, or none`(kind: StoreKind) throws {
+  func `a rating is replaced only if the expected one is stored`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     for rules in [Variant.classic, try #require(Variant.allCases.first { $0 != .classic })] {
@@ -203,7 +203,7 @@ import TicTacToe
   // MARK: keys, codes, tickets
 
   @Test(arguments: StoreKind.allCases)
-  func `a key leads to one match while that goes on`(kind: StoreKind) throws {
+  func `a key leads to a single match while that is live`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     func keyed(_ n: UInt64, _ account: Int64, _ purpose: String = "p") -> StoreUnit {
@@ -227,7 +227,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a code is one open room's, and finds it, or the match that began with it`(kind: StoreKind) throws {
+  func `a code belongs to one open room and finds it or its match`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     #expect(try bench.place("ABC") == nil)
     let first = bench.begin(1, opener: 1, code: "ABC", created: 10)
@@ -236,7 +236,7 @@ import TicTacToe
     _ = bench.begin(3, opener: 2, code: "XYZ")
     try bench.change(first) { ($0.x, $0.o) = (1, 2) }
     #expect(try bench.place("ABC") == first, "it began")
-    // A rematch has its code and both seats, and is no room.
+    // A rematch keeps the code and has both players, so it is not an open room.
     let rematch = bench.begin(4, 2, 1, opener: 1, code: "ABC", created: 20)
     #expect(try bench.place("ABC") == rematch, "the latest")
     let second = bench.begin(5, opener: 3, code: "ABC", created: 1)
@@ -250,7 +250,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a ticket leads to one match, which its node is told by comparing`(kind: StoreKind) throws {
+  func `a ticket leads to one match, which a comparison reports to its node`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     _ = try bench.queue(bench.ticket("t1", ann.id))
@@ -265,7 +265,7 @@ import TicTacToe
     #expect(bench.apply(led(1, ["t1", "t2"])) == .applied([:]))
     #expect(try bench.tickets().isEmpty)
     #expect(bench.apply(led(2, ["t1"])) == .conflict(.ticket("t1")))
-    // What has led to a match is not taken away, nor does it wait again.
+    // A used ticket can neither be withdrawn nor queued again.
     _ = try bench.store.answer(.unqueue("t1"))
     _ = try bench.queue(bench.ticket("t1", ann.id))
     #expect(try bench.tickets().isEmpty)
@@ -278,7 +278,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `of several things that do not hold the first is told, and nothing is stored before all do`(
+  func `of several conflicts the first is reported, and nothing is stored until there is none`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
@@ -334,7 +334,7 @@ import TicTacToe
   // MARK: finding matches
 
   @Test(arguments: StoreKind.allCases)
-  func `public matches that go on come latest first`(kind: StoreKind) throws {
+  func `live public matches are listed latest first`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     for n in 1...6 {
       _ = bench.begin(
@@ -347,7 +347,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `histories come latest first, page by page, and can be pruned`(kind: StoreKind) throws {
+  func `histories are listed latest first, in pages, and can be pruned`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     for n in 1...25 {
       _ = bench.begin(UInt64(n), n % 2 == 0 ? 1 : 9, n % 2 == 0 ? 9 : 1, ended: Int64(n))
@@ -358,7 +358,7 @@ import TicTacToe
     #expect(first.allSatisfy { $0.bodies == Bench.events(1) })
     let rest = try bench.matches(.history(1, before: first.last?.record.ended ?? 0, limit: 20))
     #expect(rest.map(\.record.ended) == (1...5).reversed().map { Int64($0) })
-    // What ended in one millisecond is on one page, however long that makes it: the next begins before it.
+    // Matches that ended in the same millisecond share a page, however many: the next page begins before that time.
     for n in 31...34 { _ = bench.begin(UInt64(n), n % 2 == 0 ? 7 : 9, n % 2 == 0 ? 9 : 7, ended: n == 34 ? 60 : 50) }
     let page = try bench.matches(.history(7, before: .max, limit: 2))
     #expect(page.map(\.record.ended) == [60, 50, 50, 50])
@@ -373,7 +373,7 @@ import TicTacToe
   // MARK: tools
 
   @Test(arguments: StoreKind.allCases)
-  func `accounts are added under their numbers, all or none`(kind: StoreKind) throws {
+  func `accounts are added with their numbers, all or none`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     var accounts = [someAccount(7, "Ann"), someAccount(4, "Bob")]
     let other = try #require(Variant.allCases.first { $0 != .classic })
@@ -399,7 +399,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `several questions are answered as if one after the other`(kind: StoreKind) throws {
+  func `several questions are answered as if sequential`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     let answers = bench.store.answer([
@@ -417,7 +417,7 @@ import TicTacToe
     #expect(bench.store.answer([]).isEmpty && bench.store.apply([]).isEmpty)
   }
 
-  @Test(arguments: [StoreKind.sqlite, .postgres]) func `a closed store does nothing`(kind: StoreKind) throws {
+  @Test(arguments: [StoreKind.sqlite, .postgres]) func `a closed store refuses every call`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     bench.store.close()
     guard case .failed = bench.apply(bench.beginning(someID(1))) else { throw Bench.Unanswered() }

@@ -2,9 +2,9 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Looks at what a store holds after any run, and at what was promised during it.
+/// Checks a store's content after a run against the promises made during it.
 package struct HistoryChecker: Sendable {
-  /// A command that was answered with `ok`.
+  /// A command acknowledged with `ok`.
   package struct Acknowledged: Sendable, Hashable {
     package var m: MatchID
     package var side: Player
@@ -16,22 +16,22 @@ package struct HistoryChecker: Sendable {
     }
   }
 
-  /// What clients were answered.
+  /// The acknowledged commands.
   package var acknowledged: Set<Acknowledged> = []
-  /// The hash each client saw at each place of each log; two different ones are a broken promise.
+  /// The hash that clients saw at each place of each log; two different ones are a fault.
   package var seen: [MatchID: [Int: String]] = [:]
-  /// What is wrong.
+  /// The faults found.
   package var faults: [String] = []
 
   package init() {}
 
-  /// A client was shown a place of a log.
+  /// Records that a client was shown an event.
   package mutating func saw(_ m: MatchID, seq: Int, hash: String) {
     if let known = seen[m]?[seq], known != hash { faults.append("match \(m) seq \(seq) was seen in two versions") }
     seen[m, default: [:]][seq] = hash
   }
 
-  /// Folds every log of the store and compares.
+  /// Folds every log of the store and compares it with the record.
   package mutating func check(_ store: any MatchStore) throws {
     var tally: [Int64: [Variant: (won: Int, drawn: Int, lost: Int)]] = [:]
     let answered = Dictionary(grouping: acknowledged, by: \.m)
@@ -99,10 +99,9 @@ package struct HistoryChecker: Sendable {
     }
   }
 
-  /// Follows each player's rating from match to match: each began where the one before ended, since an account plays one
-  /// rated match at a time.
+  /// Checks that each player's ratings form a chain from match to match, as an account plays one rated match at a time.
   ///
-  /// - Parameter ends: The matches in the order in which they ended, where the clock of the store cannot say it.
+  /// - Parameter ends: The matches in the order of their ends, if the store's clock is not reliable.
   package mutating func checkRatings(_ store: any MatchStore, ends: [MatchID]? = nil) throws {
     var chains: [Int64: [Variant: [(at: Int64, change: MatchEvent.RatingChange)]]] = [:]
     let places = Dictionary((ends ?? []).enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })

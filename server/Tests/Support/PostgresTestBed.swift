@@ -4,19 +4,19 @@ import PostgresStore
 import Synchronization
 import TestSupport
 
-/// A PostgreSQL of the tests' own, by `scripts/postgres`: started when the first test wants one, ended with this process
-/// (the script ends when its standard input does).
+/// A PostgreSQL server for tests, run by `scripts/postgres`: started by the first test that needs it, ended with this process (the
+/// script ends with its standard input).
 package final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under `lock`
-  /// The one that suites share; each test has a schema of its own in it.
+  /// The server shared by all suites; each test uses a schema of its own.
   package static let shared = PostgresTestBed()
 
-  /// Where it is, or empty if it did not start.
+  /// The URL; empty if it did not start.
   package private(set) var url = ""
   private let script: Child?
   private let lock = NSLock()
   private let schemas = Mutex(0)
 
-  /// Starts one; with `tls` it has a certificate, which its URL verifies.
+  /// Starts a server; with `tls` it has a certificate, which its URL verifies.
   package init(tls: Bool = false) {
     script = try? Child(
       [repository.appending(path: "scripts/postgres").path], environment: tls ? ["POSTGRES_TLS": "1"] : [:],
@@ -29,7 +29,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     _ = try? script?.wait()
   }
 
-  /// `kill`, `start`, `stop` or `cont`, done when it returns.
+  /// Runs `kill`, `start`, `stop` or `cont`, and returns when done.
   package func order(_ order: String) throws {
     lock.lock()
     defer { lock.unlock() }
@@ -37,7 +37,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     guard answer == "done" else { throw StoreError.unusable("scripts/postgres \(order): \(answer)") }
   }
 
-  /// Starts a second one that follows; returns the URL of whichever can be written.
+  /// Starts a standby; returns the URL of whichever server is writable.
   package func makeStandby() throws -> String {
     lock.lock()
     defer { lock.unlock() }
@@ -51,19 +51,19 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     return script?.line() ?? ""
   }
 
-  /// The URL of an empty store of a test's own.
+  /// The URL of a new, empty store.
   package func freshURL() throws -> String {
     let name = schemas.withLock { number in
       number += 1
       return "t\(number)_\(ProcessInfo.processInfo.processIdentifier)"
     }
     try sql("CREATE SCHEMA \(name)")
-    // Functions of the schema go before PostgreSQL's own: see `setClock`.
+    // Functions of the schema take precedence over PostgreSQL's own: see `setClock`.
     return url + "?options=-csearch_path%3D\(name)%2Cpg_catalog"
   }
 
-  /// Sets by how much the clock of a store is ahead of PostgreSQL's. The first call must come before the store is opened, because a
-  /// prepared statement keeps the function that it found.
+  /// Sets the lead of a store's clock over PostgreSQL's. Must first be called before the store is opened, as prepared statements keep the
+  /// function they found.
   package func setClock(ahead milliseconds: Int64, at url: String) throws {
     try sql(
       """
@@ -72,7 +72,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
       """, at: url)
   }
 
-  /// Runs one statement on a connection of its own.
+  /// Runs one statement on a separate connection.
   @discardableResult package func sql(_ text: String, at url: String? = nil) throws -> [[PGValue]] {
     let connection = try PGConnection(try PGAddress(url ?? self.url))
     return try connection.run([PGStatement(once: text)()], within: 20_000).first?.rows ?? []

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that a test sets.
+/// A clock set by tests.
 package final class TestClock: Sendable {
   private let time: Mutex<Int64>
 
