@@ -3,64 +3,64 @@ import Glibc
 import Processes
 import Synchronization
 
-/// A program that a test runs. It is ended with this object, if it has not ended by then.
+/// A child process of a test. It is killed with this object if it still runs.
 ///
-/// Foundation's `Process` waits on a run loop, which the threads of swift-testing do not have, and lets its children block the
-/// signals that those threads block.
+/// Foundation's `Process` waits on a run loop, which swift-testing's threads lack, and its children inherit the signals that those
+/// threads block.
 package final class Child: Sendable {
-  /// What one of the program's streams is.
+  /// The target of one of the child's streams.
   package enum Stream: Sendable {
-    /// Nothing to read; what is written is thrown away.
+    /// /dev/null.
     case nothing
-    /// `input`, `output` or `errors` is the other end.
+    /// A pipe; `input`, `output` or `errors` is its other end.
     case pipe
-    /// A file; what is written is added at its end.
+    /// A file; output is appended.
     case file(String)
-    /// The one of the tests.
+    /// The tests' own stream.
     case ours
   }
 
-  /// What a program did that ran to its end.
+  /// The result of a child that ran to its end.
   package struct Output: Sendable {
-    /// The exit status, or minus the number of the signal that ended it.
+    /// The exit status, or the negative number of the signal that ended it.
     package let status: Int32
-    /// What it wrote to standard output.
+    /// Standard output.
     package let out: String
-    /// What it wrote to standard error.
+    /// Standard error.
     package let errors: String
   }
 
-  /// A wait that took too long.
+  /// Thrown by a wait that exceeds its time.
   package struct TookTooLong: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// The number of the process.
+  /// The process id.
   package let pid: pid_t
-  /// Writes to the program's standard input where that is a pipe; `/dev/null` otherwise.
+  /// The child's standard input if it is a pipe; `/dev/null` otherwise.
   package let input: FileHandle
-  /// Reads the program's standard output where that is a pipe; `/dev/null` otherwise.
+  /// The child's standard output if it is a pipe; `/dev/null` otherwise.
   package let output: FileHandle
-  /// Reads the program's standard error where that is a pipe; `/dev/null` otherwise.
+  /// The child's standard error if it is a pipe; `/dev/null` otherwise.
   package let errors: FileHandle
   private let end = End()
 
-  /// How the program ended, which one thread waits for.
+  /// The child's exit status, for which one thread waits.
   private final class End: @unchecked Sendable {  // `status` is used under `change`
     let change = NSCondition()
     var status: Int32?
   }
 
-  /// Starts a program, which is looked for on the PATH unless its name has a slash.
+  /// Starts a program, searched on the PATH unless its name has a slash.
   ///
   /// - Parameters:
-  ///   - environment: What differs from the environment of the tests; `nil` takes a variable out.
-  ///   - folder: Where the program begins; `nil` for the folder of the tests.
+  ///  - environment: Changes to the tests' environment; `nil` removes a variable.
+  ///  - folder: The working directory; `nil` for that of the tests.
   package init(
     _ command: [String], environment: [String: String?] = [:], folder: String? = nil, input: Stream = .nothing,
     output: Stream = .nothing, errors: Stream = .nothing
   ) throws {
-    // Whoever writes to a child that has ended is told so by write(2).
+    // Writing to a child that has ended returns an error instead of ending the tests.
     _ = Glibc.signal(SIGPIPE, SIG_IGN)
     var theirs: [Int32] = []
     defer { for descriptor in theirs { close(descriptor) } }
@@ -87,7 +87,7 @@ package final class Child: Sendable {
     Thread.detachNewThread { [end] in
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
-      // The number can belong to another process as soon as it is reaped: `signal` must know by then.
+      // The process id may be reused once the child is reaped, so `signal` must see the status by then.
       end.change.lock()
       end.status = reap(pid)
       end.change.broadcast()
@@ -97,17 +97,17 @@ package final class Child: Sendable {
 
   deinit { kill() }
 
-  /// The exit status, or minus the number of the signal that ended it; `nil` while it runs.
+  /// The exit status, or the negative number of the signal that ended it; `nil` while it runs.
   package var status: Int32? {
     end.change.lock()
     defer { end.change.unlock() }
     return end.status
   }
 
-  /// Whether it has not ended.
+  /// Whether the child still runs.
   package var isRunning: Bool { status == nil }
 
-  /// Sends a signal, unless the program has ended.
+  /// Sends a signal, unless the child has ended.
   package func signal(_ number: Int32) {
     end.change.lock()
     defer { end.change.unlock() }
@@ -116,7 +116,7 @@ package final class Child: Sendable {
 
   /// Waits for the end and returns the status.
   ///
-  /// - Throws: `TookTooLong` if the program runs for longer than so many more seconds.
+  /// - Throws: `TookTooLong` after the given number of seconds.
   @discardableResult package func wait(seconds: Double = 600) throws -> Int32 {
     let deadline = Date(timeIntervalSinceNow: seconds)
     end.change.lock()
@@ -129,13 +129,13 @@ package final class Child: Sendable {
     }
   }
 
-  /// Ends it at once, and returns when it has ended.
+  /// Kills the child and waits for its end.
   package func kill() {
     signal(SIGKILL)
     _ = try? wait()
   }
 
-  /// The next line of its output, without the line's end; `nil` after the last.
+  /// The next line of output, without its end; `nil` after the last.
   package func line() -> String? {
     var text: [UInt8] = []
     while let byte = try? output.read(upToCount: 1)?.first {
@@ -145,12 +145,12 @@ package final class Child: Sendable {
     return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
   }
 
-  /// The rest of its output, to the end.
+  /// The remaining output.
   package func rest() -> String { String(decoding: output.readDataToEndOfFile(), as: UTF8.self) }
 
   /// Runs a program to its end.
   ///
-  /// - Parameter seconds: How long it may take; then it is killed, and its status is -9.
+  /// - Parameter seconds: The time limit, after which the child is killed and its status is -9.
   package static func run(
     _ command: [String], input: String = "", environment: [String: String?] = [:], folder: String? = nil,
     seconds: Double = 900
@@ -160,7 +160,7 @@ package final class Child: Sendable {
     let limit = DispatchWorkItem { child.signal(SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: limit)
     defer { limit.cancel() }
-    // Three pipes at once: a program may fill one while another is waited for.
+    // All three pipes are handled at once: the child may fill one while another is awaited.
     let told = Mutex(Data())
     let isDone = DispatchSemaphore(value: 0)
     Thread.detachNewThread {

@@ -1,27 +1,26 @@
 import Foundation
 
-/// PostgreSQL and nodes of the match server as processes, by `scripts/cluster`, which ends them when this goes.
+/// PostgreSQL and server nodes as processes, run by `scripts/cluster`, which ends them with this object.
 package final class ClusterScript {
   private let script: Child
-  /// Where each node listens for clients, `HOST:PORT`, n1 first.
+  /// The nodes' addresses for clients, `HOST:PORT`, n1 first.
   package private(set) var nodes: [String] = []
-  /// The database's.
+  /// The database's URL.
   package private(set) var url = ""
-  /// The temporary folder, with the nodes' logs.
+  /// The temporary folder with the nodes' logs.
   package private(set) var folder = ""
 
-  /// What the script could not do.
+  /// An order that the script could not carry out.
   package struct Failed: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// Whether this machine lets each node have a network namespace of its own, so that its way to the database can be cut.
+  /// Whether each node can have its own network namespace here, so that its connection to the database can be cut.
   package static let hasNamespaces = (try? Child.run([path(of: "namespaces")]))?.status == 0
 
   private static func path(of script: String) -> String { repository.appending(path: "scripts/\(script)").path }
 
-  /// Starts them with a program; `learned` is called when the database's URL is known and before the nodes start, then with
-  /// each node's.
+  /// Starts the cluster; `learned` is called with the database's URL before the nodes start, then with each node's address.
   package init(
     server: String, nodes count: Int = 3, namespaces: Bool = false, flags: [String] = [],
     environment: [String: String] = [:], learned: (ClusterScript) -> Void = { _ in }
@@ -50,7 +49,7 @@ package final class ClusterScript {
     _ = try? script.wait()
   }
 
-  /// Gives an order, waits until it is carried out, and gives what is printed meanwhile.
+  /// Gives an order, waits until it is done, and returns its output.
   @discardableResult package func order(_ order: String) throws -> [String] {
     try script.input.write(contentsOf: Data((order + "\n").utf8))
     var printed: [String] = []
@@ -62,7 +61,7 @@ package final class ClusterScript {
     throw Failed(description: "scripts/cluster ended at \(order)")
   }
 
-  /// Of each node whether it is ready, and how many nodes live as it knows; or why it does not say.
+  /// For each node its readiness and the number of live nodes it knows, or the reason it does not answer.
   package func states() throws -> [String] {
     try nodes.indices.map { i in
       let said = try order("status n\(i + 1)")
@@ -71,7 +70,7 @@ package final class ClusterScript {
     }
   }
 
-  /// Whether each node is ready and knows all others, by what `states` says.
+  /// Whether each node is ready and knows all others, given the result of `states`.
   package func isWhole(_ states: [String]) -> Bool {
     states.allSatisfy { $0 == "ready: yes, nodes alive: \(nodes.count)" }
   }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page in real browsers: Tests/Browser drives them, and says in one line what went wrong.
+/// Tests of the page in real browsers, driven by the scripts in Tests/Browser, which report failures in one line.
 @Suite(.serialized) struct BrowserTests {
-  /// Runs a script of Tests/Browser with the match server as its last argument.
+  /// Runs a script of Tests/Browser with the match server's path as its last argument.
   private func run(_ script: String, _ arguments: String...) throws {
     let folder = TemporaryFolder()
     let errors = URL(filePath: folder.path + "/errors")
@@ -16,82 +16,82 @@ import Testing
   }
 
   @Test(.long, .needs("chromium"))
-  func `in Chromium the page's socket, files and controls work, without a network too, and no two versions mix`() throws
-  {
+  func `in Chromium the page's socket, files and controls work, also offline, and versions never mix`() throws {
     try run("frame.py", "chromium")
   }
 
   @Test(.long, .needs("firefox-esr"))
-  func `in Firefox the page's socket, files and controls work, without a network too, and no two versions mix`() throws
-  {
+  func `in Firefox the page's socket, files and controls work, also offline, and versions never mix`() throws {
     try run("frame.py", "firefox")
   }
 
   @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `in Chromium a game sounds to its end, friends play through a killed server, and what is damaged is a line`()
+  func
+    `in Chromium a game sounds to its end, friends play on after a server kill, and damaged input is reported in one line`()
     throws
   {
     try run("play.py", "chromium")
   }
 
   @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `in Firefox a game goes to its end, friends play through a killed server, and what is damaged is a line`() throws
+  func
+    `in Firefox a game is played to its end, friends play on after a server kill, and damaged input is reported in one line`()
+    throws
   {
     try run("play.py", "firefox")
   }
 
   @Test(
     .long, .needs("chromium", "convert"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `each page looks in Chromium as in the window, to one pixel, its text to two`() throws {
+  func `each page in Chromium matches the window's within one pixel, text within two`() throws {
     try run("pictures.py", "chromium")
   }
 
   @Test(
     .long, .needs("firefox-esr", "convert"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `each page looks in Firefox as in the window, to one pixel, its text to two`() throws {
+  func `each page in Firefox matches the window's within one pixel, text within two`() throws {
     try run("pictures.py", "firefox")
   }
 
   @Test(
     .long, .needs("chromium", "Xvfb", "xdotool"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `a page plays a window, a page and a bot through a killed server, and all have kept the same games`() throws {
+  func `a page plays a window, a page and a bot across a server kill, and all keep the same games`() throws {
     try run("duels.py", "chromium", "2")
   }
 
   @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `in Chromium a match survives reloads, a hidden page and the browser's Back, and addresses say what is shown`()
+  func `in Chromium a match survives reloads, hiding and Back, and addresses name the page shown`()
     throws
   {
     try run("live.py", "chromium")
   }
 
   @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `in Firefox a match survives reloads, a hidden page and the browser's Back, and addresses say what is shown`()
+  func `in Firefox a match survives reloads, hiding and Back, and addresses name the page shown`()
     throws
   {
     try run("live.py", "firefox")
   }
 
   @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `in Chromium keys, clipboard, tabs, an interrupted sound, a full store and a trap leave the game as it was`()
+  func `in Chromium keys, clipboard, tabs, interrupted sound, full storage and a crash leave the game intact`()
     throws
   {
     try run("hands.py", "chromium")
   }
 
   @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `in Firefox keys, clipboard, tabs, a full store and a trap leave the game as it was`() throws {
+  func `in Firefox keys, clipboard, tabs, full storage and a crash leave the game intact`() throws {
     try run("hands.py", "firefox")
   }
 
   @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `in Chromium two people play Infinite and Ultimate to the end, one on a phone, and load the page again`() throws
-  {
+  func `in Chromium two people, one on a phone, play Infinite and Ultimate to the end across reloads`() throws {
     try run("games.py", "chromium")
   }
 
   @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `in Firefox two people play Infinite and Ultimate to the end, one on a phone, and load the page again`() throws {
+  func `in Firefox two people, one on a phone, play Infinite and Ultimate to the end across reloads`() throws {
     try run("games.py", "firefox")
   }
 

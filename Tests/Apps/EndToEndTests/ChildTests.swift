@@ -2,32 +2,32 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How tests and programs start other programs.
+/// Tests of how tests and programs start child processes.
 @Suite struct ChildTests {
-  @Test func `a program that is started has its three streams and no other descriptor, however those were opened`()
+  @Test func `a child process inherits its three streams and no other descriptor`()
     throws
   {
-    // A library's may not be closed in children by itself.
+    // Libraries may open descriptors without the close-on-exec flag.
     let (null, high) = (open("/dev/null", O_RDONLY), Int32(200))
     #expect(dup2(null, high) == high && fcntl(high, F_GETFD) & FD_CLOEXEC == 0)
     defer { for descriptor in [null, high] { close(descriptor) } }
-    // The fourth is the folder that it reads.
+    // The fourth is the folder being read.
     #expect(try Child.run(["ls", "/proc/self/fd"]).out == "0\n1\n2\n3\n")
   }
 
-  @Test func `a program that is started blocks and ignores no signal, whatever thread starts it`() throws {
+  @Test func `a child process blocks and ignores no signal, whichever thread starts it`() throws {
     var (signals, before) = (sigset_t(), sigset_t())
     sigemptyset(&signals)
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &signals, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    // Tests ignore that a pipe is broken.
+    // The tests themselves ignore SIGPIPE.
     for (name, number) in [("TERM", SIGTERM), ("PIPE", SIGPIPE)] {
       #expect(try Child.run(["sh", "-c", "kill -\(name) $$"]).status == -number)
     }
   }
 
-  @Test func `what a program reads, writes and ends with is told apart, and none of its pipes waits for another`()
+  @Test func `a child's input, outputs and status are separate, and no pipe blocks another`()
     throws
   {
     let text = String(repeating: "a line of many\n", count: 20_000)

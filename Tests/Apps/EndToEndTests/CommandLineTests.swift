@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the program says without a window.
+/// Tests of the program's output without a window.
 @Suite(.tidy) struct CommandLineTests {
   private func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (Int32, String, String) {
     let folder = try WindowProgram.newFolder()
@@ -40,7 +40,7 @@ import Testing
     #expect(err == "")
   }
 
-  @Test("Without a display the program says so in one line and leaves with status 1")
+  @Test("Without a display the program reports it in one line and exits with status 1")
   func noDisplay() throws {
     let (status, out, err) = try run([])
     #expect(status == 1)
@@ -48,7 +48,7 @@ import Testing
     #expect(err.hasPrefix("alina: no display") && err.filter { $0 == "\n" }.count == 1)
   }
 
-  @Test("A script's mistake is named with file and line")
+  @Test("An error in a script is reported with file and line")
   func badScript() throws {
     let file = try WindowProgram.newFolder().appendingPathComponent("script")
     try Data("1s key enter\n2s jump 3\n".utf8).write(to: file)
@@ -57,7 +57,7 @@ import Testing
     #expect(err.contains("line 2: unknown command 'jump'"))
   }
 
-  @Test("A screenshot needs no display and is the same picture every time")
+  @Test("A screenshot needs no display and is always the same picture")
   func screenshot() throws {
     let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
@@ -79,7 +79,7 @@ import Testing
       try WindowProgram.shell("identify", "-format", "%wx%h", folder.appendingPathComponent("a.png").path) == "480x800")
   }
 
-  @Test("A picture that cannot be written is one line and a status of failure")
+  @Test("A picture that cannot be written is reported in one line with a failure status")
   func unwritable() throws {
     let (status, _, err) = try run(["--screenshot", "/proc/no/picture.png"])
     #expect(status == 1)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// A sound server that goes and comes while a game is played.
+/// Tests of a sound server that stops and returns during a game.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct DeviceTests {
   @Test(
@@ -63,7 +63,7 @@ struct DeviceTests {
   }
 }
 
-/// A PulseAudio server of our own with a sink that nobody hears.
+/// A PulseAudio server of the tests, with a sink without output.
 struct PulseServer {
   let environment: [String: String]
   private let child: Child
@@ -86,21 +86,21 @@ struct PulseServer {
 
   func stop() { child.kill() }
 
-  /// Runs a line of shell that asks the server, and answers what it printed.
+  /// Runs a shell command against the server and returns its output.
   private func ask(_ line: String) throws -> String {
     let settings = environment.map { "\($0)='\($1)'" }.joined(separator: " ")
     return try WindowProgram.shell("sh", "-ec", "export \(settings); \(line)")
   }
 
-  /// Adds a sink, as a device that is plugged in.
+  /// Adds a sink, like a device being plugged in.
   func plug(_ sink: String) throws { _ = try ask("pactl load-module module-null-sink sink_name=\(sink) rate=48000") }
 
-  /// Takes a sink out.
+  /// Removes a sink.
   func unplug(_ sink: String) throws {
     _ = try ask("pactl unload-module $(pactl list short modules | awk '/sink_name=\(sink)( |$)/ { print $1 }')")
   }
 
-  /// The sinks at which somebody plays.
+  /// The sinks that are being played on.
   func playing() throws -> String {
     try ask(
       "for n in $(pactl list short sink-inputs | cut -f 2); do pactl list short sinks | awk -v n=$n '$1 == n { print $2 }'; done"

@@ -8,10 +8,10 @@ import Testing
 import TicTacToe
 import Tintinnabuli
 
-/// Music beside the running game's: the signs of the help page and replays, as they sound behind the device.
+/// Tests of music besides the running game's: signs of the help page and replays, as captured from the device.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct ListeningTests {
-  /// Runs a script on the disk driver, as fast as the machine can, and returns what it sounded like.
+  /// Runs a script on SDL's disk driver, as fast as possible, and returns the recording.
   private func hear(_ lines: [String], _ arguments: [String], settings: String = "") throws -> Recording {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
@@ -29,7 +29,7 @@ struct ListeningTests {
     return try Recording(rawFloat: raw)
   }
 
-  @Test("Every sign of the help page is heard when its line is pressed, and no two sound the same")
+  @Test("Every sign of the help page sounds when its line is pressed, and no two sound alike")
   func signs() throws {
     let (count, every) = (16, 6)
     var lines: [String] = []
@@ -38,7 +38,7 @@ struct ListeningTests {
       lines += ["\(second)s key enter", "\(second + every - 1)s key down"]
     }
     lines.append("\(10 + count * every)s quit")
-    // The bed and the tone of the focus would fill every silence.
+    // The drone and the focus preview would fill the silences.
     let heard = try hear(lines, ["--scene", "help"], settings: "drone = 0\npreview = 0\n")
     var windows: [[Float]] = []
     for sign in 0..<count {
@@ -49,7 +49,7 @@ struct ListeningTests {
     for a in 0..<count {
       for b in a + 1..<count { #expect(windows[a] != windows[b], "signs \(a) and \(b) sound the same") }
     }
-    // What precedes the first press is the room after the opening's last echo.
+    // Before the first press only the reverb of the opening's last echo sounds.
     #expect(heard.peak < 0.99)
   }
 
@@ -67,7 +67,7 @@ struct ListeningTests {
     let bar = try #require(music.bars.first { $0.kind == .move && $0.ply == 3 })
     let start = Int(bar.start.rawValue)
     let offline = try Recording(rendering: record, human: nil, frames: start + 12 * 48_000)
-    // A replay lets go of what sounds before it begins.
+    // A replay first stops everything that sounds.
     let played = Array(Recording(Array(heard.samples[(13 * 96_000)..<(26 * 96_000)])).envelope.prefix(600))
     let written = Array(Recording(Array(offline.samples[(start * 2)...])).envelope.prefix(550))
     let (correlation, lag) = Recording.match(written, played, lags: 0...50)

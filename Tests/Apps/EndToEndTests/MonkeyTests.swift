@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Random hands on the real program: short here, ten thousand inputs each with `ALINA_MONKEY=1`.
+/// Random input to the real program: short by default, ten thousand inputs each with `ALINA_MONKEY=1`.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct MonkeyTests {
   private static let isLong = ProcessInfo.processInfo.environment["ALINA_MONKEY"] == "1"
@@ -19,12 +19,12 @@ struct MonkeyTests {
     + (1...12).map { "f\($0)" } + "123456789hjklmnrs+-".map { "\($0)" }
     + ["ctrl+z", "ctrl+y", "ctrl+s", "ctrl+o", "ctrl+c", "ctrl+v", "backspace", "delete"]
 
-  /// Marks that join what is before them, right-to-left, joined emoji, half a flag.
+  /// Combining marks, right-to-left text, joined emoji, half a flag.
   private static let texts = [
     "äx ", "e\u{301}", "\u{301}\u{308}", "กิ", "ש\u{5B0}ל", "ص\u{64E}ب ", "👩\u{200D}👩\u{200D}👧", "🇩", "字",
   ]
 
-  /// A folder with settings of which one line is nobody's but ours.
+  /// A folder whose settings have one line that only this test writes.
   private func newFolder() throws -> URL {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
@@ -33,7 +33,7 @@ struct MonkeyTests {
     return folder
   }
 
-  /// Nothing that is kept has come to harm.
+  /// Checks that settings and games are intact.
   private func check(_ desk: WindowProgram) throws {
     #expect(desk.complaints == "")
     #expect(desk.settings.hasPrefix(MonkeyTests.keepsake), "\(desk.settings)")
@@ -44,7 +44,7 @@ struct MonkeyTests {
     #expect(!desk.spoken.contains { $0.hasPrefix("settings") })
   }
 
-  @Test("Random scripted inputs never crash it, never lose a setting, and never click in the sound")
+  @Test("Random scripted inputs cause no crash, no lost setting and no click in the sound")
   func script() throws {
     let folder = try newFolder()
     var generator = SplitMix64(seed: 20_261_121)
@@ -66,7 +66,7 @@ struct MonkeyTests {
         default: lines.append("\(frame) key \(MonkeyTests.keys[random(MonkeyTests.keys.count)])")
         }
       }
-      // Seen or not, it ends.
+      // The script ends even if the window is hidden.
       lines += ["\(frame + 1) show", "\(frame + 24_000) quit"]
       let script = folder.appendingPathComponent("script-\(part)")
       let raw = folder.appendingPathComponent("sound-\(part).raw")
@@ -90,7 +90,7 @@ struct MonkeyTests {
     print("scripted monkey: worst click measure \(worst.click) dB at \(worst.place)")
   }
 
-  @Test("Random keys and clicks of a real keyboard and mouse never crash it and never lose a setting")
+  @Test("Random keys and clicks of a real keyboard and mouse cause no crash and no lost setting")
   func hands() throws {
     let folder = try newFolder()
     var generator = SplitMix64(seed: 4)
@@ -113,14 +113,14 @@ struct MonkeyTests {
         }
         script += "sleep 0.003\n"
       }
-      // A program that was asked to leave takes xdotool's window with it.
+      // When the program quits, xdotool's window disappears and xdotool fails.
       try? desk.run(script: script)
       guard !desk.isRunning else { continue }
       #expect(try desk.waitForExit() == 0)
       try check(desk)
       desk = try WindowProgram(["--size", "480x800"], folder: folder)
     }
-    // Everything that was pressed comes before it: pictures of a full screen take their time on a busy machine.
+    // The earlier key presses are handled before the quit; drawing large pictures takes time on a busy machine.
     let status = try desk.quit(seconds: MonkeyTests.isLong ? 900 : 90)
     #expect(status == 0)
     try check(desk)

@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Two real windows and a real server: the whole way from a click to the other side's picture and sound.
+/// Two windows and a server: tests of the whole path from a click to the other window's picture and sound.
 @Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct NetworkTests {
-  /// The match server as a program, on a free port.
+  /// The match server as a process on a free port.
   private final class Server {
     let address: String
     private let process: Child
@@ -35,7 +35,7 @@ struct NetworkTests {
     func kill() { process.kill() }
   }
 
-  /// A window at its own half of the screen, on its way to a server or finding its match again by itself.
+  /// Starts a window on its own half of the screen, with a server's address, or to find its match again by itself.
   private func desk(
     _ server: Server?, place: Int, folder: URL, recording: URL? = nil, _ more: [String] = []
   ) throws -> WindowProgram {
@@ -48,7 +48,7 @@ struct NetworkTests {
     return desk
   }
 
-  @Test("Two windows play a match; one is killed and comes back by itself; both show, save and sound the same game")
+  @Test("Two windows play a match; one is killed and reconnects by itself; both show, save and sound the same game")
   func match() throws {
     let folder = try WindowProgram.newFolder()
     let folders = try [WindowProgram.newFolder(), WindowProgram.newFolder()]
@@ -58,11 +58,11 @@ struct NetworkTests {
     var desks = try (0..<2).map { try desk(server, place: $0, folder: folders[$0], recording: recordings[$0]) }
     let x = try WindowProgram.quickMatch(desks)
     for desk in desks { try desk.wait(page: "board") }
-    let moves = [4, 0, 2, 6, 3, 5, 1]  // every threat is parried, the board fills
+    let moves = [4, 0, 2, 6, 3, 5, 1]  // every threat is parried, so that the board fills
     var game = Game()
     for (ply, cell) in moves.enumerated() {
       if ply == 3 {
-        // The one to move vanishes without a word; the other is told, and the next start finds the match by itself.
+        // The side to move is killed; its opponent is told, and its next start finds the match by itself.
         let mover = ply % 2 == 0 ? x : 1 - x
         let heard = desks[1 - mover].spoken.count
         desks[mover].killHard()
@@ -82,7 +82,7 @@ struct NetworkTests {
     }
     #expect(game.position.outcome == nil)
     try desks[1 - x].click(cell: 7)
-    // Until the other window knows, it is not its turn.
+    // Until the move has arrived, it is not the other window's turn.
     _ = try desks[x].record(moves: 8)
     try desks[x].click(cell: 8)
     for desk in desks {
@@ -98,7 +98,7 @@ struct NetworkTests {
       let frames = try desk.record(moves: 9).times.compactMap(\.frame)
       #expect(try desk.quit() == 0)
       #expect(desk.complaints == "")
-      // The killed window began a new recording; what each has heard since must be sound, and no click in it.
+      // The killed window started a new recording; each window's last recording must be audible and without clicks.
       let heard = try Recording(rawFloat: recordings[index])
       #expect(heard.level > -60 && heard.peak < 0.99)
       for frame in frames.suffix(5) {
@@ -142,7 +142,7 @@ struct NetworkTests {
     }
   }
 
-  @Test("A server that dies is waited for: the board says so, and the match goes on when it is back")
+  @Test("When the server dies the board shows that the window is reconnecting, and the match continues afterwards")
   func serverDies() throws {
     let folder = try WindowProgram.newFolder()
     let folders = try [WindowProgram.newFolder(), WindowProgram.newFolder()]
@@ -151,7 +151,7 @@ struct NetworkTests {
     let x = try WindowProgram.quickMatch(desks)
     try desks[x].click(cell: 4)
     for desk in desks { _ = try desk.record(moves: 1) }
-    // A third looks on, then begins a game of his own, which the match must leave alone.
+    // A third player watches and then starts an own game, which the match must not disturb.
     let watcher = try desk(first, place: 2, folder: WindowProgram.newFolder())
     try watcher.wait(page: "network")
     try watcher.click("guest-")
@@ -163,12 +163,12 @@ struct NetworkTests {
     let alone = try watcher.hear("Your move")
     try desks[1 - x].click(cell: 0)
     for desk in desks { _ = try desk.record(moves: 2) }
-    usleep(500_000)  // time in which the move would have brought the match back
+    usleep(500_000)  // time in which a move would wrongly bring the match back
     #expect(try watcher.quit() == 0)
     #expect(!watcher.spoken.dropFirst(alone).contains { $0.contains("watching") })
     first.kill()
     try desks[x].hear("Connection lost")
-    // A move made meanwhile shows at once, and is sent when the server is there again.
+    // A move made while disconnected is shown at once, and sent after the reconnect.
     try desks[x].click(cell: 8)
     _ = try desks[x].record(moves: 3)
     let second = try Server(in: folder, at: first.address)
@@ -177,7 +177,7 @@ struct NetworkTests {
     for desk in desks { #expect(try desk.quit() == 0) }
   }
 
-  @Test("A window that serves leaves no server behind, though it is killed")
+  @Test("The server of a window ends with it, even if the window is killed")
   func hosting() throws {
     let desk = try WindowProgram(["--scene", "network"])
     try desk.click("Host on this network")
@@ -190,7 +190,7 @@ struct NetworkTests {
     try waitFor(seconds: 10, "the server to end") { kill(Int32(server) ?? 0, 0) != 0 && errno == ESRCH ? () : nil }
   }
 
-  @Test("What the network has to say is said in the player's language, in the words of the table")
+  @Test("Network messages are shown in the player's language")
   func german() throws {
     let folder = try WindowProgram.newFolder()
     try WindowProgram.set("language = de\n", in: folder)

@@ -3,16 +3,16 @@ import Oracle
 import Records
 import TicTacToe
 
-/// What the person at the desk is out for.
+/// The aim of the simulated player.
 enum Aim {
-  /// Plays as well as can be.
+  /// Plays perfectly.
   case best
-  /// Gives the game away.
+  /// Loses as fast as possible.
   case worst
 }
 
 extension WindowProgram {
-  /// Plays the running game to its end, choosing moves by the saved file, which the program rewrites at every move.
+  /// Plays the running game to its end; chooses moves from the saved file, which the program rewrites at every move.
   func play(_ side: Player, _ aim: Aim, mark: (Int) throws -> Void) throws -> Record {
     var played = 0
     while true {
@@ -34,7 +34,7 @@ extension WindowProgram {
     let solver = Solver.shared
     if aim == .best { return solver.distanceOptimalMoves(in: position).first ?? Square(0) }
     let values = position.legalMoves.map { ($0, solver.evaluation(of: position.playing($0))) }
-    // Best for the other side: highest value for whoever moves then, and soonest.
+    // The worst move is the one whose position has the highest and quickest value for the other side.
     return values.max { ($0.1.value, -$0.1.distance) < ($1.1.value, -$1.1.distance) }?.0 ?? Square(0)
   }
 }

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Every page of the real program: by mouse at five sizes, by keyboard alone, by ear alone.
+/// Tests of every page of the real program: by mouse at five sizes, by keyboard alone, by screen reader alone.
 @Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct PagesTests {
-  /// The lines of the menu that open a page, and the page's name.
+  /// The lines of the menu that open a page, with the page's name.
   private static let lines = [
     ("New game", "new-game"), ("Play online", "network"), ("Saved games", "games"),
     ("Statistics", "statistics"), ("Help and music guide", "help"), ("Settings", "settings"),
@@ -35,7 +35,7 @@ struct PagesTests {
     try desk.click("Menu")
     try desk.click("Resign")
     try desk.wait(page: "board")
-    // Small windows have the review in the menu; beside the board it is called by what a loser wants of it.
+    // Small windows have the review in the menu; beside the board it is labelled with the loser's question.
     let controls = try waitFor(seconds: 10, "the end") { () -> [String]? in
       let words = desk.page?.controls.map(\.words) ?? []
       return words.contains("Rematch") ? words : nil
@@ -68,7 +68,7 @@ struct PagesTests {
       try desk.press("Escape")
       try desk.wait(page: "board")
     }
-    // A person, one left of Pip, whom the command line named; five minutes each.
+    // Chooses a human opponent, one step left of Pip, who was set by an option, and five minutes each.
     try desk.press("n")
     try desk.wait(page: "new-game")
     try desk.walk(to: "Opponent (Pip is the easiest, Alina never loses)", by: "Tab")
@@ -101,7 +101,7 @@ struct PagesTests {
     try desk.hear("1. X b2", after: count)
     try desk.press("ctrl+c", "Escape", "Escape")
     try desk.wait(page: "board")
-    // What was copied opens again, and so does the file.
+    // The copied game opens again, and so does the file.
     try desk.press("ctrl+v")
     try desk.wait(page: "review")
     try desk.press("Escape", "ctrl+o")
@@ -115,7 +115,7 @@ struct PagesTests {
     #expect(desk.complaints == "")
   }
 
-  @Test("A game is played to its end by ear alone: what is said is all that is known")
+  @Test("A game can be played to its end with the screen reader's lines alone")
   func ear() throws {
     let desk = try WindowProgram(["--level", "random", "--reply", "immediate", "--seed", "8"])
     try desk.park()
@@ -124,7 +124,7 @@ struct PagesTests {
     while !desk.spoken.contains(where: { line in endings.contains { line.hasPrefix($0) } }) {
       #expect(steps < 100, "the game does not end: \(desk.spoken.suffix(30))")
       guard steps < 100 else { return }
-      // Two to the right and one down come to all nine cells.
+      // Two steps to the right and one down reach all nine cells.
       let before = desk.spoken.count
       try desk.press(["Right", "Right", "Down"][steps % 3])
       steps += 1
@@ -144,7 +144,7 @@ struct PagesTests {
     #expect(try desk.quit() == 0)
   }
 
-  @Test("Settings hold at once, are kept through kill -9, and speak German when told to")
+  @Test("Settings apply at once, survive kill -9, and switch to German")
   func settings() throws {
     let folder = try WindowProgram.newFolder()
     let first = try WindowProgram(["--scene", "settings"], folder: folder)
@@ -173,7 +173,7 @@ struct PagesTests {
     #expect(try second.quit() == 0)
   }
 
-  @Test("A settings file that is none is set aside with a word, and the program goes on with defaults")
+  @Test("An invalid settings file is set aside with a notice, and defaults are used")
   func damagedSettings() throws {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
@@ -187,7 +187,7 @@ struct PagesTests {
     #expect(desk.settings.hasPrefix("# Settings of Alina"))
   }
 
-  @Test("A window that is resized lays its page out anew, and the board is played where it is now")
+  @Test("A resized window lays out its page again, and cells are clicked at their new places")
   func resize() throws {
     let desk = try WindowProgram(["--level", "person"])
     let before = try waitFor(seconds: 5, "the board") { desk.page?.controls.first { $0.words.hasPrefix("c3") } }
@@ -201,7 +201,7 @@ struct PagesTests {
     #expect(try desk.quit() == 0)
   }
 
-  @Test("A finger marks the cell it lifts from, and a dropped file opens for review")
+  @Test("A touch marks the cell where it is released, and a dropped file opens for review")
   func touch() throws {
     let folder = try WindowProgram.newFolder()
     let file = folder.appendingPathComponent("dropped.pgn")
@@ -250,13 +250,13 @@ struct PagesTests {
     #expect(try desk.quit() == 0)
   }
 
-  @Test("Listen plays games without end, and gives the board back to whoever begins one", .long)
+  @Test("Listen plays games without end until the player starts a game", .long)
   func listen() throws {
     let desk = try WindowProgram([])
     try desk.click("Menu")
     try desk.click("Watch a demo game")
     try desk.wait(page: "board")
-    // Both sides move in musical time, by themselves.
+    // Both sides move by themselves, in musical time.
     for mark in ["X", "O", "X"] { try desk.hear("\(mark) plays", after: desk.spoken.count, seconds: 30) }
     try desk.click("New game")
     try desk.click("Start")

@@ -14,7 +14,7 @@ struct Recording {
 
   init(_ samples: [Float]) { self.samples = samples }
 
-  /// Reads what the disk driver wrote: 32-bit floats.
+  /// Reads the disk driver's file of 32-bit floats.
   init(rawFloat file: URL) throws {
     let data = try Data(contentsOf: file)
     samples = data.withUnsafeBytes { bytes in
@@ -30,7 +30,7 @@ struct Recording {
     }
   }
 
-  /// The whole music of a game as `alina-score render` makes it.
+  /// Renders the whole music of a game as `alina-score render` does.
   init(rendering record: Record, human: Player? = nil, rules: String? = nil, frames: Int) throws {
     let rules = try RuleLibrary.load(rules).rules
     let rendition = Rendition(of: record, rules: rules, human: human)
@@ -46,14 +46,13 @@ struct Recording {
     return 10 * log10(max(sum / Double(max(samples.count, 1)), 1e-20))
   }
 
-  /// The first frame at which two recordings differ, `nil` when one begins with the other.
+  /// The first frame at which two recordings differ; `nil` if one is a prefix of the other.
   func firstDifference(from other: Recording) -> Int? {
     let count = min(samples.count, other.samples.count)
     return (0..<count).first { samples[$0] != other.samples[$0] }.map { $0 / 2 }
   }
 
-  /// This, as it is heard beside another recording: without the blocks of silence, three at most, that a device may play
-  /// between its opening and the game's standing behind it.
+  /// Removes the blocks of silence, at most three, that a device may play between its opening and the start of the game's sound.
   func aligned(to other: Recording, block: Int = 1_024) -> Recording {
     for start in stride(from: 0, through: 3 * 2 * block, by: 2 * block) {
       guard start < samples.count, samples[..<start].allSatisfy({ $0 == 0 }) else { break }
@@ -63,8 +62,8 @@ struct Recording {
     return self
   }
 
-  /// How far a frame stands out as a click: the peak of the second difference within ±50 ms over its 99.9 % level,
-  /// in dB; the level is at least −90 dBFS.
+  /// The click measure of a frame: the peak of the second difference within ±50 ms over its 99.9 % level, in dB; the level is at least
+  /// −90 dBFS.
   func click(at frame: Int) -> Double {
     let from = max(2, frame - 2_400)
     let to = min(frames, frame + 2_400)
@@ -78,7 +77,7 @@ struct Recording {
     return 20 * log10(max(differences[differences.count - 1], 1e-12) / level)
   }
 
-  /// Loudness over time: root mean square of 20 ms windows.
+  /// The loudness over time: root mean square of 20 ms windows.
   var envelope: [Double] {
     stride(from: 0, to: frames - 960, by: 960).map { start in
       let sum = (start * 2..<(start + 960) * 2).reduce(0.0) { $0 + Double(samples[$1]) * Double(samples[$1]) }
@@ -86,7 +85,7 @@ struct Recording {
     }
   }
 
-  /// The best correlation of two envelopes over a range of lags (windows of 20 ms), and its lag.
+  /// The best correlation of two envelopes over a range of lags (in windows of 20 ms), and its lag.
   static func match(_ a: [Double], _ b: [Double], lags: ClosedRange<Int>) -> (correlation: Double, lag: Int) {
     var best = (correlation: -1.0, lag: 0)
     for lag in lags {

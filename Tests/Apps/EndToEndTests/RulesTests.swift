@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Score rules in the real window: saved while playing, and kept in the record.
+/// Tests of score rules in a real window: a file saved during play, and the rules kept in the record.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct RulesTests {
-  @Test("A rule file saved while playing is taken up without gap or click; a bad edit is told and changes nothing")
+  @Test("A rule file saved during play applies without gap or click; an invalid edit is reported and ignored")
   func reload() throws {
     let folder = try WindowProgram.newFolder()
     let standard = try RuleLibrary.load()
@@ -37,7 +37,7 @@ struct RulesTests {
       let size = (try? FileManager.default.attributesOfItem(atPath: raw.path))?[.size] as? Int
       return (size ?? 0) / 8
     }
-    /// Waits until the window has sounded for so much longer.
+    /// Waits until the window has played for so many more seconds.
     func listen(seconds: Double) throws {
       let end = frames() + Int(seconds * 48_000)
       try waitFor(seconds: 60, "\(seconds) s of sound") { frames() >= end ? () : nil }
@@ -45,7 +45,7 @@ struct RulesTests {
     try desk.park()
     try desk.press("5")
     try listen(seconds: 1.5)
-    // Quicker notes and a smaller room: heard in the next bar, and in the sound at once.
+    // Shorter notes apply from the next bar, a smaller room at once.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let good = try RuleLibrary.load(rules.path)
     #expect(good.hash != standard.hash)
@@ -60,7 +60,7 @@ struct RulesTests {
     #expect(try desk.quit() == 0)
     let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
     #expect(record.game.moves.count == 2)
-    // The record names the file it was last heard with, which is the good one.
+    // The record names the last valid file.
     #expect(record.scoreRules == Record.ScoreRules(name: "mine.yaml", hash: good.hash))
     let heard = try Recording(rawFloat: raw)
     for moment in [changed, refused] {
@@ -70,10 +70,10 @@ struct RulesTests {
         #expect(click < 6, "a click of \(click) dB at frame \(frame), rules changed about \(moment)")
       }
     }
-    // The last block may be empty: SDL can ask for one more while the window closes the device.
+    // The last block may be empty, as SDL can request one more while the window closes the device.
     let silent = heard.samples.dropFirst(96_000).dropLast(2_048).split { $0 != 0 }.map(\.count).max() ?? 0
     #expect(silent < 128, "a gap of \(silent / 2) frames")
-    // The second move's bar is the new rules' bar.
+    // The second move's bar follows the new rules.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let second = Int(try #require(record.times[1].frame))
     let count = min(heard.frames, second + 3 * 48_000)
@@ -94,7 +94,7 @@ struct RulesTests {
     let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
     let raw = folder.appendingPathComponent("sound.raw")
-    // X gives the game away to the perfect player.
+    // X loses on purpose against the perfect player.
     try Data("3s play b1\n12s play a2\n21s play c2\n30s play a3\n60s quit\n".utf8).write(to: script)
     let desk = try WindowProgram(
       [
@@ -115,7 +115,7 @@ struct RulesTests {
     let heard = try Recording(rawFloat: raw)
     let count = min(heard.frames, rendered.frames.count)
     #expect(count > 45 * 48_000)
-    // The file has 24 bits.
+    // The file has 24 bits per sample.
     var worst: Float = 0
     for frame in 0..<count {
       let left = abs(heard.samples[2 * frame] - rendered.frames[frame].x)

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The scripts that install, build and check.
+/// Tests of the scripts that install, build and check.
 @Suite struct ScriptTests {
-  /// Writes files into a folder, by their paths in it; those in `bin` can be run.
+  /// Writes files to a folder, by relative path; those in `bin` are executable.
   private func write(_ files: [String: String], in folder: TemporaryFolder) throws {
     for (path, text) in files {
       let file = URL(filePath: folder.path).appending(path: path)
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `an import that Package.swift does not list is named with its file, line, target and what is allowed`()
+  @Test func `an import that Package.swift does not list is reported with file, line, target and the allowed imports`()
     throws
   {
     let folder = TemporaryFolder()
@@ -53,19 +53,19 @@ import Testing
         """)
   }
 
-  @Test func `this package's imports are those that Package.swift lists`() throws {
+  @Test func `this package's imports are all listed in Package.swift`() throws {
     let result = try Child.run([repository.appending(path: "scripts/imports").path])
     #expect(result.status == 0, "\(result.out)\(result.errors)")
   }
 
-  /// Installs a thing that is not there, by an apt of a shell's lines; returns what was said.
+  /// Installs a missing package with a fake apt, given as a shell script; returns the output.
   private func install(apt: String) throws -> Child.Output {
     let folder = TemporaryFolder()
     try write(
       [
         "bin/apt-get": "#!/bin/bash\n" + apt, "bin/apt-cache": "#!/bin/bash\n[ $2 = new ]",
         "bin/sudo": "#!/bin/bash\nshift; \"$@\"",
-        // Waits for nothing.
+        // Does not wait.
         "bin/sleep": "#!/bin/bash\n",
       ], in: folder)
     let script = """
@@ -78,7 +78,7 @@ import Testing
       ["bash", "-c", script], environment: ["PATH": "\(folder.path)/bin:\(path)"], folder: folder.path)
   }
 
-  @Test func `apt's lock is waited for, with a line that says who holds it`() throws {
+  @Test func `the installer waits for apt's lock and names its holder`() throws {
     let result = try install(
       apt: """
         echo "$*" >>calls
@@ -100,14 +100,14 @@ import Testing
         """)
   }
 
-  @Test func `what apt cannot install is named behind apt's own words`() throws {
+  @Test func `packages that apt cannot install are named after apt's own message`() throws {
     let result = try install(apt: "[ $1 = update ] || { echo 'E: no space left'; exit 100; }")
     #expect(result.status == 1 && result.out.isEmpty, "\(result)")
     #expect(
       result.errors == "asking apt what there is\ninstalling new\nE: no space left\nbash: apt could not install: new\n")
   }
 
-  @Test func `a server that is stopped while its page is being built takes the build with it, without a word`() throws {
+  @Test func `stopping a server also stops the build of its page, without output`() throws {
     let folder = TemporaryFolder()
     var files = [
       "bin/swift": "#!/bin/bash\ntouch \(folder.path)/builds\nexec sleep 600\n",
@@ -134,7 +134,7 @@ import Testing
     }
     server.signal(SIGINT)
     #expect(try server.wait() == -SIGINT)
-    // Comes to its end when nobody is left who could write there.
+    // Ends when no process with the pipe's other end is left.
     let said = String(decoding: server.errors.readDataToEndOfFile(), as: UTF8.self)
     #expect(said == "building the page to play on meanwhile; until it is there browsers see live boards\n")
   }

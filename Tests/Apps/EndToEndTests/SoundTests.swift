@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// What would have been heard, captured behind the device, against the offline render of the game that was saved.
+/// Tests that compare the sound captured from the device with the offline render of the saved game.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct SoundTests {
   private func savedRecord(_ desk: WindowProgram) throws -> Record {
@@ -15,12 +15,12 @@ struct SoundTests {
     try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
   }
 
-  /// Waits until so many frames of so many bytes are in a recording.
+  /// Waits until a recording has so many frames of so many bytes.
   private func wait(for frames: Int, of bytes: Int, in file: URL) throws {
     _ = try waitFor(seconds: 60, "\(frames) frames in \(file.path)") { try size(file) >= frames * bytes ? true : nil }
   }
 
-  /// Not silent, not clipped, no click at any move.
+  /// Checks that the sound is not silent, not clipped, and has no click at any move.
   private func checkHealth(_ heard: Recording, _ record: Record) {
     #expect(heard.level > -60, "silent: \(heard.level) dBFS")
     #expect(heard.peak < 0.99, "clipped: \(heard.peak)")
@@ -30,7 +30,7 @@ struct SoundTests {
     }
   }
 
-  @Test("A scripted game on the disk driver sounds sample for sample as its offline render")
+  @Test("A scripted game on the disk driver equals its offline render sample for sample")
   func script() throws {
     let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
@@ -56,7 +56,7 @@ struct SoundTests {
     print("disk driver: \(heard.frames / 48_000) s of sound in \(String(format: "%.1f", seconds)) s")
   }
 
-  @Test("A script goes on while the window is hidden and silent, and finds the game where it left it")
+  @Test("A script continues while the window is hidden and silent, with the game intact")
   func hiddenScript() throws {
     let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
@@ -77,12 +77,12 @@ struct SoundTests {
     #expect(try savedRecord(desk).game.moves.count >= 3)
   }
 
-  @Test("A game played by hand in real time sounds as its offline render: same notes at the same frames")
+  @Test("A game played in real time sounds like its offline render: same notes at the same frames")
   func realTime() throws {
     let folder = try WindowProgram.newFolder()
     let raw = folder.appendingPathComponent("sound.raw")
     let log = folder.appendingPathComponent("log")
-    // The focus preview sounds live only: without it, what is heard and what is rendered are the same.
+    // The focus preview sounds only live, so it is off for the comparison.
     try WindowProgram.set("preview = 0\n", in: folder)
     let desk = try WindowProgram(
       ["--seed", "4", "--level", "perfect", "--piano", "modal", "--latency-log", log.path],
@@ -107,7 +107,7 @@ struct SoundTests {
     print(try String(contentsOf: log, encoding: .utf8))
   }
 
-  @Test("A real PulseAudio server hears the game that is played", .needs("pulseaudio", "parec"))
+  @Test("A real PulseAudio server receives the sound of the game", .needs("pulseaudio", "parec"))
   func pulseAudio() throws {
     let folder = try WindowProgram.newFolder()
     let server = try PulseServer(folder)
@@ -122,7 +122,7 @@ struct SoundTests {
     try desk.park()
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
     let record = try desk.play(.x, .best) { try desk.press(keypad[$0]) }
-    // What is heard now is at most as far as the last downbeat.
+    // The device has played at least up to the last downbeat.
     try wait(for: 72_000 + size(raw) / 4, of: 4, in: raw)
     #expect(try desk.quit() == 0)
     recorder.kill()
@@ -131,7 +131,7 @@ struct SoundTests {
     #expect(heard.peak < 0.99)
     let count = Int(record.times.last?.frame ?? 0) + 48_000
     let rendered = try Recording(rendering: record, frames: count)
-    // The recording began before the program did, by an unknown time.
+    // The recording started before the program, by an unknown time.
     let (correlation, lag) = Recording.match(rendered.envelope, heard.envelope, lags: -50...1_000)
     #expect(correlation > 0.95, "correlation \(correlation) at \(lag * 20) ms")
     print("PulseAudio monitor against offline: envelope correlation \(correlation) at \(lag * 20) ms")

@@ -5,10 +5,10 @@ import Testing
 import TicTacToe
 import Tintinnabuli
 
-/// Whole games in the real program with a real mouse and keyboard.
+/// Tests of whole games in the real program with a real mouse and keyboard.
 @Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct WholeGamesTests {
-  /// Every mark of the game is inked on the screen, and no other.
+  /// Checks that the screen shows exactly the marks of the game.
   private func check(_ desk: WindowProgram, shows record: Record) throws {
     try desk.park()
     let wrong = { () throws -> [Int] in
@@ -17,14 +17,14 @@ struct WholeGamesTests {
         (picture.ink(cell: index) > 0.02) != (record.game.position[Square(index)] != nil)
       }
     }
-    // The last stroke takes a second to draw; a picture before that would show half of it.
+    // The last stroke takes a second to draw, and an earlier picture would show half of it.
     _ = try? waitFor(seconds: 30, "the picture") { try wrong().isEmpty ? true : nil }
     #expect(try wrong() == [])
   }
 
   @Test("A game is won with the mouse: result, players, seed and frames are in the file, the marks on the screen")
   func win() throws {
-    // The random player lets a good one win nearly always; a rematch is another try.
+    // A good player nearly always beats the random one; otherwise the test tries another seed.
     for seed in 1...5 {
       let desk = try WindowProgram(["--level", "random", "--seed", "\(seed)", "--reply", "immediate"])
       let record = try desk.play(.x, .best) { try desk.click(cell: $0) }
@@ -56,7 +56,7 @@ struct WholeGamesTests {
     let desk = try WindowProgram(["--level", "perfect", "--side", "o", "--seed", "3"])
     var focus: Int?
     let record = try desk.play(.o, .worst) { target in
-      // The first arrow shows where the focus is: the centre at first.
+      // The first arrow shows the focus, initially on the centre.
       if focus == nil {
         try desk.press("Down")
         focus = try focusedCell(desk)
@@ -68,7 +68,7 @@ struct WholeGamesTests {
       try desk.press("Return")
     }
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .normal))
-    // Replies come in musical time: slots of about a short note each after the human's downbeat, which falls when it falls.
+    // Replies come in musical time: some short notes after the human's downbeat.
     let rules = try RuleLibrary.load(nil).rules
     let frames = record.times.compactMap(\.frame)
     #expect(frames.count == record.game.moves.count && frames == frames.sorted())
@@ -88,7 +88,7 @@ struct WholeGamesTests {
     }
   }
 
-  @Test("A game survives kill -9: the next start takes it up where it was")
+  @Test("A game survives kill -9: the next start resumes it")
   func kill() throws {
     let folder = try WindowProgram.newFolder()
     let first = try WindowProgram([], folder: folder)
@@ -110,7 +110,7 @@ struct WholeGamesTests {
     #expect(try second.quit() == 0)
   }
 
-  @Test("A damaged unfinished game is set aside and the program starts all the same")
+  @Test("A damaged unfinished game is set aside, and the program starts")
   func damaged() throws {
     let folder = try WindowProgram.newFolder()
     let games = folder.appendingPathComponent("data/alina/games")
@@ -124,18 +124,18 @@ struct WholeGamesTests {
     #expect(try desk.quit() == 0)
   }
 
-  @Test("Without any sound device the game plays on, says nothing on the terminal, and leaves cleanly")
+  @Test("Without a sound device the game works, prints no message, and exits cleanly")
   func noDevice() throws {
     let desk = try WindowProgram(
       ["--level", "random", "--reply", "immediate"],
       environment: ["SDL_AUDIODRIVER": "alsa", "AUDIODEV": "no-such-device", "ALSA_CONFIG_PATH": "/dev/null"])
-    // Three marks may be made in less time than is asked for below.
+    // Without the pause three marks could be made faster than the clock checked below.
     let record = try desk.play(.x, .best) {
       usleep(100_000)
       try desk.click(cell: $0)
     }
     #expect(record.game.isOver)
-    // The stand-in clock keeps time: the score has moved on between the moves.
+    // The clock that replaces the device runs: the score has advanced between the moves.
     let frames = record.times.compactMap(\.frame)
     #expect(zip(frames, frames.dropFirst()).allSatisfy { $0 < $1 } && (frames.last ?? 0) > 4_000)
     #expect(desk.complaints == "")

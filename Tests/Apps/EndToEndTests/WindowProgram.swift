@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// The window as a person has it: an X display, the real `alina` with folders of its own, a mouse and a keyboard (xdotool).
+/// The real `alina` on an X display with its own folders, operated with a simulated mouse and keyboard (xdotool).
 final class WindowProgram {
-  /// Where the program finds settings, games and sound.
+  /// The folder of settings, games and sound.
   let folder: URL
   private let process: Child
   private let errors: URL
@@ -15,16 +15,16 @@ final class WindowProgram {
   private let controls: URL
   private(set) var window = ""
 
-  /// Whether there is a display to work on; `./test` brings one.
+  /// Whether there is a display; `./test` starts one.
   static var hasDisplay: Bool { ProcessInfo.processInfo.environment["DISPLAY"]?.isEmpty == false }
 
   static var program: URL {
     if let bin = ProcessInfo.processInfo.environment["ALINA_BIN"] { return URL(fileURLWithPath: bin + "/alina") }
-    // Beside the test bundle when `swift test` runs alone.
+    // Beside the test bundle if `swift test` runs without `./test`.
     return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("alina")
   }
 
-  /// Starts the program and waits for its window, unless it is to run by itself.
+  /// Starts the program and waits for its window, unless it runs by itself.
   init(
     _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil, isAlone: Bool = false
   ) throws {
@@ -38,7 +38,7 @@ final class WindowProgram {
       "SDL_VIDEODRIVER": "x11", "SDL_AUDIODRIVER": "dummy",
     ]
     variables.merge(environment) { $1 }
-    // Whatever the last test left the mouse on: no cell of the new window, or it would sound.
+    // Moves the mouse away from the window, where it would preview a cell.
     try WindowProgram.shell("xdotool", "mousemove", "0", "0")
     process = try Child(
       [WindowProgram.program.path, "--control-log", controls.path, "--speak-lines"] + arguments,
@@ -51,14 +51,14 @@ final class WindowProgram {
     try takeFocus()
   }
 
-  /// Writes the player's settings before the program starts, in a folder of `newFolder`.
+  /// Writes settings before the program starts, in a folder of `newFolder`.
   static func set(_ settings: String, in folder: URL) throws {
     let config = folder.appendingPathComponent("config/alina")
     try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
     try Data(settings.utf8).write(to: config.appendingPathComponent("settings"))
   }
 
-  /// Without a window manager nobody else gives the window the keyboard.
+  /// Gives the window the keyboard focus, as there is no window manager.
   private func takeFocus() throws {
     try waitFor(seconds: 10, "the window to take the focus") {
       try WindowProgram.shell("xdotool", "windowfocus", window)
@@ -66,7 +66,7 @@ final class WindowProgram {
     }
   }
 
-  /// A folder that is removed when the test ends: raw sound is 23 MB a minute.
+  /// A folder that is removed when the test ends: raw sound takes 23 MB per minute.
   static func newFolder() throws -> URL {
     guard let tidy = Tidy.now else { throw ToolFailed(description: "the suite is not .tidy") }
     let folder = TemporaryFolder()
@@ -76,16 +76,16 @@ final class WindowProgram {
 
   // MARK: - Hands
 
-  /// Clicks in the middle of a cell of the window at 1280×720.
+  /// Clicks the middle of a cell of the window at 1280×720.
   func click(cell: Int) throws {
     let (x, y) = WindowProgram.center(of: cell)
     try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(x)", "\(y)", "click", "1")
   }
 
-  /// Takes the mouse where it touches nothing.
+  /// Moves the mouse to an empty place.
   func park() throws { try WindowProgram.shell("xdotool", "mousemove", "--window", window, "1275", "300") }
 
-  /// Presses keys one after the other.
+  /// Presses keys in sequence.
   func press(_ keys: String...) throws {
     for key in keys { try WindowProgram.shell("xdotool", "key", key) }
   }
@@ -93,7 +93,7 @@ final class WindowProgram {
   /// The middle of a cell in reading order, in pixels of the window at 1280×720.
   static func center(of cell: Int) -> (x: Int, y: Int) { (495 + 145 * (cell % 3), 104 + 145 * (cell / 3)) }
 
-  /// Clicks on a cell of any of the three games.
+  /// Clicks a cell of any of the three games.
   func click(_ cell: Cell, of variant: Variant) throws {
     let (edge, side) = (3 * 145.0, Double(variant.side))
     let x = 422.5 + edge * (Double(variant.column(of: cell)) + 0.5) / side
@@ -101,17 +101,17 @@ final class WindowProgram {
     try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(Int(x))", "\(Int(y))", "click", "1")
   }
 
-  /// Puts the window at a place of its own on the screen, 0 being the leftmost.
+  /// Moves the window to a place of its own on the screen, counted from 0 at the left.
   func stand(at place: Int) throws { try WindowProgram.shell("xdotool", "windowmove", window, "\(place * 1_280)", "0") }
 
-  /// Types what a script of xdotool says, line by line.
+  /// Runs an xdotool script.
   func run(script: String) throws {
     let file = folder.appendingPathComponent("hands-\(UUID().uuidString)")
     try Data(script.utf8).write(to: file)
     try WindowProgram.shell("xdotool", file.path)
   }
 
-  /// Clicks on the control whose words begin so, once it is there; turns the wheel where it is out of sight.
+  /// Clicks the control whose label begins with `words`, once it exists; scrolls to it if needed.
   func click(_ words: String) throws {
     var looks = 0
     let control = try waitFor(seconds: 10, "'\(words)' on the page \(page?.name ?? "?")") {
@@ -122,7 +122,7 @@ final class WindowProgram {
     try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(control.x)", "\(control.y)", "click", "1")
   }
 
-  /// Presses a key until what the focus comes to is said to be so.
+  /// Presses a key until the announced focus begins with `words`.
   func walk(to words: String, by key: String = "Down") throws {
     for _ in 0..<60 {
       let count = spoken.count
@@ -135,12 +135,12 @@ final class WindowProgram {
 
   // MARK: - Ears
 
-  /// The lines a screen reader was given so far.
+  /// The lines spoken so far.
   var spoken: [String] {
     ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// Waits until a line that begins so is spoken after the first `count` lines; returns how many there are then.
+  /// Waits for a spoken line that begins with `words`, after the first `count` lines; returns the number of lines then.
   @discardableResult
   func hear(_ words: String, after count: Int = 0, seconds: Double = 15) throws -> Int {
     try waitFor(seconds: seconds, "'\(words)' to be said; last: \(spoken.suffix(3))") {
@@ -148,8 +148,8 @@ final class WindowProgram {
     }
   }
 
-  /// Begins a match between windows that are on the network page; returns which has X: the server chooses, and X's window says so. The
-  /// match has begun when the window counts the seconds.
+  /// Starts a match between windows on the network page; returns the index of the window with X, which the server chooses. The match has
+  /// started when a window shows the countdown.
   static func quickMatch(_ desks: [WindowProgram]) throws -> Int {
     for desk in desks {
       try desk.wait(page: "network")
@@ -160,11 +160,10 @@ final class WindowProgram {
     }
   }
 
-  /// How often the server could not store a move.
+  /// The number of moves the server could not store.
   var refusals: Int { spoken.count { $0.contains("cannot store this now") } }
 
-  /// What the program has saved of its newest game, once that has so many moves; until then, does what is to be done
-  /// meanwhile.
+  /// The saved record of the newest game, once it has so many moves; calls `meanwhile` while waiting.
   func record(moves: Int, seconds: Double = 60, meanwhile: () throws -> Void = {}) throws -> Record {
     try waitFor(seconds: seconds, "\(moves) moves in the file; \(spoken.suffix(5)) \(complaints)") {
       try meanwhile()
@@ -177,13 +176,13 @@ final class WindowProgram {
 
   // MARK: - Eyes
 
-  /// The open page: its name, the middle of each control and the words for it.
+  /// The open page: its name, and the middle and label of each control.
   struct Page {
     let name: String
     let controls: [(x: Int, y: Int, words: String)]
   }
 
-  /// What the program says is on the screen.
+  /// The page shown, as the program reports it.
   var page: Page? {
     guard let text = try? String(contentsOf: controls, encoding: .utf8) else { return nil }
     let lines = text.split(separator: "\n")
@@ -204,23 +203,23 @@ final class WindowProgram {
     }
   }
 
-  /// The settings as they are kept, `key = value` by line.
+  /// The settings file's content.
   var settings: String {
     (try? String(contentsOf: folder.appendingPathComponent("config/alina/settings"), encoding: .utf8)) ?? ""
   }
 
-  /// Waits until the settings file holds a line.
+  /// Waits until the settings file contains a line.
   func wait(setting line: String) throws {
     try waitFor(seconds: 10, "'\(line)' among the settings: \(settings)") {
       settings.split(separator: "\n").contains { $0 == line } ? () : nil
     }
   }
 
-  /// What is on the screen in the window's place: 8-bit RGB, 1280×720.
+  /// A picture of the window's area of the screen: 8-bit RGB, 1280×720.
   struct Picture {
     let bytes: [UInt8]
 
-    /// The share of pixels around the middle of a cell that answer a question.
+    /// The share of pixels around the middle of a cell that satisfy `isCounted`.
     func share(cell: Int, within radius: Int, _ isCounted: (_ red: Int, _ green: Int, _ blue: Int) -> Bool) -> Double {
       let (centerX, centerY) = WindowProgram.center(of: cell)
       var count = 0
@@ -233,14 +232,14 @@ final class WindowProgram {
       return Double(count) / Double(4 * radius * radius)
     }
 
-    /// The share of a cell that is inked, 0…1; marks beaten by a line are pale, paper is paler.
+    /// The share of a cell that is inked, 0…1; dimmed marks and paper are lighter.
     func ink(cell: Int) -> Double { share(cell: cell, within: 60) { r, g, b in r + g + b < 600 } }
 
-    /// The share of a cell with its corners that is red.
+    /// The share of a cell, corners included, that is red.
     func red(cell: Int) -> Double { share(cell: cell, within: 68) { r, g, _ in r > g + 80 } }
   }
 
-  /// A picture of the window.
+  /// Takes a picture of the window.
   func picture() throws -> Picture {
     let file = folder.appendingPathComponent("picture.rgb")
     try WindowProgram.shell("import", "-window", window, "-depth", "8", "rgb:\(file.path)")
@@ -249,10 +248,10 @@ final class WindowProgram {
     return Picture(bytes: bytes)
   }
 
-  /// What the program said on standard error so far.
+  /// The output on standard error so far.
   var complaints: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
-  /// Files under the folder for games, newest name last.
+  /// The files in the games folder, sorted by name.
   var games: [URL] {
     let games = folder.appendingPathComponent("data/alina/games")
     let all = (try? FileManager.default.contentsOfDirectory(at: games, includingPropertiesForKeys: nil)) ?? []
@@ -264,7 +263,7 @@ final class WindowProgram {
 
   // MARK: - Ends
 
-  /// Ctrl-Q; returns the exit status.
+  /// Presses Ctrl-Q; returns the exit status.
   func quit(seconds: Double = 20) throws -> Int32 {
     try takeFocus()
     try press("ctrl+q")
@@ -282,10 +281,10 @@ final class WindowProgram {
   struct TookTooLong: Error, CustomStringConvertible { let description: String }
   struct ToolFailed: Error, CustomStringConvertible { let description: String }
 
-  /// Runs a tool and returns what it prints.
+  /// Runs a tool and returns its output.
   @discardableResult
   static func shell(_ command: String...) throws -> String {
-    // No tool here works longer than this; one that waits for a window that is gone must not wait for ever.
+    // No tool runs longer than this, unless it waits for a window that is gone.
     let output = try Child.run(command, seconds: 20)
     guard output.status == 0 else {
       throw ToolFailed(description: "\(command.joined(separator: " ")): status \(output.status)")
@@ -294,7 +293,7 @@ final class WindowProgram {
   }
 }
 
-/// Keeps the folders of a test until it ends.
+/// Removes the folders of a test when it ends.
 final class Tidy: Sendable {
   @TaskLocal static var now: Tidy?
   let folders = Mutex<[TemporaryFolder]>([])
@@ -314,7 +313,7 @@ extension Trait where Self == Tidy.Suites {
   static var tidy: Self { Self() }
 }
 
-/// Looks again and again until something is there; the interval only says how soon it is noticed.
+/// Polls until `look` returns a value; the interval only affects how soon it is noticed.
 func waitFor<T>(seconds: Double, _ what: @autoclosure () -> String, _ look: () throws -> T?) throws -> T {
   let end = Date().addingTimeInterval(seconds)
   while Date() < end {

@@ -7,13 +7,13 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Batches") struct BatchTests {
-  /// What an engine says to these bytes: its blocks of `size` bytes, or why it ended.
+  /// The engine's answer to these bytes, as blocks of `size` bytes; throws the error that ended it.
   private func answer(_ rules: Variant, _ player: String, _ input: [UInt8]) throws -> [UInt8] {
     let (toEngine, fromEngine) = (Pipe(), Pipe())
     let server = try BatchServer(variant: rules, player: PlayerSpec(player))
     toEngine.fileHandleForWriting.write(Data(input))
     try toEngine.fileHandleForWriting.close()
-    // The blocks of these tests fit into the pipe, so that nobody waits for a reader.
+    // The blocks of these tests fit into the pipe's buffer, so writing never blocks.
     defer { try? fromEngine.fileHandleForReading.close() }
     do throws(ArenaError) {
       try server.serve(
@@ -26,31 +26,31 @@ import TicTacToe
     return Array(fromEngine.fileHandleForReading.readDataToEndOfFile())
   }
 
-  @Test func `a step marks cells row by row, and says whose turn it is and what is legal`() throws {
+  @Test func `a step marks cells row by row, and returns the turn and the legal cells`() throws {
     let bytes = try answer(.ultimate, "random", Array("games 2 1\n".utf8) + [4 * 9 + 3, 253])
     let size = 3 * 81 + 4
     try #require(bytes.count == 4 * size)
     let first = Array(bytes[2 * size..<3 * size])
-    // Row 5 from the top, column 4: the left cell of the middle row of the middle board, which sends to the left board.
+    // Row 5 from the top, column 4: the left cell of the middle row of the centre board, which selects the left board.
     #expect((0..<81).filter { first[$0] != 0 } == [39] && first[39] == 1)
     #expect((0..<81).filter { first[81 + $0] == 1 } == [27, 28, 29, 36, 37, 38, 45, 46, 47])
     #expect(Array(first.suffix(4)) == [2, 0, 39, 0])
-    // The other game waits.
+    // The other game is unchanged.
     #expect(Array(bytes[(3 * size)...]) == Array(bytes[size..<2 * size]))
   }
 
-  @Test func `ages, results and illegal steps are told`() throws {
+  @Test func `ages, results and illegal steps are reported`() throws {
     let size = 3 * 9 + 4
     let steps: [UInt8] = [0, 3, 1, 1, 4, 2]
     let bytes = try answer(.infinite, "perfect", Array("games 1 1\n".utf8) + steps)
     let blocks = (0...steps.count).map { Array(bytes[$0 * size..<($0 + 1) * size]) }
     #expect(blocks[4].last == 1 && blocks[4].dropLast() == blocks[3].dropLast())
     #expect(Array(blocks[5][18..<27]) == [1, 2, 0, 1, 2, 0, 0, 0, 0])
-    // X has the top row: nothing is legal any more.
+    // X has completed the top row, so no cell is legal.
     #expect(blocks[6][28] == 1 && blocks[6][9..<18].allSatisfy { $0 == 0 })
   }
 
-  @Test func `the player answers as it does in the arena`() throws {
+  @Test func `the player answers as in the arena`() throws {
     let size = 3 * 9 + 4
     let bytes = try answer(
       .infinite, "perfect_distance", Array("games 1 1\n".utf8) + [UInt8](repeating: 255, count: 13))
@@ -66,7 +66,7 @@ import TicTacToe
     ("", "the input ends after 1 of the 2 bytes of a step", "games 2 1\n0"),
     ("mcts:10", "this player cannot answer in a batch of infinite; allowed: random, perfect", ""),
   ])
-  func `what is wrong is told`(player: String, message: String, input: String) throws {
+  func `invalid input is reported`(player: String, message: String, input: String) throws {
     let error = #expect(throws: ArenaError.self) {
       _ = try answer(.infinite, player.isEmpty ? "random" : player, Array(input.utf8))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Bot") struct BotTests {
   @Test(arguments: [("seek", []), ("join", ["--room", "ABC234"])])
-  func `a bot tries again after a refusal that passes, and ends with one line after another`(
+  func `a bot retries after a temporary refusal, and ends with one line after a permanent one`(
     asked: String, room: [String]
   ) throws {
     let script = Support.folder.appending(path: "Fixtures/refuse.py").path

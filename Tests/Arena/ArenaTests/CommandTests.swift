@@ -55,7 +55,7 @@ import TicTacToe
     ["solve", "--position", "X1O/1X1/3 o", "--json"], ["menace", "train", "--games", "20", "--json"],
     ["menace", "show", "--json"],
   ])
-  func `every report comes as JSON`(arguments: [String]) throws {
+  func `every report is available as JSON`(arguments: [String]) throws {
     let output = try Support.run(arguments)
     #expect(output.code == 0 && output.err.isEmpty)
     #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(output.out.utf8)) }
@@ -93,7 +93,7 @@ import TicTacToe
     #expect(wrong.code == 2 && wrong.err.contains("line 2, column 1"))
   }
 
-  @Test func `a file is not overwritten unasked, and PGN needs no file of games`() throws {
+  @Test func `files are overwritten only with --force, and PGN needs no file of games`() throws {
     try Support.withFolder { folder in
       let arguments = ["run", "--x", "random", "--o", "perfect", "--games", "10", "--out", folder + "/a"]
       #expect(try Support.run(arguments).code == 0)
@@ -109,7 +109,7 @@ import TicTacToe
         #expect(analysed.out.split(separator: "\n").count == 10)
         #expect(try Support.run(["analyse", folder + file]).out.hasPrefix("random – perfect, "))
       }
-      // What is no file of ours stays what it is.
+      // Places that are not regular files are left alone.
       mkfifo(folder + "/fifo", 0o600)
       symlink(folder + "/a", folder + "/link")
       for place in ["/fifo", "/link"] {
@@ -119,7 +119,7 @@ import TicTacToe
     }
   }
 
-  @Test func `an output that takes nothing is an error`() throws {
+  @Test func `a full output device is an error`() throws {
     for arguments in [
       "run --x random --o random --json", "perft 3", "exact --x random --o random", "menace show", "--help",
     ] {
@@ -128,7 +128,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a read error is no end of a file`() throws {
+  @Test func `a read error is not taken for the end of a file`() throws {
     for arguments in ["analyse /proc/self/mem", "run --x random --o random --openings /proc/self/mem"] {
       #expect(try Support.run(arguments.split(separator: " ").map(String.init)).err.contains(": Input/output error"))
     }
@@ -148,7 +148,7 @@ import TicTacToe
     #expect(try Support.shell(closed).code == 3)
   }
 
-  @Test func `a FIFO is no file of games, of boxes, of a curve or of an engine's words`() throws {
+  @Test func `a FIFO is refused as a file of games, boxes, curves or engine output`() throws {
     try Support.withFolder { folder in
       let fifo = folder + "/fifo"
       mkfifo(fifo, 0o600)
@@ -164,9 +164,9 @@ import TicTacToe
     }
   }
 
-  @Test(.needs("prlimit"), .needs("setpriv")) func `a lack of threads ends the run with its name`() throws {
+  @Test(.needs("prlimit"), .needs("setpriv")) func `a lack of threads ends the run and is named`() throws {
     try Support.withFolder { folder in
-      // Nothing limits root; another user may not see our folders.
+      // Root has no limits, and another user may not read our folders.
       let program = try Support.copyArena(into: folder)
       let user = geteuid() == 0 ? "setpriv --reuid=54321 --regid=54321 --clear-groups" : ""
       let run = "\(program) run --x random --o random --threads 2"
@@ -175,7 +175,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a lack of descriptors ends the run with its name, never a game`() throws {
+  @Test func `a lack of descriptors ends the run and is named, and loses no game`() throws {
     try Support.withFolder { folder in
       let engines = (0..<17).map { _ in "--player 'cmd:\(Support.bot)'" }.joined(separator: " ")
       let output = try Support.shell(
@@ -187,7 +187,7 @@ import TicTacToe
     }
   }
 
-  @Test func `Ctrl-C ends a run whose engine hangs, and says how to go on`() throws {
+  @Test func `Ctrl-C ends a run with a hanging engine, and prints how to resume`() throws {
     try Support.withFolder { folder in
       let arena = try Child(
         [
@@ -196,7 +196,7 @@ import TicTacToe
         ], errors: .pipe)
       #expect(Support.eventually { FileManager.default.fileExists(atPath: folder + "/a b") })
       arena.signal(SIGINT)
-      // Without it this would take an hour.
+      // Without the interrupt this would take an hour.
       #expect(try arena.wait() == 130)
       let message = String(decoding: arena.errors.readDataToEndOfFile(), as: UTF8.self)
       let fixtures = Support.folder.appending(path: "Fixtures").path
@@ -204,7 +204,7 @@ import TicTacToe
     }
   }
 
-  @Test func `shards merged are the bytes of one machine, or it is said what is missing`() throws {
+  @Test func `merged shards equal a single run byte for byte, or the missing ones are named`() throws {
     try Support.withFolder { folder in
       for (number, players) in [
         "--x levels:3 --o levels:2 --games 40000 --openings random:2", "--x random --o random --games 100000",
@@ -219,7 +219,7 @@ import TicTacToe
             arguments + ["--shard", "\(shard)/5", "--threads", "\(shard)", "--out", shards[shard - 1]])
           #expect(output.code == 0, "\(output)")
         }
-        // One of them was killed and goes on.
+        // One shard was killed and is resumed.
         let third = try #require(FileManager.default.contents(atPath: shards[2]))
         try third.prefix(third.count / 2).write(to: URL(filePath: shards[2]))
         func merge(_ files: [String]) throws -> Support.Output {
@@ -246,12 +246,12 @@ import TicTacToe
     }
   }
 
-  /// moreutils has another program of this name.
+  /// moreutils has a different program of this name.
   private static let hasGNUParallel =
     program("parallel").flatMap { try? Child.run([$0, "--version"]) }?.out.hasPrefix("GNU parallel") == true
 
   @Test(.enabled(if: hasGNUParallel, "not installed: GNU parallel"))
-  func `shards are played by GNU parallel as the page says`() throws {
+  func `GNU parallel runs shards with the documented command`() throws {
     try Support.withFolder { folder in
       let run = "\(Support.arena) run --x levels:3 --o perfect --games 1000 --seed 7"
       let output = try Support.shell(
@@ -264,7 +264,7 @@ import TicTacToe
     }
   }
 
-  @Test func `progress is shown when asked for and never in a pipe`() throws {
+  @Test func `progress is shown on request and never in a pipe`() throws {
     let quiet = try Support.run(["run", "--x", "random", "--o", "random", "--games", "200000"])
     #expect(quiet.err.isEmpty)
     let loud = try Support.run(
@@ -329,7 +329,7 @@ import TicTacToe
     }
   }
 
-  @Test func `menace is taught in a match, saved, loaded and shown`() throws {
+  @Test func `menace is trained in a match, saved, loaded and shown`() throws {
     try Support.withFolder { folder in
       let boxes = folder + "/boxes"
       let taught = try Support.run(
@@ -351,7 +351,7 @@ import TicTacToe
 
   @Test(.long) func `scores are the same files for any number of threads and after a resume`() throws {
     try Support.withFolder { folder in
-      // Late beginnings: short music. The first game is none of the others.
+      // Positions near the end, for short music. The first game has no other distinction.
       let openings = "fen 1XO/XO1/1X1 o\nfen XOX/OOX/1X1 o\nfen XO1/OX1/3 x"
       try openings.write(toFile: folder + "/openings", atomically: true, encoding: .utf8)
       let players = [
@@ -371,7 +371,7 @@ import TicTacToe
       let scores = report["scores"] as! [[String: Any]]
       #expect(scores.flatMap { $0["choices"] as! [String] }.sorted() == ["dramatic", "first", "longest", "shortest"])
       let first = try files("1")
-      // What the report lists is what is there.
+      // The report lists exactly the existing files.
       #expect(Set(scores.flatMap { $0["files"] as! [String] }) == Set(first.keys.map { "\(folder)/1/\($0)" }))
       for (name, data) in first {
         let begins = ["pgn": "[Event ", "flac": "fLaC", "mid": "MThd", "musicxml": "<?xml", "svg": "<svg", "txt": ""]
@@ -384,7 +384,7 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // Two threads; a file that was cut off; and what an earlier run left under a name without a game now goes.
+      // Two threads and an interrupted file; files of an earlier run without a game now are removed.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)
@@ -395,7 +395,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a folder that cannot be written is refused before a game is played`() throws {
+  @Test func `an unwritable folder is refused before the first game`() throws {
     try Support.withFolder { folder in
       try Data().write(to: URL(filePath: folder + "/file"))
       for bad in ["/proc/alina", folder + "/file", folder + "/file/in"] {
@@ -416,7 +416,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a game of no moves has a score too`() throws {
+  @Test func `a game without moves has a score`() throws {
     try Support.withFolder { folder in
       let output = try Support.run([
         "run", "--x", "cmd:\(Support.misbehave) at-once", "--o", "random", "--games", "2", "--render", folder, "--json",
@@ -427,7 +427,7 @@ import TicTacToe
     }
   }
 
-  @Test func `boxes are saved as they stood when a test had its verdict`() throws {
+  @Test func `boxes are saved in the state at a test's verdict`() throws {
     try Support.withFolder { folder in
       let run = ["--x", "menace", "--o", "random", "--sprt", "elo0=0,elo1=50", "--seed", "3", "--threads", "2"]
       for games in ["20000", "4000"] {
@@ -439,7 +439,7 @@ import TicTacToe
     }
   }
 
-  @Test func `headers and games hold no path, and a run goes on where its programs are now`() throws {
+  @Test func `headers and games contain no paths, and a run resumes with its programs moved`() throws {
     try Support.withFolder { folder in
       for name in ["a", "b", "c"] {
         try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
@@ -459,7 +459,7 @@ import TicTacToe
       #expect(text.contains(#""spec":"menace:…/boxes""#))
       func cut() throws { try whole.prefix(whole.count * 2 / 3).write(to: URL(filePath: games)) }
 
-      // Not where it was, not here, not beside the file: which one is named, and what to do.
+      // The program is neither in its old place, here, nor beside the file: the error names it and the option.
       try cut()
       try FileManager.default.moveItem(atPath: folder + "/a/my-engine.py", toPath: folder + "/b/my-engine.py")
       let lost = try Support.run(["resume", games])
@@ -472,7 +472,7 @@ import TicTacToe
           == whole.prefix(text.prefix { $0 != "\n" }.utf8.count))
       #expect(try Support.games(games).games.count == 10)
 
-      // The players given again say where they are.
+      // The players given again contain the paths.
       try cut()
       let again = try Support.run([
         "resume", games, "--x", "cmd:python3 \(folder)/b/my-engine.py --book=\(folder)/a/boxes", "--o",
@@ -480,7 +480,7 @@ import TicTacToe
       ])
       #expect(again.code == 0, "\(again)")
 
-      // The same name with another content is another program.
+      // A file with the same name and other content is another program.
       try cut()
       try (engine + Data("# changed\n".utf8)).write(to: URL(filePath: folder + "/b/my-engine.py"))
       let changed = try Support.run(["resume", games, "--where", folder + "/a", "--where", folder + "/b"])

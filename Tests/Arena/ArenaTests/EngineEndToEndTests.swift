@@ -9,7 +9,7 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Engines", .serialized) struct EngineEndToEndTests {
-  @Test func `our engine answers cutechess-cli as the transcript says`() throws {
+  @Test func `our engine's dialogue with cutechess-cli matches the transcript`() throws {
     let file = Support.folder.appending(path: "Goldens/cutechess.txt")
     let golden = try String(contentsOf: file, encoding: .utf8)
     var server = try UCIServer(.simple(.perfectDistance), seed: 1)
@@ -29,7 +29,7 @@ import TicTacToe
     #expect(ours == golden)
   }
 
-  @Test func `the program answers as the library does`() throws {
+  @Test func `the program gives the library's answers`() throws {
     let golden = try String(contentsOf: Support.folder.appending(path: "Goldens/cutechess.txt"), encoding: .utf8)
     let lines = golden.split(separator: "\n")
     let input = lines.filter { $0.hasPrefix(">") }.map { String($0.dropFirst(2)) + "\n" }.joined()
@@ -52,7 +52,7 @@ import TicTacToe
     #expect(UCINotation.position(["3/3/3[PP"]) == nil && UCINotation.position([]) == nil)
   }
 
-  @Test func `our engine plays under our arena, in both seats, as its player does`() throws {
+  @Test func `our engine plays in our arena on both sides like its player`() throws {
     let command = "cmd:\(Support.arena) engine --player perfect"
     var run = try Run(
       try Support.match(command, "perfect", games: 40), threads: 2, guardExecutable: Support.arena)
@@ -92,7 +92,7 @@ import TicTacToe
     var configuration = try Support.match("random", "perfect", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     let isLate = mode == "hang" || mode == "late"
-    // Only who is late is measured: the others must have said or done it before their time is over, on any machine.
+    // Only late engines are measured; the others must act before their time is over, on any machine.
     configuration.time.moveTime = isLate ? 250 : 10_000
     try Support.withFolder { folder in
       let (bytes, report) = try Support.play(configuration, threads: 1, to: folder + "/a")
@@ -110,7 +110,7 @@ import TicTacToe
     #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
-  @Test func `a move that nobody asked for is noticed while another engine is awaited`() throws {
+  @Test func `an unsolicited move is detected while another engine is to move`() throws {
     try Support.withFolder { folder in
       try Data().write(to: URL(filePath: folder + "/said"))
       var configuration = try Support.match("random", "random", games: 2)
@@ -123,7 +123,7 @@ import TicTacToe
     }
   }
 
-  @Test(arguments: runsAll ? [1, 2] : [2]) func `no more games are played at a time than was said, over all pairings`(
+  @Test(arguments: runsAll ? [1, 2] : [2]) func `the limit of simultaneous games holds over all pairings`(
     threads: Int
   )
     throws
@@ -134,11 +134,11 @@ import TicTacToe
       for player in 0..<6 { configuration.entrants[player] = Support.misbehaving("busy \(log)") }
       configuration.time.moveTime = 60_000
       var run = try Run(configuration, threads: threads, guardExecutable: Support.arena)
-      // What was done for their names is no part of it.
+      // Output from the queries for names is not counted.
       try Data().write(to: URL(filePath: log))
       let report = try run.play()
       #expect(report.games == 30 && report.forfeits.isEmpty, "\(report.forfeits)")
-      // Engines write + and - around thinking, s and e around their lives.
+      // The engines log `+` and `-` around thinking, `s` and `e` around their lives.
       func most(_ begin: Character, _ end: Character) throws -> Int {
         var (now, most) = (0, 0)
         for letter in try String(contentsOfFile: log, encoding: .utf8) {
@@ -153,7 +153,7 @@ import TicTacToe
     }
   }
 
-  @Test(.long, arguments: ["cmd:hang", "mcts:100000000"]) func `a run that is stopped does not wait for who thinks`(
+  @Test(.long, arguments: ["cmd:hang", "mcts:100000000"]) func `a stopped run does not wait for a thinking engine`(
     name: String
   ) throws {
     try Support.withFolder { folder in
@@ -164,7 +164,7 @@ import TicTacToe
       var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
       run.output = path
       let stop = run.stop
-      // The first call for progress is soon after both games have begun; without the stop this test takes an hour.
+      // Progress is reported soon after both games have started; without the stop this test would take an hour.
       run.progress = { _ in stop.set() }
       #expect(try run.play().ending == .interrupted)
       var again = try Run(
@@ -174,7 +174,7 @@ import TicTacToe
     }
   }
 
-  @Test func `an engine is asked to quit, in its folder, with its options and its words kept`() throws {
+  @Test func `an engine runs in its folder with its options, is told to quit, and its output is kept`() throws {
     try Support.withFolder { folder in
       let words = [
         "cmd=\(Support.misbehave)", "arg=polite", "name=Polite", "dir=\(folder)", "stderr=\(folder)/log",
@@ -189,7 +189,7 @@ import TicTacToe
       let said = try String(contentsOfFile: folder + "/said", encoding: .utf8)
       #expect(said == "setoption name Hash value 7\nquit\nsetoption name Hash value 7\nquit\n")
       #expect(try String(contentsOfFile: folder + "/log", encoding: .utf8) == "x\nx\n")
-      // What it said of its moves is in the games and in the PGN.
+      // Its output about its moves is in the games and in the PGN.
       let games = try Support.games(folder + "/a").games
       #expect(games.allSatisfy { $0.notes?.reports.contains { $0?.evaluation == "-0.07/3" } == true })
       try PGNExport.write(folder + "/a", to: folder + "/pgn")
@@ -207,11 +207,11 @@ import TicTacToe
     ["cmd=x", "option.A=b\nquit"], ["cmd=x", "tc=0.0001"], ["cmd=x", "tc=1:x"], ["cmd=x", "option.=5"],
     ["cmd=x", "env.=5"],
   ])
-  func `wrong words of an engine are refused`(words: [String]) {
+  func `invalid engine options are refused`(words: [String]) {
     #expect(throws: ArenaError.self) { try EngineSettings.entrant(words, each: [], default: TimeLimit()) }
   }
 
-  @Test func `an engine has a name of a line's length, or is known by its command; any blanks stand in its lines`()
+  @Test func `an engine's name is limited to a line, and defaults to its command; its lines may contain any blanks`()
     throws
   {
     func played(_ mode: String) throws -> RunReport {
@@ -227,14 +227,14 @@ import TicTacToe
     #expect(try EngineSettings.entrant(["cmd=x", "name="], each: [], default: TimeLimit()).engine.name == nil)
   }
 
-  @Test func `a remark that is not UTF-8 costs an engine nothing`() throws {
+  @Test func `an engine's comment that is not UTF-8 is harmless`() throws {
     var configuration = try Support.match("random", "random", games: 4)
     configuration.entrants[0] = Support.misbehaving("latin")
     var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
     #expect(try run.play().forfeits.isEmpty)
   }
 
-  @Test func `moves within the margin are counted as late, with the most milliseconds, after a resume too`() throws {
+  @Test func `moves within the margin are counted as late with the largest delay, also after a resume`() throws {
     try Support.withFolder { folder in
       var configuration = try Support.match("random", "random", games: 2)
       configuration.entrants[1] = Support.misbehaving("tardy")
@@ -255,34 +255,34 @@ import TicTacToe
     }
   }
 
-  @Test func `entrants of one name are told apart by a number, in tables and records`() throws {
+  @Test func `entrants of the same name get numbers in tables and records`() throws {
     var configuration = try Support.tournament(["random", "random", "perfect"], .roundRobin, games: 2)
     configuration.entrants[2] = Support.misbehaving("at-once")
     configuration.entrants[2].engine.name = "random"
     #expect(configuration.names == ["random", "random (2)", "random (3)"])
   }
 
-  @Test func `when a test has decided, the games that are still being played are stopped`() throws {
+  @Test func `running games are stopped when a test has decided`() throws {
     var configuration = try Support.match("random", "perfect", games: 4)
-    // In the second pair of games it does not answer: only a stop ends that game before the hour is over.
+    // In the second pair it does not answer, so only a stop ends that game within the hour.
     configuration.entrants[0] = Support.misbehaving("hangs-after-b2")
     configuration.time.moveTime = 3_600_000
     configuration.openings = try Openings(lines: ["a1", "b2"], name: "lines", .classic)
-    // The first pair decides: a loss by illegal moves in both games.
+    // The first pair decides: losses by illegal moves in both games.
     configuration.sprt = SPRT(elo0: 0, elo1: 600, alpha: 0.45, beta: 0.45)
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let report = try run.play()
     #expect(report.ending == .sprt && report.games == 2)
   }
 
-  @Test(.needs("python3")) func `the bot of the examples reads positions in both ways`() throws {
+  @Test(.needs("python3")) func `the example bot reads positions in both notations`() throws {
     for position in ["startpos moves b2 a3 c3 c2", "fen 3/3/3 x moves b2 a3 c3 c2", "fen O1X/1XO/3 x"] {
       let output = try Support.run([], input: "position \(position)\ngo\nquit\n", program: Support.bot)
       #expect(output.out == "bestmove a1\n", "\(position): \(output)")
     }
   }
 
-  @Test func `an engine that was ready in time is ready however late one looks`() throws {
+  @Test func `an answer that arrived in time counts even if it is read late`() throws {
     try Support.withFolder { folder in
       let command = [Support.misbehave, "punctual", folder + "/said"]
       let process = try EngineProcess(
@@ -301,7 +301,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a run whose engines start in a folder of their own goes on with the folders that are named`() throws {
+  @Test func `a run whose engines have their own folder resumes with the folders given`() throws {
     try Support.withFolder { folder in
       let (home, games) = (folder + "/engines", folder + "/games")
       try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
@@ -321,7 +321,7 @@ import TicTacToe
     }
   }
 
-  @Test func `the value of a move is that of the best line, and no remark's`() {
+  @Test func `a move's evaluation is that of the best line and never from a comment`() {
     func evaluation(_ line: String) -> String? { EngineClient.evaluation(in: line.split(separator: " ")) }
     #expect(evaluation("info depth 9 score cp 31 pv b2") == "+0.31/9")
     #expect(evaluation("info depth 9 multipv 1 score mate -2 pv b2") == "-M2/9")
@@ -334,7 +334,7 @@ import TicTacToe
     }
   }
 
-  @Test func `our engine tells values only for players that know them`() throws {
+  @Test func `our engine reports values only for players that compute them`() throws {
     func said(_ player: String) throws -> String {
       var server = try UCIServer(PlayerSpec(player), seed: 1)
       _ = server.handle("position startpos moves b2 b1")
@@ -352,7 +352,7 @@ import TicTacToe
     #expect((50...100).contains(Int(words[at + 1]) ?? -1), "\(searched.out)")
   }
 
-  @Test func `a player outside the arena keeps to the clock of its game`() throws {
+  @Test func `a standalone player uses the clock of its game`() throws {
     try Support.withFolder { folder in
       var time = TimeLimit()
       (time.moveTime, time.clock, time.increment) = (0, 60_000, 2000)
@@ -371,17 +371,17 @@ import TicTacToe
   }
 
   @Test(arguments: ["nodes nan", "nodes 1e300", "nodes -5", "wtime nan", "wtime -5", "movetime nan", "movetime x"])
-  func `limits that are none do not end our engine`(limit: String) throws {
+  func `invalid limits do not end our engine`(limit: String) throws {
     let output = try Support.run(
       ["engine", "--player", "mcts:50"], input: "position startpos\ngo \(limit)\nquit\n")
     #expect(output.code == 0 && output.out.contains("bestmove "), "\(output)")
   }
 
   @Test(arguments: [Variant.classic, .ultimate])
-  func `our engine hears isready and stop while it searches, and keeps to its time`(variant: Variant) throws {
+  func `our engine answers isready and stop during a search, and keeps its time`(variant: Variant) throws {
     let (input, output) = (Pipe(), Pipe())
     let server = Thread {
-      // Weeks of thinking: each answer below comes from an order or from the time of `go`.
+      // Enough simulations for weeks: each answer below is caused by a command or by the time of `go`.
       var server = try? UCIServer(.mcts(.simulations(1_000_000_000_000)), seed: 1)
       server?.serve(
         input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
@@ -400,7 +400,7 @@ import TicTacToe
       }
       #expect(text.contains(line), "\(text)")
     }
-    // The answer to isready comes first.
+    // The answer to isready precedes the move.
     try say("setoption name UCI_Variant value \(variant.uciName)\nposition startpos\ngo\nisready\n")
     hear("readyok\n")
     #expect(!text.contains("bestmove"))
@@ -418,18 +418,18 @@ import TicTacToe
   }
 
   @Test(arguments: [("grandchildren", 8), ("escape", 4), ("comet", 8)])
-  func `everything an engine started dies with it, and with a killed arena`(mode: String, atLeast count: Int) throws {
-    // Fathers die, sessions are left, processes change places: what counts is that none is there in the end.
+  func `processes started by an engine end with it, and with a killed arena`(mode: String, atLeast count: Int) throws {
+    // Parents die, sessions are left, processes are replaced: none may remain in the end.
     let mark = UUID().uuidString
     var configuration = try Support.match("random", "random", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
     let report = try run.play()
     #expect(report.games == 4 && report.forfeits.isEmpty, "\(report.forfeits)")
-    // Here there is nothing to wait for: an engine's end is the end of all it started.
+    // No wait is needed here: an engine's end includes its descendants' end.
     #expect(Support.processes(marked: mark) == 0)
 
-    // Killed alone, or ended together with the guards, as `pkill alina-arena` does.
+    // Killed alone, or terminated together with the guards, as by `pkill alina-arena`.
     for isKilled in [true, false] {
       let arena = try Child(
         [
@@ -458,12 +458,12 @@ import TicTacToe
     #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
-  @Test func `a program that is not there is named`() throws {
+  @Test func `a missing program is named`() throws {
     let output = try Support.run(["run", "--x", "cmd:./no-such-engine", "--o", "random", "--games", "2"])
     #expect(output.code == 1 && output.err.contains("no-such-engine") && output.err.contains("No such file"))
   }
 
-  @Test func `resuming games of engines loses none and repeats none`() throws {
+  @Test func `resuming games of engines neither loses nor repeats any`() throws {
     try Support.withFolder { folder in
       let path = folder + "/a"
       let command = "cmd:\(Support.arena) engine --player levels:3"

@@ -9,7 +9,7 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Highlights") struct HighlightTests {
-  @Test func `the games chosen are the best ones, for any number of threads and after a resume`() throws {
+  @Test func `the best games are chosen, for any number of threads and after a resume`() throws {
     try Support.withFolder { folder in
       for (number, configuration) in try RunTests.varied().enumerated() {
         let path = "\(folder)/\(number)"
@@ -23,7 +23,7 @@ import TicTacToe
           return try run.play().highlights
         }
         let fresh = try highlights(threads: 1)
-        // From the whole file, and from a part of it with other threads.
+        // From the whole file, and from a part of it with other numbers of threads.
         #expect(try highlights(threads: 2).map(\.record) == fresh.map(\.record))
         let whole = try #require(FileManager.default.contents(atPath: path))
         try whole.prefix(whole.count * 3 / 5).write(to: URL(filePath: path))
@@ -56,7 +56,7 @@ import TicTacToe
     #expect(report.games < 1000 && report.highlights.allSatisfy { $0.game < report.games })
   }
 
-  @Test func `the choice does not depend on the order in which games are looked at`() {
+  @Test func `the choice does not depend on the order of games`() {
     var generator = SplitMix64(seed: 4)
     let games = (0..<500).map { _ -> PackedGame in
       var (position, moves) = (Position.start, [Square]())

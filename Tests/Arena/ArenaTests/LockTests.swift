@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Locks") struct LockTests {
   @Test
-  func `a file that is closed can be written by another, even while a child that was just forked has a copy of it`()
+  func `a closed file can be locked again, even while a forked child still has a copy of its descriptor`()
     throws
   {
     try Support.withFolder { folder in
@@ -13,7 +13,7 @@ import Testing
       #expect(mkfifo(entered, 0o600) == 0 && mkfifo(leave, 0o600) == 0)
       let header = try Support.match("random", "random", games: 2).headerLine
       let writer = try GameFileWriter(path, header: header)
-      // Between fork and exec the child opens two FIFOs: the first says that it is there, the second keeps it.
+      // Between fork and exec the child opens two FIFOs: the first reports that it runs, the second blocks it.
       let ended = DispatchSemaphore(value: 0)
       let spawning = Thread {
         var actions = posix_spawn_file_actions_t()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// The package in `python/`: `PYTHON` names an interpreter with the modules that its tests use.
+/// The package in `python/`; `PYTHON` names an interpreter with the modules its tests need.
 private enum Python {
   static let interpreter = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
 
@@ -23,15 +23,15 @@ private enum Python {
 }
 
 @Suite("Python") struct PythonTests {
-  /// Runs tests of `python/tests`; all of them must have run.
+  /// Runs tests of `python/tests`; none may be skipped.
   private func expectTests(_ name: String) throws {
     let result = try Python.run(["-m", "unittest", name], engine: Support.arena)
-    // unittest tells its result on the standard error.
+    // unittest reports on standard error.
     #expect(result.status == 0 && result.errors.contains("\nOK\n"), "\(result.errors.suffix(2000))")
   }
 
   @Test(.enabled(if: Python.has("numpy"), "python3 has no module numpy"))
-  func `thousands of games a call go by the rules, and what is wrong is told`() throws {
+  func `thousands of games per call follow the rules, and invalid calls are reported`() throws {
     try expectTests("test_environments.BatchTests")
     try expectTests("test_environments.AgentTests")
   }
@@ -42,5 +42,5 @@ private enum Python {
   }
 
   @Test(.enabled(if: Python.has("numpy", "pyspiel"), "python3 has no module pyspiel (open_spiel)"))
-  func `Ultimate goes as OpenSpiel says`() throws { try expectTests("test_open_spiel.OpenSpielTests") }
+  func `Ultimate agrees with OpenSpiel`() throws { try expectTests("test_open_spiel.OpenSpielTests") }
 }

@@ -9,7 +9,7 @@ import Testing
     return try run.play()
   }
 
-  @Test func `the errors of ratings are as wide as the ratings differ from seed to seed`() throws {
+  @Test func `the error margins of ratings match their spread between seeds`() throws {
     let players = ["levels:5", "levels:4", "trap", "win_block"]
     let seeds = 60
     var ratings: [[Rating]] = []
@@ -23,7 +23,7 @@ import Testing
       let mean = elos.reduce(0, +) / Double(seeds)
       let deviation = (elos.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(seeds - 1)).squareRoot()
       let claimed = ratings.reduce(0) { $0 + $1[player].error } / Double(seeds)
-      // The deviation of 60 seeds is known to 9 %; three of these are allowed.
+      // The deviation of 60 seeds is known to 9 %; three times that is allowed.
       #expect(
         (0.75...1.35).contains(claimed / (1.959_963_985 * deviation)), "\(players[player]): \(claimed), \(deviation)")
       held += ratings.count { abs($0[player].elo - mean) <= $0[player].error }
@@ -31,8 +31,8 @@ import Testing
     #expect((0.91...0.99).contains(Double(held) / Double(seeds * players.count)), "\(held)")
   }
 
-  @Test func `ratings of very uneven players are those of their results`() {
-    // In a gauntlet each pair stands alone: with half a point more for each side.
+  @Test func `ratings of very uneven players follow from their results`() {
+    // In a gauntlet each pairing is rated separately, with half a point added for each side.
     let n = 20_000
     var results = [RunReport.Result(a: 0, b: 1), RunReport.Result(a: 0, b: 2)]
     results[0].statistics.asX = Tally(wins: 1, draws: 0, losses: n - 1)
@@ -64,7 +64,7 @@ import Testing
     #expect(RunText.json(report).contains("\"elo\":0.0,") && !RunText.json(report).contains("-0.0"))
   }
 
-  @Test func `a learner that begins anew in each pairing is said to`() throws {
+  @Test func `the report says if a learner starts anew in each pairing`() throws {
     let several = try Support.tournament(["menace", "random", "perfect"], .roundRobin, games: 4)
     #expect(RunText.text(try report(of: several)).contains("menace began anew in each pairing"))
     var frozen = several
@@ -74,7 +74,7 @@ import Testing
     #expect(!RunText.text(try report(of: match)).contains("anew"))
   }
 
-  @Test func `lines of any length are read where they lie`() throws {
+  @Test func `lines of any length are read in place`() throws {
     try Support.withFolder { folder in
       let lines = [3, 0, 700_000, 1 << 20, 5, 3 << 20, 40].map { String(repeating: "x", count: $0) }
       try Data((lines.joined(separator: "\n") + "\nrest").utf8).write(to: URL(filePath: folder + "/lines"))

@@ -10,7 +10,7 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Runs") struct RunTests {
-  /// Configurations that between them use every kind of player of ours and every format.
+  /// Configurations that together use every kind of built-in player and every format.
   static func varied() throws -> [RunConfiguration] {
     var openings = try Support.match("levels:2", "win_block", games: 400, seed: 9)
     openings.openings = .random(plies: 2)
@@ -116,7 +116,7 @@ import TicTacToe
       func turned(_ result: String) -> String { line.replacing(/"result":"[^"]+"/, with: "\"result\":\"\(result)\"") }
       let others = ["1-0", "0-1", "1/2-1/2"].map(turned).filter { $0 != line }
       for other in others { try refused(unfinished.replacing(line, with: other), "line 5: the game breaks the rules") }
-      // A cell twice, a move after the end, and a game that is legal but was not played.
+      // A repeated cell, a move after the end, and a legal game that was not played.
       let moves = try #require(line.firstMatch(of: /"moves":"([a-c1-3]+)"/)).output.1
       for wrong in [moves.prefix(2) + moves.prefix(2), moves + "a1"] {
         try refused(
@@ -134,7 +134,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a file that another run writes is refused, and is free again after it`() throws {
+  @Test func `a file in use by another run is refused, and free after that run`() throws {
     try Support.withFolder { folder in
       let path = folder + "/a"
       let whole = try Support.play(try Support.match("random", "perfect", games: 20), to: path).bytes
@@ -148,7 +148,7 @@ import TicTacToe
       }
       _ = try resumed()
       #expect(FileManager.default.contents(atPath: path) == Data(whole))
-      // Nor is one that another run is about to begin.
+      // Nor is a file that another run is about to start.
       let part = folder + "/b.part"
       try Data("header".utf8).write(to: URL(filePath: part))
       let other = try #require(FileHandle(forReadingAtPath: part))
@@ -160,7 +160,7 @@ import TicTacToe
     }
   }
 
-  @Test func `the hash of a file is what the command of the page prints`() throws {
+  @Test func `the hash of a file is that printed by the documented command`() throws {
     try Support.withFolder { folder in
       let path = folder + "/a"
       _ = try Support.play(try Support.match("random", "random", games: 40_000), to: path)
@@ -200,7 +200,7 @@ import TicTacToe
       let content = GameLine.read(text)
       #expect(content?.index == index * 499_999 && content?.x == 63 && content?.o == index % 64)
       #expect(content?.game == game && content?.notes == notes && content?.start == start)
-      // The same line is a record.
+      // The line is also a valid record.
       let record = try? Record(jsonLine: String(decoding: text, as: UTF8.self))
       #expect((record?.game.moves == moves) || ending != .normal || start != .start)
     }
@@ -216,7 +216,7 @@ import TicTacToe
     full.sprt = try SPRT("elo0=-1.5,elo1=3,model=trinomial")
     full.time.clock = 1000
     full.date = "2026.11.21"
-    // All but the folder, which is no part of it.
+    // Everything except the folder, which the header omits.
     let read = try RunConfiguration(headerLine: full.headerLine)
     #expect(read.differences(from: full).isEmpty && read.headerLine == full.headerLine)
     full.entrants[0].spec = full.entrants[0].spec.portable
@@ -226,7 +226,8 @@ import TicTacToe
     #expect(throws: ArenaError.self) { try RunConfiguration(headerLine: full.headerLine) }
   }
 
-  @Test(arguments: Variant.allCases) func `the start of the rules is an opening too`(variant: Variant) throws {
+  @Test(arguments: Variant.allCases) func `the rules' start position is accepted as an opening`(variant: Variant) throws
+  {
     let lines = ["startpos", variant == .ultimate ? "e5" : "b2"]
     var configuration = try Support.match("random", "random", games: 8)
     configuration.variant = variant
@@ -239,8 +240,8 @@ import TicTacToe
     }
   }
 
-  @Test func `after a run was closed nothing is handed out, though it is stopped in the middle of a batch`() throws {
-    // One pairing learns: its games come after as many batches of the other's.
+  @Test func `a closed run delivers no further games, even if stopped within a batch`() throws {
+    // One pairing learns: its games come after as many batches of the other pairing's.
     let configuration = try Support.tournament(["random", "win_block", "menace"], .roundRobin, games: 40_000)
     let stop = StopSignal()
     let players = try Players(configuration, threads: 1, guardExecutable: "", stop: stop)
@@ -259,7 +260,7 @@ import TicTacToe
     #expect(taken == [0..<GameBatch.size])
   }
 
-  @Test func `PGN is made of every game and reads back`() throws {
+  @Test func `PGN contains every game and is read back`() throws {
     try Support.withFolder { folder in
       for (number, configuration) in try RunTests.varied().enumerated() {
         let path = "\(folder)/\(number)"
@@ -270,14 +271,14 @@ import TicTacToe
         #expect(records.count == report.games)
         #expect(records.filter { $0.resultToken == "1-0" }.count == report.bySeat.wins)
         #expect(records[0][player: .x] == configuration.names[0] || configuration.format != .match)
-        // The quick way to write them is the slow one's text.
+        // The fast export writes the same text as the slow one.
         #expect(text == records.map { $0.text + "\n" }.joined())
         #expect(records.map { $0.game.moves } == (try Support.games(path)).games.map(\.game.moves))
       }
     }
   }
 
-  @Test func `a table plays what its player would`() throws {
+  @Test func `a move table plays like its player`() throws {
     for spec in ["random", "win_block", "trap", "levels:2", "levels:5"] {
       let player = try #require(try PlayerSpec(spec).memoryless())
       let table = DistributionTable(player)
@@ -343,7 +344,7 @@ import TicTacToe
     #expect(!drawing.svg.contains("nan,") && !drawing.svg.contains(",nan") && !drawing.svg.contains("inf"))
   }
 
-  @Test func `matchboxes are saved, loaded and go on learning the same`() throws {
+  @Test func `saved and loaded matchboxes continue learning identically`() throws {
     try Support.withFolder { folder in
       var whole = MenaceTraining(Menace())
       whole.train(against: [SimpleOpponent.random], games: 400, seed: 5, measuringEvery: 400)
@@ -369,7 +370,7 @@ import TicTacToe
   }
 
   @Test(arguments: ["-1", "1.5", "\"4\"", "4294967300", "1000001"])
-  func `a wrong number of beads is refused with its box and move`(beads: String) throws {
+  func `an invalid number of beads is refused with its box and move`(beads: String) throws {
     try Support.withFolder { folder in
       let text = MatchboxFile.text(of: Menace()).replacing(
         "\"3/3/3 x\":{\"a3\":4", with: "\"3/3/3 x\":{\"a3\":\(beads)")
@@ -408,12 +409,12 @@ import TicTacToe
   }
 
   @Test(arguments: ["levels:6", "perfect", "trap"])
-  func `adaptive holds those that cannot lose`(name: String) throws {
+  func `adaptive draws with players that cannot lose`(name: String) throws {
     let score = try adaptiveScore(against: name)
     #expect(score >= 0.45, "\(name): \(score)")
   }
 
-  /// The mean score of games 201–2,200.
+  /// The mean score of games 201 to 2,200.
   private func adaptiveScore(against name: String) throws -> Double {
     try Support.withFolder { folder in
       _ = try Support.play(try Support.match("adaptive", name, games: 2200, seed: 4), to: folder + "/a")
@@ -423,12 +424,12 @@ import TicTacToe
     }
   }
 
-  @Test func `tree search finds what must be found and is a function of its seed`() throws {
+  @Test func `tree search finds forced moves and is a function of its seed`() throws {
     for position in Solver.positions where position.outcome == nil {
       let wins = position.winningSquares(for: position.turn)
       guard !wins.isEmpty, position.ternaryKey % 7 == 0 else { continue }
       var generator = SplitMix64(seed: 1)
-      // Another move may win as surely, only later.
+      // Another move may win as certainly, but later.
       let square = MonteCarloSearch().bestMove(in: position, simulations: 1000, using: &generator)
       #expect(Solver.shared.valuePreservingMoves(in: position).contains(square), "\(position.notation)")
     }

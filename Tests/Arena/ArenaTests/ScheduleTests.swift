@@ -8,7 +8,7 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Schedules") struct ScheduleTests {
-  @Test func `everyone meets everyone with both seats equally often`() throws {
+  @Test func `in a round robin each pair plays equally often on both sides`() throws {
     try Support.withFolder { folder in
       let names = ["random", "perfect", "win_block", "trap", "levels:1"]
       let report = try Support.play(try Support.tournament(names, .roundRobin, games: 6), to: folder + "/a").report
@@ -23,7 +23,7 @@ import TicTacToe
     }
   }
 
-  @Test func `nobody meets twice in a Swiss tournament, and everyone has at most one bye`() throws {
+  @Test func `in a Swiss tournament no pair meets twice, and each player has at most one bye`() throws {
     for count in 2...9 {
       for rounds in 1...(count % 2 == 0 ? count - 1 : count) {
         var configuration = try Support.tournament(
@@ -39,7 +39,7 @@ import TicTacToe
     }
   }
 
-  @Test func `nobody meets twice whatever the results are, to the last possible round and 64 players`() throws {
+  @Test func `no pair meets twice for any results, up to the last possible round and 64 players`() throws {
     for count in Array(2...17) + [24, 31, 32, 63, 64] {
       let most = count % 2 == 0 ? count - 1 : count
       for rounds in Set([1, most / 2, most / 2 + 1, most - 1, most]) where (1...most).contains(rounds) {
@@ -47,7 +47,7 @@ import TicTacToe
           var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
           var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
           configuration.rounds = rounds
-          // The strong win, or all is chance, or all is drawn: three ways to crowd the standings.
+          // Strong players win, or results are random, or all games are drawn: three ways to tie the standings.
           func points(_ pairing: Pairing) -> Int {
             seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
           }
@@ -71,7 +71,8 @@ import TicTacToe
     }
   }
 
-  @Test func `neighbours in the standings meet if they have not, and the last without a bye has it`() throws {
+  @Test func `neighbours in the standings meet if they have not yet, and the last player without a bye gets it`() throws
+  {
     var configuration = try Support.tournament(.init(repeating: "random", count: 7), .swiss, games: 2)
     configuration.rounds = 3
     var schedule = Schedule(configuration)
@@ -84,14 +85,14 @@ import TicTacToe
     let second = try #require(following)
     #expect(
       second.pairings == [Pairing(a: 0, b: 2), Pairing(a: 4, b: 6), Pairing(a: 1, b: 3)] && schedule.byes == [5, 6])
-    // Buchholz: the sum of the opponents' points, byes counting nothing.
+    // Buchholz: the sum of the opponents' points, without byes.
     schedule.finish(second, doubledPoints: [4, 2, 2])
     #expect(schedule.points == [8, 2, 4, 2, 6, 4, 6])
     #expect(schedule.buchholz(0) == 6 && schedule.buchholz(5) == 6 && schedule.buchholz(6) == 6)
   }
 
-  @Test func `a round is found exactly when there is one, and it is the first in order`() {
-    /// Tries everything.
+  @Test func `a round is found exactly if one exists, and it is the first in order`() {
+    /// Exhaustive search.
     func firstRound(_ graph: MeetingGraph, _ order: [Int]) -> [[Int]]? {
       guard let player = order.first else { return [] }
       for other in order.dropFirst() where graph.contains(player, other) {
@@ -107,7 +108,7 @@ import TicTacToe
       let count = 2 * (1 + generator.below(5))
       var graph = MeetingGraph(complete: count)
       let rounds = MeetingGraph.allRounds(count)
-      // Pairs are taken out one by one, not by whole rounds: any graph comes up.
+      // Pairs are removed individually rather than by rounds, so that any graph can occur.
       let keep = 1 + generator.below(9)
       for a in 0..<count {
         for b in a + 1..<count where generator.below(10) >= keep {
@@ -133,11 +134,11 @@ import TicTacToe
     #expect((500...3500).contains(found))
   }
 
-  @Test func `points are whole numbers, so that equals are equal and Buchholz decides`() throws {
+  @Test func `points are integers, so that ties are exact and Buchholz breaks them`() throws {
     var configuration = try Support.tournament(.init(repeating: "random", count: 6), .swiss, games: 20)
     configuration.rounds = 2
     var schedule = Schedule(configuration)
-    // 7 + 11½ points are as many as 10 + 8½, which sums of their twentieths are not.
+    // 7 + 11½ points equal 10 + 8½, unlike their sums in floating-point twentieths.
     for doubled in [[14, 20, 40], [28, 17, 0]] {
       let next = schedule.next()
       schedule.finish(try #require(next), doubledPoints: doubled)
@@ -147,12 +148,12 @@ import TicTacToe
     #expect(schedule.standings == [4, 5, 1, 0, 2, 3])
   }
 
-  @Test func `a knockout plays its games, ends with one winner who is first, and goes on where it is level`() throws {
+  @Test func `a knockout has one winner, ranked first, and extends tied matches`() throws {
     for count in 2...9 {
       let drawn = try Support.tournament(.init(repeating: "perfect", count: count), .knockout, games: 4)
       var run = try Run(drawn, threads: 2, guardExecutable: Support.arena)
       var report = try run.play()
-      // Perfect players only draw: two pairs and four more, then the first entrant wins.
+      // Perfect players always draw: two pairs and four more, then the seed decides.
       #expect(report.knockout.count == count - 1)
       #expect(report.knockout.allSatisfy { $0.pairs == 6 && $0.bySeed && $0.winner == min($0.pairing.a, $0.pairing.b) })
       #expect(report.knockout.last?.winner == 0)
@@ -165,7 +166,7 @@ import TicTacToe
           guardExecutable: Support.arena)
         report = try run.play()
         #expect(report.knockout.count == count - 1 && report.knockout.allSatisfy { $0.pairs >= 3 })
-        // The champion is first, who lost to it second, and who was out earlier is behind.
+        // The champion is first, its last opponent second, and earlier losers follow.
         let final = try #require(report.knockout.last)
         let order = report.standings.map(\.player)
         #expect(order[0] == final.winner && order[1] == final.pairing.a + final.pairing.b - (final.winner ?? 0))
@@ -184,7 +185,7 @@ import TicTacToe
     "cmd:'a",
     "perfect:1", "", "adaptive:2", "cmd:a\\",
   ])
-  func `a wrong player is refused`(name: String) {
+  func `an invalid player is refused`(name: String) {
     #expect(throws: ArenaError.self) { try PlayerSpec(name) }
   }
 
@@ -205,7 +206,7 @@ import TicTacToe
   @Test(arguments: [
     ["a4"], ["b2 b2"], ["fen 4/3/3 x"], ["b2 a1 b1 a2 b3"], [], ["# only"], ["fen XXX/OO1/3 o"],
   ])
-  func `wrong openings are refused`(lines: [String]) {
+  func `invalid openings are refused`(lines: [String]) {
     #expect(throws: ArenaError.self) { try Openings(lines: lines, name: "list") }
   }
 

@@ -16,13 +16,13 @@ import Testing
     return root
   }()
 
-  @Test func `the trinomial golden comes out`() throws {
+  @Test func `the trinomial results match the golden file`() throws {
     let golden = StatisticsTests.facts["sprt_golden"] as! [String: Any]
     func value(_ name: String) -> Double { (golden[name] as! NSNumber).doubleValue }
     var statistics = PairingStatistics()
     statistics.asX = Tally(wins: Int(value("W")), draws: Int(value("D")), losses: Int(value("L")))
     let test = try SPRT("elo0=\(value("elo0")),elo1=\(value("elo1")),alpha=0.05,beta=0.05,model=trinomial")
-    // The golden one is the normal approximation; so many games are near it.
+    // The golden value is the normal approximation, which is close for so many games.
     #expect(abs(test.llr(statistics) - value("llr")) < 0.01)
     let bounds = golden["bounds"] as! [Double]
     #expect(abs(test.bounds.lower - bounds[0]) < 1e-12 && abs(test.bounds.upper - bounds[1]) < 1e-12)
@@ -67,7 +67,7 @@ import Testing
     }
     #expect(abs(low - Elo.of(score: 0.5 - half)) < 1e-9)
     #expect(abs(high - Elo.of(score: 0.5 + half)) < 1e-9)
-    // σ² of a pair is 1/16·(…); normalised Elo of a zero score is zero, of one σ per game 800/ln 10.
+    // σ² of a pair is 1/16·(…); the normalised Elo of zero difference is 0, of one σ per game 800/ln 10.
     #expect(estimate.normalisedElo(gamesPerObservation: 2) == 0)
     let skewed = Estimate(counts: [0, 0, 50, 0, 50])
     let expected = 0.25 / (0.0625 * 2).squareRoot() * 800 / log(10)
@@ -85,7 +85,7 @@ import Testing
     #expect(low > wide)
   }
 
-  @Test func `no tally prints nan or inf, and one-sided ones print bounds`() throws {
+  @Test func `tallies never print nan or inf, and one-sided ones print bounds`() throws {
     let test = try SPRT("elo0=0,elo1=20")
     for wins in [0, 1, 2, 1000] {
       for draws in [0, 1, 1000] {
@@ -116,13 +116,13 @@ import Testing
     #expect(Estimate(counts: [0, 0, 100]).eloText.hasPrefix("≥ +"))
   }
 
-  @Test func `the ratio is that of the likeliest distributions, found by trying`() throws {
+  @Test func `the likelihood ratio is that of the most likely distributions, found by search`() throws {
     let test = try SPRT("elo0=-20,elo1=35")
     for counts in [[0, 0, 0, 5, 1], [3, 10, 40, 12, 4], [0, 0, 100, 4, 0], [1, 0, 0, 0, 0], [7, 1, 0, 9]] {
       let weights = counts.map { $0 > 0 ? Double($0) : 1e-3 }
       let total = weights.reduce(0, +)
       let scores = counts.indices.map { Double($0) / Double(counts.count - 1) }
-      /// Climbs from any distribution with the mean to the likeliest: mass moves among three cells, which keeps the mean.
+      /// Climbs to the most likely distribution with the given mean by moving mass among three cells, which keeps the mean.
       func likeliest(_ mean: Double) -> Double {
         var (low, high) = (-1 / (1 - mean) + 1e-12, 1 / mean - 1e-12)
         func sum(_ t: Double) -> Double {
@@ -137,22 +137,22 @@ import Testing
       let expected = likeliest(Elo.score(of: 35)) - likeliest(Elo.score(of: -20))
       #expect(abs(test.llr(counts: counts) - expected) < 1e-6 * max(1, abs(expected)), "\(counts)")
     }
-    // Six pairs decide nothing.
+    // Six pairs decide no test.
     var few = PairingStatistics()
     few.pentanomial = [0, 0, 0, 5, 1]
     #expect(try SPRT("elo0=0,elo1=10").verdict(few) == .inconclusive)
   }
 
-  @Test func `the normalised ratio is that of the likeliest distributions, found by trying`() throws {
+  @Test func `the normalised likelihood ratio is that of the most likely distributions, found by search`() throws {
     let test = try SPRT("elo0=-10,elo1=40,model=normalised")
     for counts in [[12, 60, 20], [300, 500, 260], [2, 9, 5]] {
       let weights = counts.map(Double.init)
-      /// The best of all distributions of three scores with (mean − ½)/deviation as the difference says.
+      /// The best of all distributions of three scores for which (mean − ½)/deviation matches the difference.
       func likeliest(_ elo: Double) -> Double {
         let aim = elo / (800 / log(10)) * 2.0.squareRoot()
         var best = -Double.infinity
         for step in 1..<40_000 {
-          // Σ = the chances of 0 and 1; their difference is twice the mean over ½.
+          // Σ = the chances of 0 and 1; their difference is twice the excess of the mean over ½.
           let decided = Double(step) / 40_000
           let mean = aim * (decided / (4 * (1 + aim * aim))).squareRoot()
           let (low, high) = (decided / 2 - mean, decided / 2 + mean)
@@ -164,7 +164,7 @@ import Testing
       let expected = likeliest(40) - likeliest(-10)
       #expect(abs(test.llr(counts: counts) - expected) < 1e-3 * max(1, abs(expected)), "\(counts)")
     }
-    // In a hundred level pairs nothing says that one side is better, nor that it is not.
+    // A hundred level pairs are no evidence for either hypothesis.
     #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
     for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (20, \.h0)] {
       let sprt = SPRT(elo0: 0, elo1: 20, model: .normalised)
@@ -179,14 +179,15 @@ import Testing
   }
 
   @Test(arguments: [(0.0, 300.0), (200, 300), (-1000, -900)])
-  func `a normalised test of wide bounds takes the one that the games are nearer to`(bounds: (Double, Double)) throws {
+  func `a normalised test with wide bounds accepts the hypothesis nearer to the games`(bounds: (Double, Double)) throws
+  {
     let test = SPRT(elo0: bounds.0, elo1: bounds.1, model: .normalised)
     #expect(test.llr(counts: [500, 300, 150, 40, 10]) < 0 || bounds.1 < 0)
     #expect(test.llr(counts: [10, 40, 150, 300, 500]) > 0)
   }
 
-  @Test func `each model is simulated with the scores that it counts`() throws {
-    // Level pairs alone: what decides is how many scores are counted.
+  @Test func `each model is simulated with its own scores`() throws {
+    // With level pairs only, the number of counted scores decides.
     func pairs(_ model: String) throws -> Int {
       let test = try SPRT("elo0=0,elo1=50,model=\(model)")
       return SPRTSimulation(test, pairs: [0, 0.2, 0.4, 0.3, 0.1]).run(20, seed: 3, limit: 100_000).pairs
@@ -199,10 +200,10 @@ import Testing
     #expect(level.h0 == 1 && level.pairs == needed)
   }
 
-  @Test(arguments: [(0.04, 0.0), (0.5, 0.2)]) func `a test errs about as often as it says`(
+  @Test(arguments: [(0.04, 0.0), (0.5, 0.2)]) func `a test's error rate is about the nominal one`(
     share: (plus: Double, minus: Double)
   ) throws {
-    // Pairs of 1½ and ½ points, else 1; the truth is one of the two bounds.
+    // Pairs score 1½, ½ or 1; the true difference is one of the two bounds.
     let truth = Elo.of(score: 0.5 + 0.25 * (share.plus - share.minus))
     for test in [SPRT(elo0: 0, elo1: truth), SPRT(elo0: truth, elo1: truth + 10)] {
       let simulated = SPRTSimulation(test, pairs: [0, share.minus, 1 - share.plus - share.minus, share.plus, 0])
@@ -213,18 +214,18 @@ import Testing
     }
   }
 
-  @Test func `joint ratings are those of the pairings where there is one, and add up`() throws {
+  @Test func `joint ratings equal pairwise ones for a single pairing, and add up`() throws {
     var one = RunReport.Result(a: 0, b: 1)
     one.statistics.asX = Tally(wins: 600, draws: 200, losses: 200)
     let two = Rating.joint([one], players: 2)
     #expect(abs(two[0].elo - two[1].elo - Elo.of(score: 700.5 / 1001)) < 1e-6 && abs(two[0].elo + two[1].elo) < 1e-9)
-    // Never beaten is finite; nobody played is nothing.
+    // An unbeaten player's rating is finite; without games there is none.
     one.statistics.asX = Tally(wins: 10, draws: 0, losses: 0)
     let never = Rating.joint([one], players: 3)
     #expect(never[0].elo.isFinite && never[0].elo - never[1].elo > 300 && !never[2].error.isFinite)
   }
 
-  @Test func `the 95 % interval of the Elo difference holds the truth in 93–97 of 100 runs`() throws {
+  @Test func `the 95 % interval of the Elo difference contains the truth in 93–97 of 100 runs`() throws {
     let levels = [4, 3].compactMap { Level(number: $0) }
     let truth = Elo.of(score: ExactMatch(a: levels[0], b: levels[1]).score.double)
     let runs = amount("COVERAGE", quick: 100, all: 500)
@@ -241,7 +242,7 @@ import Testing
     "", "elo0=0", "elo0=5,elo1=5", "elo0=9,elo1=5", "elo0=0,elo1=x", "elo0=0,elo1=nan", "elo0=0,elo1=5,alpha=0",
     "elo0=0,elo1=5,alpha=0.5", "elo0=0,elo1=5,model=binomial", "elo0=0,elo1=5,gamma=1", "elo0=0,elo1=2000", "elo0",
   ])
-  func `a wrong test is refused`(text: String) {
+  func `an invalid test is refused`(text: String) {
     #expect(throws: ArenaError.self) { try SPRT(text) }
   }
 
@@ -265,7 +266,7 @@ import Testing
 }
 
 @Suite("Exact numbers") struct ExactTests {
-  @Test func `big numbers add, subtract, multiply and divide as small ones do`() {
+  @Test func `big numbers add, subtract, multiply and divide like small ones`() {
     var generator = SplitMix64(seed: 44)
     for _ in 0..<2000 {
       let a = UInt64(UInt32.random(in: 0...(.max), using: &generator))
@@ -285,7 +286,7 @@ import Testing
     #expect("\(BigNatural.commonDenominator(of: [4, 6, 10, 60]))" == "60")
   }
 
-  @Test func `exact results are the fractions of the facts, mean plies included`() throws {
+  @Test func `exact results equal the reference fractions, mean plies included`() throws {
     let standard = StatisticsTests.facts["standard"] as! [String: Any]
     let results = standard["exact_match_results"] as! [String: [String: Any]]
     #expect(results.count == 9)
@@ -295,7 +296,7 @@ import Testing
       let x = try #require(try PlayerSpec(names[0]).memoryless())
       let o = try #require(try PlayerSpec(names[1]).memoryless())
       let seating = ExactMatch.Seating(x: x, o: o)
-      // The facts keep a common denominator here and there: compare the values as fractions.
+      // The reference sometimes keeps a common denominator, so fractions are compared by value.
       for (ours, key) in [
         (seating.xWin, "x_win"), (seating.draw, "draw"), (seating.oWin, "o_win"), (seating.meanPlies, "mean_plies"),
       ] {
@@ -306,7 +307,7 @@ import Testing
     }
   }
 
-  @Test func `the exact pairs of random against random are the golden ones`() throws {
+  @Test func `the exact pairs of random against random match the golden file`() throws {
     let golden = StatisticsTests.facts["pentanomial_exact"] as! [String: [String: Any]]
     let expected = golden["random vs random"]?["pair_score_0_0.5_1_1.5_2"] as! [String]
     let random = try #require(try PlayerSpec("random").memoryless())

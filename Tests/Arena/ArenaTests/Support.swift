@@ -4,21 +4,21 @@ import Testing
 
 @testable import Arena
 
-/// Paths and programs of the tests.
+/// Paths and programs for the tests.
 enum Support {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
   static let misbehave = folder.appending(path: "Fixtures/misbehave.py").path
   static let bot = repository.appending(path: "examples/engine.py").path
-  /// Whether the long versions are wanted.
+  /// Whether the long versions run.
   static let isSlow = ProcessInfo.processInfo.environment["ALINA_SLOW"] == "1"
 
-  /// The built program: where `./test` says, or beside a debug build.
+  /// The built program: as set by `./test`, or the debug build.
   static let arena: String = {
     let folder = ProcessInfo.processInfo.environment["ALINA_BIN"] ?? repository.appending(path: ".build/debug").path
     return folder + "/alina-arena"
   }()
 
-  /// A new folder that the body's test owns.
+  /// Runs `body` with a new folder, which is removed afterwards.
   static func withFolder<T>(_ body: (String) throws -> T) rethrows -> T {
     let path = FileManager.default.temporaryDirectory.appending(path: "arena-\(UUID().uuidString)").path
     try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -32,26 +32,27 @@ enum Support {
     var err: String
   }
 
-  /// Runs the program to its end.
+  /// Runs a program to its end.
   static func run(_ arguments: [String], input: String = "", program: String = arena) throws -> Output {
     let result = try Child.run([program] + arguments, input: input)
     return Output(code: result.status, out: result.out, err: result.errors)
   }
 
-  /// Runs a shell's command to its end.
+  /// Runs a shell command to its end.
   static func shell(_ command: String) throws -> Output { try run(["-c", command], program: "/bin/sh") }
 
-  /// Copies the program into a folder; by cp, because a file that is being written here is so too, for a moment, in whatever another
-  /// test starts just then, and cannot be run ("text file busy").
+  /// Copies the program to a folder with `cp`: a file written by this process would be open in a child that another
+  /// test forks at that time,
+  /// and could not be executed ("text file busy").
   static func copyArena(into folder: String) throws -> String {
     #expect(try shell("mkdir -p '\(folder)' && cp '\(arena)' '\(folder)'").code == 0)
     return folder + "/alina-arena"
   }
 
-  /// Processes with a mark in their environment, which all that an engine starts inherits: nobody else's are counted.
+  /// The number of processes with a mark in their environment, which an engine's descendants inherit.
   static func processes(marked mark: String) -> Int { pids(marked: mark).count }
 
-  /// Their numbers; with a name, of those that are called so.
+  /// Their process ids, optionally only of those with a name.
   static func pids(marked mark: String, named name: String? = nil) -> [pid_t] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     func read(_ pid: pid_t, _ what: String) -> Data {
@@ -63,14 +64,14 @@ enum Support {
     }
   }
 
-  /// A player that is the misbehaving engine, its processes marked.
+  /// A player that runs the misbehaving engine, with a mark in its environment.
   static func misbehaving(_ mode: String, mark: String = "") -> RunConfiguration.Entrant {
     var entrant = RunConfiguration.Entrant(.engine([misbehave] + mode.split(separator: " ").map(String.init)))
     entrant.engine.environment = [.init(name: "ALINA_TEST", value: mark)]
     return entrant
   }
 
-  /// The games of a file.
+  /// Reads the games of a file.
   static func games(_ path: String) throws -> (games: [GameLine.Content], isFinished: Bool) {
     let reader = try GameFileReader(path)
     var games: [GameLine.Content] = []
@@ -78,7 +79,7 @@ enum Support {
     return (games, reader.footer != nil)
   }
 
-  /// Waits until a condition holds; some milliseconds between looks.
+  /// Polls until a condition holds, every few milliseconds.
   static func eventually(within seconds: Double = 60, _ condition: () -> Bool) -> Bool {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while Date() < deadline {
@@ -88,7 +89,7 @@ enum Support {
     return condition()
   }
 
-  /// A configuration of a match.
+  /// A match configuration.
   static func match(_ a: String, _ b: String, games: Int, seed: UInt64 = 1) throws -> RunConfiguration {
     try tournament([a, b], .match, games: games, seed: seed)
   }
@@ -102,7 +103,7 @@ enum Support {
     return configuration
   }
 
-  /// Plays a configuration into a file and returns its bytes.
+  /// Plays a configuration into a file and returns its bytes and report.
   static func play(
     _ configuration: RunConfiguration, threads: Int = 2, to path: String
   ) throws -> (bytes: [UInt8], report: RunReport) {

@@ -3,7 +3,7 @@ import TicTacToe
 
 @testable import Arena
 
-/// Our engine at the other games, line by line.
+/// Tests of our engine with the other games, line by line.
 @Suite("Our engine") struct UCIServerTests {
   private static func server(_ player: String, _ variant: Variant, _ position: String) throws -> UCIServer {
     var server = try UCIServer(PlayerSpec(player), seed: 1)
@@ -16,7 +16,7 @@ import TicTacToe
     return server
   }
 
-  /// What a search says that is stopped before it begins, or is not stopped.
+  /// The output of a search that is stopped before it begins, or not stopped.
   private static func searched(_ server: inout UCIServer, _ go: String, isStopped: Bool = false) -> [String] {
     guard case .search(let search) = server.handle(go) else {
       Issue.record("'\(go)' does not search")
@@ -30,20 +30,20 @@ import TicTacToe
   }
 
   @Test(arguments: ["go infinite", "go ponder", "go movetime 1000000000", "go wtime 1000000000 btime 1000000000", "go"])
-  func `a search of Ultimate ends when it is stopped, with a legal move and its score`(go: String) throws {
-    // Many minutes of thinking.
+  func `a search of Ultimate ends when stopped, with a legal move and its score`(go: String) throws {
+    // Enough simulations for many minutes.
     var server = try UCIServerTests.server("mcts:100000000", .ultimate, "e5 d4")
     for _ in 0..<2 {
       let lines = UCIServerTests.searched(&server, go, isStopped: true)
       try #require(lines.count == 2, "\(lines)")
-      // The second move leads to the board at the bottom left.
+      // The second move selects the bottom left board.
       #expect(lines[1].contains(#/^bestmove [abc][123]( ponder [a-i][1-9])?$/#), "\(lines)")
       #expect(lines[0].contains(#/^info depth 1 score cp -?[0-9]+ pv /#), "\(lines)")
       #expect(lines[1].hasPrefix("bestmove \(lines[0].suffix(2))"), "\(lines)")
     }
   }
 
-  @Test(arguments: [1, 300]) func `a search of Ultimate makes no more simulations than it may`(nodes: Int) throws {
+  @Test(arguments: [1, 300]) func `a search of Ultimate keeps its limit of simulations`(nodes: Int) throws {
     func second(_ player: String, after first: String, _ go: String) throws -> [String] {
       var server = try UCIServerTests.server(player, .ultimate, "e5 d4")
       _ = UCIServerTests.searched(&server, first)
@@ -52,14 +52,13 @@ import TicTacToe
     let limited = try second("mcts:5000", after: "go", "go nodes \(nodes)")
     let small = try second("mcts:\(nodes)", after: "go", "go")
     #expect(limited == small && limited.count == 2)
-    // What one search may does not bind the next.
+    // The limit of one search does not apply to the next.
     let free = try second("mcts:5000", after: "go nodes \(nodes)", "go")
     let whole = try second("mcts:5000", after: "go", "go")
     #expect(free == whole)
   }
 
-  @Test func `a pondering search writes nothing until ponderhit, and then ends by itself when its time is over`() throws
-  {
+  @Test func `a pondering search writes no move until ponderhit, and then ends with its time`() throws {
     for hit in [true, false] {
       var server = try UCIServerTests.server("search:1s", .ultimate, "e5 d4")
       guard case .search(let search) = server.handle("go ponder movetime 1") else {
@@ -67,7 +66,7 @@ import TicTacToe
         return
       }
       #expect(search.manner == .pondering)
-      // The move is written only after one of these two, whatever was set before the search began.
+      // The move is written only after ponderhit or stop, even if they were set before the search began.
       if hit { search.hit.set() } else { search.stop.set() }
       let lines = search.run()
       server.finish(search)
@@ -75,7 +74,7 @@ import TicTacToe
     }
   }
 
-  @Test func `the searched move comes with the reply that is expected, which is legal after it`() throws {
+  @Test func `a search's move comes with the expected reply, which is legal after it`() throws {
     var server = try UCIServerTests.server("search:2000", .ultimate, "e5 d4")
     let words = try #require(UCIServerTests.searched(&server, "go").last).split(separator: " ").map(String.init)
     try #require(words.count == 4 && words[0] == "bestmove" && words[2] == "ponder", "\(words)")
@@ -85,7 +84,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a number of simulations gives the same answer however often it is asked, a time goes on with its tree`()
+  @Test func `searches by simulations are reproducible, searches by time reuse their tree`()
     throws
   {
     var server = try UCIServerTests.server("search:500", .ultimate, "e5 d4")
@@ -98,7 +97,7 @@ import TicTacToe
     #expect(try #require(timed.tree).rootMoves.map(\.visits).reduce(0, +) >= 1200)
   }
 
-  @Test(arguments: ["0", "4097", "x", ""]) func `a wrong Hash is refused by name, and nothing changes`(value: String)
+  @Test(arguments: ["0", "4097", "x", ""]) func `an invalid Hash is refused by name and ignored`(value: String)
     throws
   {
     var server = try UCIServerTests.server("search:10", .ultimate, "e5 d4")
@@ -106,21 +105,21 @@ import TicTacToe
     #expect(lines == ["info string Hash '\(value)': 1–4096 megabytes"] && server.hash == 160)
   }
 
-  @Test func `search plays Ultimate alone, so it begins there and refuses the other games by name`() throws {
+  @Test func `the search player starts with Ultimate, its only game, and refuses the others by name`() throws {
     var server = try UCIServer(PlayerSpec("search:10"), seed: 1)
     #expect(server.variants == [.ultimate] && server.variantPosition?.variant == .ultimate)
     guard case .reply(let lines) = server.handle("setoption name UCI_Variant value tictactoe") else { return }
     #expect(lines == ["info string variant 'tictactoe' is not played, only \(Variant.ultimate.uciName)"])
   }
 
-  @Test func `a level of Ultimate that did not search tells no score`() throws {
+  @Test func `a level of Ultimate without search reports no score`() throws {
     var server = try UCIServerTests.server("levels:1", .ultimate, "e5 d4")
     let lines = UCIServerTests.searched(&server, "go")
     #expect(lines.count == 1 && lines[0].hasPrefix("bestmove "), "\(lines)")
   }
 
   @Test(arguments: [(Variant.infinite, "levels:3"), (.ultimate, "random")])
-  func `who answers at once holds the move of an infinite search back until it is stopped`(
+  func `a player without search holds back the move of an infinite search until stop`(
     variant: Variant, player: String
   ) throws {
     var server = try UCIServerTests.server(player, variant, variant == .infinite ? "b2 a1" : "e5 d4")
@@ -135,7 +134,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a game that is over has no move`() throws {
+  @Test func `a finished game gets no move`() throws {
     var server = try UCIServerTests.server("levels:3", .infinite, "a1 a3 b1 b3 c1")
     guard case .reply(["bestmove (none)"]) = server.handle("go infinite") else {
       Issue.record("a move is searched")

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Arena
 
-/// What people who come from other runners do with it.
+/// Tests of the uses familiar from other match runners.
 @Suite("Use", .serialized) struct UseTests {
-  @Test func `engines come in cutechess-cli's words, and the live line has score, ratio and time`() throws {
+  @Test func `engines are given with cutechess-cli's options, and the live line has score, ratio and time`() throws {
     try Support.withFolder { folder in
       let book = #"[{"name":"B","command":"\#(Support.bot)","options":[{"name":"Depth","value":3}]}]"#
       try book.write(toFile: folder + "/engines.json", atomically: true, encoding: .utf8)
@@ -32,16 +32,16 @@ import Testing
   @Test func `a second interrupt ends at once`() throws {
     let arena = try Child(
       [Support.arena, "run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"], errors: .pipe)
-    // Its first words say that it hears signals.
+    // Its first output shows that it handles signals.
     var message = arena.errors.availableData
-    // Both wait for it when it goes on: nothing is done between them.
+    // Both signals are delivered together when it continues.
     for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { arena.signal(signal) }
     #expect(try arena.wait() == 130)
     message += arena.errors.readDataToEndOfFile()
     #expect(!message.isEmpty && !String(decoding: message, as: UTF8.self).contains("interrupted"))
   }
 
-  @Test func `an interrupt ends the writing of PGN, and leaves none`() throws {
+  @Test func `an interrupt during the writing of PGN leaves no file`() throws {
     try Support.withFolder { folder in
       _ = try Support.play(try Support.match("random", "perfect", games: 20), to: folder + "/games")
       let stop = StopSignal()
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test(.needs("python3")) func `memory does not grow with games`() throws {
+  @Test(.needs("python3")) func `memory does not grow with the number of games`() throws {
     func peak(_ games: Int) throws -> Int {
       let code = """
         import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
@@ -66,7 +66,7 @@ import Testing
     #expect(many < few + few / 4, "\(few) and \(many) KiB")
   }
 
-  @Test(.long) func `a PGN of more than 64 MiB of our own is read back`() throws {
+  @Test(.long) func `our own PGN of more than 64 MiB is read back`() throws {
     try Support.withFolder { folder in
       let pgn = folder + "/games.pgn"
       let games = ["run", "--x", "random", "--o", "perfect", "--games", "400000", "--pgn", pgn]
@@ -83,7 +83,7 @@ import Testing
 
   @Test
   func
-    `away from the checkout all assets are found where a package has them, or it is said where they were looked for`()
+    `outside the checkout assets are found in a package's folders, or the folders searched are named`()
     throws
   {
     try Support.withFolder { folder in
@@ -98,7 +98,7 @@ import Testing
         atPath: repository.appending(path: "Assets").path, toPath: folder + "/share/alina")
       let found = try Support.shell("cd \(folder) && exec \(program) \(arguments)")
       #expect(found.code == 0 && found.out.contains("scores/first.flac"), "\(found)")
-      // The learnt values of Ultimate, by each command that takes them.
+      // The weights of Ultimate, for each command that uses them.
       let game = "\(folder)/game.pgn"
       try "[Variant \"Ultimate\"]\n\n1. e5 e4 *\n".write(toFile: game, atomically: true, encoding: .utf8)
       for arguments in [

@@ -16,7 +16,7 @@ import TicTacToe
   }
 
   @Test(arguments: [Variant.infinite, .ultimate])
-  func `a run has the same bytes for any number of threads, and after any cut`(variant: Variant) throws {
+  func `a run has the same bytes for any number of threads and after any interruption`(variant: Variant) throws {
     try Support.withFolder { folder in
       var configuration = try Support.tournament(["random", "random", "random"], .roundRobin, games: 40)
       (configuration.variant, configuration.openings) = (variant, .random(plies: 2))
@@ -35,7 +35,7 @@ import TicTacToe
   }
 
   @Test(arguments: [Variant.infinite, .ultimate])
-  func `shards of a run merge into the bytes of the whole`(variant: Variant) throws {
+  func `shards of a run merge into the bytes of the whole run`(variant: Variant) throws {
     try Support.withFolder { folder in
       var configuration = try VariantRunEndToEndTests.match("random", "random", variant)
       let whole = try Support.play(configuration, to: folder + "/whole").bytes
@@ -50,7 +50,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a game that the rules of its variant forbid is refused by its line`() throws {
+  @Test func `a game against its variant's rules is refused with its line`() throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       var text = String(
@@ -74,14 +74,14 @@ import TicTacToe
     (["--rules", "infinite", "--openings", "random:9"], "--openings 'random:9': random:0 to random:4"),
     (["--max-plies", "0"], "--max-plies 0: 1–1000"), (["--draw", "moves=3"], "--draw 'moves=3': moves=1–1000"),
   ])
-  func `what cannot be is refused in one line`(words: [String], message: String) throws {
+  func `invalid runs are refused in one line`(words: [String], message: String) throws {
     let players = words.contains("--x") ? ["--o", "random"] : ["--x", "random", "--o", "random"]
     let output = try Support.run(["run"] + players + words)
     #expect(output.code == 2 && output.err.contains(message), "\(output)")
     #expect(output.err.split(separator: "\n").count == 1 && output.out.isEmpty)
   }
 
-  @Test func `openings of another game are refused, those of the right one begin every game`() throws {
+  @Test func `openings of another game are refused, those of the right one start every game`() throws {
     try Support.withFolder { folder in
       let openings = "b2 a1\nfen a3b2/c3 o 3 moves a1\na3b2/c3 o 3  # as EPD\n"
       try openings.write(toFile: folder + "/book", atomically: true, encoding: .utf8)
@@ -111,7 +111,7 @@ import TicTacToe
   }
 
   @Test(arguments: [Variant.infinite, .ultimate])
-  func `our own engine plays a variant under our arena`(variant: Variant) throws {
+  func `our own engine plays a variant in our arena`(variant: Variant) throws {
     let engine = "cmd:\(Support.arena) engine --player random"
     var run = try Run(
       try VariantRunEndToEndTests.match(engine, "random", variant, games: 8), threads: 2, guardExecutable: Support.arena
@@ -138,23 +138,23 @@ import TicTacToe
     }
   }
 
-  @Test func `a level of Infinite never beats perfect play from where X wins`() throws {
+  @Test func `levels of Infinite never beat perfect play from a won position`() throws {
     try Support.withFolder { folder in
       try "a2\n".write(toFile: folder + "/edge", atomically: true, encoding: .utf8)
       let configuration = try VariantRunEndToEndTests.match(
         "perfect", "levels:3", .infinite, games: 200, openings: folder + "/edge")
       let report = try Support.play(configuration, to: folder + "/games").report
-      // X wins from an edge, whoever answers.
+      // X wins from an edge against any opponent.
       #expect(report.match.asX.wins == 100, "\(report.match)")
     }
   }
 
-  @Test func `an engine that does not know the variant is refused before any game`() throws {
+  @Test func `an engine without the variant is refused before the first game`() throws {
     let output = try Support.run(["run", "--rules", "ultimate", "--x", "cmd:\(Support.bot)", "--o", "random"])
     #expect(output.code == 1 && output.err.contains("does not play ultimate; it lists no UCI_Variant"), "\(output)")
   }
 
-  @Test(.needs("python3")) func `an engine that speaks UGI is driven as one, and every line is noted`() throws {
+  @Test(.needs("python3")) func `an engine that speaks UGI is driven by UGI, and every line is logged`() throws {
     try Support.withFolder { folder in
       let engine = folder + "/ugi.py"
       let script = try String(contentsOfFile: repository.appending(path: "examples/variants.py").path, encoding: .utf8)
@@ -172,11 +172,11 @@ import TicTacToe
     }
   }
 
-  @Test func `perft of the variants counts as published`() throws {
+  @Test func `perft of the variants matches the published counts`() throws {
     let ultimate = try Support.run(["perft", "5", "--rules", "ultimate"])
     #expect(ultimate.out == "1 81\n2 720\n3 6336\n4 55080\n5 473256\n", "\(ultimate)")
     let infinite = try Support.run(["perft", "5", "--rules", "infinite", "--json"])
-    // As classic up to the fifth ply: nobody has a fourth mark yet.
+    // As in classic up to the fifth ply: no side has a fourth mark yet.
     #expect(infinite.out == "{\"rules\":\"infinite\",\"nodes\":[9,72,504,3024,15120]}\n", "\(infinite)")
   }
 
@@ -187,7 +187,7 @@ import TicTacToe
     #expect(lines.allSatisfy { $0.split(separator: "\t", omittingEmptySubsequences: false).count == 5 })
   }
 
-  @Test func `Infinite is solved from its start, and every board is in its table`() throws {
+  @Test func `Infinite is solved from its start, and its table has every board`() throws {
     let solved = try Support.run(["solve", "--rules", "infinite"])
     #expect(solved.out.contains("X to move: win in 13\n") && solved.out.contains("  a2  win in 13\n"), "\(solved)")
     // Only an edge wins.
@@ -204,7 +204,7 @@ import TicTacToe
     }
   }
 
-  @Test func `the referee draws after so many plies, and the file says why`() throws {
+  @Test func `the referee declares a draw at the ply limit, and the file gives the reason`() throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       var classic = try VariantRunEndToEndTests.match("random", "perfect", .classic)
@@ -222,7 +222,7 @@ import TicTacToe
     }
   }
 
-  @Test func `values within the limits for long enough end a game`() {
+  @Test func `evaluations within the limits for long enough end a game`() {
     func verdict(_ rules: Adjudication, _ scores: [String?]) -> (plies: Int, outcome: Outcome)? {
       var referee = Referee(rules)
       for (ply, score) in scores.enumerated() {

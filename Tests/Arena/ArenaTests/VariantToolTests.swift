@@ -23,7 +23,7 @@ import TicTacToe
   }
 
   @Test(arguments: [Variant.infinite, .ultimate])
-  func `games are the same as lines of a run, as PGN and as JSON Lines`(variant: Variant) throws {
+  func `games are the same read as lines of a run, PGN and JSON Lines`(variant: Variant) throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       var configuration = try VariantToolTests.tournament(["levels:2", "random"], variant, games: 20)
@@ -45,7 +45,7 @@ import TicTacToe
       let path = folder + "/game.pgn"
       try "[Variant \"Infinite\"] 1. a2 b2 2. b1 a1 3. a3 c2 1-0".write(toFile: path, atomically: true, encoding: .utf8)
       let review = try Support.run(["review", path])
-      // Each value is that of `solve` for the position, seen by the side that moved.
+      // Each value is that of `solve` for the position, for the side that moved.
       #expect(review.code == 0 && review.out.contains("\n1. X a2  win in 12\n"), "\(review)")
       let lines = review.out.split(separator: "\n")
       try #require(lines.count == 1 + 6 + 2 && lines[0] == "X – O, 1-0", "\(review)")
@@ -67,7 +67,7 @@ import TicTacToe
     }
   }
 
-  @Test func `perfect play of Infinite has no mistakes, whoever reviews it`() throws {
+  @Test func `perfect play of Infinite is reviewed without mistakes`() throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       _ = try Support.play(
@@ -80,7 +80,7 @@ import TicTacToe
     }
   }
 
-  @Test func `the moves of Ultimate are reviewed by what search believes`() throws {
+  @Test func `the moves of Ultimate are reviewed with search values`() throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       var configuration = try VariantToolTests.tournament(["levels:4", "random"], .ultimate, games: 2)
@@ -102,27 +102,27 @@ import TicTacToe
           let isRandom = (move["side"]?.string == "x") == (game.x == 1)
           losses[isRandom ? 1 : 0] += move["loss"]?.number ?? .nan
         }
-        // The end is known: who moved last has won, or the game is drawn.
+        // The value after the last move is known: a win of the mover, or a draw.
         let after = game.game.outcome == .draw ? 0.5 : 1
         #expect(moves.last?["after"]?.number == after && moves.last?["proven"] == .bool(true))
       }
-      // Who plays at random gives away more than a level.
+      // Random players lose more value than a level.
       #expect(losses[1] > losses[0], "\(losses)")
     }
   }
 
-  @Test func `the exact result of Infinite is that of many games`() throws {
+  @Test func `the exact result of Infinite agrees with many games`() throws {
     let output = try Support.run(["exact", "--rules", "infinite", "--x", "levels:4", "--o", "levels:3", "--json"])
     let exact = try JSON(String(output.out.dropLast()))
     let score = try #require(exact["score"]?.number)
     #expect(output.code == 0 && exact["countsRepetitions"] == .bool(false))
-    // The known score of a level against the one below it, docs/performance.md.
+    // The known score of a level against the one below (docs/performance.md).
     #expect(abs(score - 0.725) < 0.00051, "\(score)")
     var configuration = try Support.match("levels:4", "levels:3", games: 4_000)
     configuration.variant = .infinite
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let played = try run.play().match.total
-    // Four standard errors; third repetitions end two games of a thousand.
+    // Four standard errors; repetitions end two games of a thousand.
     #expect(abs(played.score - score) < 4 * 0.5 / 4_000.0.squareRoot(), "\(played.score), \(score)")
     let text = try Support.run(["exact", "--rules", "infinite", "--x", "perfect", "--o", "random"]).out
     #expect(text.contains("perfect (X) – random (O)\n  X wins 1.000000000\n"), "\(text)")
@@ -134,7 +134,7 @@ import TicTacToe
     (["exact", "--rules", "chess", "--x", "random", "--o", "random"], "--rules 'chess': classic, infinite, ultimate"),
     (["review", "/dev/null", "--simulations", "0"], "--simulations 0: 1–10000000"),
   ])
-  func `what has no answer is refused in one line`(words: [String], message: String) throws {
+  func `questions without an answer are refused in one line`(words: [String], message: String) throws {
     let output = try Support.run(words)
     #expect(output.code == 2 && output.err.contains(message) && output.out.isEmpty, "\(output)")
     #expect(output.err.split(separator: "\n").count == 1)
@@ -146,7 +146,7 @@ import TicTacToe
     ("[Variant \"Infinite\"] 1. a1 b1 2. a2 b2 3. a3 0-1", "the board says 1-0, not 0-1"),
     (#"{"rules":"ultimate","moves":"e5","result":"1-0","termination":"normal"}"#, "the board has not ended this game"),
   ])
-  func `a record that the rules forbid is refused by its place, and nothing is printed`(
+  func `a record against the rules is refused with its place, and nothing is printed`(
     text: String, says: String
   ) throws {
     for words in [["review", "-"], ["analyse", "-", "--json"]] {
@@ -164,7 +164,7 @@ import TicTacToe
       for plies in 2...4 {
         var game = Game(from: VariantState(startOf: variant))
         for _ in 0..<plies { try game.play(game.state.moves.randomCell(using: &generator)) }
-        // The last begins from a position.
+        // The last game starts from a position.
         games.append(plies == 4 ? Game(from: try VariantState(variant, notation: game.state.notation)) : game)
       }
       let book = folder + "/book.pgn"
@@ -197,7 +197,7 @@ import TicTacToe
   }
 
   @Test(.long, arguments: [Variant.infinite, .ultimate])
-  func `the games chosen to be heard are the best ones, and their records are written`(variant: Variant) throws {
+  func `the best games are chosen for music, and their records written`(variant: Variant) throws {
     try Support.withFolder { folder in
       let (path, scores) = (folder + "/games", folder + "/scores")
       try FileManager.default.createDirectory(atPath: scores, withIntermediateDirectories: true)
@@ -227,25 +227,27 @@ import TicTacToe
       #expect(names.sorted() == ["dramatic", "first", "longest", "shortest"])
       let files = try FileManager.default.contentsOfDirectory(atPath: scores).sorted()
       #expect(files.count { $0.hasSuffix(".pgn") } == chosen.count && files.count == 6 * chosen.count, "\(files)")
-      // The same after a resume by one thread.
+      // A resume with one thread gives the same choice.
       let again = try Support.run(["resume", path, "--render", scores, "--json", "--threads", "1"])
       #expect(try JSON(String(again.out.dropLast()))["scores"]?.array == chosen)
     }
   }
 
-  @Test func `drama counts the boards that are won and where the other side is sent`() throws {
+  @Test func `drama counts won boards and the boards the other side is sent to`() throws {
     func points(_ names: [String]) throws -> Int {
       let cells = try names.map { try #require(Variant.ultimate.cell(named: $0)) }
       return Drama.ultimatePoints(of: VariantMoves(start: "9/9/9/3XX4/9/9/9/1O5O1/9 x b2", cells: cells))
     }
-    // X wins board b2; O then sends X there, so that X plays where X likes.
+    // X wins board b2; O's next move then sends X there, so X may choose any board.
     #expect(try points(["d4"]) == 0)
     #expect(try points(["f6"]) == 3)
     #expect(try points(["f6", "h8"]) == 4)
   }
 
   @Test(arguments: [Variant.infinite, .ultimate], [Format.gauntlet, .swiss, .knockout, .roundRobin])
-  func `a tournament has the same bytes for any threads and after any cut`(variant: Variant, format: Format) throws {
+  func `a tournament has the same bytes for any number of threads and after any interruption`(
+    variant: Variant, format: Format
+  ) throws {
     try Support.withFolder { folder in
       var configuration = try VariantToolTests.tournament(
         ["levels:1", "random", "levels:2", "random"], variant, format, games: 4)
@@ -288,7 +290,7 @@ import TicTacToe
   }
 
   @Test(.needs("python3"), arguments: [("infinite", "e5"), ("ultimate", "5"), ("ultimate", "P@b2")])
-  func `an engine that answers for another variant loses, the record says how, and the file resumes`(
+  func `an engine that answers for another variant loses with the reason in the record, and the file resumes`(
     rules: String, answer: String
   ) throws {
     try Support.withFolder { folder in
@@ -317,7 +319,7 @@ import TicTacToe
       let refused = try Support.run(["resume", path, "--rules", "ultimate"])
       #expect(refused.code == 2 && refused.err.contains("rules is infinite in the file, now ultimate"), "\(refused)")
       #expect(refused.err.split(separator: "\n").count == 1 && refused.out.isEmpty)
-      // A line of another game in the file.
+      // Replaces a line of the file by another game's.
       let text = String(decoding: whole, as: UTF8.self)
       let changed = text.replacing(/"moves":"../, with: "\"moves\":\"e5", maxReplacements: 1)
       try changed.write(toFile: path, atomically: true, encoding: .utf8)
@@ -330,7 +332,7 @@ import TicTacToe
     }
   }
 
-  @Test func `levels that know the values of Ultimate resume only with the same values`() throws {
+  @Test func `levels with values of Ultimate resume only with the same values`() throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       let configuration = try VariantToolTests.tournament(["levels:5", "levels:1"], .ultimate, games: 4)
@@ -341,7 +343,7 @@ import TicTacToe
       let header = try #require(String(decoding: whole, as: UTF8.self).split(separator: "\n").first)
       #expect(header.contains("{\"spec\":\"levels:5\",\"values\":\"\(hash)\"},{\"spec\":\"levels:1\"}"), "\(header)")
       try Data(whole[..<(whole.count / 2)]).write(to: URL(filePath: path))
-      // A program beside which other values lie.
+      // A copy of the program with other weights beside it.
       let other = try Support.copyArena(into: folder + "/bin")
       var changed = try Data(contentsOf: values)
       changed[changed.count - 1] ^= 1

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct JSONTests {
-  @Test(arguments: [2, 16, 17, 18, 600]) func `a name that comes twice is noticed among few and many`(count: Int) {
+  @Test(arguments: [2, 16, 17, 18, 600]) func `duplicate names are detected among few and many`(count: Int) {
     let fields = (1..<count).map { #""f\#($0)":\#($0)"# }
     for again in [1, count / 2, count - 1] where again > 0 {
       #expect(throws: JSONError.self) {
@@ -62,7 +62,7 @@ import Testing
     return object
   }
 
-  @Test func `values written by us are read back by us and by Foundation`() throws {
+  @Test func `values we write are read back by us and by Foundation`() throws {
     var random = SplitMix64(seed: 1)
     for _ in 0..<2000 {
       let value = JSON.object(randomObject(&random, depth: 2))
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `mutated lines are accepted by us only if Foundation accepts them with the same meaning`() throws {
+  @Test func `mutated lines are accepted only if Foundation accepts them with the same meaning`() throws {
     var random = SplitMix64(seed: 2)
     let noise = Array(#"{}[]":,\u0019-+.eEtfn "#.utf8) + [0x00, 0x0A, 0x7F, 0x80, 0xC3, 0xED, 0xF4, 0xFF]
     var accepted = 0
@@ -102,7 +102,7 @@ import Testing
       if let theirs { #expect(same(ours, theirs), "\(text)") }
     }
     #expect(accepted > 500, "\(accepted) \(refusedByUsOnly)")
-    // What we refuse and Foundation takes: duplicate names, depth, and its own leniences. It must stay the exception.
+    // We refuse what Foundation accepts: duplicate names, deep nesting, and its own extensions. This must stay rare.
     #expect(refusedByUsOnly < 300, "\(refusedByUsOnly)")
   }
 

@@ -15,17 +15,17 @@ import Testing
   @Test func `another implementation agrees for every length to 300`() {
     var all: [UInt8] = []
     for n in 0..<300 { all += SHA256.hash((0..<n).map { UInt8(truncatingIfNeeded: $0 * 7 + n) }).bytes }
-    // Python: hashlib over the same 300 digests.
+    // Computed with Python's hashlib over the same 300 digests.
     #expect(SHA256.hash(all).hex == "d5238871a46ac4a1a75ac3fb19d645b0b3b9e5f35f5f720e2b240d605c6b694e")
   }
 
-  @Test func `taken in by any parts, bytes come to the same digest`() {
+  @Test func `bytes hashed in any parts give the same digest`() {
     let message = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 >> 5) }
     for first in 0...130 {
       for second in [0, 1, 55, 56, 63, 64, 65, 128, 500] {
         var hash = SHA256()
         hash.update(message[..<first])
-        // Asking in between changes nothing.
+        // Reading the digest in between has no effect.
         #expect(hash.digest == SHA256.hash(message[..<first]))
         hash.update(message[first..<first + second])
         hash.update(Array(message[(first + second)...]))
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a digest goes through bytes and back, and is taken in as its bytes`() {
+  @Test func `a digest survives a round trip through bytes, and is hashed as its bytes`() {
     for n in 0..<100 {
       let digest = SHA256.hash([UInt8(n)])
       #expect(SHA256.Digest(bytes: digest.bytes) == digest && SHA256.Digest(bytes: digest.bytes.dropLast()) == nil)

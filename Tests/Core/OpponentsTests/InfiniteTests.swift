@@ -22,7 +22,7 @@ import TicTacToe
     #expect(census.longestDistance == 17)
   }
 
-  /// The value by looking `depth` plies ahead, without the table; `nil` where that does not tell.
+  /// The value from a search of `depth` plies without the table; `nil` if that does not suffice.
   private func search(_ board: Infinite.Board, _ depth: Int) -> Evaluation? {
     if board.winner != nil { return Evaluation(value: .loss, distance: 0) }
     guard depth > 0 else { return nil }
@@ -42,7 +42,7 @@ import TicTacToe
     return isLost ? Evaluation(value: .loss, distance: longest) : nil
   }
 
-  @Test func `the table says what a search says that does not know it`() {
+  @Test func `the table agrees with an independent search`() {
     let depth = 6
     for game in 0..<amount("ALINA_INFINITE_BOARDS", quick: 150, all: 3000) {
       var generator = SplitMix64(seed: 34, index: UInt64(game))
@@ -56,7 +56,7 @@ import TicTacToe
     }
   }
 
-  @Test func `who follows the table wins in time from every board of random games that it calls won`() {
+  @Test func `following the table wins in time from every won board of random games`() {
     for game in 0..<amount("ALINA_INFINITE_WINS", quick: 500, all: 20_000) {
       var generator = SplitMix64(seed: 35, index: UInt64(game))
       var state = Infinite.start
@@ -76,7 +76,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a win that would come after the hundredth ply is a draw, and so is a third repetition`() throws {
+  @Test func `a win after the hundredth ply is a draw, and so is a third repetition`() throws {
     var late = 0
     for game in 0..<200 {
       var generator = SplitMix64(seed: 37, index: UInt64(game))
@@ -86,7 +86,7 @@ import TicTacToe
       }
       let value = table.evaluation(of: state.board)
       guard Infinite.outcome(of: state) == nil, value.value != .draw else { continue }
-      // The same board with as many plies left as the win takes, and with two fewer.
+      // The same board with exactly as many plies left as the win takes, and with two fewer.
       let marks = Infinite.notation(of: state).split(separator: " ")[0]
       let side = state.board.turn == .x ? "x" : "o"
       let plies = Infinite.plyLimit - value.distance
@@ -99,7 +99,7 @@ import TicTacToe
       late += 1
     }
     #expect(late > 10)
-    // Round and round until a board has stood twice: the move that brings it a third time draws.
+    // A cycle until a board has occurred twice: the move that repeats it a third time draws.
     var state = Infinite.start
     let (x, o) = ([0, 1, 5, 6], [2, 3, 7, 8])
     for ply in 0..<21 { _ = Infinite.play(Cell(ply % 2 == 0 ? x[ply / 2 % 4] : o[ply / 2 % 4]), &state) }
@@ -108,7 +108,7 @@ import TicTacToe
     #expect(after == Evaluation(value: .draw, distance: 0))
   }
 
-  @Test func `numbers of boards are found again, and symmetric boards share the least`() {
+  @Test func `board numbers are reversible, and symmetric boards share the least one`() {
     for number in stride(from: 0, to: InfiniteTable.boardCount, by: runsAll ? 1 : 7) {
       let board = InfiniteTable.board(number: number)
       #expect(InfiniteTable.number(of: board) == number)
@@ -122,7 +122,7 @@ import TicTacToe
 }
 
 @Suite("Opponents of Infinite") struct InfiniteOpponentTests {
-  @Test func `every level is better than the one below, against each other and against all`() {
+  @Test func `every level is better than the one below, in direct games and against all`() {
     for (below, level) in zip(InfiniteLevel.all, InfiniteLevel.all.dropFirst()) {
       let odds = Odds.ofInfinite(.level(level), against: .level(below))
       #expect((0.65...0.85).contains(odds.score), "\(level.name) scores \(odds.score)")
@@ -136,14 +136,14 @@ import TicTacToe
     }
   }
 
-  @Test func `level 6 wins every game that it begins, and perfect does too`() {
+  @Test func `level 6 and perfect win every game in which they move first`() {
     for player in [InfiniteOpponent.level(InfiniteLevel.all[5]), .simple(.perfect), .simple(.perfectDistance)] {
       #expect(Odds.ofInfinite(x: player, o: .simple(.perfect)).win > 1 - 1e-12)
       #expect(Odds.ofInfinite(x: player, o: .simple(.random)).win > 1 - 1e-12)
     }
   }
 
-  @Test func `games come out as the chances say`() {
+  @Test func `games agree with the exact chances`() {
     let games = amount("ALINA_INFINITE_ODDS", quick: 3000, all: 100_000)
     let (x, o) = (InfiniteOpponent.level(InfiniteLevel.all[2]), InfiniteOpponent.simple(.winBlock))
     let odds = Odds.ofInfinite(x: x, o: o)
@@ -157,7 +157,7 @@ import TicTacToe
       }
       if outcome == .win(.x) { wins += 1 }
     }
-    // Five standard deviations, and what a third repetition may take.
+    // Five standard deviations, and the share that repetitions may take.
     let deviation = (odds.win * (1 - odds.win) / Double(games)).squareRoot()
     #expect(abs(Double(wins) / Double(games) - odds.win) < 5 * deviation + 0.002)
   }

@@ -11,7 +11,7 @@ import TicTacToe
   static let simple: [any MemorylessOpponent] = SimpleOpponent.allCases
   static let everyone: [any MemorylessOpponent] = simple + Level.all
 
-  /// Every live position with every last move that can have led to it.
+  /// Every live position with every possible last move.
   static let states: [(Position, Square?)] = {
     var result: [(Position, Square?)] = [(.start, nil)]
     for position in Solver.positions where position.outcome == nil {
@@ -24,7 +24,7 @@ import TicTacToe
     return result
   }()
 
-  @Test func `exact results are those of the facts`() throws {
+  @Test func `exact results equal the reference values`() throws {
     let file = repository.appending(path: "Tests/Data/facts-3x3.json")
     let root = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as! [String: Any]
     let results = (root["standard"] as! [String: Any])["exact_match_results"] as! [String: [String: Any]]
@@ -45,7 +45,7 @@ import TicTacToe
   }
 
   @Test func `every player chooses legal moves in every state, with chances that sum to one`() {
-    // 16,167 moves lead to states of position and last move; 2,862 of those are finished, and there is the start.
+    // 16,167 moves lead to states of position and last move; 2,862 of these are finished, and the start is added.
     #expect(OpponentsTests.states.count == 16_167 - 2_862 + 1)
     for player in OpponentsTests.everyone {
       for (position, last) in OpponentsTests.states {
@@ -67,7 +67,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a mixture has the chances it names`() {
+  @Test func `a mixture has the given chances`() {
     let rest = MoveDistribution(uniformOver: [Square(0), Square(1), Square(2)])
     let mixed = MoveDistribution([Square(2), Square(3)], taken: 3, of: 5, otherwise: rest)
     // 2/5 · 1/3 = 4/30; with 3/5 · 1/2 = 9/30.
@@ -102,7 +102,7 @@ import TicTacToe
     }
   }
 
-  @Test func `the top level never loses and its traps are worth what the design says`() {
+  @Test func `the top level never loses, and its traps have the designed effect`() {
     let top = Level.all[5]
     #expect(top.oddsAgainstRandom.loss == 0)
     #expect(top.oddsAgainstPerfect == Odds(win: 0, draw: 1, loss: 0))
@@ -122,7 +122,7 @@ import TicTacToe
       for (position, last) in OpponentsTests.states where position.ply >= 2 {
         let distribution = level.distribution(in: position, lastMove: last)
         let me = position.turn
-        // A level that overlooks a win may still block or fork: each kind of cell is counted with those of the kinds before.
+        // A level that overlooks a win may still block or fork, so each kind of cell is counted together with the earlier kinds.
         var seen: SquareSet = []
         for (cells, rate) in [
           (position.winningSquares(for: me), level.rates.win),

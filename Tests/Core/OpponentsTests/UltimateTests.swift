@@ -8,7 +8,7 @@ import Testing
 import TicTacToe
 
 @Suite("Search of Ultimate") struct UltimateSearchTests {
-  /// A state some random plies into a game that is not over.
+  /// A live state after some random plies.
   private static func state(_ index: Int, plies: Int) -> Ultimate.State {
     var generator = SplitMix64(seed: 40, index: UInt64(index))
     while true {
@@ -21,7 +21,7 @@ import TicTacToe
     }
   }
 
-  /// The value for the side to move by trying everything; `nil` where `budget` nodes do not suffice.
+  /// The value for the side to move by exhaustive search; `nil` if `budget` nodes do not suffice.
   private static func solve(_ state: Ultimate.State, _ budget: inout Int) -> Int? {
     budget -= 1
     guard budget > 0 else { return nil }
@@ -44,7 +44,7 @@ import TicTacToe
     bytes: Array(Data(contentsOf: repository.appending(path: "Assets/ultimate.values"))))
 
   @Test(arguments: [false, true])
-  func `what a search proves is what trying everything says`(knowing: Bool) throws {
+  func `proofs of a search agree with exhaustive search`(knowing: Bool) throws {
     let value = knowing ? UltimateSearchTests.shipped : nil
     #expect(!knowing || value != nil)
     let search = UltimateSearch(value: value, capacity: 1 << 18)
@@ -66,14 +66,14 @@ import TicTacToe
         let expected: UltimateSearch.Proof = reply < 0 ? .win : reply > 0 ? .loss : .draw
         #expect(root.proof == expected, "\(Variant.ultimate.name(of: root.cell)) in \(Ultimate.notation(of: state))")
         seen[root.proof, default: 0] += 1
-        // A move that is known not to win is made only where no other is.
+        // A move that is proven not to win is chosen only if there is no other.
         if root.cell == move, root.proof == .loss { #expect(exact == -1) }
       }
     }
     #expect([.win, .draw, .loss].allSatisfy { seen[$0, default: 0] > 3 }, "every proof was met: \(seen)")
   }
 
-  @Test func `a tree that is kept knows the visits it had`() throws {
+  @Test func `a kept tree keeps its visits`() throws {
     let search = UltimateSearch(capacity: 1 << 18)
     var generator = SplitMix64(seed: 42)
     var state = Ultimate.start
@@ -81,7 +81,7 @@ import TicTacToe
     let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
     _ = state.mark(move)
     search.search(state, seed: 1, simulations: 100)
-    // Those of its moves are all of its own but the few that came before it had nodes.
+    // All its visits are kept, except the few made before it was expanded.
     let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
     #expect(kept > visits && kept <= visits + 100)
     search.forget()
@@ -105,7 +105,7 @@ import TicTacToe
     }
   }
 
-  @Test func `memory that is full stops nobody`() {
+  @Test func `a search with full memory still moves`() {
     let search = UltimateSearch(capacity: 500)
     var generator = SplitMix64(seed: 44)
     var state = Ultimate.start
@@ -114,7 +114,7 @@ import TicTacToe
     #expect(Ultimate.moves(state).isEmpty)
   }
 
-  @Test func `playouts end as games with uniformly drawn moves do`() {
+  @Test func `playouts have the results of games with uniformly random moves`() {
     let games = amount("ALINA_ULTIMATE_PLAYOUTS", quick: 40_000, all: 1_000_000)
     let playouts = UltimatePlayouts(seed: 45)
     var generator = SplitMix64(seed: 46)
@@ -152,7 +152,7 @@ extension UltimateValue {
 }
 
 @Suite("What is known of Ultimate") struct UltimateValueTests {
-  @Test func `a move is worth what the position after it is, counted anew`() throws {
+  @Test func `a move's value equals the value of the position after it, computed from scratch`() throws {
     var training = UltimateTraining(seed: 50, games: 300)
     training.train(games: 300)
     let value = UltimateValue(weights: training.rounded)
@@ -173,7 +173,7 @@ extension UltimateValue {
     }
   }
 
-  @Test func `a position and its mirror image are worth the same`() throws {
+  @Test func `a position and its mirror image have the same value`() throws {
     let value = try #require(UltimateSearchTests.shipped)
     func image(_ cell: Cell) -> Cell {
       let variant = Variant.ultimate
@@ -192,7 +192,7 @@ extension UltimateValue {
     }
   }
 
-  @Test func `a seed and a number of games make the same numbers, another seed others`() {
+  @Test func `the same seed and number of games give the same weights, another seed different ones`() {
     func numbers(_ seed: UInt64) -> [Int16] {
       var training = UltimateTraining(seed: seed, games: 200)
       training.train(games: 200)
@@ -202,14 +202,14 @@ extension UltimateValue {
     #expect(numbers(1) != numbers(2))
   }
 
-  @Test(.long) func `the shipped file is what its seed and games make`() throws {
+  @Test(.long) func `the shipped file is reproduced by its seed and games`() throws {
     var training = UltimateTraining(seed: UltimateTraining.shippedSeed, games: UltimateTraining.shippedGames)
     training.train(games: UltimateTraining.shippedGames)
     let shipped = try Data(contentsOf: repository.appending(path: "Assets/ultimate.values"))
     #expect(UltimateValue.bytes(of: training.rounded) == Array(shipped))
   }
 
-  @Test func `bytes that are no file of numbers are refused`() {
+  @Test func `invalid weight files are refused`() {
     let bytes = UltimateValue.bytes(of: [Int16](repeating: -3, count: UltimateValue.weightCount))
     #expect(bytes.count == UltimateValue.byteCount && bytes.count < 300_000)
     #expect(UltimateValue(bytes: bytes) != nil)
@@ -242,15 +242,16 @@ extension UltimateValue {
         score += outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
       }
       let mean = score / Double(games)
-      // The aim is 65–85 % over 1,000 games. Fewer games have two standard deviations beside it, which still refuses a level
-      // that scores half the points. The seeds are fixed, so the score is the same in every run.
+      // The aim is 65–85 % over 1,000 games. With fewer games two standard deviations are allowed, which still excludes
+      // a level that scores
+      // half the points. The seeds are fixed, so the score is the same in every run.
       let slack = games < 1000 ? 1 / Double(games).squareRoot() : 0
       #expect((0.65 - slack...0.85 + slack).contains(mean), "\(level.name) scores \(mean)")
     }
   }
 
-  @Test func `who sees one board alone wins it where he can, and else blocks`() throws {
-    // X may win board a3 with c3 of the whole board's top row, or block O.
+  @Test func `a player who sees one board wins it if possible, else blocks`() throws {
+    // X can win board a3 with c3, a cell of the top row of the whole board, or block O.
     let state = try Ultimate.state(notation: "XX7/OO7/9/O8/9/9/9/9/8X x a3")
     #expect(UltimateLevel.narrowMoves(in: state, isHasty: false).map { Variant.ultimate.name(of: $0) } == ["c9"])
     #expect(UltimateLevel.narrowMoves(in: state, isHasty: true) == Ultimate.moves(state))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Today's board")
 struct DailyBoardTests {
-  @Test("a single move is right on every day of ten years, and the weekday says what is to be done")
+  @Test("on every day of ten years a single move is right, with the weekday's kind of goal")
   func days() {
     for day in 20_000..<23_650 {
       guard ![1, 3, 5].contains((day + 3) % 7) else { continue }
@@ -26,7 +26,7 @@ struct DailyBoardTests {
     #expect(Set((20_000..<20_364).map { DailyBoard(day: $0).state }).count > 200, "too often the same")
   }
 
-  @Test("three days a week a single move wins a board of the longer games, and none wins at once")
+  @Test("on three days a week a single move wins a position of the longer games, not at once")
   func longerGames() {
     for day in 20_000..<20_070 {
       let board = DailyBoard(day: day)
@@ -55,7 +55,7 @@ struct DailyBoardTests {
     }
   }
 
-  @Test("a date is its day, and what is no date is none")
+  @Test("dates are read, and invalid dates refused")
   func dates() {
     for (date, day) in [
       ("1970-01-01", 0), ("2000-02-29", 11_016), ("2000-03-01", 11_017), ("2026-11-24", 20_781),
@@ -72,7 +72,7 @@ struct DailyBoardTests {
     }
   }
 
-  @Test("two days that follow each other are two numbers that do, over months, leap years, 2038 and 2101")
+  @Test("consecutive days have consecutive numbers, across months, leap years, 2038 and 2101")
   func calendar() {
     var (date, number) = ((2023, 12, 31), 19_722)
     while date.0 < 2102 {
@@ -87,7 +87,7 @@ struct DailyBoardTests {
     }
   }
 
-  @Test("a win is wanted where there is one, and no loss where there is none")
+  @Test("the goal is a win if there is one, otherwise a draw")
   func goals() {
     for day in 20_000..<20_007 {
       let board = DailyBoard(day: day)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import TicTacToe
 
-/// The committed facts: numbers and positions computed by programs that share no code with ours.
+/// The reference data: numbers and positions computed by independent programs.
 enum Facts {
   static let folder = repository.appending(path: "Tests/Data")
 
@@ -51,7 +51,7 @@ enum Facts {
     }
   }()
 
-  /// Reads nine characters of `.XO` without our own notation.
+  /// Reads nine characters of `.XO`, independently of our notation.
   static func position(_ board: String) -> Position {
     var position = Position(x: [], o: [])
     for (index, character) in board.enumerated() {

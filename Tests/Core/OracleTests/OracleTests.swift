@@ -4,7 +4,7 @@ import Testing
 @testable import Oracle
 
 @Suite("Perft") struct PerftTests {
-  @Test func `perft counts every node, win and draw of the facts, ply by ply`() {
+  @Test func `perft matches the reference counts of nodes, wins and draws, ply by ply`() {
     let perft = Perft()
     #expect(perft.nodes == Facts.ints("perft_nodes_by_ply"))
     #expect(perft.totalNodes == Facts.int("perft_total_nodes"))
@@ -23,7 +23,7 @@ import Testing
 }
 
 @Suite("Solver") struct SolverTests {
-  @Test func `every row of the position table is ours, and we have no other`() {
+  @Test func `the reference table of positions equals ours`() {
     #expect(Facts.rows.count == 5478)
     #expect(Solver.positions.count == 5478)
     #expect(Set(Facts.rows.map(\.position)) == Set(Solver.positions))
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `keys stand for boards and back, and 5,478 boards can be reached`() {
+  @Test func `keys map to boards and back, and 5,478 boards are reachable`() {
     var reachable = 0
     for key in 0..<Position.keyCount {
       let position = Position(ternaryKey: key)
@@ -50,7 +50,7 @@ import Testing
     #expect(reachable == 5478)
   }
 
-  @Test func `move sequences that reach each position number as the table says`() {
+  @Test func `the numbers of move sequences to each position match the reference table`() {
     var ways = [Position.start: 1]
     for position in Solver.positions {
       let count = ways[position] ?? 0
@@ -59,7 +59,7 @@ import Testing
     for row in Facts.rows { #expect(ways[row.position] == row.sequences, "\(row.board)") }
   }
 
-  @Test func `positions, values and moves number as the facts say`() {
+  @Test func `the counts of positions, values and moves match the reference`() {
     let solver = Solver.shared
     var byPly = [Int](repeating: 0, count: 10)
     var allXView: [String: Int] = [:]
@@ -128,7 +128,7 @@ import Testing
     #expect(xName(solver.evaluation(of: .start).value) == Facts.standard["value_of_start_for_x"] as? String)
   }
 
-  @Test func `first moves and the replies to them are as the facts say`() {
+  @Test func `first moves and replies match the reference`() {
     let solver = Solver.shared
     let firstMoves = Facts.standard["first_move_values_x_view"] as! [String: String]
     let replies = Facts.standard["second_move_optimal_replies"] as! [String: [Int]]
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `positions up to symmetry number as the facts say`() {
+  @Test func `the counts of positions up to symmetry match the reference`() {
     let solver = Solver.shared
     var classes: [Position] = []
     for position in Solver.positions {
@@ -197,8 +197,8 @@ import Testing
     #expect(preserving == Facts.table("optimal_move_count_distribution_value_preserving_up_to_symmetry"))
   }
 
-  @Test func `games up to symmetry number as the facts say, counted in both ways`() {
-    // Orbits of whole move sequences by Burnside: a sequence is fixed by a symmetry that fixes each of its cells.
+  @Test func `the counts of games up to symmetry match the reference, computed in two ways`() {
+    // Orbits of whole move sequences by Burnside's lemma: a symmetry fixes a sequence if it fixes each of its cells.
     var fixed = 0
     for symmetry in Symmetry.all {
       let allowed = Square.all.reduce(into: SquareSet()) { if symmetry($1) == $1 { $0.insert($1) } }
@@ -209,7 +209,7 @@ import Testing
       fixed += count(.start)
     }
     #expect(fixed / 8 == Facts.int("games_up_to_symmetry_sequence_orbits"))
-    // Paths in the graph of positions up to symmetry.
+    // The number of paths in the graph of positions up to symmetry.
     func paths(_ position: Position) -> Int {
       if position.outcome != nil { return 1 }
       let next = Set(position.legalMoves.map { position.playing($0).canonical.position })
@@ -219,7 +219,7 @@ import Testing
     #expect(paths(.start) == Facts.int("games_up_to_symmetry_quotient_position_graph"))
   }
 
-  @Test func `distinct moves lead to every class that any move leads to`() {
+  @Test func `distinct moves reach every class that any move reaches`() {
     for position in Solver.positions where position.outcome == nil {
       let all = Set(position.legalMoves.map { position.playing($0).canonical.position })
       let distinct = Set(position.distinctMoves.map { position.playing($0).canonical.position })

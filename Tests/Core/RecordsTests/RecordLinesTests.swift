@@ -3,7 +3,7 @@ import Records
 import TicTacToe
 import Testing
 
-/// Files of games as other programs write them, line by line.
+/// Tests of files of games by other programs, read line by line.
 @Suite("Files of games, line by line") struct RecordLinesTests {
   private func read(_ text: String) throws -> [Record] {
     var lines = RecordLines()
@@ -27,7 +27,7 @@ import Testing
     #expect(records.map { $0.game.cells.count } == [2, 1])
   }
 
-  @Test func `a brace in a tag or in a remark begins no comment, and one in a comment ends it`() throws {
+  @Test func `a brace in a tag or remark does not start a comment`() throws {
     let text = "[Event \"{\"]\n[Site \"a \\\" ] {\"]\n1. b2 ; {\na1 {[Event \"no tag\"]\n[} *\n[Event \"}\"]\n1. c3 *\n"
     let records = try read(text)
     #expect(records.map { $0[tag: "Event"] } == ["{", "}"])
@@ -56,7 +56,7 @@ import Testing
     #expect(try read(arena).map(\.game.variant) == [.infinite])
   }
 
-  @Test func `a game without an end is refused before it fills the memory`() throws {
+  @Test func `an endless game is refused before it fills the memory`() throws {
     var lines = RecordLines()
     let line = Array(repeating: UInt8(ascii: "x"), count: 1000)
     _ = try lines.take("1. b2 {".utf8)

@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Records
 
 @Suite("Links of games") struct RecordLinkTests {
-  @Test func `a record with everything in it is the same through its link, in characters an address takes as they are`()
+  @Test func `a full record survives its link, which needs no escaping in a URL`()
     throws
   {
     let record = try RecordTests.full()
@@ -16,7 +16,7 @@ import TicTacToe
     #expect(link.utf8.count < 500, "\(link.utf8.count)")
   }
 
-  @Test func `an empty game and every short one come back, in some two hundred characters`() throws {
+  @Test func `the empty game and every short one survive their links of about two hundred characters`() throws {
     var random = SplitMix64(seed: 18)
     var longest = 0
     for _ in 0..<40 {
@@ -44,7 +44,7 @@ import TicTacToe
   @Test(arguments: [
     "ARVJ0f7tiE1nGk732RycbXd4i9wva9xz2QeMDJv4ZVSOmJgxpZ0VXl8Fy2RX7NAXK41Y0HulPT6K5FB-7SMq", RecordLinkTests.second,
   ])
-  func `a link means the same for good`(link: String) throws {
+  func `links of earlier versions keep their meaning`(link: String) throws {
     var record = Record()
     try record.game.play(Square(name: "b2")!)
     record.times = [.init(elapsed: 1500)]
@@ -53,10 +53,10 @@ import TicTacToe
     #expect(try Record(link: link) == record)
   }
 
-  /// The link of version 2 of that game.
+  /// The link of that game in version 2.
   static let second = "AnDn-_8Bef8NJwHY3aerZtw7gIrvvFS5Io_6Dxt9uT-RHxATsIP0JW_A9nnwH2T-NxWh1HBDHOVf4veffVWL"
 
-  @Test func `a link that was cut, changed, lengthened or made by another version is refused in one line`() throws {
+  @Test func `a cut, changed, extended or foreign link is refused in one line`() throws {
     let link = try #require(RecordTests.full().link)
     var wrong = [
       "", "A", "AQ", "AQAAAA", "-", "é", link + "A", link + "AAAA", "\(link) ", String(repeating: "A", count: 1 << 17),
@@ -82,7 +82,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a link is known from games, positions and words`() throws {
+  @Test func `links are recognised among games, positions and words`() throws {
     let link = try #require(RecordTests.full().link)
     for text in [link, "http://127.0.0.1:4680/#/g/\(link)", " https://a.example/b/#/g/\(link)\n", "/g/\(link)"] {
       #expect(Record.link(in: text) == link, "\(text)")
@@ -93,7 +93,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a game with a book of comments is no link`() throws {
+  @Test func `a game with very long comments has no link`() throws {
     var record = Record()
     for _ in 0..<20 { try record.addComment(String(repeating: "so ", count: 1000), ply: 0) }
     #expect(record.link == nil)

@@ -22,8 +22,8 @@ import TicTacToe
     ("3/3/3 x x", 9), ("XX1/3/3 x", 1), ("O2/3/3 o", 1), ("XXX/OO1/3 o", -1), ("XXX/OOO/3 x", 1), ("3/3/3x", 6),
     ("12X/3/3 o", 3), ("1X/3/3 o", 3), ("ä/3/3 x", 1), (String(repeating: "3/", count: 40), 1),
   ])
-  func `a wrong position is refused at its column`(text: String, column: Int) {
-    // XXX/OO1/3 is X's finished win, reachable and fine.
+  func `an invalid position is refused at its column`(text: String, column: Int) {
+    // XXX/OO1/3 is a finished game won by X, which is reachable.
     if column < 0 {
       #expect(throws: Never.self) { try Position(notation: text) }
       return
@@ -43,7 +43,7 @@ import TicTacToe
 }
 
 @Suite("Record") struct RecordTests {
-  /// A record with everything in it.
+  /// A record with every kind of data.
   static func full() throws -> Record {
     var game = Game()
     for name in ["b2", "a1", "c1"] { try game.play(Square(name: name)!) }
@@ -99,7 +99,7 @@ import TicTacToe
         """)
   }
 
-  @Test func `text and JSON bring back everything`() throws {
+  @Test func `text and JSON keep everything`() throws {
     let record = try RecordTests.full()
     #expect(try Record(text: record.text) == record)
     #expect(try Record(jsonLine: record.jsonLine) == record)
@@ -113,7 +113,7 @@ import TicTacToe
     #expect(record.bars(ply: 99) == [])
   }
 
-  @Test func `every game up to its second-last ply, with every way to end it, comes back`() throws {
+  @Test func `every game up to its second-last ply, with every end, is read back`() throws {
     var generator = SplitMix64(seed: 1)
     var texts = ""
     var records: [Record] = []
@@ -151,7 +151,7 @@ import TicTacToe
     #expect(try Record.all(in: texts) == records)
   }
 
-  @Test func `what others write is read too`() throws {
+  @Test func `records of other programs are read`() throws {
     let foreign = """
       \u{FEFF}% an escaped line
       [Event "x"] [Site "?"]
@@ -176,7 +176,7 @@ import TicTacToe
     #expect(try Record(text: "1. a1 b2 1/2-1/2").game.end?.termination == .agreement)
     let line = #"{"game":12,"x":"random","o":"perfect","moves":"b2a1","result":"*","unknown":[1,{"a":null}]}"#
     #expect(try Record(jsonLine: line)[tag: "Round"] == "12")
-    // The arena ends games that nobody in a window can end so.
+    // The arena can end games in ways that a window cannot.
     for (result, termination) in [("1/2-1/2", Termination.agreement), ("0-1", .resignation)] {
       let cut = #"{"game":1,"moves":"b2a1","result":"\#(result)","termination":"adjudication"}"#
       #expect(try Record(jsonLine: cut).game.end?.termination == termination)
@@ -238,7 +238,7 @@ import TicTacToe
     #expect(error?.message.contains("\n") == false)
   }
 
-  @Test func `sizes past the limits are refused`() {
+  @Test func `sizes beyond the limits are refused`() {
     let long = String(repeating: "a", count: 2000)
     #expect(throws: NotationError.self) { try Record(text: "[Event \"\(long)\"] *") }
     #expect(throws: NotationError.self) { try Record(text: "[\(long) \"\"] *") }
@@ -254,7 +254,7 @@ import TicTacToe
     #expect(throws: NotationError.self) { try notText.next() }
   }
 
-  @Test func `ten thousand mutilated records never crash a reader and never come back changed`() throws {
+  @Test func `ten thousand corrupted records neither crash a reader nor come back changed`() throws {
     let text = Array(try RecordTests.full().text.utf8)
     let line = Array(try RecordTests.full().jsonLine.utf8)
     var generator = SplitMix64(seed: 7)
@@ -300,7 +300,7 @@ import TicTacToe
     #"{"moves":"b2","result":"*"} x"#, #"{"moves":"b2","result":"*","startFrame":1.5}"#,
     #"{"moves":"b2","result":"*","emt":[01]}"#, #"{"moves":"b2","result":"*""#, #"{"moves":"b2\ud800","result":"*"}"#,
   ])
-  func `a wrong line of JSON is refused`(line: String) {
+  func `an invalid line of JSON is refused`(line: String) {
     #expect(throws: NotationError.self) { try Record(jsonLine: line) }
   }
 

@@ -4,7 +4,7 @@ import Testing
 import TicTacToe
 
 @Suite("Records of Infinite and Ultimate") struct VariantRecordTests {
-  /// A game of random moves, given up after so many if it is not over before.
+  /// A game of random moves, abandoned after `plies` moves if not over.
   static func randomGame(
     from start: VariantState, _ generator: inout SplitMix64, plies: Int = .max
   ) throws -> Game {
@@ -17,13 +17,13 @@ import TicTacToe
   }
 
   @Test(arguments: [Variant.infinite, .ultimate])
-  func `text and JSON bring back every game with all that is kept of it`(variant: Variant) throws {
+  func `text and JSON keep every game with all its data`(variant: Variant) throws {
     var generator = SplitMix64(seed: 11)
     var lengths: Set<Int> = []
     for round in 0..<300 {
       var start = VariantState(startOf: variant)
       if round % 3 == 1 {
-        // From a position in the middle, as its text says.
+        // Some games start from a position in the middle, read from its notation.
         let middle = try VariantRecordTests.randomGame(from: start, &generator, plies: 3 + generator.below(4))
         if middle.state.outcome == nil { start = try VariantState(variant, notation: middle.state.notation) }
       }
@@ -38,7 +38,7 @@ import TicTacToe
       #expect(record.text.contains("[Variant \"\(variant.title)\"]") && !record.text.contains("[Rules "))
       #expect(try Record(text: record.text, variants: [variant]) == record, "\(record.text)")
       #expect(try Record(jsonLine: record.jsonLine, variants: [variant]) == record, "\(record.jsonLine)")
-      // Nobody gets a game that was not asked for.
+      // Variants that were not requested are refused.
       #expect(throws: NotationError.self) { try Record(text: record.text) }
       #expect(throws: NotationError.self) { try Record(jsonLine: record.jsonLine) }
     }
@@ -58,7 +58,7 @@ import TicTacToe
     ("[Variant \"Ultimate\"] [Termination \"normal\"] 1. e5 1-0", 36, "the board has not ended this game"),
     ("[Variant \"Ultimate\"] [Rules \"chess\"] *", 30, "rules 'chess' are unknown"),
   ])
-  func `what the rules of its game forbid is refused at its column`(text: String, column: Int, says: String) {
+  func `moves against the rules are refused at their column`(text: String, column: Int, says: String) {
     let error = #expect(throws: NotationError.self) { try Record(text: text, variants: Variant.allCases) }
     #expect(error?.column == column && error?.message.contains(says) == true, "\(text): \(error?.description ?? "")")
   }
@@ -69,12 +69,12 @@ import TicTacToe
     (#"{"rules":"infinite","moves":"e5","result":"*"}"#, "'e5' in 'moves' is no cell a1–c3"),
     (#"{"moves":"e5","result":"*"}"#, "'e5' in 'moves' is no cell a1–c3"),
   ])
-  func `a wrong line of JSON is refused by what is wrong`(line: String, says: String) {
+  func `an invalid line of JSON is refused with the reason`(line: String, says: String) {
     let error = #expect(throws: NotationError.self) { try Record(jsonLine: line, variants: Variant.allCases) }
     #expect(error?.message.contains(says) == true, "\(line): \(error?.description ?? "")")
   }
 
-  @Test func `mutilated records of the other games never crash a reader and never come back changed`() throws {
+  @Test func `corrupted records of the other games neither crash a reader nor come back changed`() throws {
     var generator = SplitMix64(seed: 5)
     var (read, refused) = (0, 0)
     for round in 0..<4_000 {
@@ -102,7 +102,7 @@ import TicTacToe
 }
 
 @Suite("Links of the longer games") struct VariantLinkTests {
-  @Test func `a game of Ultimate of seventy plies, as the window keeps it, is a link under 1,000 characters`() throws {
+  @Test func `a window's game of Ultimate with seventy plies has a link under 1,000 characters`() throws {
     var generator = SplitMix64(seed: 8)
     var game = Game(from: VariantState(startOf: .ultimate))
     while game.cells.count < 70 {
@@ -112,7 +112,7 @@ import TicTacToe
     var frame: Int64 = 480_000
     record.times = game.cells.map { _ in
       let elapsed = Int64(1_200 + generator.below(9_000))
-      // The music lets a move wait for the next beat.
+      // The music delays a move to the next beat.
       frame += elapsed * 48 + Int64(generator.below(40_000))
       return .init(elapsed: elapsed, frame: frame)
     }
@@ -128,7 +128,7 @@ import TicTacToe
 
 @Suite("Games of any variant") struct VariantGameTests {
   @Test(arguments: Variant.allCases)
-  func `a move that is taken back leaves the game as it was before`(variant: Variant) throws {
+  func `undo restores the game before the move`(variant: Variant) throws {
     var generator = SplitMix64(seed: 3)
     for _ in 0..<50 {
       var game = Game(from: VariantState(startOf: variant))
@@ -147,7 +147,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a cell that may not be marked is refused, and nothing changes`() throws {
+  @Test func `an illegal cell is refused and changes nothing`() throws {
     var game = Game(from: VariantState(startOf: .ultimate))
     let centre = try #require(Variant.ultimate.cell(named: "e5"))
     try game.play(centre)

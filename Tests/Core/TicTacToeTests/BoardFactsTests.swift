@@ -9,7 +9,7 @@ struct BoardFactsTests {
     return BoardFacts(of: game)
   }
 
-  @Test("the mark that fades is the oldest of three of who is to move")
+  @Test("the fading mark is the oldest of the three of the side to move")
   func fading() throws {
     #expect(try facts(.infinite, "b2 a3 c1 b3").fading == nil)
     let board = try facts(.infinite, "b2 a3 c1 b3 c3 a1")
@@ -18,7 +18,7 @@ struct BoardFactsTests {
     #expect(won.fading == nil && won[Cell(4)] == nil && won.lines == [MoveSet([Square(2), Square(5), Square(8)])])
   }
 
-  @Test("the boards to play in are lit: the one that the last move sends to, or all that are open")
+  @Test("the playable boards are lit: the one selected by the last move, or all open ones")
   func lit() throws {
     let start = try facts(.ultimate, "").boards
     #expect(start?.lit == .full && start?.target == nil)
@@ -27,7 +27,7 @@ struct BoardFactsTests {
     #expect(sent.allowed.allSatisfy { Variant.ultimate.board(of: $0) == Square(2) })
   }
 
-  @Test("boards that are won have a winner, and a game that is given up has no cells to mark")
+  @Test("won boards have a winner, and an abandoned game has no playable cells")
   func boards() throws {
     let state = try VariantState(
       .ultimate, notation: "3X3X1/1O2O4/3O1X1X1/5X3/4X4/1X1X1O3/4XO1OO/O3O4/XO6X o c3")

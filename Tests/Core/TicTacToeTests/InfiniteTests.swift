@@ -5,7 +5,7 @@ import Testing
 @testable import TicTacToe
 
 @Suite("Infinite") struct InfiniteTests {
-  /// The rules as they are told to a person: lists of cells, oldest first.
+  /// A naive implementation of the rules: lists of cells, oldest first.
   private struct SlowInfinite {
     var marks: [Player: [Int]] = [.x: [], .o: []]
     var turn = Player.x
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `random games go as a slow implementation says, and are read back from their texts`() throws {
+  @Test func `random games agree with a slow implementation, and are read back from their texts`() throws {
     let games = amount("ALINA_INFINITE_GAMES", quick: 3000, all: 200_000)
     var ends: [Outcome: Int] = [:]
     for game in 0..<games {
@@ -44,7 +44,7 @@ import Testing
         let fading = state.board[state.board.turn].fading
         outcome = Infinite.play(cell, &state)
         try #require(outcome == slow.play(cell.index))
-        // What was to fade has faded.
+        // The fading mark has disappeared.
         if let fading { try #require(state.board.position[fading] == nil) }
       }
       try #require(Infinite.moves(state).isEmpty)
@@ -53,7 +53,7 @@ import Testing
     #expect(ends[.win(.x), default: 0] > ends[.win(.o), default: 0] && ends[.win(.o), default: 0] > games / 10)
   }
 
-  /// Both sides go round and round without a line: X over the cells in `x`, O over those in `o`.
+  /// Both sides cycle without a line: X over the cells in `x`, O over those in `o`.
   private func draw(x: [Int], o: [Int]) -> (outcome: Outcome?, plies: Int) {
     var state = Infinite.start
     for ply in 0..<200 {
@@ -65,15 +65,15 @@ import Testing
     return (nil, 200)
   }
 
-  @Test func `the same marks in the same order for the third time draw`() {
-    // Four cells each: a side's marks are the same after four of its moves.
+  @Test func `the third repetition of marks and order draws`() {
+    // Four cells each: a side's marks repeat after four of its moves.
     let (outcome, plies) = draw(x: [0, 1, 5, 6], o: [2, 3, 7, 8])
     #expect(outcome == .draw)
-    // The first position with six marks stands after 6, 14 and 22 plies.
+    // The first position with six marks occurs after 6, 14 and 22 plies.
     #expect(plies == 22)
   }
 
-  @Test func `a position is another one if the order of its marks is another`() {
+  @Test func `positions with different orders of marks are different`() {
     var (first, second) = (Infinite.start, Infinite.start)
     for cell in [0, 2, 1, 3, 5, 7] { _ = Infinite.play(Cell(cell), &first) }
     for cell in [1, 2, 0, 3, 5, 7] { _ = Infinite.play(Cell(cell), &second) }
@@ -104,13 +104,13 @@ import Testing
     ("a3b3c3/a1b1 x 6", 1, "after 6 plies X has 3 marks and O 3, not 3 and 2"),
     ("a3b3c3/a1b1c2 x 6", 1, "no legal play reaches this position: the game would have ended before"),
   ])
-  func `a text that is no state is refused with its place`(text: String, column: Int, message: String) {
+  func `an invalid state text is refused with its place`(text: String, column: Int, message: String) {
     #expect(throws: NotationError(column: column, message: message)) { try Infinite.state(notation: text) }
   }
 }
 
 @Suite("Classic as rules") struct ClassicRulesTests {
-  @Test func `the seam plays the same game tree as the position does`() {
+  @Test func `the classic rules have the same game tree as the position`() {
     let totals = (0...9).map { Classic.perft(Classic.start, depth: $0) }
     #expect(totals == [1, 9, 72, 504, 3_024, 15_120, 54_720, 148_176, 200_448, 127_872])
   }

@@ -1,7 +1,6 @@
 @testable import TicTacToe
 
-/// Ultimate as its rules are told to a person, on letters in nine rows of nine; slow, and without a line of the code it
-/// judges.
+/// A naive implementation of Ultimate on letters in nine rows of nine; slow, and without any code of the implementation under test.
 struct SlowUltimate {
   static let (x, o, none) = (UInt8(ascii: "X"), UInt8(ascii: "O"), UInt8(ascii: "."))
 
@@ -15,7 +14,7 @@ struct SlowUltimate {
     [0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6],
   ]
 
-  /// Who has a line among nine letters.
+  /// The letter that has a line among nine, or `none`.
   private static func owner(_ letter: (Int) -> UInt8) -> UInt8 {
     for line in lines {
       let first = letter(line[0])
@@ -33,14 +32,14 @@ struct SlowUltimate {
       && (0..<9).contains { letter(board, $0) == SlowUltimate.none }
   }
 
-  /// `X`, `O`, `=` for a draw, or `nil` while the game lasts.
+  /// `X`, `O`, `=` for a draw; `nil` while the game is live.
   var result: UInt8? {
     let winner = SlowUltimate.owner { board in SlowUltimate.owner { letter(board, $0) } }
     if winner != SlowUltimate.none { return winner }
     return (0..<9).contains { isOpen($0) } ? nil : UInt8(ascii: "=")
   }
 
-  /// The cells that may be marked, as rows and columns of the whole board.
+  /// The legal cells, as rows and columns of the whole board.
   var moves: [(row: Int, column: Int)] {
     guard result == nil else { return [] }
     var boards = Array(0..<9)

@@ -4,7 +4,7 @@ import Testing
 @testable import TicTacToe
 
 @Suite("Rules") struct RulesTests {
-  @Test func `a line is one of the eight, whatever else is marked`() {
+  @Test func `the eight lines are detected among any other marks`() {
     for mask in 0..<512 {
       let marks = SquareSet(rawValue: UInt16(mask))
       #expect(Line.hasLine(marks) == Line.all.contains { $0.isSubset(of: marks) })
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `the boards that legal play reaches, and no others, are known as reachable`() {
+  @Test func `exactly the boards reached by legal play are reachable`() {
     var reached: Set<Position> = [.start]
     var row = [Position.start]
     while !row.isEmpty {
@@ -55,7 +55,7 @@ import Testing
     #expect(results[.draw] == 46_080)
   }
 
-  @Test func `a finished game takes no further command`() throws {
+  @Test func `a finished game refuses further commands`() throws {
     var game = Game()
     for name in ["a1", "b1", "a2", "b2", "a3"] { try game.play(Square(name: name)!) }
     #expect(game.end == GameEnd(outcome: .win(.x), termination: .normal))
@@ -63,7 +63,7 @@ import Testing
     #expect(throws: RuleViolation.gameIsOver) { try game.lose(.x, by: .resignation) }
   }
 
-  @Test func `draw offers stand until the next move or the end`() throws {
+  @Test func `draw offers last until the next move or the end`() throws {
     var game = Game()
     game.drawOffer = .x
     try game.play(Square(4))
@@ -73,7 +73,7 @@ import Testing
     #expect(game.drawOffer == nil && game.end == GameEnd(outcome: .draw, termination: .agreement))
   }
 
-  @Test func `undo takes back a move, its end and its awakening`() throws {
+  @Test func `undo takes back a move with its end and its awakening`() throws {
     var game = Game()
     #expect(game.undo() == nil)
     for name in ["a1", "b1", "a2", "c1"] { try game.play(Square(name: name)!) }
@@ -89,8 +89,8 @@ import Testing
 }
 
 @Suite("SplitMix64") struct SplitMix64Tests {
-  @Test func `the numbers of a seed are the published ones`() {
-    // First outputs for seed 1234567, as in the reference implementation by Vigna.
+  @Test func `the numbers of a seed match the published ones`() {
+    // The first outputs for seed 1234567 of Vigna's reference implementation.
     var generator = SplitMix64(seed: 1_234_567)
     let expected: [UInt64] = [
       6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431,

@@ -5,13 +5,13 @@ import Testing
 @testable import TicTacToe
 
 @Suite("Ultimate") struct UltimateTests {
-  @Test func `perft counts what is known of the game, and what a slow implementation counts`() {
+  @Test func `perft matches published counts and a slow implementation`() {
     let known = [1, 81, 720, 6336, 55_080, 473_256, 4_020_960, 33_782_544]
     for depth in 0...7 { #expect(Ultimate.perft(Ultimate.start, depth: depth) == known[depth]) }
     for depth in 0...(runsAll ? 6 : 5) { #expect(SlowUltimate().perft(depth) == known[depth]) }
   }
 
-  @Test func `random games go as a slow implementation says`() {
+  @Test func `random games agree with a slow implementation`() {
     let games = amount("ALINA_ULTIMATE_GAMES", quick: 3000, all: 300_000)
     let variant = Variant.ultimate
     var ends: [UInt8: Int] = [:]
@@ -23,7 +23,7 @@ import Testing
         var expected = MoveSet()
         for move in slow.moves { expected.insert(variant.cell(row: move.row, column: move.column)) }
         let moves = Ultimate.moves(state)
-        // A macro of the testing library in each of 5·10⁷ plies would take longer than the plies.
+        // A testing macro in each of 5·10⁷ plies would take longer than the plies.
         guard moves == expected, (Ultimate.turn(in: state) == .x) == (slow.mover == SlowUltimate.x) else {
           Issue.record("game \(game): other moves than the slow implementation's in \(Ultimate.notation(of: state))")
           return
@@ -44,7 +44,7 @@ import Testing
       }
       ends[letter, default: 0] += 1
     }
-    // Every kind of end was seen.
+    // Every kind of end occurred.
     #expect([SlowUltimate.x, SlowUltimate.o, UInt8(ascii: "=")].allSatisfy { ends[$0, default: 0] > games / 10 })
   }
 
@@ -79,7 +79,7 @@ import Testing
     ("XXXO5/O2O5/O2O5/9/9/9/9/9/9 o a3", 1, "3 X against 5 O: X moves first and sides alternate"),
     ("XXXO5/O8/9/9/9/9/9/9/9 o a3", 26, "board a3 is won or full"),
   ])
-  func `a text that is no state is refused with its place`(text: String, column: Int, message: String) {
+  func `an invalid state text is refused with its place`(text: String, column: Int, message: String) {
     #expect(throws: NotationError(column: column, message: message)) { try Ultimate.state(notation: text) }
   }
 
@@ -93,7 +93,7 @@ import Testing
       names.insert(variant.name(of: cell))
     }
     #expect(names.count == 81)
-    // The bottom left cell of the bottom left board, and the middle.
+    // The bottom left cell of the bottom left board, and the centre.
     #expect(variant.cell(named: "a1") == Cell(9 * 6 + 6))
     #expect(variant.cell(named: "e5") == Cell(9 * 4 + 4))
     for wrong in ["", "a", "a0", "j1", "a10", "5", "A1"] { #expect(variant.cell(named: wrong) == nil) }

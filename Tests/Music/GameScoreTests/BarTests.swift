@@ -9,7 +9,7 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-@Test func `A seven-ply game has bars of 2 3 4 5 6 7 8 7 6 5 4 3 2 3 1 pairs`() throws {
+@Test func `A seven-ply game has bars of 2 3 4 5 6 7 8 7 6 5 4 3 2 3 1 note pairs`() throws {
   let game = try game("b2 a2 a1 c3 c1 b1 a3")
   #expect(game.isOver && game.moves.count == 7)
   var record = Record(game: game)
@@ -29,10 +29,10 @@ import TicTacToe
     let isX = game.moves.count % 2 == 1
     let written = rules.cells[move.index].midi + 12 * (isX ? rules.first.octaves : rules.second.octaves)
     #expect(bar.pairs[0].m?.pitch.midi == written)
-    // X strikes both voices at once; O rolls T first, so that something sounds on the frame of the move.
+    // X plays both voices at once; O rolls T first, so that a note sounds at the frame of the move.
     #expect(bar.pairs[0].t?.onset == .zero)
     #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.second.rollMilliseconds))
-    // Only what is owed, on the second pair, may be the other hand's.
+    // Only a postponed sign, on the second pair, may be in the other voice.
     for index in bar.pairs.indices where index != 1 || bar.signs.count == 1 {
       #expect(bar.pairs[index].m?.pan == (isX ? 64 : -48))
     }
@@ -41,7 +41,7 @@ import TicTacToe
   #expect(moves > 10_000)
 }
 
-@Test func `T is a triad tone of its M in every bar of every game, but at one awakening`() {
+@Test func `T is a triad tone of its M in every bar of every game, except at an awakening`() {
   var single = rules
   single.melody.candidates = 1
   var games = 0
@@ -80,13 +80,13 @@ import TicTacToe
       }
       let isLast =
         bar.kind == .closing && bar.pairs.count == 3 && bar.index >= Rendition(of: game, rules: rules).bars.count - 2
-      // The arch is drawn out, its T twice as slow.
+      // The arch slows down, its T twice as much.
       for short in shorts where bar.kind != .closing || isLast {
         #expect(abs(short - (isLast ? 0.8 : 1.05)) < 0.25 || bar.signs[0] == "both-threaten")
       }
       let lengths = StyleMeasures.lengths(of: bar)
       let (long, others) = (try #require(lengths.last), lengths.dropLast())
-      // A bar may be its long note alone.
+      // A bar may consist of its long note alone.
       guard !others.isEmpty else { continue }
       let ratio = long * Double(others.count) / others.reduce(0, +)
       #expect((3.2...4.2).contains(ratio), "\(bar.kind) \(bar.index): \(lengths)")
@@ -94,7 +94,7 @@ import TicTacToe
   }
 }
 
-@Test func `A long note is one that lasts, whatever it is called`() throws {
+@Test func `A long note is recognised by its length, not by its name`() throws {
   var bar = try #require(Rendition(of: randomGame(1), rules: rules).bars.first { $0.kind == .move })
   let (last, short) = (bar.pairs.count - 1, try #require(bar.pairs[0].t?.duration))
   bar.pairs[last].t?.duration = short
@@ -104,7 +104,7 @@ import TicTacToe
   #expect(bar.pairs[last].isLong && measures.bars == 1 && measures.lawful == 0)
 }
 
-@Test func `No melody moves by more than an octave, and each stays in its compass`() {
+@Test func `Melodies move by at most an octave and stay in their compass`() {
   for index in 0..<100 {
     for bar in Rendition(of: randomGame(index), rules: rules, uncut: true).bars {
       let notes = bar.pairs.compactMap(\.m)
@@ -117,7 +117,7 @@ import TicTacToe
   }
 }
 
-@Test func `The same record and rules give the same note log, however often time is told`() {
+@Test func `The same record and rules give the same note log for any steps of time`() {
   for index in 0..<10 {
     let record = randomGame(index)
     let once = Rendition(of: record, rules: rules)
@@ -132,7 +132,7 @@ import TicTacToe
   #expect(a.filter { $0.frame < .seconds(190) } == b.filter { $0.frame < .seconds(190) })
 }
 
-@Test func `A game of a session sounds the same again from its record alone`() throws {
+@Test func `A session's game is reproduced from its record alone`() throws {
   var session = GameConductor(seed: 77, rules: rules)
   _ = session.handle(.opened(resuming: false), at: .zero)
   var now = Tick.seconds(20)
@@ -168,19 +168,19 @@ import TicTacToe
     let first = Tick(rawValue: frames[0])
     let live = notes(heard, origin, from: first)
     let offline = notes(again.events, .zero, from: first - origin)
-    // The session goes on into echoes; up to the end of the arch both are the same.
+    // The session continues with echoes; up to the end of the arch both are equal.
     let different = zip(live, offline).enumerated().first { $1.0 != $1.1 }.map { "note \($0): \($1)" }
     #expect(different == nil)
     #expect(offline.count > 40)
   }
 }
 
-/// What is left of posted events when every cut has done its work, notes only.
+/// The notes that remain of posted events after all cuts.
 func sounding(_ events: [ScoreEvent]) -> [ScoreEvent] {
   ScoreEvent.heard(events).filter { $0.kind == .note }.inOrder
 }
 
-/// Game `index` of players that win if they can, else block, else move at random.
+/// Game `index` between players that win if they can, else block, else move at random.
 func randomGame(_ index: Int) -> Record {
   var generator = SplitMix64(seed: 42, index: UInt64(index))
   var game = Game()

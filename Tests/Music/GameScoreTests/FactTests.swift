@@ -7,7 +7,7 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-/// A row of the table of facts: the shortest game that raises it alone enough to be the bar's sign.
+/// A row of the table of facts: the shortest game in which the fact is the bar's sign.
 struct FactRow: CustomTestStringConvertible, Sendable {
   let sign: String
   let check: @Sendable (Bar, [ScoreEvent], VariantMove) -> Bool
@@ -86,13 +86,13 @@ private func gameRaising(_ sign: String, human: Player? = nil) -> Game? {
 }
 
 @Test(arguments: rows)
-func `Each fact of a move is heard as its row says, by the second pair`(_ row: FactRow) throws {
+func `Each fact of a move sounds as in its table row, by the second pair`(_ row: FactRow) throws {
   let game = try #require(gameRaising(row.sign))
   let move = try #require(game.variantMoves.last)
   let (conductor, events) = conducted(game)
   let bar = try #require(conductor.music.bars.last)
   #expect(bar.signs.first == row.sign)
-  // The game's earlier signs may be due on the second pair; the rule itself is looked at without them.
+  // Earlier signs may be due on the second pair, so the rule is checked without them.
   var alone = GameConductor(seed: 3, rules: rules)
   let awoke = game.variantMoves.dropLast().awakening != nil
   _ = alone.handle(.gameStarted(move.before, human: nil, awoke: awoke), at: .zero)
@@ -102,8 +102,8 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
   #expect(events.contains { $0.frame == bar.start && $0.kind == .note })
 }
 
-@Test func `Two positions that differ in one fact sound the same until then and differ by its rule after`() throws {
-  // The same ply, cell and seed; only what the move does differs, for every sign against calm.
+@Test func `Two games that differ in one fact sound the same before it and differ by its rule after it`() throws {
+  // The same ply, cell and seed; only the move's effect differs, for every sign compared with calm.
   let calm = try #require(gameRaising("calm"))
   for sign in ["threat", "block", "mistake"] {
     let game = try #require(gameRaising(sign))
@@ -115,7 +115,7 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
     #expect(heard.last?.pairs[0].m?.pitch == bare.last?.pairs[0].m?.pitch)
     let difference = Array(zip(heard.last!.pairs, bare.last!.pairs)).firstIndex { $0 != $1 }
     if sign == "mistake" {
-      // What is heard at once is the glint: the events differ on the downbeat.
+      // The glint sounds at once: the events differ on the downbeat.
       #expect(conducted(game).last.first { $0.chain != 0 }?.frame == heard.last?.start)
     } else {
       #expect(try #require(difference) <= 1)
@@ -126,7 +126,7 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
 
 @Test
 func
-  `A win ends with the winner's first three cells in the winner's hand, then at home; a human's loss leaves T alone`()
+  `A win ends with the winner's first three cells, then the tonic; a human's loss with T alone`()
   throws
 {
   let game = try game("a1 b2 a3 a2 c3 c2")  // O wins the middle row
@@ -156,7 +156,8 @@ func
 }
 
 @Test
-func `A draw alternates hands, lets the pedal go in the second last bar and ends on an open fifth over the low tonic`()
+func
+  `A draw alternates hands, releases the pedal in the last bar but one, and ends on an open fifth over the low tonic`()
   throws
 {
   let game = try #require(firstGame { game, move in move.outcome == .draw && game.variantMoves.awakening == nil })
@@ -177,7 +178,9 @@ func `A draw alternates hands, lets the pedal go in the second last bar and ends
   #expect(Rendition(of: kept, rules: rules).bars.filter { $0.kind == .closing }.map(\.pairs.count) == [2, 3])
 }
 
-@Test func `Resignation and flag give the winner's ending without the line; giving up lets the pedal go`() throws {
+@Test func `Resignation and flag give the winner's ending without the line; an abandoned game releases the pedal`()
+  throws
+{
   for termination in [Termination.resignation, .time] {
     var game = try game("b2 a1 c1")
     try game.lose(.o, by: termination)

@@ -8,14 +8,14 @@ import Testing
 import TicTacToe
 import Tintinnabuli
 
-/// Every event of a rendition in one line each: what the note log of a game is compared by.
+/// The events of a rendition, one per line, for comparing note logs.
 private func log(_ rendition: Rendition) -> String {
   rendition.events.map {
     "\($0.frame) \($0.kind) \($0.voice) \($0.pitch.midi) \($0.velocity) \($0.pan) \($0.amount) \($0.chain) \($0.duration)\n"
   }.joined()
 }
 
-/// A hash of the note log of each game by a shipped rule file, a line each.
+/// The hash of each game's note log with a shipped rule file, one per line.
 private func hashes(_ games: [Record], by name: String) throws -> String {
   let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
   return games.enumerated().map { number, record in
@@ -24,7 +24,7 @@ private func hashes(_ games: [Record], by name: String) throws -> String {
   }.joined()
 }
 
-/// The golden holds one whole score to read, and a hash of the note log of twenty games for each shipped rule file.
+/// The golden file has one whole score to read, and a hash of the note log of twenty games for each shipped rule file.
 ///
 /// After a deliberate change of the music: `UPDATE_GOLDENS=1 ./test GoldenTests`, then read the diff.
 @Test func `The note log of twenty games is the same on every machine`() throws {
@@ -49,7 +49,7 @@ private func hashes(_ games: [Record], by name: String) throws -> String {
   try compare(golden, with: path)
 }
 
-/// Compares with a golden, or writes it anew.
+/// Compares with a golden file, or rewrites it.
 private func compare(_ golden: String, with path: String) throws {
   if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
     try golden.write(toFile: path, atomically: true, encoding: .utf8)

@@ -11,7 +11,7 @@ import TicTacToe
 
 private func shipped(_ name: String) throws -> ScoreRules { try RuleLibrary.load("\(assets)/\(name).yaml").rules }
 
-/// A game played at random moments, with everything that is heard of it.
+/// Plays a game with moves at random times; returns all events.
 private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_500) -> (GameConductor, [[ScoreEvent]])
 {
   var generator = SplitMix64(seed: seed)
@@ -27,7 +27,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   return (conductor, answers)
 }
 
-@Test func `No line of cells is out of reach, in night or by rules of few and narrow notes`() throws {
+@Test func `Every line of cells is reachable, also with few notes and a narrow compass`() throws {
   var narrow = rules
   narrow.bars.longest = 4
   narrow.melody.widest = 4
@@ -39,7 +39,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
       }
     }
   }
-  // Where even the narrowest way does not exist, it is widened rather than not gone.
+  // If no melody satisfies the constraints, they are relaxed.
   let problem = MelodyProblem(
     count: 3, fixed: [0: 36, 1: 46, 2: 36], goal: .triad, direction: [0, 0, 0], leans: false, center: 40, own: [],
     motto: [], opposing: [])
@@ -48,7 +48,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(search.solve().degrees == [36, 46, 36])
 }
 
-@Test func `A lost connection brings back nothing that a cut has dropped`() throws {
+@Test func `A lost connection does not restore events dropped by a cut`() throws {
   let game = try game("b2 a1 c1")
   var conductor = GameConductor(seed: 6, rules: rules)
   var events = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
@@ -59,7 +59,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(sounding(events).filter { $0.voice == .m }.map(\.frame) == whole.map(\.frame))
 }
 
-@Test func `Every awakening has its bell, every paid block its falling third, in its own player's hand`() throws {
+@Test func `Every awakening has its bell and every delayed block its falling third, in its player's voice`() throws {
   var (bells, thirds) = (0, 0)
   for index in 0..<400 {
     let game = randomGame(index).game
@@ -79,13 +79,13 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     }
   }
   #expect(bells > 50 && thirds > 10)
-  // A debt is not the hand's that moves now.
+  // A postponed sign keeps its own voice, not that of the current mover.
   let owed = (0..<400).lazy.flatMap { hasty(randomGame($0).game, seed: UInt64($0), rules: rules).0.music.bars }
     .filter { $0.signs.count > 1 }.prefix(100)
   #expect(owed.contains { $0.pairs[1].m!.pan != $0.pairs[0].m!.pan })
 }
 
-@Test func `Opening and arch are played as the file says of calm`() throws {
+@Test func `Opening and arch are played with the file's values for calm`() throws {
   for (name, position) in [("night", -2), ("morning", 1), ("score", -1)] {
     let rules = try shipped(name)
     let bars = Rendition(of: randomGame(3), rules: rules).bars.filter { $0.kind == .opening || $0.kind == .closing }
@@ -95,7 +95,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   }
 }
 
-@Test func `What undo and a lost connection did is in the record, and sounds again from it`() throws {
+@Test func `Undo and lost connections are in the record and reproduced from it`() throws {
   let record = randomGame(7)
   var session = GameConductor(seed: record.seed!, rules: rules)
   session.music.inTime = []
@@ -110,7 +110,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   var times: [Record.MoveTimes] = []
   for (number, cell) in record.game.cells.enumerated() {
     if number == 3 {
-      // Two moves played, one of them kept waiting by the network, and both taken back at once.
+      // Two moves, one of them delayed by the network, both taken back together.
       var astray = game
       for other in game.state.moves.filter({ $0 != cell }).prefix(2) {
         go(3)
@@ -146,7 +146,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(zip(live, offline).first { $0 != $1 } == nil && live.count == offline.count && live.count > 50)
 }
 
-@Test func `A record with more take-backs than fit keeps whole ones, and each move is heard on its own position`()
+@Test func `A record with too many take-backs keeps complete ones, and each move sounds on its own position`()
   throws
 {
   var kept = Record(game: try game("b2 a1 c3"))
@@ -154,7 +154,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   kept.times = (1...3).map { .init(frame: Int64($0) * 480_000) }
   let all = (0..<60).flatMap { number in
     let frame = 600_000 + Int64(number) * 3_000
-    // Two moves that were taken back at once.
+    // Two moves that were taken back together.
     return [
       Aside(frame: frame, kind: .taken(Cell(0), choices: [1])),
       Aside(frame: frame + 1_000, kind: .taken(Cell(1), choices: [0])),
@@ -164,7 +164,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   kept.asides = all
   #expect(kept.asides.count % 4 == 0 && kept.asides.count > 40 && kept.asides == Array(all.prefix(kept.asides.count)))
   #expect((kept[tag: "Asides"]?.utf8.count ?? 0) > 960)
-  // As records were cut before: between a move and its undo.
+  // Older versions cut the list between a move and its undo.
   let words = try #require(kept[tag: "Asides"]).split(separator: " ")
   for left in 0...4 {
     kept[tag: "Asides"] = words.prefix(8 + left).joined(separator: " ")
@@ -174,7 +174,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(bars.map(\.ply).suffix(2) == [2, 3])
 }
 
-@Test func `A match is composed by its log: three listeners hear the same notes, one of them again after a fall`()
+@Test func `A match is composed from its log: three listeners hear the same notes, also after a reconnect`()
   throws
 {
   let game = randomGame(12).game
@@ -185,13 +185,13 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     log.append((move, time))
     time = time + .milliseconds(250 * (1 + generator.below(30)))
   }
-  /// What a listener hears who came in at a moment, lines taking so long to reach him, one now and then longer.
+  /// The pitches that a listener hears who joins at a time, with message delays, some of them longer.
   func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
     var way = SplitMix64(seed: seed)
     var conductor = GameConductor(seed: seed, rules: rules)
     conductor.music.inTime = []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
-    // Each has heard other things before.
+    // Each listener has heard another game before.
     for move in randomGame(Int(seed)).game.variantMoves {
       _ = conductor.handle(.moved(move), at: .milliseconds(Int(seed)))
     }
@@ -208,11 +208,11 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   }
   let near = listen(0, seed: 1)
   #expect(near.count == log.count && listen(80, seed: 2) == near && listen(300, seed: 3) == near)
-  // Who comes back hears all the moves at once, at the times the log gives them.
+  // A listener who reconnects receives all the moves at once, with the log's times.
   #expect(listen(0, from: 60_000, seed: 4) == near)
 }
 
-@Test func `A person's bar is as long as the answer takes, and a bar among people as the game's pace allows`() throws {
+@Test func `A bar's length follows the opponent's answer, or the game's pace between people`() throws {
   let game = try game("b2 a1 c1 a3 a2 c2 b3 b1 c3")
   func lengths(_ inTime: Set<Voice>, every seconds: Double) -> [Int] {
     var conductor = GameConductor(seed: 1, rules: rules)
@@ -226,14 +226,14 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     return conductor.music.bars.map(\.pairs.count)
   }
   #expect(lengths([.first, .second], every: 0) == [2, 3, 4, 5, 6, 7, 8, 8, 8])
-  // X's bars have two to four pairs and a long; O's are cut to the pace, and the end has all the time it wants.
+  // X's bars have two to four pairs and a long note; O's are cut to the pace, and the end has unlimited time.
   let against = lengths([.second], every: 30)
   #expect(stride(from: 0, to: 8, by: 2).map { against[$0] } == [3, 4, 5, 5] && against[8] == 8)
   let (quick, slow) = (lengths([], every: 1.5), lengths([], every: 30))
   #expect(quick.dropLast().allSatisfy { $0 <= 3 } && slow.dropFirst(3).dropLast() == [5, 6, 7, 8, 8])
 }
 
-@Test func `A long note that was cut off sounds with the next downbeat, in the hand it had`() throws {
+@Test func `A long note that was cut sounds with the next downbeat, in its own voice`() throws {
   let game = try game("b2 a1")
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
@@ -247,7 +247,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(heardOut.music.bars[1].pairs[0].bass.isEmpty)
 }
 
-@Test func `A long note counts as heard where its M was, however early its T`() throws {
+@Test func `A long note counts as heard if its M sounded, however early its T`() throws {
   let game = try game("b2 a1 c1")
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)

@@ -16,7 +16,7 @@ private func game(_ variant: Variant, _ cells: String) throws -> Game {
   return game
 }
 
-/// Its music, each move as the bar before ends.
+/// Its music, with each move at the end of the bar before.
 private func rendition(_ game: Game, seed: UInt64 = 5, rules: ScoreRules = rules) -> Rendition {
   var record = Record(game: game)
   record.seed = seed
@@ -25,7 +25,7 @@ private func rendition(_ game: Game, seed: UInt64 = 5, rules: ScoreRules = rules
 
 private func moves(_ rendition: Rendition) -> [Bar] { rendition.bars.filter { $0.kind == .move } }
 
-/// The degrees of a bar's M above the lowest tonic, as X plays.
+/// The degrees of a bar's M above the lowest tonic, in X's register.
 private func degrees(_ bar: Bar) -> [Int] {
   let octaves = rules.manner(of: bar.voice).octaves
   return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
@@ -36,7 +36,7 @@ private func played(_ variant: Variant, _ count: Int = 12, seed: UInt64 = 4) -> 
 }
 
 @Test(arguments: [Variant.infinite, .ultimate])
-func `A bar of a longer game has at most four pairs, and two at its beginning`(_ variant: Variant) {
+func `A bar of a longer game has two to four pairs, two at first`(_ variant: Variant) {
   var counts: [Int: Int] = [:]
   for (record, music) in played(variant) {
     let bars = moves(music)
@@ -46,7 +46,7 @@ func `A bar of a longer game has at most four pairs, and two at its beginning`(_
   #expect(counts.keys.sorted() == [2, 3, 4] && counts.values.allSatisfy { $0 > 10 }, "\(counts)")
 }
 
-@Test func `Infinite: a mark that leaves is answered by its T alone, falling, in the hand of its side`() throws {
+@Test func `Infinite: a removed mark sounds as its T alone, falling, in its side's voice`() throws {
   var seen = 0
   for (record, music) in played(.infinite, 6) {
     for (move, bar) in zip(record.game.variantMoves, moves(music)) {
@@ -68,8 +68,8 @@ func `A bar of a longer game has at most four pairs, and two at its beginning`(_
   #expect(seen > 30)
 }
 
-@Test func `Infinite: a position that comes back brings its melody, and says so`() throws {
-  // X goes round the corners and O round the edges: after the fourteenth ply all stands as after the sixth.
+@Test func `Infinite: a repeated position repeats its melody, with a sign`() throws {
+  // X cycles through the corners and O through the edges: the position after ply 14 repeats that after ply 6.
   let (earlier, later) = (6, 14)
   let game = try game(.infinite, "a1 a2 a3 b3 c3 c2 c1 b1 a1 a2 a3 b3 c3 c2")
   let music = rendition(game)
@@ -84,7 +84,7 @@ func `A bar of a longer game has at most four pairs, and two at its beginning`(_
     sign != nil && Explanation.text(music, record: Record(game: game)).contains("a position that has stood before"))
 }
 
-@Test func `Ultimate: each board has a root and a register, and T keeps to its triad`() throws {
+@Test func `Ultimate: each board has a root and a register, and T stays in its triad`() throws {
   var (pairs, home) = (0, 0)
   var centers: [Int: [Int]] = [:]
   for (record, music) in played(.ultimate) {
@@ -102,18 +102,17 @@ func `A bar of a longer game has at most four pairs, and two at its beginning`(_
       centers[move.board, default: []] += degrees(bar)
     }
   }
-  // T is not that of home alone, and upper boards sound higher.
+  // T is not only that of the tonic, and upper boards sound higher.
   #expect(pairs > 1_000 && home < pairs * 9 / 10)
   func mean(_ board: Int) -> Double { Double(centers[board]!.reduce(0, +)) / Double(centers[board]!.count) }
   #expect(mean(0) > mean(6) + 1 && mean(2) > mean(8) + 1)
 }
 
-@Test func `Ultimate: the bed goes to the root of the board to which a move sends, before anybody plays there`() throws
-{
+@Test func `Ultimate: the bed moves to the root of the next board before the next move`() throws {
   let game = try game(.ultimate, "e5 d4")
   let music = rendition(game)
   let bars = moves(music)
-  // e5 sends to b2, at home; d4 is the lower left cell of b2 and sends to a1, which stands on D.
+  // e5 selects b2, the tonic's board; d4 is the lower left cell of b2 and selects a1, whose root is D.
   let beds = music.events.filter { $0.kind == .drone && $0.amount > 0 && $0.frame >= bars[0].start }
   let long = bars[1].start + (try #require(bars[1].pairs.last?.t?.onset))
   #expect(beds.map(\.frame) == [long])
@@ -125,11 +124,11 @@ func `A bar of a longer game has at most four pairs, and two at its beginning`(_
     events += stays.handle(.moved(move), at: .seconds(Double(1 + 8 * index)))
   }
   events += stays.handle(.undone, at: .seconds(20))
-  // Taken back, the bed goes home.
+  // After an undo the bed returns to the tonic.
   #expect(events.last { $0.kind == .drone }?.pitch == rules.drone.bed)
 }
 
-@Test func `Ultimate: a board that is won closes with half an arch that ends with its motto`() throws {
+@Test func `Ultimate: a won board closes with half an arch that ends with its motto`() throws {
   var seen = 0
   for (record, music) in played(.ultimate, 6) {
     let all = record.game.variantMoves
@@ -150,7 +149,7 @@ func `A bar of a longer game has at most four pairs, and two at its beginning`(_
   #expect(seen > 15)
 }
 
-@Test func `Ultimate: the end quotes the mottos of the three boards that won`() throws {
+@Test func `Ultimate: the end quotes the mottos of the three winning boards`() throws {
   var won = 0
   for (record, music) in played(.ultimate) {
     guard let last = record.game.variantMoves.last, !last.winningBoards.isEmpty else { continue }
@@ -169,12 +168,12 @@ func `A bar of a longer game has at most four pairs, and two at its beginning`(_
   #expect(won > 4)
 }
 
-@Test func `Ultimate: three boards in a line in prospect is the one awakening, and a forced reply is M alone`() {
+@Test func `Ultimate: the prospect of three boards in a line is the only awakening, and a forced reply is M alone`() {
   var (awakenings, forced) = (0, 0)
   for (record, music) in played(.ultimate, 30) {
     let awakened = moves(music).flatMap(\.pairs).count(where: \.isAwakening)
     let isInProspect = record.game.variantMoves.awakening != nil
-    // In the very last bar a result comes first.
+    // In the last bar the result has precedence.
     #expect(awakened <= 1 && (awakened == 1) == isInProspect)
     awakenings += awakened
     for (move, bar) in zip(record.game.variantMoves, moves(music)) where bar.signs.first == "forced" {
@@ -187,7 +186,7 @@ func `A bar of a longer game has at most four pairs, and two at its beginning`(_
 }
 
 @Test(arguments: [Variant.infinite, .ultimate])
-func `A longer game sounds the same again from its record, with a move taken back`(_ variant: Variant) throws {
+func `A longer game with an undo is reproduced from its record`(_ variant: Variant) throws {
   let record = try #require(ReferenceGames.games(20, of: variant, seed: 9).first { $0.game.cells.count >= 20 })
   var session = GameConductor(seed: record.seed!, rules: rules)
   session.music.inTime = []

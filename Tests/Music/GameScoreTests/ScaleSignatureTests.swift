@@ -2,9 +2,9 @@ import ScoreIO
 import ScoreModel
 import Testing
 
-/// Key signatures follow from the scale, for the strip of the window, the printed page and MusicXML alike.
+/// Tests of key signatures, which follow from the scale in the window's staff, the printed page and MusicXML.
 @Suite struct ScaleSignatureTests {
-  @Test("The shipped rules have two sharps, two sharps and four flats, in the order engravers write them")
+  @Test("The shipped rules have two sharps, two sharps and four flats, in engraving order")
   func shipped() throws {
     func signature(_ name: String) throws -> [String] {
       try RuleLibrary.load(name).rules.scale.signature.map {
@@ -12,12 +12,12 @@ import Testing
       }
     }
     #expect(try signature("score") == ["F♯ 8", "C♯ 5"])
-    // G lydian has a sharp more than G major.
+    // G lydian has one sharp more than G major.
     #expect(try signature("morning") == ["F♯ 8", "C♯ 5"])
     #expect(try signature("night") == ["B♭ 4", "E♭ 7", "A♭ 3", "D♭ 6"])
   }
 
-  @Test("Every note of a scale is written without a sign of its own")
+  @Test("Notes of the scale are written without accidentals")
   func notes() {
     for steps in Scale.modes.values {
       for letter in 0..<7 {

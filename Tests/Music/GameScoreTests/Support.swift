@@ -9,7 +9,7 @@ import Testing
 import TicTacToe
 import Tintinnabuli
 
-/// The rules the tests are made for.
+/// The rules used by the tests.
 let rules = (try? RuleLibrary.load(assets + "/score.yaml"))!.rules
 
 /// The folder of the shipped rule files.
@@ -22,7 +22,7 @@ func game(_ squares: String) throws -> Game {
   return game
 }
 
-/// Visits every game up to symmetry with its conductor; `visit` sees every prefix and says whether to go deeper.
+/// Visits every game up to symmetry with its conductor; `visit` is called for every prefix.
 func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> Void) {
   func walk(_ game: Game, _ conductor: GameConductor, _ now: Tick) {
     visit(game, conductor)
@@ -40,7 +40,7 @@ func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> 
   walk(Game(), start, .seconds(1))
 }
 
-/// The first game, shortest lines first, whose last move's facts satisfy a condition.
+/// The first game, by length, whose last move satisfies a condition.
 func firstGame(where condition: (Game, VariantMove) -> Bool) -> Game? {
   var row = [Game()]
   while !row.isEmpty {
@@ -58,7 +58,7 @@ func firstGame(where condition: (Game, VariantMove) -> Bool) -> Game? {
   return nil
 }
 
-/// A conductor that has heard a whole game, each move as the bar before ends, and what it answered to the last move.
+/// A conductor after a whole game, each move at the end of the bar before, and its events for the last move.
 func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human: Player? = nil) -> (
   conductor: GameConductor, last: [ScoreEvent]
 ) {
@@ -73,7 +73,7 @@ func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human:
   return (conductor, last)
 }
 
-/// Lets time go by in steps and collects what comes.
+/// Advances time in steps and collects the events.
 func carryOn(_ conductor: inout GameConductor, from: Tick, to: Tick, step: Tick = .milliseconds(50)) -> [ScoreEvent] {
   var events: [ScoreEvent] = []
   var now = from
@@ -84,12 +84,12 @@ func carryOn(_ conductor: inout GameConductor, from: Tick, to: Tick, step: Tick 
   return events
 }
 
-/// A move's time to think in seconds: log-normal, median 4 s (Irwin–Hall sum for the normal, squared twice for the tail).
+/// A random thinking time in seconds: log-normal with a median of 4 s (Irwin–Hall sum for the normal, squared twice for the tail).
 func thinkingTime(_ generator: inout SplitMix64) -> Double {
   var sum = 0.0
   for _ in 0..<12 { sum += Double(generator.below(1_000_000)) / 1_000_000 }
   let z = 0.6 * (sum - 6)
-  // e^z by its series: the same on every machine.
+  // e^z by its series, with the same result on every machine.
   var term = 1.0
   var power = 1.0
   for n in 1..<30 {

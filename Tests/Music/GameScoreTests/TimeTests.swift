@@ -55,7 +55,7 @@ func `No pause of a trimmed piece is longer than six short notes, and a piece wi
 }
 
 @Test
-func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the game is told once more, at 10 none is`()
+func `Echoes begin 8 s after a bar, become softer and rarer, repeat the game at 2 min and end at 10 min`()
   throws
 {
   let game = try game("b2 a1 c1")
@@ -69,14 +69,14 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
     let left = echo.start < end + .seconds(30) ? 4 : 3
     let sources = moved.flatMap { bar in [0, 12].map { up in bar.melody.suffix(left).map { $0.midi + up } } }
     #expect(sources.contains(echo.melody.map(\.midi)))
-    // T rests under an echo, but for its long note.
+    // T rests under an echo, except on its long note.
     #expect(echo.pairs.dropLast().allSatisfy { $0.t == nil } && echo.pairs.last?.t != nil)
   }
   #expect(echoes.allSatisfy { $0.pairs.allSatisfy { $0.m!.velocity < 45 && $0.m!.pitch <= Pitch(93) } })
-  // None is heard more than twice in one way, short bars no more than long ones.
+  // No echo is repeated more than once in the same form, and short bars no more often than long ones.
   let said = Dictionary(grouping: echoes) { $0.pairs.map { [$0.m?.pitch, $0.t?.pitch] } }
   #expect(echoes.count > 8 && said.values.allSatisfy { $0.count <= 2 })
-  // The low tonic every 40 s, then ever rarer and softer; after ten minutes silence.
+  // The low tonic every 40 s, then ever rarer and softer; silence after ten minutes.
   let strokes = events.filter { $0.voice == .bass && $0.pitch == Pitch(35) }
   let rests = zip(strokes.dropFirst(), strokes).map { ($0.frame - $1.frame).seconds }
   #expect(strokes.prefix(3).map(\.frame) == (1...3).map { end + .seconds(40 * Double($0)) })
@@ -84,7 +84,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let velocities = strokes.dropFirst(2).map(\.velocity)
   #expect(Set(strokes.prefix(3).map(\.velocity)) == [36] && Set(velocities).count == 9)
   #expect(velocities == velocities.sorted(by: >) && events.allSatisfy { $0.frame < end + .seconds(600) })
-  // After two minutes each move once, its cell and its long note, a short note after the low tonic.
+  // After two minutes each move once, as its cell and its long note, a short note after the low tonic.
   let told = echoes.filter { $0.start >= end + .seconds(120) }
   #expect(told.map(\.start) == strokes.dropFirst(2).prefix(3).map { $0.frame + .seconds(1.05) })
   for (echo, bar) in zip(told, moved) {
@@ -93,7 +93,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   }
 }
 
-@Test func `No echo rises above its ceiling`() throws {
+@Test func `Echoes stay below their highest pitch`() throws {
   var high = rules
   high.echoes.ceiling = Pitch(81)
   var conductor = conducted(try game("b2 a1 c3"), rules: high).conductor
@@ -103,7 +103,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(notes.count > 8 && notes.allSatisfy { $0 <= Pitch(81) })
 }
 
-@Test func `A move cuts what was pending and posts its whole bar from the very moment`() throws {
+@Test func `A move cuts pending events and posts its whole bar at once`() throws {
   var (conductor, _) = opened()
   let moment = Tick(rawValue: 6 * 48_000 + 12_345)
   _ = carryOn(&conductor, from: .zero, to: moment)
@@ -118,7 +118,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(carryOn(&conductor, from: moment, to: moment + .seconds(6)).isEmpty)
 }
 
-@Test func `The low tonic is struck in bars four and eight, at a new game, and with a move that overtakes it`() throws {
+@Test func `The low tonic sounds in bars four and eight, at a new game, and with a move that overtakes it`() throws {
   let long = try #require(firstGame { game, move in move.outcome == .draw })
   let (conductor, _) = conducted(long)
   for bar in conductor.music.bars where bar.kind == .move {
@@ -140,8 +140,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(calm.allSatisfy { $0.voice != .bass })
 }
 
-@Test func `An opponent answers on a slot of the long note of the bar as it is played, never before its second`() throws
-{
+@Test func `An opponent answers on a slot of the bar's long note, never before its second`() throws {
   var (conductor, _) = conducted(try game("b2 a1 c1"))
   conductor.music.inTime = [.second]
   let bar = try #require(conductor.music.bars.last)
@@ -156,7 +155,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(conductor.music.replySlot(ready: bar.start + Tick(rawValue: 5)) == bar.start + Tick(rawValue: 5))
 }
 
-@Test func `Where nobody is waited for the answer comes after the whole long note, not always as late`() throws {
+@Test func `Without a human the answer comes after the whole long note, at varying times`() throws {
   var breaths: [Int] = []
   for seed in 0..<20 {
     let (conductor, _) = conducted(try game("b2 a1 c1"), seed: UInt64(seed))
@@ -167,7 +166,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(Set(breaths) == [4, 5])
 }
 
-@Test func `While a person thinks the bar goes on: phrases by both hands in turn, more of them as the game grows`()
+@Test func `While a person thinks, both voices continue with phrases in turn, more of them as the game grows`()
   throws
 {
   var pairs: [Int] = []
@@ -185,7 +184,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
     var last = bar
     for phrase in phrases {
       #expect(phrase.voice == last.voice?.other && phrase.start == last.end + .seconds(rules.phrases.after))
-      // It begins a step beside the long note that it answers.
+      // The phrase begins a step away from the long note it answers.
       let degrees = [(last, last.pairs.last), (phrase, phrase.pairs.first)].map { bar, pair in
         rules.scale.degree(of: pair!.m!.pitch.midi - 12 * rules.manner(of: bar.voice).octaves)!
       }
@@ -196,7 +195,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(pairs[0] == 0 && pairs == pairs.sorted() && pairs.last == 6)
 }
 
-@Test func `The arch has four to six bars however quick the game was`() throws {
+@Test func `The arch has four to six bars even after quick games`() throws {
   for (moves, seconds) in [
     ("b2 a1 a2 c3 c2", 0.4), ("b2 a1 c1 a3 a2 c2 b3 b1 c3", 1.5), ("b2 a1 c1 a3 a2 c2 b3 b1 c3", 12),
   ] {
@@ -215,7 +214,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   }
 }
 
-@Test func `Two draws running end differently, however alike they were`() throws {
+@Test func `Two draws in a row end differently, even with the same moves`() throws {
   var conductor = GameConductor(seed: 4, rules: rules)
   var now = Tick.seconds(1)
   var contours: [ScoreRules.Contour] = []
@@ -231,7 +230,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(contours.count == 3 && contours[0] != contours[1] && contours[1] != contours[2])
 }
 
-@Test func `A line is remembered for half an hour, short ones too`() {
+@Test func `A melody is remembered for half an hour, short ones too`() {
   var novelty = Novelty()
   novelty.insert([83, 86], octaves: -12, at: .seconds(10))
   #expect(novelty.isRepeat([83, 86], octaves: 0, at: .seconds(1_809)))
@@ -240,7 +239,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
       && !novelty.isRepeat([83, 88], octaves: 0, at: .zero))
 }
 
-@Test func `A bar that the synthesizer began late moves with all that follows it`() throws {
+@Test func `A bar that the synthesizer started late shifts everything after it`() throws {
   var (conductor, events) = conducted(try game("b2 a1 c1"))
   let bar = try #require(conductor.music.bars.last)
   var punctual = conductor
@@ -253,7 +252,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(late.map(\.frame) == events.map { $0.frame + Tick(rawValue: 480) })
 }
 
-@Test func `Signs that had no time to sound are owed and heard on a second pair`() throws {
+@Test func `Signs cut before they sound are postponed to a later second pair`() throws {
   var owedSeen = 0
   for index in 0..<300 {
     let game = randomGame(index).game
@@ -267,7 +266,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
       _ = conductor.handle(.moved(move), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
-      // Whatever was pending and cut, or was owed already, is either heard now, owed still, or said by the result.
+      // A sign that was cut, or postponed earlier, either sounds now, stays postponed, or is replaced by the result.
       var due = Set(waiting)
       if let previous, let cut = previous.cut {
         for sign in before {
@@ -284,7 +283,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
       }
       if let first = heard.first {
         owedSeen += 1
-        // The one that comes first in precedence is taken.
+        // The sign with the highest precedence is taken.
         let order = rules.signs.map(\.name)
         #expect(
           due.filter { $0 != own && !covered.contains($0) }.allSatisfy {
@@ -297,7 +296,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(owedSeen > 100)
 }
 
-@Test func `Hurried moves are softer, T most, and every third one half changes the pedal`() throws {
+@Test func `Hurried moves are softer, T most, and every third one half-changes the pedal`() throws {
   let game = try game("b2 a1 c1 a3 a2 c2 b3")
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
@@ -314,7 +313,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(halved == [3, 6])
 }
 
-@Test func `Undo plays the bar's pairs backwards, softly, and the game goes on from there`() throws {
+@Test func `Undo plays the bar's pairs backwards, softly, and the game continues from there`() throws {
   let game = try game("b2 a1 c1")
   var (conductor, _) = conducted(game)
   let bar = try #require(conductor.music.bars.last)
@@ -330,14 +329,14 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let move = try again.playValued(Cell(0))
   _ = conductor.handle(.moved(move), at: moment + .seconds(3))
   #expect(conductor.music.bars.last?.pairs.count == 4 && conductor.music.bars.last?.ply == 3)
-  // Two moves taken back at once are one gesture.
+  // Two moves taken back together make one gesture.
   var twice = conducted(game).conductor
   _ = twice.handle(.undone, at: moment)
   _ = twice.handle(.undone, at: moment)
   #expect(twice.music.bars.last?.pairs.count == 4 + 3 && twice.music.piece.events.count == 1)
 }
 
-@Test func `Refusal knocks, preview sounds the cell's pitch in the mover's hand and ends`() throws {
+@Test func `A refusal knocks; a preview sounds the cell's pitch in the mover's voice`() throws {
   var (conductor, _) = conducted(try game("b2"))
   let now = Tick.seconds(9)
   let knock = conductor.handle(.refused, at: now)
@@ -347,7 +346,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(conductor.handle(.previewed(nil), at: now)[0].amount == 0)
 }
 
-@Test func `A lost connection silences T at once and it returns with the next bar`() throws {
+@Test func `A lost connection silences T at once until the next bar`() throws {
   let game = try game("b2 a1 c1 a3")
   var conductor = GameConductor(seed: 6, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: .x), at: .zero)
@@ -361,11 +360,11 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
   let back = conductor.handle(.moved(moves[3]), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
-  // What is written is the same for whoever was there.
+  // The score is the same for all listeners.
   #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
 }
 
-@Test func `A clock under ten seconds pulses the drone once a second, no faster`() throws {
+@Test func `A clock below ten seconds pulses the drone once a second, not faster`() throws {
   var (conductor, _) = conducted(try game("b2"))
   _ = conductor.handle(.clockLow(true), at: .seconds(10))
   let events = carryOn(&conductor, from: .seconds(10), to: .seconds(15)).filter { $0.kind == .drone }
@@ -376,7 +375,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(!carryOn(&conductor, from: .seconds(17), to: .seconds(24)).contains { $0.kind == .drone })
 }
 
-@Test func `Nothing starves: each step of the course is handed out well before it sounds`() throws {
+@Test func `Each step of the course is posted well before it sounds`() throws {
   let long = try #require(firstGame { game, move in move.outcome == .draw })
   var (conductor, _) = conducted(long)
   var now = conductor.music.bars.last!.start

@@ -7,7 +7,7 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-@Test func `Ten games are a way through tonics that closes; after an awakening or a draw the next game goes on`()
+@Test func `Ten games form a cycle of tonics; an awakening or a draw moves the next game on`()
   throws
 {
   let (won, drawn) = (try game("a1 b1 b2 c3 a3 a2 c1"), try game("b2 a1 c1 a3 a2 c2 b3 b1 c3"))
@@ -31,7 +31,7 @@ import TicTacToe
         now = now + .seconds(3)
         _ = conductor.handle(.moved(move), at: now)
         let bar = try #require(conductor.music.bars.last)
-        // The cell's own height: what is its third at home is the third everywhere.
+        // The cell's own degree: the third of the home tonic is the third of every tonic.
         let octaves = held.manner(of: move.mover.voice).octaves
         #expect(scale.degree(of: bar.pairs[0].m!.pitch.midi - 12 * octaves)! % 7 == homeDegree(move.square))
         #expect(bar.pairs.allSatisfy { pair in pair.m.map { scale.degree(of: $0.pitch.midi) != nil } ?? false })
@@ -40,14 +40,14 @@ import TicTacToe
     }
     #expect(tonics.joined(separator: " ") == expected)
   }
-  // Without either a session stays for three games.
+  // Without an awakening or a draw a session keeps its tonic for three games.
   var station = Station()
   let places = (0..<10).map { _ in
     defer { station = station.next(goesOn: false, draw: nil, of: 10) }
     return station.place
   }
   #expect(places == [0, 0, 0, 3, 3, 3, 6, 6, 6, 9])
-  // Rules that do not ask for it stay at home.
+  // Rules without tonics stay on the home tonic.
   var still = rules
   still.tonics = []
   #expect(still.at(Station(game: 3, place: 3)) == still && rules.at(Station()) == rules)
@@ -55,7 +55,7 @@ import TicTacToe
 
 private func homeDegree(_ square: Square) -> Int { rules.scale.degree(of: rules.cells[square.index].midi)! % 7 }
 
-@Test func `In the bar of an awakening T goes at double pace, from both sides of M, within the triad`() throws {
+@Test func `In the bar of an awakening T plays at double pace, on both sides of M, within the triad`() throws {
   let bars = conducted(try game("a1 b1 b2 c3 a3")).conductor.music.bars
   let awake = try #require(bars.first { $0.signs.contains("awakening") && $0.pairs.count > 3 })
   let doubled = awake.pairs.filter { $0.answer != nil }
@@ -67,7 +67,7 @@ private func homeDegree(_ square: Square) -> Int { rules.scale.degree(of: rules.
 }
 
 @Test(arguments: 0..<12, [-2, 2])
-func `On every tonic T stays in the triad and the drone on its pitch class, however far a sign or the drone is moved`(
+func `On every tonic T stays in the triad and the drone on its pitch class`(
   _ semitone: Int, _ octaves: Int
 ) throws {
   var far = rules
@@ -80,7 +80,7 @@ func `On every tonic T stays in the triad and the drone on its pitch class, howe
   let tonic = Spelling("\(["C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"][semitone])4")
   var moved = far.moved(to: try #require(tonic))
   moved.tonics = []
-  // All these low and high notes are B, the tonic.
+  // All these low and high notes are the tonic B.
   for pitch in moved.drone.notes + [moved.drone.bed] + moved.signs.compactMap(\.bass) {
     #expect(Pitch.keys.contains(pitch.midi) && pitch.midi % 12 == semitone)
   }

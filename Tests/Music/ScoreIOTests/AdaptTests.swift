@@ -10,14 +10,14 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// One of a pair of plays that differ in exactly one fact: what happens when, and by which rules.
+/// One of a pair of games that differ in exactly one fact: the events with their times, and the rules.
 private struct Play {
   var happenings: [(at: Double, what: Happening)]
   var rules: ScoreRules
-  /// Seconds that are played.
+  /// The length in seconds.
   var end: Double
 
-  /// A game from its squares, a move every three seconds from the first second on, and what else happens.
+  /// Plays a game from its squares, one move every three seconds from 1 s on, with other events added.
   init(_ game: Game, human: Player? = nil, then more: [(Double, Happening)] = [], end: Double? = nil) {
     happenings = [(0, .gameStarted(game.startState, human: human))]
     for (index, move) in game.variantMoves.enumerated() {
@@ -34,7 +34,7 @@ private struct Play {
     return other
   }
 
-  /// Everything that sounds, in the order it was posted.
+  /// All events that sound, in posting order.
   var events: [ScoreEvent] {
     var conductor = GameConductor(seed: 3, rules: rules)
     var events: [ScoreEvent] = []
@@ -45,7 +45,7 @@ private struct Play {
     return events + conductor.music.advance(to: .seconds(end))
   }
 
-  /// The note log: what is left when the cuts have done their work, a line an event, without generations.
+  /// The note log: the events left after all cuts, one per line, without generations.
   var log: [String] {
     let kept = ScoreEvent.heard(events).filter { $0.frame < .seconds(end) }
     return kept.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map {
@@ -73,20 +73,20 @@ private struct Play {
   }
 }
 
-/// A fact, the play that has it and the one that has not, and when the difference may begin.
+/// A fact, the game with it and the one without, and the time of the earliest difference.
 private struct Row {
   let fact: String
   let with: Play
   let without: Play
-  /// Seconds from which the two may differ, and by which they must.
+  /// The earliest time of a difference in seconds, and the latest time by which there must be one.
   let from: Double
   let by: Double
-  /// What may differ in the log: a word every differing line has, one of these; empty where a bar is another one.
+  /// Each differing line of the log must contain one of these words; empty if the whole bar may differ.
   var words: [String] = []
 }
 
-/// For each fact of a move the shortest game whose last move has it said at once (what another sign outranks is owed, or unsaid), and
-/// the shortest two games of the same moves but the last whose facts differ in it alone, if there are any.
+/// For each fact of a move: the shortest game whose last move raises it as the sign (others are postponed or dropped), and, if there
+/// are any, the two shortest games with the same moves except the last whose facts differ only in it.
 private let shortest: (games: [Fact: Game], pairs: [Fact: (with: Game, without: Game)]) = {
   var games: [Fact: Game] = [:]
   var pairs: [Fact: (with: Game, without: Game)] = [:]
@@ -132,7 +132,7 @@ private func moveRows() throws -> [Row] {
       let at = 1 + 3 * Double(with.moves.count - 1)
       rows.append(Row(fact: "\(fact.rawValue)", with: Play(with), without: Play(without), from: at, by: at + 0.1))
     }
-    // The same game heard by rules that do not know the fact: all that differs is what its rule does.
+    // The same game with rules that lack the fact, so that the difference is the rule's effect.
     let with = try #require(found?.with ?? shortest.games[fact])
     let at = 1 + 3 * Double(with.moves.count - 1)
     let deaf = Play(with).with { rules in
@@ -144,7 +144,7 @@ private func moveRows() throws -> [Row] {
   return rows
 }
 
-/// Everything that is no fact of a move.
+/// The facts that do not come from moves.
 private func otherRows() throws -> [Row] {
   let begun = try game("b2 a1 c1")
   let won = try #require(shortest.games[.win])
@@ -202,7 +202,7 @@ private func otherRows() throws -> [Row] {
   ]
 }
 
-/// What one log has and the other has not.
+/// The lines in one log that are missing in the other, both ways.
 private func difference(_ row: Row) -> (added: [String], missing: [String]) {
   let (a, b) = (row.with.log, row.without.log)
   let change = a.difference(from: b)
@@ -213,7 +213,7 @@ private func difference(_ row: Row) -> (added: [String], missing: [String]) {
 }
 
 @Test(.long)
-func `Plays that differ in one fact sound the same, sample for sample, until it happens, and differ after`()
+func `Games that differ in one fact sound the same, sample for sample, before it and differ after it`()
   throws
 {
   for row in try moveRows() + otherRows() {
@@ -222,13 +222,13 @@ func `Plays that differ in one fact sound the same, sample for sample, until it 
     let at = try #require(first, "\(row.fact): nothing differs")
     #expect(at >= row.from - 0.000_1, "\(row.fact): differs at \(at) s, before \(row.from) s")
     #expect(at <= row.by, "\(row.fact): differs only from \(at) s on")
-    // And not by a rounding: what is new is there to be heard.
+    // The difference must be audible, not a rounding error.
     let change = zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
     #expect(change > 0.000_5, "\(row.fact): the largest difference is \(change)")
   }
 }
 
-@Test(.long) func `What differs is what the fact's own rule does, and nothing else`() throws {
+@Test(.long) func `The difference is exactly the effect of the fact's own rule`() throws {
   for row in try otherRows() where !row.words.isEmpty {
     let (added, missing) = difference(row)
     for line in added + missing {
@@ -248,10 +248,10 @@ func `Plays that differ in one fact sound the same, sample for sample, until it 
   }
 }
 
-/// Every fact of the table, the play that raises it, and what it adds to the note log and takes from it, to read.
+/// A golden list of every fact of the table, the game that raises it, and its changes to the note log, for reading.
 ///
 /// After a deliberate change of the music: `UPDATE_GOLDENS=1 ./test AdaptTests`, then read the diff.
-@Test func `Every fact is listed with the play that raises it and the events it causes`() throws {
+@Test func `The golden file lists every fact with a game that causes it and its events`() throws {
   let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/facts.txt")
   var text = ""
   for row in try moveRows() + otherRows() {

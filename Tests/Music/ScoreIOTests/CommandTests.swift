@@ -21,7 +21,7 @@ func run(_ arguments: [String], input: String = "") throws -> (status: Int32, ou
 
 private let record = "[Seed \"7\"]\n\n1. b2 a3 2. c3 a1 3. a2 c2 4. c1 *\n"
 
-@Test func `The command renders from standard input, and the same again is the same`() throws {
+@Test func `The command renders from standard input, reproducibly`() throws {
   let first = try run(["render", "-", "--text"], input: record)
   #expect(first.status == 0 && first.err.isEmpty && first.out.contains("move 7  X"))
   #expect(try run(["render", "-", "--text"], input: record).out == first.out)
@@ -39,7 +39,7 @@ private let record = "[Seed \"7\"]\n\n1. b2 a3 2. c3 a1 3. a2 c2 4. c1 *\n"
 }
 
 @Test(.needs("ffmpeg", "ffprobe"))
-func `A film has the size that was asked for, sound, and the length of the trimmed piece`() throws {
+func `A film has the requested size, sound, and the length of the trimmed piece`() throws {
   let out = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).mp4").path
   defer { try? FileManager.default.removeItem(atPath: out) }
   let slow = "[Seed \"7\"]\n\n1. b2 {[%emt 0:00:02]} a1 {[%emt 0:04:00]} c1 {[%emt 0:00:03]} a3 *\n"
@@ -64,7 +64,7 @@ func `A film has the size that was asked for, sound, and the length of the trimm
   ["fx", "/nowhere.wav", "--chain", "comb:wax-comb", "/tmp/x.wav"], ["tone", "H9", "/tmp/x.wav"],
   ["tone", "A4", "--a4", "100", "/tmp/x.wav"], ["envelope", "match", "--match", "101", "a", "b", "c.wav"],
 ])
-func `Bad input is one clear line on standard error, status 2, and nothing is written`(_ arguments: [String]) throws {
+func `Invalid input gives one line on standard error and status 2, and writes no file`(_ arguments: [String]) throws {
   let told = try run(arguments, input: record)
   #expect(told.status == 2 && told.out.isEmpty)
   #expect(told.err.hasPrefix("alina-score: ") && told.err.filter { $0 == "\n" }.count == 1, "\(told.err)")
@@ -79,7 +79,7 @@ func `Bad input is one clear line on standard error, status 2, and nothing is wr
     "wins with a3 a2 a1"
   ),
 ])
-func `A game of any of the three is explained, rendered and measured`(record: String, says: String) throws {
+func `Games of all three variants are explained, rendered and measured`(record: String, says: String) throws {
   let told = try run(["explain", "-"], input: record)
   #expect(told.status == 0 && told.out.contains(says), "\(told)")
   for words in [["render", "-", "--text"], ["measure", "-"]] {
@@ -92,7 +92,7 @@ func `A game of any of the three is explained, rendered and measured`(record: St
   (#"[Variant "Ultimate"] 1. e5 a1 *"#, "standard input:line 1, column 28: 'a1' is not on"),
   (#"[Variant "Chess"] *"#, "line 1, column 11: the game 'Chess' is unknown; allowed: classic, infinite"),
 ])
-func `A game that cannot be read is one line`(record: String, says: String) throws {
+func `An unreadable game is reported in one line`(record: String, says: String) throws {
   for words in [["explain", "-"], ["render", "-", "--text"], ["measure", "-"]] {
     let told = try run(words, input: record)
     #expect(told.status == 2 && told.out.isEmpty && told.err.contains(says), "\(words): \(told)")
@@ -105,7 +105,7 @@ func `A game that cannot be read is one line`(record: String, says: String) thro
   #expect(told.status == 2 && told.err.contains("standard input:") && told.err.contains("3"))
 }
 
-@Test func `A bad rule file is told whole, a good one by name and hash`() throws {
+@Test func `All errors of an invalid rule file are reported; a valid one is named with its hash`() throws {
   let path = FileManager.default.temporaryDirectory.appendingPathComponent("alina-bad-\(getpid()).yaml").path
   defer { unlink(path) }
   let bad = standardText.replacingOccurrences(of: "longest: 8", with: "longest: long").replacingOccurrences(
@@ -126,7 +126,7 @@ func `A game that cannot be read is one line`(record: String, says: String) thro
   try games[0].text.write(toFile: folder + "/one.pgn", atomically: true, encoding: .utf8)
   try (games[1].text + "\n" + games[2].text).write(toFile: folder + "/two.pgn", atomically: true, encoding: .utf8)
   try (games[3].jsonLine + "\n").write(toFile: folder + "/three.jsonl", atomically: true, encoding: .utf8)
-  // Other files beside the games are left out, with a line that says so.
+  // Other files beside the games are skipped with a message.
   try "Games of the club.\n".write(toFile: folder + "/README.txt", atomically: true, encoding: .utf8)
   try #"{"moves": 3}"#.write(toFile: folder + "/package.json", atomically: true, encoding: .utf8)
   let measured = try run(["measure", folder])
@@ -138,7 +138,7 @@ func `A game that cannot be read is one line`(record: String, says: String) thro
   #expect(object?["games"] as? Int == 4)
 }
 
-@Test func `What is no regular file is refused, not replaced`() throws {
+@Test func `An output that is no regular file is refused, not replaced`() throws {
   let pipe = NSTemporaryDirectory() + "pipe-\(UUID().uuidString)"
   mkfifo(pipe, 0o600)
   defer { unlink(pipe) }

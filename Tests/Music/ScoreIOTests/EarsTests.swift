@@ -4,9 +4,9 @@ import Testing
 
 @testable import ScoreIO
 
-/// Checks by independent tools: numpy, scipy, mido, FluidSynth's player and ffmpeg judge what the built command makes.
+/// Tests with independent tools: numpy, scipy, mido, FluidSynth's player and ffmpeg analyse the built command's output.
 ///
-/// `./test` installs what they need; elsewhere they are skipped and say so. `EARS=1` runs them at full length.
+/// `./test` installs the tools; elsewhere the tests are skipped with a reason. `EARS=1` runs them at full length.
 @Suite(.serialized, .long) struct EarsTests {
   private static let isLong = ProcessInfo.processInfo.environment["EARS"] != nil
 
@@ -25,7 +25,7 @@ import Testing
     return (result.status == 0, result.out + result.errors)
   }
 
-  // Debian's own Python, for which apt brings the modules, whatever stands before it on the PATH.
+  // Debian's own Python, for which apt installs the modules, regardless of the PATH.
   private static func python(_ arguments: [String]) -> (ok: Bool, out: String) {
     succeeds(["PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3"] + arguments)
   }

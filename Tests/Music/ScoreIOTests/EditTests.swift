@@ -7,7 +7,7 @@ import Testing
 private let score = URL(filePath: "\(assets)/score.yaml")
 
 @Test(arguments: ["score", "night", "morning"])
-func `Every dial turns its number in a shipped rule file, to both ends, and nothing else`(_ name: String) throws {
+func `Every dial changes only its number in a shipped rule file, up to both ends`(_ name: String) throws {
   let text = try String(contentsOfFile: "\(assets)/\(name).yaml", encoding: .utf8)
   var dials = RuleDials(text)
   let before = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -26,7 +26,7 @@ func `Every dial turns its number in a shipped rule file, to both ends, and noth
   #expect(turned.bars.short == 2 && turned.melody[.leap] == 80 && turned.mix.levels.reverbSend == 0)
 }
 
-@Test func `Every dial turns in a file whose lines end in CRLF, and the ends stay`() throws {
+@Test func `Every dial works in a file with CRLF line ends, which are kept`() throws {
   let text = try String(contentsOf: score, encoding: .utf8).replacing("\n", with: "\r\n")
   var dials = RuleDials(text)
   for index in RuleDials.all.indices {
@@ -38,7 +38,7 @@ func `Every dial turns its number in a shipped rule file, to both ends, and noth
   #expect(ends == text.unicodeScalars.count { $0 == "\r" } && dials.text != text)
 }
 
-@Test func `A dial is not turned in a file that is wrong, which is told with its line and what is allowed`() throws {
+@Test func `In an invalid file no dial works, and the error gives line and allowed values`() throws {
   let text = try String(contentsOf: score, encoding: .utf8).replacing("  longest: 8", with: "  longest: 99")
   var dials = RuleDials(text)
   let error = #expect(throws: ScoreFileError.self) { try dials.turn(1) }
@@ -46,7 +46,8 @@ func `Every dial turns its number in a shipped rule file, to both ends, and noth
   #expect(dials.text == text)
 }
 
-@Test func `Keys turn the dials of a file that is saved, and a wrong save leaves the last good rules playing`() throws {
+@Test func `Keys turn the dials of a file and save it, and an invalid save leaves the last valid rules playing`() throws
+{
   let folder = TemporaryFolder()
   let file = folder.path + "/mine.yaml"
   let text = try String(contentsOf: score, encoding: .utf8)
@@ -66,7 +67,7 @@ func `Every dial turns its number in a shipped rule file, to both ends, and noth
     return lines
   }
   #expect(read(to: "calm").contains { $0.contains("> bars.short") })
-  // Down to the long note, and up by an arrow.
+  // Down to the long note, then up with an arrow key.
   try edit.input.write(contentsOf: Data("jl\u{1B}[C".utf8))
   #expect(read(to: "bars.long               6").last?.contains("●") == true)
   #expect(try RuleLibrary.load(file).rules.bars.long == 6)
@@ -79,7 +80,7 @@ func `Every dial turns its number in a shipped rule file, to both ends, and noth
 }
 
 @Test(.needs("python3"), arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT])
-func `The terminal has its modes again after a signal ends the dials`(_ number: Int32) throws {
+func `A signal that ends the dials restores the terminal's modes`(_ number: Int32) throws {
   let program = """
     import os, pty, signal, subprocess, sys, termios
     master, slave = pty.openpty()

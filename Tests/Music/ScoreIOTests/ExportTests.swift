@@ -11,7 +11,7 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// Independent readers of what we write: `PYTHON` names an interpreter with the modules.
+/// Independent readers of our exports; `PYTHON` names an interpreter with the modules.
 enum Python {
   static let path = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
   static let hasMido = (try? run("import mido"))?.status == 0
@@ -34,7 +34,7 @@ private func temporary(_ name: String) -> String {
 
 private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map { Rendition(of: $0, rules: rules) } }
 
-@Test(arguments: [44_100, 48_000, 96_000]) func `A comb delays a file by the same time, whatever its rate`(rate: Int)
+@Test(arguments: [44_100, 48_000, 96_000]) func `A comb delays a file by the same time at every sample rate`(rate: Int)
   throws
 {
   var frames = [Stereo](repeating: .zero, count: rate)
@@ -45,9 +45,9 @@ private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map 
   #expect(abs(Double(loudest) / Double(rate) - 0.1) < 0.001)
 }
 
-/// A Standard MIDI File as its specification says it is read.
+/// A reader of Standard MIDI Files, written from the specification.
 private struct ReadMIDI {
-  /// One message of a track, and when it comes by the tempos of the first track.
+  /// A message of a track and its time by the tempos of the first track.
   struct Message {
     let tick: Int
     let seconds: Double
@@ -55,7 +55,7 @@ private struct ReadMIDI {
   }
 
   var tracks: [[Message]] = []
-  /// The most ticks between two messages, and the most bytes that say them.
+  /// The most ticks between two messages, and the most bytes that encode a distance.
   var longest = 0
   var widest = 0
 
@@ -93,7 +93,7 @@ private struct ReadMIDI {
   }
 }
 
-@Test func `Two events of a MIDI file are no further apart than a file may say, however long a pause was`() throws {
+@Test func `Pauses in a MIDI file are split to the largest allowed distance`() throws {
   let record = try Record(text: "1. b2 {[%emt 0:00:01.000]} a1 {[%emt 3:00:00.000]} 2. c3 {[%emt 0:00:05.000]} *")
   let rendition = Rendition(of: record, rules: rules)
   let file = ReadMIDI(MIDIFile.bytes(rendition, title: ""))
@@ -104,7 +104,7 @@ private struct ReadMIDI {
 }
 
 @Test(arguments: Variant.allCases)
-func `A MIDI file has the onsets of the render, our bars, and at its end no key or pedal down`(_ variant: Variant)
+func `A MIDI file has the render's onsets and bars, and ends with all keys and pedals up`(_ variant: Variant)
   throws
 {
   for record in ReferenceGames.games(2, of: variant, seed: 3) {
@@ -113,7 +113,7 @@ func `A MIDI file has the onsets of the render, our bars, and at its end no key 
     let file = ReadMIDI(bytes)
     #expect(file.tracks[0].first?.bytes == [0xFF, 0x03, 14] + Array("Ingrid - Zo".utf8) + [0xEB, 0x20, 0x3F])
     #expect(file.tracks[0].first { $0.bytes.starts(with: [0xFF, 0x51]) }?.tick == 0)
-    // Each bar of the score begins with a marker and, where it sounds at all, a bar of the file.
+    // Each bar of the score begins with a marker and, unless it is silent, a bar of the file.
     let markers = file.tracks[0].filter { $0.bytes.starts(with: [0xFF, 0x06]) }
     #expect(markers.count == rendition.bars.count)
     for (marker, bar) in zip(markers, rendition.bars) { #expect(abs(marker.seconds - bar.start.seconds) < 0.000_1) }
@@ -149,7 +149,7 @@ func `A MIDI file has the onsets of the render, our bars, and at its end no key 
 }
 
 @Test(.enabled(if: Python.hasMido, "python3 has no module mido"))
-func `mido reads the MIDI file: three channels, no key struck twice or held, a marker at each bar`() throws {
+func `mido reads the MIDI file: three channels, every key released, a marker at each bar`() throws {
   let path = temporary("score.mid")
   defer { unlink(path) }
   for rendition in renditions() {
@@ -191,7 +191,7 @@ func `mido reads the MIDI file: three channels, no key struck twice or held, a m
 }
 
 @Test(.enabled(if: Python.hasMusic21, "python3 has no module music21"))
-func `music21 reads the MusicXML: every measure of its true length, every pitch spelled as we spell it`() throws {
+func `music21 reads the MusicXML: correct measure lengths and pitch spellings`() throws {
   let path = temporary("score.musicxml")
   defer { unlink(path) }
   for (number, rendition) in renditions().prefix(3).enumerated() {
@@ -238,7 +238,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   #expect(MusicXML.text(rendition.bars, rules: rules, title: "").contains("<fifths>2</fifths>"))
 }
 
-@Test func `Every measure hides its time; shorts have no stems and longs are whole notes`() {
+@Test func `Measures hide their time signature; short notes have no stems and long ones are whole notes`() {
   let rendition = Rendition(of: ReferenceGames.game(seed: 1, index: 1), rules: rules)
   let xml = MusicXML.text(rendition.bars, rules: rules, title: "T")
   let measures = xml.components(separatedBy: "<measure ").count - 1
@@ -247,7 +247,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   #expect(!xml.contains("<time>") && !xml.contains("<stem>up") && xml.contains("<type>whole</type>"))
 }
 
-@Test func `The picture shows every note and is the same page as SVG and PNG`() throws {
+@Test func `The picture shows every note and is the same as SVG and PNG`() throws {
   for rendition in renditions() {
     let page = ScorePage(rendition.bars, rules: rules, title: "A & B", subtitle: "1-0")
     let heads = page.shapes.count {
@@ -270,7 +270,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
     return
   }
   let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
-  // Cairo says so much of any side above 32,767.
+  // Cairo refuses sides above 32,767 pixels with this message.
   let folder = TemporaryFolder()
   let long = ScorePage(
     Array(repeating: renditions()[0].bars, count: 60).flatMap { $0 }, rules: rules, title: "", subtitle: "")
@@ -286,7 +286,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   #expect(throws: ScoreFileError.self) { try page.writePNG(to: "/nowhere/score.png") }
 }
 
-@Test func `The text score and the explanation tell every bar, its facts, rules, costs and runners-up`() {
+@Test func `The text score and the explanation list every bar with its facts, rules, costs and runners-up`() {
   let record = ReferenceGames.game(seed: 2, index: 3)
   let rendition = Rendition(of: record, rules: rules, explains: true)
   let text = TextScore.text(rendition.bars, scale: rules.scale)
@@ -299,7 +299,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   #expect(!explained.contains("dearer by -"))
 }
 
-@Test func `FLAC holds the same sound as WAV, and a chain changes a sound but leaves its length and tail`() throws {
+@Test func `FLAC has the same sound as WAV, and an effect chain keeps a sound's length and tail`() throws {
   let (wav, flac) = (temporary("a.wav"), temporary("a.flac"))
   defer {
     unlink(wav)
@@ -309,7 +309,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   try tone.write(to: wav)
   try tone.write(to: flac)
   let (a, b) = (try Sound(path: wav), try Sound(path: flac))
-  // libsndfile scales to 24 bits by 2²³ for one and 2²³ − 1 for the other: one step apart at most.
+  // libsndfile scales to 24 bits by 2²³ in one format and 2²³ − 1 in the other: a difference of one step at most.
   #expect(a.frames.count == b.frames.count && a.frames.count == tone.frames.count)
   #expect(zip(a.frames, b.frames).allSatisfy { abs($0.x - $1.x) < 2.5e-7 })
   #expect(zip(a.frames, tone.frames).allSatisfy { abs($0.x - $1.x) < 1e-6 })
@@ -323,7 +323,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   #expect(throws: ScoreFileError.self) { try AudioFile(path: "/nowhere/a.wav", format: .wav, frames: 1) }
 }
 
-@Test func `A WAV file that would pass 4 GiB is written as RF64, any other as WAV`() throws {
+@Test func `A WAV file beyond 4 GiB is written as RF64`() throws {
   let folder = TemporaryFolder()
   let second = [Float](repeating: 0.5, count: 2 * 48_000)
   for (frames, kind) in [(48_000, "RIFF"), (4 * 3_600 * 48_000, "RIFF"), (5 * 3_600 * 48_000, "RF64")] {
@@ -337,14 +337,14 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
 }
 
 @Test(.needs("prlimit"), arguments: ["wav", "flac"])
-func `A sound whose last bytes find no room is refused, and leaves nothing`(_ kind: String) throws {
+func `A sound file whose last bytes do not fit on the disk is refused and removed`(_ kind: String) throws {
   let folder = TemporaryFolder()
   let path = folder.path + "/a." + kind
   let tone = [try #require(command), "tone", "A4", path]
   #expect(try Child.run(tone).status == 0)
   let size = try Data(contentsOf: URL(filePath: path)).count
   try FileManager.default.removeItem(atPath: path)
-  // Ignored, the signal of a file that grows too large leaves `write` to fail, as on a full disk.
+  // With the signal for oversized files ignored, `write` fails as on a full disk.
   let limited = ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\(size - 1)"] + tone
   let told = try Child.run(limited)
   #expect(told.status == 2 && told.errors == "alina-score: \(path): cannot be written (File too large)\n", "\(told)")

@@ -12,16 +12,16 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-/// Changes every value of some rules at random, within what a rule file may hold.
+/// Changes every value of a rule file at random, within the allowed ranges.
 private struct Shaker: RuleVisitor {
   var generator: SplitMix64
-  /// What the checks bind to each other stays as it is.
+  /// Values that depend on each other are left unchanged.
   private static let bound: Set<String> = [
     "name", "tonic", "mode", "cells", "octaves", "compass", "register", "covers", "when", "unless", "softest",
   ]
 
   mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue) {
-    // Every fourth value stays, so that files are neither wild in all they say nor alike.
+    // Every fourth value is left, so that files are neither extreme in all values nor alike.
     guard !Self.bound.contains(name), generator.below(4) > 0 else { return }
     value = shaken(kind, value)
   }
@@ -38,7 +38,7 @@ private struct Shaker: RuleVisitor {
     switch kind {
     case .int(let range): .int(range.lowerBound + generator.below(range.count))
     case .double(let range):
-      // Ends are the likeliest to hurt.
+      // The ends of a range are the most likely to cause faults.
       switch generator.below(4) {
       case 0: .double(range.lowerBound)
       case 1: .double(range.upperBound)
@@ -64,7 +64,7 @@ private struct Shaker: RuleVisitor {
 }
 
 @Suite struct FuzzTests {
-  /// `FUZZ=1100000 FUZZ_SEED=2` plays at length, others, and says every 10,000 games how far it is.
+  /// `FUZZ=1100000 FUZZ_SEED=2` plays more and other games, and reports every 10,000.
   private static let games = amount("FUZZ", quick: 2_000, all: 20_000)
   private static let seed = UInt64(amount("FUZZ_SEED", quick: 2_026, all: 2_026))
 
@@ -77,11 +77,11 @@ private struct Shaker: RuleVisitor {
     rules.performance.softest = min(rules.performance.softest, rules.performance.range.lowerBound)
     rules.melody.candidates = 1 + rules.melody.candidates % 3
     if !rules.tonics.isEmpty { rules.tonics[0] = rules.scale.tonicSpelling }
-    // Written and read again: what the checks let through is played.
+    // Written and read again, as only rules that pass the checks are played.
     return try? RuleReader.rules(RuleText.yaml(rules))
   }
 
-  /// What the checks bind to each other, changed together: a scale, cells on it, a compass that holds them; and facts.
+  /// Changes dependent values together: a scale, cells on it, a compass that contains them; and facts.
   private static func rescale(_ rules: inout ScoreRules, _ generator: inout SplitMix64) {
     let modes = Scale.modes.sorted { $0.key < $1.key }
     rules.scale = Scale(
@@ -100,14 +100,14 @@ private struct Shaker: RuleVisitor {
     }
   }
 
-  /// What was played, by how its players play.
+  /// The numbers of games by kind of player.
   struct Played {
     var (random, reference, events) = (0, 0, 0)
     var games: Int { random + reference }
   }
 
-  /// A session of one to three games at random moments, with all that may come between: every note must be one. One in
-  /// four has a shipped score (the first three), one game in eleven win-or-block players.
+  /// Plays one to three games at random moments with all possible events in between; every note must be valid. One session in four
+  /// has a shipped score (the first three do), one game in eleven win-or-block players.
   static func session(_ number: Int, _ all: [ScoreRules], _ played: inout Played) -> [ScoreEvent] {
     var generator = SplitMix64(seed: seed, index: UInt64(number) << 20)
     func anyRules(_ generator: inout SplitMix64) -> ScoreRules {
@@ -124,13 +124,13 @@ private struct Shaker: RuleVisitor {
       let isReference = generator.below(11) == 0
       played.random += isReference ? 0 : 1
       played.reference += isReference ? 1 : 0
-      // One in eight is a longer game.
+      // One game in eight is a longer one.
       let variant = [0: Variant.infinite, 1: .ultimate][generator.below(16)] ?? .classic
       var moves =
         isReference
         ? ReferenceGames.game(variant, seed: generator.next(), index: 0).game.cells[...] : random(variant, &generator)
       var game = Game(from: VariantState(startOf: variant))
-      // Some are set up, some go on.
+      // Some games start from a position, some are resumed.
       if generator.below(8) == 0 { for _ in 0...generator.below(4) { try? game.play(moves.removeFirst()) } }
       if generator.below(8) > 0 { go(.gameStarted(game.state, human: [nil, .x, .o][generator.below(3)])) }
       if generator.below(4) == 0 { go(.matchStarted(variant, seed: generator.next())) }
@@ -154,7 +154,7 @@ private struct Shaker: RuleVisitor {
         case 7: conductor.music.home = anyRules(&generator)
         default: break
         }
-        // What was taken back before may not be played now.
+        // A move may be illegal after an undo.
         guard !game.isOver, game.state.moves.contains(move) else { continue }
         let told = VariantMove(valued: move, in: game.state)
         try? game.play(move)
@@ -183,7 +183,7 @@ private struct Shaker: RuleVisitor {
     return game.cells[...]
   }
 
-  @Test func `No rule file, no game and no timing ends the program`() throws {
+  @Test func `No rule file, game or timing crashes the program`() throws {
     let shipped = try ["score", "morning", "night"].map { try RuleLibrary.load("\(assets)/\($0).yaml").rules }
     let tried = max(100, min(Self.games / 10, 2_500))
     let files = (0..<tried).compactMap(Self.shaken)
@@ -202,14 +202,14 @@ private struct Shaker: RuleVisitor {
     #expect(played.events > Self.games)
   }
 
-  @Test func `Rules written out are the same rules again`() throws {
+  @Test func `Written rules are read back unchanged`() throws {
     for name in ["score", "morning", "night"] {
       let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
       #expect(try RuleReader.rules(RuleText.yaml(rules)) == rules)
     }
   }
 
-  @Test func `What can never be met is named, and the shipped scores ask for little of it`() throws {
+  @Test func `Impossible constraints are reported, and shipped scores have few of them`() throws {
     #expect(RuleAdvice.lines(ScoreIOTests.rules).isEmpty)
     var rules = ScoreIOTests.rules
     rules.melody.widest = 4

@@ -10,7 +10,7 @@ import Tintinnabuli
 
 private let page = try? String(contentsOf: repository.appending(path: "docs/tintinnabuli.md"), encoding: .utf8)
 
-@Test func `Lines of events become bars on their degrees, and an end closes them with an arch`() throws {
+@Test func `Event lines become bars on their degrees, and an end line closes them with an arch`() throws {
   var score = LiveScore(seed: 3, rules: rules)
   var events = score.conductor.open(at: .zero)
   for line in [
@@ -24,14 +24,14 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
   let bars = score.conductor.bars
   let moves = bars.filter { $0.kind == .move }
   #expect(moves.map(\.start) == [.seconds(12), .seconds(17.5), .seconds(24)])
-  // B4 is degree 0: F#5, an octave below D6 as the second voice plays, B5.
+  // B4 is degree 0: F♯5, D6 an octave lower in the second voice, B5.
   #expect(moves.map { $0.pairs[0].m?.pitch.midi } == [78, 74, 83])
   #expect(moves.map { $0.signs[0] } == ["threat", "calm", "win"])
   #expect(bars.count { $0.kind == .closing } >= 4 && end > .seconds(40) && !rest.isEmpty)
   #expect(events.contains { $0.kind == .note && $0.frame == .seconds(12) })
 }
 
-@Test func `A line whose time is over is heard now`() throws {
+@Test func `An event line with a past time sounds now`() throws {
   var score = LiveScore(seed: 3, rules: rules)
   _ = score.conductor.open(at: .zero)
   _ = score.hear(try EventLine(#"{"voice": "first", "degree": 4}"#, rules: rules), now: .seconds(5))
@@ -52,12 +52,12 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
   (#"{"voice": "first", "degree": 1, "colour": "red"}"#, "unknown field \"colour\"; allowed: at begin"),
   (#"{"voice": "first", "degree": 1, "end": {"kind": "win"}}"#, "end.winner: must be one of first second, is missing"),
 ])
-func `A line that is wrong is refused with its field and what is allowed`(_ line: String, _ told: String) throws {
+func `An invalid event line is refused with its field and the allowed values`(_ line: String, _ told: String) throws {
   let error = #expect(throws: ScoreFileError.self) { _ = try EventLine(line, rules: rules) }
   #expect(error?.description.contains(told) == true, "\(error?.description ?? "")")
 }
 
-@Test func `The page's JSON Schema has the fields that are read`() throws {
+@Test func `The documented JSON Schema has exactly the fields that are read`() throws {
   let text = try #require(page)
   let begin = try #require(text.range(of: "```json\n"))
   let end = try #require(text[begin.upperBound...].range(of: "\n```"))
@@ -66,7 +66,7 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
   #expect(fields.sorted() == EventLine.fields)
 }
 
-@Test func `The command writes the sound of lines, and names a bad one by its number`() throws {
+@Test func `The command renders event lines, and reports an invalid one by its number`() throws {
   let folder = TemporaryFolder()
   let lines = #"{"at": 1, "voice": "first", "degree": 4}"# + "\n" + #"{"at": 4, "end": {"kind": "draw"}}"# + "\n"
   let told = try run(["live", "--text", "--wav", folder.path + "/a.wav"], input: lines)
@@ -77,7 +77,7 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
   #expect(!FileManager.default.fileExists(atPath: folder.path + "/b.wav"))
 }
 
-@Test(.needs("python3")) func `A server's log is composed by its example`() throws {
+@Test(.needs("python3")) func `The example composes a server's log`() throws {
   let log = """
     INFO lobby: request hello
     WARNING store: slow answer
@@ -96,7 +96,7 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
   #expect(told.status == 0 && told.out.contains("error"), "\(told.err)")
 }
 
-@Test(.enabled(if: Python.hasChess, "python3 has no module chess")) func `A game of chess is composed by its example`()
+@Test(.enabled(if: Python.hasChess, "python3 has no module chess")) func `The example composes a game of chess`()
   throws
 {
   let example = repository.appending(path: "examples")
@@ -111,7 +111,7 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
   #expect(told.out.contains("move 7  X  mate") && told.out.components(separatedBy: "closing").count > 4)
 }
 
-@Test func `A stream of MIDI strikes what is heard, lets every key go, and nothing of what was cut`() {
+@Test func `A MIDI stream has the sounding notes, releases every key, and omits cut events`() {
   func note(_ frame: Int64, _ generation: UInt32, _ pitch: Int, _ voice: ScoreEvent.Voice, for duration: Int32)
     -> ScoreEvent
   {
@@ -130,7 +130,7 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
     stream.messages(before: Tick(rawValue: 100))
       == [0xB0, 64, 127, 0xB1, 64, 127, 0xB2, 64, 127] + pan + [0x90, 83, 40, 0xB1, 10, 64, 0x91, 78, 40, 0x80, 83, 64])
   stream.post([ScoreEvent(frame: Tick(rawValue: 150), generation: 2, kind: .cut), note(150, 2, 78, .t, for: 1_000)])
-  // The same key again: it is let go first.
+  // The same key again is released first.
   #expect(
     stream.messages(before: Tick(rawValue: 500)) == [0x81, 78, 64, 0xB1, 10, 64, 0x91, 78, 40])
   #expect(
@@ -138,7 +138,7 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
 }
 
 @Test(.long, .enabled(if: Python.hasMido, "python3 has no module mido"))
-func `Lines are played on the sound device as they come, and as MIDI on a pipe`() throws {
+func `Event lines are played on the sound device as they arrive, and as MIDI to a pipe`() throws {
   let folder = TemporaryFolder()
   let path = folder.path + "/midi"
   #expect(FileManager.default.createFile(atPath: path, contents: nil))
@@ -157,25 +157,25 @@ func `Lines are played on the sound device as they come, and as MIDI on a pipe`(
         if message.type == "note_on" and message.channel == 0: print(message.note)
     print("held", on)
     """, path)
-  // F#5 is the fourth degree above B4: a bar of two pairs follows.
+  // F♯5 is the fourth degree above B4; a bar of two pairs follows.
   #expect(read.output.contains("78\n") && read.output.hasSuffix("held 0\n"), "\(read.output)")
 }
 
-@Test func `A long file of lines sounds on the device as in a sound file: none of its bars is lost`() throws {
+@Test func `A long file of event lines plays on the device without losing bars`() throws {
   let folder = TemporaryFolder()
   let (raw, wav, lines) = (folder.path + "/raw", folder.path + "/a.wav", folder.path + "/lines")
-  // More events than the synthesizer has room for at once.
+  // More events than the synthesizer's queue holds.
   let text = (0..<600).map { number in
     #"{"at": \#(1 + 0.15 * Double(number)), "voice": "\#(number % 2 == 0 ? "first" : "second")", "degree": \#(number * 5 % 11)}"#
   }
   try text.joined(separator: "\n").write(toFile: lines, atomically: true, encoding: .utf8)
-  // SDL's disk device takes what is played as fast as it comes.
+  // SDL's disk driver takes blocks as fast as they come.
   let played = try Child.run(
     [try #require(command), "live", lines],
     environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw, "SDL_DISKAUDIODELAY": "0"])
   #expect(played.status == 0 && played.errors.isEmpty, "\(played)")
   #expect(try run(["live", lines, "--wav", wav]).status == 0)
-  // The device writes zeros where it waits for the next block; the music has none once it has begun.
+  // The device writes zeros while it waits for the next block; the music itself has none after its start.
   let live = try Data(contentsOf: URL(filePath: raw)).withUnsafeBytes { bytes in
     bytes.bindMemory(to: Stereo.self).filter { $0 != .zero }
   }
@@ -188,7 +188,7 @@ func `Lines are played on the sound device as they come, and as MIDI on a pipe`(
   #expect(apart == nil, "apart at \(Double(apart ?? 0) / 48_000) s")
 }
 
-/// The keys and pedals that are still down at the end of a MIDI stream.
+/// The keys and pedals that are down at the end of a MIDI stream.
 private func held(_ bytes: [UInt8]) -> (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) {
   var told: (keys: Set<[UInt8]>, pedals: Set<UInt8>, struck: Int) = ([], [], 0)
   for at in stride(from: 0, to: bytes.count - 2, by: 3) {
@@ -207,7 +207,7 @@ private func held(_ bytes: [UInt8]) -> (keys: Set<[UInt8]>, pedals: Set<UInt8>, 
 }
 
 @Test(arguments: [SIGINT, SIGTERM, SIGHUP, 0])
-func `No key and no pedal stays down after a signal or the end of the lines`(_ number: Int32) throws {
+func `No key or pedal stays down after a signal or the end of the input`(_ number: Int32) throws {
   let folder = TemporaryFolder()
   let pipe = folder.path + "/midi"
   #expect(mkfifo(pipe, 0o600) == 0)
@@ -227,7 +227,7 @@ func `No key and no pedal stays down after a signal or the end of the lines`(_ n
   #expect(told.keys.isEmpty && told.pedals.isEmpty && told.struck > 0)
 }
 
-@Test func `A pipe of MIDI that nobody reads any more ends the program with one line`() throws {
+@Test func `A closed MIDI pipe ends the program with one line`() throws {
   let folder = TemporaryFolder()
   let pipe = folder.path + "/midi"
   #expect(mkfifo(pipe, 0o600) == 0)
@@ -243,12 +243,12 @@ func `No key and no pedal stays down after a signal or the end of the lines`(_ n
       == "alina-score: --midi \(pipe): cannot be written\n")
 }
 
-@Test func `Clients of the sequencer have names of their own, the first one the plain name`() {
+@Test func `Clients of the sequencer have distinct names, the first one without a number`() {
   #expect(MIDIPort.unused("Alina", besides: ["System", "Alina live"]) == "Alina")
   #expect(MIDIPort.unused("Alina", besides: ["Alina", "Alina 2"]) == "Alina 3")
 }
 
-@Test(.long) func `Another package builds with the libraries and composes with them`() throws {
+@Test(.long) func `Another package builds against the libraries and composes with them`() throws {
   let folder = TemporaryFolder()
   let package = repository.appending(path: "examples/swift").path
   let environment = ["ONLY": "Tintinnabuli Synth"]
@@ -262,7 +262,7 @@ func `No key and no pedal stays down after a signal or the end of the lines`(_ n
   }
   let sounds = try (1...2).map { try Data(contentsOf: URL(filePath: folder.path + "/\($0).raw")) }
   let samples = sounds[0].withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-  // Three events, six seconds apart, and an arch: soft, but heard.
+  // Three events, six seconds apart, and an arch: soft but audible.
   let peak = samples.map { abs($0) }.max() ?? 0
   #expect(samples.count > 2 * 48_000 * 25 && (0.05...0.9).contains(peak), "\(samples.count) samples, peak \(peak)")
   #expect(sounds[0] == sounds[1])
@@ -287,11 +287,11 @@ func `No key and no pedal stays down after a signal or the end of the lines`(_ n
   #expect(mkfifo(file.path + "/fifo", 0o600) == 0)
   let told = try Child.run(["bash", "-c", script, "sh", file.path, try #require(command, "alina-score is not built")])
   guard access("/dev/snd/seq", R_OK | W_OK) == 0 else {
-    // Without the kernel's module there is one line, and nothing is played.
+    // Without the kernel module there is one line of output and no sound.
     #expect(told.errors.contains("--midi-port: no ALSA sequencer here ("), "\(told.errors)")
     return
   }
-  // F#5 is degree 4 of the first voice, on the channel of M.
+  // F♯5 is degree 4 of the first voice, on M's channel.
   #expect(told.out.contains("Note on                 0, note 78"), "\(told.out)\(told.errors)")
   #expect(told.out.contains("Note off                0, note 78"), "\(told.out)")
 }

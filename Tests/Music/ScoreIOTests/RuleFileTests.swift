@@ -35,7 +35,7 @@ private func line(of text: String) -> Int {
 }
 
 @Test(arguments: ["score", "morning", "night"])
-func `Each shipped rule file is good and plays whole games within the measures`(_ name: String) throws {
+func `Each shipped rule file is valid and plays whole games within the measures`(_ name: String) throws {
   let loaded = try RuleLibrary.load("\(assets)/\(name).yaml")
   #expect(loaded.rules.name == (name == "score" ? "alina" : name))
   #expect(loaded.hash.count == 16)
@@ -49,7 +49,7 @@ func `Each shipped rule file is good and plays whole games within the measures`(
 }
 
 @Test(arguments: Variant.allCases)
-func `Form is heard: by people at every pace, and where nobody is waited for`(_ variant: Variant) {
+func `The form is complete at every pace, with and without human players`(_ variant: Variant) {
   // A longer game has as many bars as six short ones.
   let games = ReferenceGames.games(variant == .classic ? 200 : amount("FORM", quick: 40, all: 200), of: variant)
   for row in FormReport(games, rules: rules).rows {
@@ -58,7 +58,7 @@ func `Form is heard: by people at every pace, and where nobody is waited for`(_ 
 }
 
 @Test(arguments: ["score", "morning", "night"], Variant.allCases)
-func `At every pace most bars reach their long note, and no twenty seconds go by without one`(
+func `At every pace most bars reach their long note, and there is one at least every 20 s`(
   _ name: String, _ variant: Variant
 ) throws {
   let games = ReferenceGames.games(amount("PACE", quick: variant == .classic ? 60 : 12, all: 200), of: variant)
@@ -76,7 +76,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   #expect(report.games == 200 && report.rows.allSatisfy(\.holds), "\(variant): \(report.text)")
 }
 
-@Test func `Roughness that was not measured does not rise`() throws {
+@Test func `Unmeasured roughness does not increase`() throws {
   let row = try #require(StyleReport().rows.first { $0.name.hasPrefix("roughness") })
   #expect(!row.holds && row.value == "– – –")
 }
@@ -103,7 +103,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   #expect(melodies.count == 3 && lengths.count == 3)
 }
 
-@Test func `What is wrong is told with line, key and what is allowed`() {
+@Test func `Errors are reported with line, key and allowed values`() {
   #expect(
     errors(("leap: 26 ", "leap: many")) == [
       "line \(line(of: "leap: 26")): melody.weights.leap: must be a whole number -10000–10000, is \"many\""
@@ -130,7 +130,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   #expect(errors(("    when: []", "    when: [draw]"))[0].contains("the last rule must have no condition"))
 }
 
-@Test func `Several errors are told at once, in the order of their lines`() {
+@Test func `Several errors are reported together, in line order`() {
   let all = errors(
     ("short: 1.05", "short: slow"), ("pan: 64", "pan: 640"), ("fade: 4", "fade: -1"), ("m: 46", "m: 460"))
   #expect(all.count == 4)
@@ -138,7 +138,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   #expect(lines == lines.sorted() && lines.count == 4)
 }
 
-@Test func `Broken YAML, doubled keys, nothing and too much are refused in one line each`() {
+@Test func `Broken YAML, duplicate keys, empty and oversized files are refused in one line each`() {
   func first(_ text: String) -> String {
     do {
       _ = try RuleReader.rules(text)
@@ -170,12 +170,12 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
       }
     }
     guard let rules = try? RuleReader.rules(damaged.joined(separator: "\n")) else { continue }
-    // Whatever passes the checks can be played.
+    // Rules that pass the checks can be played.
     #expect(Rendition(of: ReferenceGames.game(seed: 1, index: 2), rules: rules).bars.count > 8)
   }
 }
 
-@Test func `A missing rule file is named, with those that are shipped`() {
+@Test func `A missing rule file is reported together with the shipped ones`() {
   #expect(throws: ScoreFileError.self) { try RuleLibrary.load("/nowhere/none.yaml") }
   do { _ = try RuleLibrary.load("evening") } catch {
     #expect(error.description.hasPrefix("evening: no such rule file"))
@@ -183,7 +183,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
 }
 
 @Test(arguments: [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")])
-func `Rules nested as deep as a file may be long are refused, not followed`(_ open: String, _ close: String) {
+func `Very deeply nested rules are refused without recursion`(_ open: String, _ close: String) {
   let depth = RuleReader.limit / (open.utf8.count + close.utf8.count)
   for text in [
     String(repeating: open, count: depth),
@@ -193,7 +193,7 @@ func `Rules nested as deep as a file may be long are refused, not followed`(_ op
   }
 }
 
-@Test func `Pitches that would leave the keys on a tonic are named, with their sign and the tonic`() throws {
+@Test func `Pitches outside the keyboard on some tonic are reported with their sign and tonic`() throws {
   for name in ["score", "morning", "night"] {
     #expect(RuleAdvice.moved(try RuleLibrary.load("\(assets)/\(name).yaml").rules) == [])
   }

@@ -2,13 +2,13 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// The table of all that may be in a rule file, in its order.
+/// Writes the table of all keys of a rule file, in order.
 struct RuleTable: RuleVisitor {
   private var rows: [String] = []
   private var path = ""
   private var isOptional = false
 
-  /// The table as Markdown, with the values of some rules beside it.
+  /// The table as Markdown, with the values of some rules.
   static func markdown(_ rules: ScoreRules) -> String {
     var table = RuleTable()
     var rules = rules

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Synth
 
-/// Nothing may click: the measure of `Signal.click` stays under +6 dB at every event and every change.
+/// Tests that nothing clicks: the measure `Signal.click` stays below +6 dB at every event and change.
 ///
-/// `SYNTH_HOURS=1` in the environment makes the simulated play hours long instead of minutes.
+/// `SYNTH_HOURS=1` in the environment simulates hours of play instead of minutes.
 @Suite("Nothing clicks")
 struct ClickTests {
   private static let long = getenv("SYNTH_HOURS") != nil
 
-  /// The worst measure over the moments, and where.
+  /// The worst click measure at these frames, and its frame.
   private func worst(_ x: [Float], _ moments: [Int]) -> (decibels: Double, frame: Int) {
     var result = (decibels: -200.0, frame: 0)
     for frame in moments where frame > 2_400 && frame < x.count / 2 - 2_400 {
@@ -45,7 +45,7 @@ struct ClickTests {
     #expect(found.decibels < 6, "\(found.decibels) dB at frame \(found.frame)")
   }
 
-  @Test("when muted, turned, or tuned and reloaded again and again")
+  @Test("when muted, adjusted, or tuned and reloaded repeatedly")
   func changes() {
     let engine = Engine()
     engine.post(Scores.everything(seconds: 60, seed: 5))
@@ -60,7 +60,7 @@ struct ClickTests {
     play(200_000)
     change { engine.setMuted(true) }
     change { engine.setMuted(false) }
-    // Back before the fade is over.
+    // Unmutes before the fade has ended.
     moments.append(out.count / 2)
     engine.setMuted(true)
     play(500)
@@ -83,7 +83,7 @@ struct ClickTests {
     #expect(found.decibels < 6, "\(found.decibels) dB at frame \(found.frame)")
   }
 
-  @Test("when nine moves fall within two seconds, again and again")
+  @Test("when nine moves fall within two seconds, repeatedly")
   func hurry() {
     var random = Seeded(7)
     for round in 0..<(Self.long ? 1_000 : 12) {
@@ -94,7 +94,7 @@ struct ClickTests {
         let at = Int64(3_000 + move * 10_667)
         let m = [74, 76, 78, 79, 81, 83, 85, 86, 88, 90][random.next(10)] - (move % 2 == 0 ? 0 : 12)
         let pan: Int8 = move % 2 == 0 ? 20 : -20
-        // Struck as in calm, without the softness the composer gives to haste: the worst there can be.
+        // At the strength of calm moves, without the composer's softening of hurried ones: the worst case.
         score.append(Scores.note(m, at: at, velocity: 50, pan: pan))
         score.append(Scores.note(m - 5, at: at + Int64(move % 2) * 2_880, velocity: 44, pan: pan))
       }

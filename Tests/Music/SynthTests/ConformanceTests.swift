@@ -2,7 +2,7 @@ import Testing
 
 @testable import Synth
 
-/// What every node must do, whatever it is: each is run through the same questions with all its presets and extremes.
+/// Tests that apply to every node, run with all its presets and extreme values.
 @Suite("Every node")
 struct ConformanceTests {
   private static let blocks = [1, 2, 3, 63, 64, 65, 127, 480, 1_024, 8_192]
@@ -30,12 +30,12 @@ struct ConformanceTests {
       var random = Seeded(3)
       let out = fresh().render(input, other) { 1 + random.next(700) }
       #expect(out.0 == golden.0 && out.1 == golden.1, "\(label): random blocks")
-      // After a reset it is as new.
+      // After a reset the node is like a new one.
       bench.node.pointee.reset()
       start(bench)
       let again = bench.render(input, other)
       #expect(again.0 == golden.0 && again.1 == golden.1, "\(label): reset")
-      // Nothing bad stays in it, and no denormal comes out of its tail.
+      // Invalid samples do not stay in the node, and its tail has no denormals.
       var poison = input
       poison[100] = .nan
       poison[200] = .infinity

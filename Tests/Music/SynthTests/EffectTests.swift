@@ -14,7 +14,7 @@ struct FeedbackCombTests {
       bench.set(.string(frequency: 48_000 / delay, t60: 7.5, damping: damping))
       let n = 1 << 19
       let power = Signal.spectrum(bench.render(Signal.impulse(n)).0, windowed: false)
-      // The low-pass bends the series a little where it acts: five harmonics there, twelve without.
+      // The low-pass shifts the harmonics slightly: five are checked with it, twelve without.
       for h in 1...(damping == 0 ? 12 : 5) {
         let f = Double(h) * 48_000 / delay
         let found = Signal.peak(power, near: Int(f * Double(n) / 48_000), within: 30) * 48_000 / Double(n)
@@ -23,7 +23,7 @@ struct FeedbackCombTests {
     }
   }
 
-  @Test("loses 60 dB in the time asked for, within 5 %", arguments: [0.5, 2, 7.5])
+  @Test("loses 60 dB in the requested time, within 5 %", arguments: [0.5, 2, 7.5])
   func decay(t60: Double) {
     for delay in Self.triad {
       let bench = Bench<FeedbackComb>()
@@ -56,7 +56,7 @@ struct FeedbackCombTests {
     }
   }
 
-  @Test("moves its delay without a click, where a jump would be heard")
+  @Test("changes its delay without a click, where a jump would be audible")
   func glide() {
     let input = Signal.sine(311, 96_000, amplitude: 0.25)
     let bench = Bench<FeedbackComb>()
@@ -68,7 +68,7 @@ struct FeedbackCombTests {
     for frame in stride(from: 47_000, to: 70_000, by: 500) {
       #expect(Signal.click(x, at: frame) < before + 6)
     }
-    // The measure is live: the same move without interpolation.
+    // The measure detects clicks: the same change without interpolation.
     var line = [Float](repeating: 0, count: 96_000)
     for i in 0..<96_000 {
       let d = i < 48_000 ? 389 : 412
@@ -77,7 +77,7 @@ struct FeedbackCombTests {
     #expect(Signal.click(line, at: 48_000) > before + 20)
   }
 
-  @Test("glides in the time asked for, at every sample rate", arguments: [24_000, 48_000, 96_000])
+  @Test("glides in the requested time at every sample rate", arguments: [24_000, 48_000, 96_000])
   func glideTime(rate: Int) {
     func echo(after milliseconds: Int) -> Int {
       let bench = Bench<FeedbackComb>(Double(rate))
@@ -154,7 +154,7 @@ struct EnvelopeTests {
     return frames.map(\.x)
   }
 
-  /// A 1 kHz tone whose level steps between two values every quarter of a second.
+  /// A 1 kHz tone whose level alternates between two values every quarter of a second.
   private var steps: [Float] {
     Signal.sine(1_000, 96_000, amplitude: 1).enumerated().map { $1 * (($0 / 12_000) % 2 == 0 ? 0.1 : 0.5) }
   }
@@ -240,7 +240,7 @@ struct ReverbTests {
     return bench.render(Signal.impulse(n), Signal.silence(n))
   }
 
-  /// Energy still to come, in dB, at each millisecond.
+  /// The remaining energy in dB, at each millisecond.
   private func decayCurve(_ x: [Float]) -> [Double] {
     var sum = 0.0
     var curve: [Double] = []
@@ -255,7 +255,7 @@ struct ReverbTests {
 
   @Test("decays in a straight line: within 1 dB over 40 dB, at the T60 asked for", arguments: [2.8, 3.6, 4.0])
   func straight(t60: Float) {
-    // Without treble loss: with it each band has its own line.
+    // Without treble damping, with which each band has its own slope.
     let (l, _) = response(.init(decay: t60, treble: 1))
     let curve = decayCurve(l)
     let from = curve.firstIndex { $0 < -5 } ?? 0
@@ -282,7 +282,7 @@ struct ReverbTests {
         bands.append(10 * log10(power[lo..<hi].reduce(0, +) / Double(hi - lo)))
         f *= 1.26
       }
-      // Against the trend over an octave each side: the treble is meant to fall.
+      // Compared with the trend over an octave on each side, as the treble falls by design.
       for b in bands.indices {
         let near = bands[max(0, b - 3)...min(bands.count - 1, b + 3)]
         #expect(bands[b] - near.reduce(0, +) / Double(near.count) < 6)
@@ -312,7 +312,7 @@ struct OutputTests {
     #expect(bench.node.pointee.framesLimited == 0)
     for (amplitude, f) in [(1.0, 440.0), (1.5, 62), (3, 440), (3, 1_480)] {
       bench.node.pointee.reset()
-      // A soft tone that becomes loud within 4 ms, as a struck string does, and sinks again.
+      // A soft tone that becomes loud within 4 ms, like a struck string, and decays.
       let x = Signal.sine(f, 96_000, amplitude: 1).enumerated().map { i, s in
         let rise = min(max(Double(i - 24_000) / 192, 0), 1)
         let fall = exp(-max(Double(i - 30_000), 0) / 12_000)
@@ -333,7 +333,7 @@ struct OutputTests {
   func dither() {
     var dither = Dither()
     let n = 1 << 16
-    // A tone smaller than one step: without dither it would vanish.
+    // A tone below one quantisation step: without dither it would vanish.
     let x = Signal.sine(750, n, amplitude: 0.4 / 32_767)
     var y = [Int16](repeating: 0, count: n)
     dither.convert(x, to: &y, count: n)

@@ -24,17 +24,17 @@ struct EngineTests {
     }
   }
 
-  @Test("sounds a note on the very frame it is scheduled for")
+  @Test("sounds a note on exactly its scheduled frame")
   func onset() {
     for frame in [0, 1, 63, 64, 1_000, 12_345] {
       let out = Scores.render([Scores.note(83, at: Int64(frame))], frames: 14_000) { 480 }
-      // The first sample of a rise from zero is 0 itself: sound begins with the next.
+      // The first sample of a rise from zero is 0, so sound begins with the next one.
       let first = out.firstIndex { $0 != 0 }.map { $0 / 2 }
       #expect(first == frame || first == frame + 1, "scheduled for \(frame), heard at \(String(describing: first))")
     }
   }
 
-  @Test("moves a late batch as a whole and reports by how much")
+  @Test("shifts a late batch as a whole and reports by how much")
   func lateness() {
     let engine = Engine()
     var buffer = [Float](repeating: 0, count: 2_048)
@@ -44,7 +44,7 @@ struct EngineTests {
     engine.render(into: &buffer, frames: 24)
     #expect(engine.takeLate() == [LateBatch(generation: 7, frame: Tick(rawValue: 1_000), lateness: 100)])
     let rest = Scores.render([], frames: 1_000, engine: engine) { 64 }
-    // The second note moved too: to 1,600.
+    // The second note moved too, to 1,600.
     #expect(engine.counters.voices == 2)
     #expect(rest.count == 2_000)
     engine.post([Scores.note(79, at: 2_024, 8)])
@@ -53,7 +53,7 @@ struct EngineTests {
     #expect(engine.counters.voices == 3)
   }
 
-  @Test("moves a late batch as a whole even where only half of it finds room at first")
+  @Test("shifts a late batch as a whole even if only half of it fits at first")
   func halves() {
     let ring = Ring(32_768, filler: Posted())
     let late = Ring(16, filler: LateBatch(generation: 0, frame: .zero, lateness: 0))
@@ -62,7 +62,7 @@ struct EngineTests {
     ring.post(full) { Posted(event: Scores.note(60, at: Int64(5_000 + $0), 1), begins: $0 == 0) }
     ring.post(4) { Posted(event: Scores.note(70 + $0, at: 900, 2), begins: $0 == 0) }
     scheduler.drain(ring, now: 1_000, late: late)
-    // The two notes that found room are over; then the rest is read.
+    // After the two notes that fitted, the rest is read.
     #expect((0..<2).map { _ in scheduler.pop(due: 1_000)?.pitch.midi } == [70, 71])
     scheduler.drain(ring, now: 1_400, late: late)
     let rest = (0..<2).compactMap { _ in scheduler.pop(due: 1_400) }
@@ -70,7 +70,7 @@ struct EngineTests {
     #expect(late.pending().count == 1)
   }
 
-  @Test("drops what a cut forbids: older events from its frame on, but for drone and preview")
+  @Test("drops older events from a cut's frame on, except drone and preview")
   func cuts() {
     let engine = Engine()
     engine.post([
@@ -80,13 +80,13 @@ struct EngineTests {
     ])
     engine.post([Scores.event(.cut, at: 5_000, 2), Scores.note(78, at: 6_000, 2)])
     _ = Scores.render([], frames: 12_000, engine: engine) { 256 }
-    // 83 and 60 came before the cut, 78 is the cut's own generation, 62 a later one's.
+    // Notes 83 and 60 came before the cut, 78 has the cut's own generation, 62 a later one.
     #expect(engine.counters.voices == 4)
   }
 
-  @Test("tunes what is struck next, and the strings, however long the pedal holds what was struck before")
+  @Test("tunes new notes and the strings while the pedal holds earlier notes")
   func tuning() {
-    /// The level of B5's second partial, 3 Hz wide, as A4 = 440 and 466 have it, in the fourth second.
+    /// The level of B5's second partial, in a band of 3 Hz, at A4 = 440 and 466 Hz, in the fourth second.
     func levels(_ tunings: [Double], strings: Bool) -> (old: Double, new: Double) {
       var patch = Patch()
       if strings {
@@ -94,7 +94,7 @@ struct EngineTests {
         patch.levels.stringSend = 0
       }
       let engine = Engine(patch: patch)
-      // Six seconds under the pedal, tuned anew in each of the first ones, and struck after.
+      // Six seconds with the pedal down, retuned in each of the first ones, with a note after each.
       engine.post([Scores.event(.pedal, at: 0)] + (0..<5).map { Scores.note(59, at: Int64($0) * 24_000, hold: 2_000) })
       for a4 in tunings {
         _ = Scores.render([], frames: 24_000, engine: engine) { 480 }
@@ -113,7 +113,7 @@ struct EngineTests {
     #expect(strung.new > 3 * strung.old, "the strings: \(strung)")
   }
 
-  @Test("a tuning made in more than a hundred pieces sounds as one made at once, from its last piece on")
+  @Test("a tuning made in more than a hundred steps equals one made at once, from its last step on")
   func tuningInPieces() {
     let score = [Scores.note(69, at: 960, hold: 9_600)]
     let engines = [Engine(), Engine(), Engine()]
@@ -128,7 +128,7 @@ struct EngineTests {
     #expect(sounds[2] == Scores.render(score, frames: 24_000) { 128 }, "a tuning under way is heard")
   }
 
-  @Test("hears a second change of the effects at once, not when the first has rung out")
+  @Test("applies a second change of the effects at once, not after the first has faded")
   func reload() {
     let engine = Engine()
     var mute = Patch.standard
@@ -143,7 +143,7 @@ struct EngineTests {
     #expect(out.contains { abs($0) > 0.01 })
   }
 
-  @Test("lets every key of the grand go on the channel it was struck on, though the other hand restrikes its pitch")
+  @Test("releases every key of the grand on its own channel, even if the other voice strikes the same pitch")
   func grandKeys() {
     final class Keys {
       var down: [Int32: Int] = [:]

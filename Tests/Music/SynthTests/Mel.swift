@@ -1,14 +1,15 @@
 import Glibc
 
-/// The distance of two sounds as the ear's bands see them: 48 mel bands from 30 Hz to 16 kHz, frames of 4,096 every
-/// 1,024, six seconds, floor 60 dB under the louder sound's maximum; the root mean square over the bands of a frame,
-/// averaged over the frames. The same as `tools/fit-piano/mel.py`.
+/// The distance of two sounds in 48 mel bands from 30 Hz to 16 kHz: frames of 4,096 samples every 1,024, six seconds,
+/// floor 60 dB below the
+/// louder sound's maximum; the root mean square over the bands of a frame, averaged over the frames. The same as
+/// `tools/fit-piano/mel.py`.
 enum Mel {
   static let bands = 48
   static let size = 4_096
   static let hop = 1_024
 
-  /// Mel power of interleaved stereo, channels averaged in power; six seconds of frames.
+  /// The mel power of interleaved stereo, with the channels' power averaged; six seconds of frames.
   static func spectrogram(_ x: [Float]) -> [[Double]] {
     let bank = Self.bank
     var result: [[Double]] = []
@@ -48,7 +49,7 @@ enum Mel {
     return sum / Double(a.count)
   }
 
-  /// The spectral centroid of the first second, in Hz, by amplitude.
+  /// The spectral centroid of the first second in Hz, weighted by amplitude.
   static func centroid(_ x: [Float]) -> Double {
     let n = 1 << 15
     var mono = [Float](repeating: 0, count: n)
@@ -62,7 +63,7 @@ enum Mel {
     return sum / weight
   }
 
-  /// Triangles: for each band its bins and weights, each side at least one bin wide.
+  /// Triangular filters: the bins and weights of each band, each side at least one bin wide.
   private static var bank: [[(Int, Double)]] {
     func mel(_ f: Double) -> Double { 2_595 * log10(1 + f / 700) }
     let (bottom, top) = (mel(30), mel(16_000))
@@ -88,14 +89,14 @@ enum Mel {
   }
 }
 
-/// Loudness after ITU-R BS.1770: K-weighting, blocks of 400 ms every 100, gates at −70 LUFS and 10 LU under the mean.
+/// Loudness after ITU-R BS.1770: K-weighting, blocks of 400 ms every 100 ms, gates at −70 LUFS and 10 LU below the mean.
 ///
-/// For comparing; what is promised of the whole mix is measured with ffmpeg.
+/// For comparisons; the whole mix is measured with ffmpeg.
 enum Loudness {
   static func integrated(_ x: [Float]) -> Double {
     var weighted = [Double](repeating: 0, count: x.count / 2)
     for channel in 0..<2 {
-      // The standard's coefficients for 48 kHz: the head's shelf, then the low cut.
+      // The standard's coefficients for 48 kHz: the shelf, then the high-pass.
       var a = Biquad(
         b: (1.53512485958697, -2.69169618940638, 1.19839281085285), a: (-1.69065929318241, 0.73248077421585))
       var b = Biquad(b: (1, -2, 1), a: (-1.99004745483398, 0.99007225036621))

@@ -3,19 +3,19 @@ import Testing
 
 @testable import Synth
 
-/// Bell, drone and knock as they are heard in the whole mix, and the mix against itself on other machines.
+/// Tests of bell, drone and knock in the whole mix, and of the mix on other machines.
 @Suite("The mix")
 struct MixTests {
   private func left(_ x: [Float]) -> [Float] { stride(from: 0, to: x.count, by: 2).map { x[$0] } }
   private func right(_ x: [Float]) -> [Float] { stride(from: 1, to: x.count, by: 2).map { x[$0] } }
 
-  /// The level of a frequency in a second of sound, in dBFS, the louder side.
+  /// The level of a frequency in a second of sound, in dBFS, on the louder side.
   private func level(_ x: [Float], _ f: Double, from second: Double) -> Double {
     let range = Int(second * 48_000)..<Int((second + 1) * 48_000)
     return [left(x), right(x)].map { Signal.decibels(Signal.probe($0[range], f).amplitude) }.max() ?? -200
   }
 
-  @Test("a bell puts hum, tierce, quint and nominal about the struck note, and nothing else")
+  @Test("a bell adds exactly hum, tierce, quint and nominal to the struck note")
   func bell() {
     let f = 440 * pow(2, 14.0 / 12)  // B5
     let note = Scores.note(83, at: 4_800, hold: 96_000)
@@ -29,7 +29,7 @@ struct MixTests {
         gain > -60 && gain > level(plain, ratio * f, from: 0.5) + (ratio == 2 ? 0.2 : 15),
         "partial \(ratio): \(gain) dBFS")
     }
-    // The bell alone: what is left when the piano is taken away lies on its four partials.
+    // The bell alone is the difference to the render without it, and lies on its four partials.
     let alone = zip(rung, plain).map { $0 - $1 }
     for ratio in [0.35, 0.8, 1.0, 1.35, 1.75, 2.5] {
       #expect(
@@ -37,11 +37,11 @@ struct MixTests {
     }
   }
 
-  @Test("the drone's bed lies under −36 LUFS, is there without the piano, and swells when the piano plays")
+  @Test("the drone's bed is below −36 LUFS, sounds without the piano, and swells when the piano plays")
   func drone() {
     let patch = Patch.standard
     let bed = Scores.event(.drone, at: 0, pitch: 47, duration: 48_000)
-    // A high pair, far from the bed's own pitch.
+    // A high pair, far from the bed's pitch.
     let pair = (0..<4).flatMap { k in
       [88, 86].map { Scores.note($0, at: 240_000 + Int64(k) * 48_000, velocity: 45, hold: 48_000) }
     }
@@ -50,7 +50,7 @@ struct MixTests {
     let rest = level(x, 123.471, from: 3.5)
     let swollen = level(x, 123.471, from: 6.5)
     #expect(rest > -60, "the bed rests at \(rest) dBFS")
-    // What a small loudspeaker plays of it: the second and third partials lie between 150 and 500 Hz.
+    // A small loudspeaker plays the second and third partials, between 150 and 500 Hz.
     let small = [246.942, 369.994].map { level(x, $0, from: 3.5) }
     #expect(small.allSatisfy { $0 > rest - 10 }, "the bed's partials are at \(small) dBFS")
     #expect(swollen > rest + 2, "from \(rest) to \(swollen) dBFS")
@@ -72,7 +72,7 @@ struct MixTests {
     #expect(abs(Signal.decibels(peak(-6) / peak(0)) + 6) < 0.1)
   }
 
-  /// Where in the golden score samples are kept: about each kind of event.
+  /// The parts of the golden score whose samples are stored: around each kind of event.
   private static let windows = stride(from: 4_000, to: 580_000, by: 48_000).map { $0..<$0 + 1_024 }
 
   /// After a deliberate change of the sound: `UPDATE_GOLDENS=1 ./test SynthTests/MixTests`.

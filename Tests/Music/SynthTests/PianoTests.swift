@@ -6,12 +6,12 @@ import Testing
 
 @testable import Synth
 
-/// The modal piano against the grand it was fitted to.
+/// Tests of the modal piano against the sampled grand it was fitted to.
 @Suite("The modal piano")
 struct PianoTests {
   private static let bees = [35, 47, 59, 71, 83, 95]
 
-  /// A patch in which only the struck piano sounds.
+  /// A patch in which only the piano sounds.
   private static var dry: Patch {
     var patch = Patch.standard
     patch.levels.reverbSend = -90
@@ -22,7 +22,7 @@ struct PianoTests {
     return patch
   }
 
-  /// One note, pedal down; the first sample is where it passes −40 dB of its peak.
+  /// One note with the pedal down, from the sample at which it passes −40 dB of its peak.
   private static func note(_ midi: Int, _ velocity: UInt8, on grand: SampledPiano?, seconds: Int = 7) -> [Float] {
     let engine = Engine(patch: dry)
     if let grand {
@@ -48,7 +48,7 @@ struct PianoTests {
         let model = Mel.spectrogram(Self.note(midi, velocity, on: nil))
         let d = Mel.distance(model, oracle)
         #expect(d < (midi <= 71 ? 4 : 6), "B\(midi / 12 - 1) at velocity \(velocity): \(d) dB")
-        // The measure can tell: the neighbouring fifth is far away.
+        // The measure discriminates: the note a fifth higher is far away.
         if velocity == 50, midi < 90 {
           #expect(Mel.distance(Mel.spectrogram(Self.note(midi + 7, velocity, on: nil)), oracle) > d + 1)
         }
@@ -118,7 +118,7 @@ struct PianoTests {
         Scores.event(.pedal, at: 0, amount: pedal, duration: 0), Scores.note(midi, at: 4_800, hold: 24_000),
       ]
       let out = Scores.render(score, frames: 60_000, engine: engine) { 480 }
-      // Just before the key is let go, and 150 ms after.
+      // Just before the key is released, and 150 ms later.
       return (Signal.rms(out[2 * 26_400..<2 * 28_700]), Signal.rms(out[2 * 36_000..<2 * 38_400]))
     }
     for midi in [60, 71, 83, 90] {
@@ -172,6 +172,6 @@ struct PianoTests {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// For tests that play the grand: skipped, and said to be, where its samples are not installed.
+  /// For tests with the grand: skipped with a reason if its samples are not installed.
   static var needsGrand: Self { .enabled(if: SampledPiano.isAvailable, "the grand's sound font is not installed") }
 }

@@ -10,14 +10,14 @@ import Tintinnabuli
 
 @testable import Synth
 
-/// The composer's own games, played for hours: nothing clicks, nothing clips, the safety limiter sleeps.
+/// Tests of the composer's games over a long time: no clicks, no clipping, and the safety limiter inactive.
 ///
 /// `SYNTH_HOURS=1` in the environment plays hours instead of minutes.
 @Suite("Play as it is composed")
 struct PlayTests {
   private static let isLong = getenv("SYNTH_HOURS") != nil
 
-  /// What was found in a long render.
+  /// The results of a long render.
   private struct Findings {
     var click = -200.0
     var at = 0.0
@@ -25,7 +25,7 @@ struct PlayTests {
     var seconds = 0.0
   }
 
-  /// Renders simulated play of a seed, turning every knob now and then, and listens at each event and each change.
+  /// Renders simulated play of a seed with occasional changes of every control, and analyses each event and change.
   private func listen(games: Int, seed: UInt64, rules: String, grand: SampledPiano? = nil) -> (Findings, Engine) {
     let rules = shipped(rules)
     let play = SimulatedPlay(games: games, seed: seed, rules: rules)
@@ -37,7 +37,7 @@ struct PlayTests {
     var renderer = OfflineRenderer(play.events, engine: engine)
     var random = Seeded(seed)
     var findings = Findings()
-    // A minute is rendered, listened to, and all but its last tenth of a second forgotten.
+    // After each minute is analysed, only its last tenth of a second is kept.
     let kept = 9_600
     var samples: [Float] = []
     var begun = 0
@@ -106,7 +106,7 @@ struct PlayTests {
     #expect(found.peak < 0.708 && engine.counters.limited == 0, "peak \(found.peak)")
   }
 
-  @Test("does not click on the grand either", .long, .needsGrand)
+  @Test("does not click on the grand", .long, .needsGrand)
   func grandClicks() throws {
     let grand = try SampledPiano()
     let (found, engine) = listen(games: Self.isLong ? 12 : 2, seed: 12, rules: "score", grand: grand)
@@ -118,7 +118,7 @@ struct PlayTests {
     withExtendedLifetime(grand) {}
   }
 
-  @Test("never clips, and clicks nowhere, in games whose moves are a blink apart")
+  @Test("never clips or clicks in games with moves in quick succession")
   func haste() {
     let rules = shipped("score")
     var random = Seeded(5)
@@ -132,7 +132,7 @@ struct PlayTests {
       for move in ReferenceGames.game(seed: 77, index: index).game.variantMoves {
         events += conductor.handle(.moved(move), at: now)
         moments.append(Int(now.rawValue))
-        // Nine moves in two seconds, or thereabouts.
+        // About nine moves in two seconds.
         now = now + .milliseconds(60 + random.next(330))
       }
       events += conductor.music.advance(to: now + .seconds(3))

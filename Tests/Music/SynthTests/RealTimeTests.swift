@@ -8,7 +8,7 @@ import Testing
 
 @Suite("On the audio thread")
 struct RealTimeTests {
-  @Test("the malloc counter is live: it sees C's malloc and a Swift array")
+  @Test("the malloc counter works: it counts C's malloc and a Swift array")
   func probe() {
     malloc_probe_arm()
     malloc_probe_touch(100)
@@ -19,7 +19,7 @@ struct RealTimeTests {
     #expect(calls >= 1 && array.count == 1_000)
   }
 
-  /// Renders with the probe armed; the calls of malloc and free that the render made.
+  /// Renders with the probe active; returns the number of calls of malloc and free.
   private func calls(_ engine: Engine, frames: Int, block: Int) -> Int {
     var buffer = [Float](repeating: 0, count: 2 * block)
     var calls = 0
@@ -36,11 +36,11 @@ struct RealTimeTests {
     return calls
   }
 
-  @Test("the engine allocates nothing, whatever it plays, steals, loads, tunes or hides")
+  @Test("the engine allocates no memory when it plays, steals voices, loads, tunes or mutes")
   func engine() {
     let engine = Engine()
     engine.post(Scores.everything(seconds: 12))
-    // A debug build looks types up by their names once.
+    // A debug build looks types up by name once.
     _ = calls(engine, frames: 480, block: 480)
     #expect(calls(engine, frames: 5 * 48_000, block: 480) == 0)
     var patch = Patch.standard
@@ -60,7 +60,7 @@ struct RealTimeTests {
     #expect(calls(engine, frames: 15 * 48_000, block: 1_024) == 0)
   }
 
-  @Test("conversion to 16 bits allocates nothing")
+  @Test("conversion to 16 bits allocates no memory")
   func conversion() {
     var dither = Dither()
     let source = [Float](repeating: 0.1, count: 960)
@@ -78,7 +78,7 @@ struct RealTimeTests {
     #expect(target.contains { $0 != target[0] })
   }
 
-  @Test("the sampled grand allocates nothing", .needsGrand)
+  @Test("the sampled grand allocates no memory", .needsGrand)
   func grand() throws {
     let piano = try SampledPiano()
     let engine = Engine()

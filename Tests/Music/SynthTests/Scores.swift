@@ -19,11 +19,11 @@ extension Patch {
 }
 
 extension Engine {
-  /// An engine mixed as the standard score says.
+  /// An engine with the mix of the standard score.
   convenience init() { self.init(patch: .standard) }
 }
 
-/// Small scores that the sound is tested with: in the style of the music, without its composer.
+/// Small test scores in the style of the music, without the composer.
 enum Scores {
   static let b1 = 35
   static let b2 = 47
@@ -46,7 +46,7 @@ enum Scores {
       velocity: velocity, amount: amount, duration: duration)
   }
 
-  /// Some bars of pairs over a low B with every kind of event, `seconds` long.
+  /// Bars of pairs over a low B with every kind of event, `seconds` long.
   static func everything(seconds: Int = 20, seed: UInt64 = 1) -> [ScoreEvent] {
     var random = Seeded(seed)
     var events: [ScoreEvent] = [
@@ -78,7 +78,7 @@ enum Scores {
     return events
   }
 
-  /// Pairs as the composer writes them: soft, a second apart, an octave and a side for each hand, a low B now and then.
+  /// Pairs in the composer's style: soft, a second apart, with an octave and a side per voice, and an occasional low B.
   static func music(seconds: Int, seed: UInt64 = 1) -> [ScoreEvent] {
     var random = Seeded(seed)
     var events: [ScoreEvent] = [event(.pedal, at: 0, duration: 0)]
@@ -102,9 +102,9 @@ enum Scores {
     return events
   }
 
-  /// Renders a score in blocks whose sizes `block` gives.
+  /// Renders a score in blocks of the sizes that `block` returns.
   static func render(_ events: [ScoreEvent], frames: Int, engine: Engine = Engine(), block: () -> Int) -> [Float] {
-    // 8,192 events may be on their way: test scores are shorter.
+    // The queue holds 8,192 events; test scores are shorter.
     engine.post(events.sorted { $0.frame < $1.frame })
     var out = [Float](repeating: 0, count: frames * 2)
     var done = 0
@@ -120,7 +120,7 @@ enum Scores {
   }
 }
 
-/// A small seeded generator for tests.
+/// A small seeded generator.
 struct Seeded: RandomNumberGenerator {
   private var state: UInt64
   init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }

@@ -2,8 +2,7 @@ import Glibc
 
 @testable import Synth
 
-/// A node on the heap with its own buffers: renders arrays, for tests. (A debug build of the compiler cannot keep a
-/// noncopyable node in a local variable.)
+/// A node on the heap with its own buffers, which renders arrays. (Debug builds cannot keep a noncopyable node in a local variable.)
 final class Bench<Node: AudioNode & ~Copyable> {
   let node: UnsafeMutablePointer<Node>
 
@@ -17,13 +16,13 @@ final class Bench<Node: AudioNode & ~Copyable> {
     node.deallocate()
   }
 
-  /// Takes settings and is at them at once.
+  /// Applies settings without a transition.
   func set(_ p: Node.Parameters) {
     node.pointee.set(p)
     node.pointee.reset()
   }
 
-  /// Renders in blocks of `block` frames.
+  /// Renders in blocks of the sizes that `block` returns.
   func render(_ left: [Float], _ right: [Float]? = nil, block: () -> Int = { 480 }) -> ([Float], [Float]) {
     var frames = Signal.frames(left, right ?? left)
     frames.withUnsafeMutableBufferPointer { all in
@@ -38,19 +37,19 @@ final class Bench<Node: AudioNode & ~Copyable> {
   }
 }
 
-/// The limiter as a node among the others: it has nothing to set.
+/// The limiter as a node without parameters.
 extension Limiter: AudioNode {
-  /// None.
+  /// Empty.
   public struct Parameters: Sendable, Hashable {}
 
-  /// Takes none.
+  /// Has no effect.
   public mutating func set(_ parameters: Parameters) {}
 
-  /// Begins anew.
+  /// Resets to the initial state.
   public mutating func reset() { self = Limiter(sampleRate: 48_000) }
 }
 
-/// Measurements, written apart from what they measure.
+/// Measurements, implemented independently of the code they measure.
 enum Signal {
   static func frames(_ left: [Float], _ right: [Float]) -> [Stereo] { zip(left, right).map { Stereo($0, $1) } }
 
@@ -77,7 +76,7 @@ enum Signal {
     (x.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(x.count, 1))).squareRoot()
   }
 
-  /// Amplitude and phase (turns) of a frequency in a Hann-windowed stretch.
+  /// The amplitude and phase (in turns) of a frequency in a Hann-windowed segment.
   static func probe(_ x: ArraySlice<Float>, _ f: Double) -> (amplitude: Double, turns: Double) {
     var re = 0.0
     var im = 0.0
@@ -93,7 +92,7 @@ enum Signal {
     return (2 * (re * re + im * im).squareRoot() / weight, atan2(im, re) / (2 * .pi))
   }
 
-  /// What is left of a stretch when the best-fitting sine of `f` Hz is taken away, in dB under the stretch.
+  /// The residual of a segment without its best-fitting sine of `f` Hz, in dB relative to the segment.
   static func residual(_ x: ArraySlice<Float>, _ f: Double) -> Double {
     var (cc, cs, ss, xc, xs, xx) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for (k, value) in x.enumerated() {
@@ -112,7 +111,7 @@ enum Signal {
     return 10 * log10(max(xx - a * xc - b * xs, 1e-30) / xx)
   }
 
-  /// How far a tone lies from `f`, in cents, from the phase it gains between two stretches.
+  /// The difference of a tone to `f` in cents, from the phase between two segments.
   static func cents(_ x: [Float], from f: Double, first: Range<Int>, second: Range<Int>) -> Double {
     let a = probe(x[first], f).turns
     let b = probe(x[second], f).turns
@@ -122,7 +121,7 @@ enum Signal {
     return 1_200 * log2((f + d / seconds) / f)
   }
 
-  /// The power spectrum of a Blackman–Harris-windowed stretch, length a power of two; bin k is k·48,000/n Hz.
+  /// The power spectrum of a Blackman–Harris-windowed segment whose length is a power of two; bin k is k·48,000/n Hz.
   static func spectrum(_ x: [Float], windowed: Bool = true) -> [Double] {
     let n = x.count
     precondition(n & (n - 1) == 0, "spectrum: \(n) is no power of two")
@@ -137,7 +136,7 @@ enum Signal {
     return (0...(n / 2)).map { re[$0] * re[$0] + im[$0] * im[$0] }
   }
 
-  /// In-place radix-2 transform.
+  /// An in-place radix-2 FFT.
   static func fft(_ re: inout [Double], _ im: inout [Double]) {
     let n = re.count
     var j = 0
@@ -175,7 +174,7 @@ enum Signal {
     }
   }
 
-  /// The place of a spectrum's peak near `bin`, between bins (parabola through the logarithms).
+  /// The interpolated position of a spectrum's peak near `bin` (parabola through the logarithms).
   static func peak(_ power: [Double], near bin: Int, within: Int) -> Double {
     let range = max(1, bin - within)...min(power.count - 2, bin + within)
     let at = range.max { power[$0] < power[$1] } ?? bin
@@ -183,8 +182,9 @@ enum Signal {
     return Double(at) + 0.5 * (l - r) / (l - 2 * m + r)
   }
 
-  /// The click measure: the largest |second difference| over its 99.9 % level, ±50 ms about `frame`, in dB; what lies
-  /// under −90 dBFS counts as −90.
+  /// The click measure: the largest |second difference| over its 99.9 % level within ±50 ms of `frame`, in dB; levels
+  /// below −90 dBFS count as
+  /// −90 dBFS.
   static func click(_ x: [Float], at frame: Int, channels: Int = 1) -> Double {
     var worst = -200.0
     for channel in 0..<channels {

@@ -19,7 +19,7 @@ struct ToneGeneratorTests {
         bench.node.pointee.start(midi: Double(midi))
         let (x, _) = bench.render(Signal.silence(120_000))
         let f = a4 * pow(2, Double(midi - 69) / 12)
-        // A first look tells whole turns apart, a second one far away measures.
+        // Two nearby segments determine the number of whole turns, two distant ones give the precision.
         let near = Signal.cents(x, from: f, first: 2_400..<50_400, second: 2_600..<50_600)
         let cents = Signal.cents(x, from: f, first: 2_400..<50_400, second: 62_400..<110_400)
         #expect(abs(near) < 1 && abs(cents) < 0.1, "MIDI \(midi) at A4 \(a4): \(cents) cents")
@@ -27,7 +27,7 @@ struct ToneGeneratorTests {
     }
   }
 
-  @Test("is pure: what is not the sine lies more than 90 dB under it")
+  @Test("is pure: everything except the sine is more than 90 dB below it")
   func purity() {
     for midi in [24, 47, 69, 83, 100, 120] {
       let bench = tone(.init(level: 0, fadeIn: 1, fadeOut: 1))
@@ -62,7 +62,7 @@ struct ToneGeneratorTests {
     #expect(fall.suffix(90).allSatisfy { $0 == 0 })
   }
 
-  @Test("ends in silence without a click, however short the tone")
+  @Test("ends in silence without a click, for any length of tone")
   func shortTones() {
     for length in [1, 2, 5, 17, 64, 65, 200, 700, 2_000, 2_880, 2_881, 5_000, 12_000] {
       let bench = tone(.init())

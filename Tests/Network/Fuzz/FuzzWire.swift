@@ -1,10 +1,10 @@
 import MatchProtocol
 import TicTacToe
 
-/// What libFuzzer calls: one input is what a peer sends. The first byte says how it is cut up on the way.
+/// The entry point for libFuzzer: one input is a peer's data, and its first byte selects the segmentation.
 ///
-/// Held are: no crash; the same meaning however the bytes are cut; what was understood says the same again when it is
-/// written and read; and nothing beyond one line is kept.
+/// Checks that there is no crash, that the segmentation does not matter, that parsed messages survive a round trip, and that at most one
+/// line is buffered.
 @_cdecl("LLVMFuzzerTestOneInput")
 package func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   guard let start, count > 1 else { return 0 }
@@ -36,7 +36,7 @@ private func session(_ bytes: UnsafeRawBufferPointer, piece: Int) -> [ServerSess
 
 private func clientLine(_ line: UnsafeRawBufferPointer) {
   guard let parsed = try? ClientLine(line) else { return }
-  // A bare command leaves out what only JSON says; what it means cannot always be written.
+  // A bare command omits fields that JSON requires, so not every one can be written.
   guard line.first == UInt8(ascii: "{") else { return }
   let again = parsed.bytes.dropLast().withUnsafeBytes { raw in try? ClientLine(raw) }
   precondition(again == parsed, "a client's message is not what it says when it is written")

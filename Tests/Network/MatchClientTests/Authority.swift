@@ -5,7 +5,7 @@ final class Certificate {
   let certificate: OpaquePointer
   let key: OpaquePointer
 
-  /// Signed by `issuer`, or by itself; `names` are as in a configuration of OpenSSL, `DNS:a.example,IP:127.0.0.1`.
+  /// Signed by `issuer`, or by itself; `names` are in OpenSSL's configuration format, `DNS:a.example,IP:127.0.0.1`.
   init(_ commonName: String, names: String? = nil, from: Int = -3600, until: Int = 3600, issuer: Certificate? = nil) {
     var key: OpaquePointer?
     let making = EVP_PKEY_CTX_new_id(NID_ED25519, nil)
@@ -38,7 +38,7 @@ final class Certificate {
     X509_EXTENSION_free(fresh)
   }
 
-  /// Writes it for others to trust.
+  /// Writes the certificate as an authority to trust.
   func write(to path: String) {
     let file = BIO_new_file(path, "w")
     PEM_write_bio_X509(file, certificate)
@@ -46,7 +46,7 @@ final class Certificate {
   }
 }
 
-/// The other end of TLS, as any server has it, in memory.
+/// The server's end of TLS, in memory.
 final class TLSPeer {
   private let context: OpaquePointer
   private let ssl: OpaquePointer
@@ -68,10 +68,10 @@ final class TLSPeer {
     SSL_CTX_free(context)
   }
 
-  /// The name the client asked for.
+  /// The server name that the client sent.
   var askedFor: String? { SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) } }
 
-  /// Takes what the client sent and answers; `line` is said as soon as the handshake is through.
+  /// Takes the client's bytes and returns the answer; sends `line` once the handshake is complete.
   func answer(_ sealed: [UInt8], saying line: String) -> [UInt8] {
     if !sealed.isEmpty { BIO_write(arrived, sealed, Int32(sealed.count)) }
     if SSL_is_init_finished(ssl) == 0, SSL_do_handshake(ssl) == 1 { SSL_write(ssl, line, Int32(line.utf8.count)) }
@@ -80,7 +80,7 @@ final class TLSPeer {
     return bytes
   }
 
-  /// What the client has said since the last call.
+  /// The decrypted text from the client since the last call.
   func heard() -> String {
     var bytes = [UInt8](repeating: 0, count: 1000)
     let count = SSL_read(ssl, &bytes, 1000)

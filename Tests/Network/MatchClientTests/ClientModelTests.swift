@@ -4,7 +4,7 @@ import Testing
 @testable import ClientModel
 
 @Suite struct ClientModelTests {
-  @Test func `a match that the server would not show is asked for again`() throws {
+  @Test func `a match whose state was refused is requested again`() throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     func heard(_ line: String) -> [String] {
       let out = Array(line.utf8).withUnsafeBytes { model.receive($0, now: 0) }
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: ["busy", "occupied", "draining"])
-  func `a seek that was refused is not asked again, but of the node after one that stops`(code: String) throws {
+  func `a refused seek is repeated only on the node after one that stops`(code: String) throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     func heard(_ line: String) -> [String] {
       let out = Array(line.utf8).withUnsafeBytes { model.receive($0, now: 0) }

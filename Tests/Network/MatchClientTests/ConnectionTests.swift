@@ -6,13 +6,13 @@ import TicTacToe
 
 @testable import MatchClient
 
-/// A server that does what a test says, on a free port of this machine; every wait is bounded.
+/// A server controlled by the test, on a free port of this computer; every wait is bounded.
 private final class Peer {
   private let listening: Int32
   private var connection: Int32 = -1
   let port: Int
 
-  /// A small `receiveBuffer` makes one that is soon full.
+  /// A small `receiveBuffer` is soon full.
   init(receiveBuffer: Int32? = nil) throws {
     listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     if var size = receiveBuffer { setsockopt(listening, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(4)) }
@@ -41,7 +41,7 @@ private final class Peer {
     try #require(poll(&item, 1, 20_000) > 0, "nobody came or spoke")
   }
 
-  /// Takes the next connection, in place of the last.
+  /// Accepts the next connection, in place of the last.
   func take() throws {
     hangUp()
     try wait(for: listening)
@@ -57,7 +57,7 @@ private final class Peer {
     }
   }
 
-  /// Reads until `mark` was heard or the other end hung up.
+  /// Reads until `mark` was received or the other end closed.
   func hear(_ mark: String? = nil) throws -> String {
     var heard: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -82,7 +82,7 @@ private let welcome = ServerMessage.welcome(
   .init(session: "s", resume: "r", you: guest, deviation: 350, token: nil, rate: [20, 40], matches: [], now: 0)
 ).bytes()
 
-/// One connection against peers that break off, dawdle, flood and lie.
+/// Tests of a connection to servers that break off, delay, flood and lie.
 @Suite struct ConnectionTests {
   private func client(
     _ port: Int, _ security: MatchClient.Configuration.Security = .plain, host: String = "127.0.0.1"
@@ -93,7 +93,7 @@ private let welcome = ServerMessage.welcome(
     return client
   }
 
-  /// Waits for an event for which `pick` returns something.
+  /// Waits for an event for which `pick` returns a value.
   private func wait<T>(_ client: MatchClient, _ pick: (ClientEvent) -> T?) throws -> T {
     let woken = DispatchSemaphore(value: 0)
     client.onWake { woken.signal() }
@@ -119,7 +119,7 @@ private let welcome = ServerMessage.welcome(
     try wait(client) { if case .status(.online) = $0 { () } else { nil } }
   }
 
-  @Test func `a peer that hangs up in the middle of a line or of a handshake is tried again`() throws {
+  @Test func `a server that closes within a line or handshake is tried again`() throws {
     let peer = try Peer()
     let plain = client(peer.port)
     try peer.take()
@@ -128,7 +128,7 @@ private let welcome = ServerMessage.welcome(
     peer.hangUp()
     #expect(try retry(plain) == .wordless)
     try peer.take()
-    // Drop by drop, two lines are two lines.
+    // Two lines sent byte by byte are two lines.
     peer.say(greeting + welcome, pieces: 1)
     try online(plain)
     peer.hangUp()
@@ -142,7 +142,7 @@ private let welcome = ServerMessage.welcome(
     try other.take()
   }
 
-  @Test func `TLS to a plain port fails for good, and plain to a port of TLS says what to try`() throws {
+  @Test func `TLS to a plain port fails permanently, and a plain connection to a TLS port gives advice`() throws {
     let peer = try Peer()
     let secure = client(peer.port, .tls)
     try peer.take()
@@ -156,7 +156,7 @@ private let welcome = ServerMessage.welcome(
     #expect(try retry(plain) == .wordless)
   }
 
-  @Test func `what a peer does not read is held up to a limit`() throws {
+  @Test func `bytes for a peer that does not read are buffered up to a limit`() throws {
     let peer = try Peer(receiveBuffer: 4096)
     let client = client(peer.port)
     try peer.take()
@@ -167,7 +167,7 @@ private let welcome = ServerMessage.welcome(
     #expect(try retry(client) == .lost)
   }
 
-  @Test func `nobody there is a reason to try again, and a name is looked up in all its families`() throws {
+  @Test func `an unreachable server is retried, and a name is tried in all address families`() throws {
     let gone = try Peer().port
     #expect(try retry(client(gone)) == .unreachable("127.0.0.1:\(gone)"))
     let peer = try Peer()
@@ -177,7 +177,7 @@ private let welcome = ServerMessage.welcome(
     try online(named)
   }
 
-  @Test func `a node that comes later is where a client goes when its own dies`() throws {
+  @Test func `when its node dies a client moves to a node that was added later`() throws {
     let (peer, other) = (try Peer(), try Peer())
     let client = client(peer.port)
     try peer.take()
@@ -185,7 +185,7 @@ private let welcome = ServerMessage.welcome(
     try online(client)
     peer.hangUp()
     _ = try retry(client)
-    // A client gives up a node that does not greet in time, as on a machine under load, and comes back to it.
+    // On a busy machine a client may leave a node that greets late, and return to it.
     var isOnline = false
     while !isOnline {
       try other.take()
@@ -200,7 +200,7 @@ private let welcome = ServerMessage.welcome(
     }
   }
 
-  @Test func `a client that is let go says good bye and closes, and so does one that disconnects`() throws {
+  @Test func `a client that is released or disconnected sends bye and closes`() throws {
     let peer = try Peer()
     for letGo in [true, false] {
       var client: MatchClient? = self.client(peer.port)
@@ -213,7 +213,7 @@ private let welcome = ServerMessage.welcome(
     }
   }
 
-  @Test func `dozens of clients share one thread, which ends with what there is to wait for`() throws {
+  @Test func `dozens of clients share one thread, which ends with the last of them`() throws {
     weak var gone: PollLoop?
     let threads = Mutex<Set<UInt>>([])
     let ended = DispatchSemaphore(value: 0)

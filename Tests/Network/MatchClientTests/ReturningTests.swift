@@ -4,16 +4,16 @@ import TicTacToe
 
 @testable import ClientModel
 
-/// A server that knows one player, whose session, guest account and token end with time.
+/// A server with one player, whose session, guest account and token expire.
 private struct Server {
   var player: PlayerInfo
-  /// Hours since the player was last here.
+  /// The hours since the player's last visit.
   var hours: Int
   private(set) var hellos: [ClientMessage.Hello] = []
 
   init(_ player: PlayerInfo, hours: Int) { (self.player, self.hours) = (player, hours) }
 
-  /// Answers a `hello`; sends what a server sends before it closes the connection, if it refuses.
+  /// Answers a `hello`; on refusal returns the lines sent before closing.
   mutating func answer(_ hello: ClientMessage.Hello, re: String?) -> [[UInt8]] {
     hellos.append(hello)
     func refused(_ text: String) -> [[UInt8]] {
@@ -34,9 +34,9 @@ private struct Server {
   }
 }
 
-/// A player comes back after some time. The time is a value of the server; the client has no clock of its own.
+/// Tests of a player who returns after some time. The time is the server's; the client has no clock of its own.
 @Suite struct ReturningTests {
-  /// Connects until the client is in or fails, and returns the events.
+  /// Connects until the client is online or fails, and returns the events.
   private func login(_ model: inout ClientModel, _ server: inout Server) throws -> [ClientEvent] {
     var events: [ClientEvent] = []
     for _ in 0..<5 where model.welcome == nil && model.failure == nil {
@@ -58,7 +58,7 @@ private struct Server {
   private func isGuest(_ event: ClientEvent) -> Bool { if case .becameGuest = event { true } else { false } }
 
   @Test(arguments: [1, 25, 91 * 24, 365 * 24])
-  func `a guest who comes back is in again: as before, or as a new guest of the same name who is told so once`(
+  func `a returning guest gets the old account, or a new one of the same name with one notice`(
     hours: Int
   ) throws {
     var server = Server(PlayerInfo(name: "guest-ann", rating: 1500, guest: true), hours: hours)
@@ -69,7 +69,7 @@ private struct Server {
       #expect(model.welcome?.you.name == "guest-ann" && model.failure == nil)
       #expect(events.contains(.becameGuest(login: nil)) == (isFirst && hours > 24))
       #expect(model.identity.token == (hours > 24 ? "fresh" : "token"), "a stale token is not kept")
-      // The next start reads what this one saved; the server has made a session of it.
+      // The next start uses the saved identity, which has a session now.
       identity = model.identity
       #expect(identity.resume == "fresh resume")
       if isFirst { identity.resume = "resume" }
@@ -78,7 +78,7 @@ private struct Server {
   }
 
   @Test(arguments: [1, 25, 89 * 24, 91 * 24, 365 * 24])
-  func `a person whose token is refused plays as a guest, is told whose login it was, and keeps the token`(
+  func `a player whose token is refused becomes a guest, is told the account's name, and keeps the token`(
     hours: Int
   ) throws {
     var server = Server(PlayerInfo(name: "Vera", rating: 1600, guest: false), hours: hours)
@@ -91,20 +91,20 @@ private struct Server {
     #expect(events.contains(.becameGuest(login: "Vera")) == isRefused)
     #expect(events.contains(where: isGuest) == isRefused)
     #expect(model.identity.token == "token" && model.identity.account == "Vera")
-    // The same connection lost once more: the refused token is not tried again.
+    // After another lost connection the refused token is not sent again.
     model.disconnected()
     server.hours = 1_000_000
     let again = try login(&model, &server)
     #expect(model.welcome != nil && server.hellos.count { $0.token == "token" } <= 1 + (isRefused ? 0 : 1))
     #expect(again.contains(where: isGuest))
-    // The next start tries it once more: the administrator may have put things right.
+    // The next start tries it again, as the administrator may have restored it.
     server.hours = 24
     var later = ClientModel(model.identity, seed: 2)
     _ = try login(&later, &server)
     #expect(later.welcome?.you.name == "Vera")
   }
 
-  @Test func `a guest whose account ends while a match runs gives up the match and what was on its way to it`() throws {
+  @Test func `a guest whose account ends during a match loses the match and its unsent commands`() throws {
     var server = Server(PlayerInfo(name: "guest-ann", rating: 1500, guest: true), hours: 0)
     var model = ClientModel(.init(token: "token", guest: "ann", resume: "resume"), seed: 1)
     _ = try login(&model, &server)
@@ -121,7 +121,7 @@ private struct Server {
     #expect(model.matches.isEmpty && model.outstanding.map(\.message) == [.mute(on: true)])
   }
 
-  @Test func `a move made while the line is down is sent once when it is back, and the same one after each loss`()
+  @Test func `a move made while disconnected is sent once per connection until it is answered`()
     throws
   {
     var server = Server(PlayerInfo(name: "guest-ann", rating: 1500, guest: true), hours: 0)
@@ -155,7 +155,7 @@ private struct Server {
     #expect(moves.count == 2 && moves[0] == moves[1])
   }
 
-  @Test func `a server that lets no guest in is not asked for ever`() throws {
+  @Test func `a server that accepts no guests is not retried for ever`() throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     let line = try #require(model.connected().lines.first)
     let id = try line.withUnsafeBytes { try ClientLine($0) }.id
@@ -164,7 +164,7 @@ private struct Server {
     #expect(model.failure == .notAccepted)
   }
 
-  @Test func `what is too long for a name is the token of an account`() {
+  @Test func `a text longer than any name is taken as an account token`() {
     let token = String(repeating: "k", count: 60)
     #expect(ClientModel.Identity(client: "a", written: token).token == token)
     let named = ClientModel.Identity(client: "a", written: "Vera")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatchClient
 
-/// Whom the client trusts: names, dates and authorities against a server of OpenSSL in memory.
+/// Tests of the client's trust: names, dates and authorities, against an OpenSSL server in memory.
 @Suite struct TLSSessionTests {
   private let folder = TemporaryFolder()
   private let authority = Certificate("Authority")
@@ -20,7 +20,7 @@ import Testing
   private func known(_ host: String) -> ClientFolder { ClientFolder(folder.path, host: host, port: 1) }
   private var written: String { (try? String(contentsOfFile: folder.path + "/known_servers", encoding: .utf8)) ?? "" }
 
-  /// Shakes hands and hears one line, in pieces of so many bytes each way.
+  /// Completes the handshake and receives a line, in pieces of a given size in both directions.
   @discardableResult private func meet(_ host: String, _ certificate: Certificate, pieces: Int = .max) throws -> String?
   {
     let session = try TLSSession(host: host, known: known(host), context: .success(context))
@@ -76,7 +76,7 @@ import Testing
     #expect(try verifies(host, Certificate("any", names: names, issuer: authority)) == isVerified)
   }
 
-  @Test func `nothing else will do: common name, dates out of range, a stranger's signature or one's own`() throws {
+  @Test func `certificates are refused for a common name only, dates, or an untrusted or own signature`() throws {
     let (host, names) = ("match.example.org", "DNS:match.example.org")
     #expect(try verifies(host, Certificate("any", names: names, issuer: authority)))
     #expect(try !verifies(host, Certificate(host, issuer: authority)))
@@ -86,7 +86,7 @@ import Testing
     #expect(try !verifies(host, Certificate("any", names: names)))
   }
 
-  @Test func `who was verified once never comes without an authority again, and is not pinned then`() throws {
+  @Test func `a server verified once must stay verified, and is never pinned afterwards`() throws {
     let (host, names) = ("match.example.org", "DNS:match.example.org")
     try meet(host, Certificate("any", names: names, issuer: authority))
     let before = written
@@ -101,7 +101,7 @@ import Testing
     #expect(written == before)
   }
 
-  @Test func `who was pinned is held to that certificate, whoever vouches for another`() throws {
+  @Test func `a pinned server must keep its certificate, even against a verified one`() throws {
     let (host, names) = ("match.example.org", "DNS:match.example.org")
     let first = Certificate("any", names: "DNS:elsewhere.org", until: -60)
     try meet(host, first)
@@ -115,19 +115,19 @@ import Testing
     #expect(found.count == 64 && found != pin && written == before)
   }
 
-  @Test func `a server is asked for by its name, and for none at an address`() throws {
+  @Test func `the server name is sent for host names, not for addresses`() throws {
     let certificate = Certificate("any", names: "DNS:a.org")
     #expect(try meet("match.example.org.", certificate) == "match.example.org")
     #expect(try meet("127.0.0.1", certificate) == nil)
     #expect(try meet("fe80::1%eth0", certificate) == nil)
   }
 
-  @Test func `the bytes may come one at a time`() throws {
+  @Test func `records may arrive byte by byte`() throws {
     try meet("match.example.org", Certificate("any", names: "DNS:match.example.org", issuer: authority), pieces: 1)
     #expect(written == "match.example.org:1 verified\n")
   }
 
-  @Test func `what is no TLS is told from what is`() throws {
+  @Test func `a peer that does not speak TLS is recognised`() throws {
     let session = try TLSSession(host: "localhost", known: nil, context: .success(context))
     let greeting = Array("{\"t\":\"greeting\"}\n".utf8)
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 8)

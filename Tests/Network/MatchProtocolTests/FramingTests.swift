@@ -3,7 +3,7 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-/// Cuts `stream` at the given places and returns the lines a framer sees; `nil` stands for one that was too long.
+/// Splits `stream` at the given places and returns the framed lines; `nil` for a line that was too long.
 private func frame(_ stream: [UInt8], limit: Int, pieces: (Int) -> Int) -> [[UInt8]?] {
   var framer = LineFramer(limit: limit)
   var lines: [[UInt8]?] = []
@@ -26,7 +26,7 @@ private func frame(_ stream: [UInt8], limit: Int, pieces: (Int) -> Int) -> [[UIn
 }
 
 @Suite struct FramingTests {
-  @Test func `lines are the same however the bytes are cut`() {
+  @Test func `lines are the same for any segmentation of the bytes`() {
     var random = SplitMix64(seed: 3)
     for _ in 0..<300 {
       var stream: [UInt8] = []
@@ -42,7 +42,7 @@ private func frame(_ stream: [UInt8], limit: Int, pieces: (Int) -> Int) -> [[UIn
     }
   }
 
-  @Test func `a line of exactly the limit passes, with either line end, and one more byte does not`() {
+  @Test func `a line of exactly the limit passes with either line end, a longer one does not`() {
     for end in [[UInt8(0x0A)], [0x0D, 0x0A]] {
       for step in [1, 7, 9999] {
         #expect(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct FuzzCorpusTests {
-  @Test func `everything the fuzzer ever learnt from still holds`() throws {
+  @Test func `the fuzzer's corpus passes`() throws {
     let corpus = repository.appending(path: "Tests/Network/Fuzz/Corpus")
     let inputs = try FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)
     #expect(inputs.count > 300)

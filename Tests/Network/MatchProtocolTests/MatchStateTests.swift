@@ -3,7 +3,7 @@ import Testing
 import TicTacToe
 
 @Suite struct MatchStateTests {
-  @Test func `a match folded from stored bytes is the match that was played`() throws {
+  @Test func `a match folded from stored bytes equals the match played`() throws {
     let (played, bodies) = try playedMatch()
     var folded = MatchState(id: someMatch)
     for body in bodies { try folded.append(body: body) }
@@ -13,7 +13,7 @@ import TicTacToe
     #expect(folded.side(of: "bOB") == .o)
   }
 
-  @Test func `any change of any byte of the log shows in the hash`() throws {
+  @Test func `a change of any byte of the log changes the hash`() throws {
     let (played, bodies) = try playedMatch()
     for i in bodies.indices {
       for at in bodies[i].indices {
@@ -68,7 +68,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a whole game folds to its end and on to a rematch`() throws {
+  @Test func `a whole game folds to its end and its rematch`() throws {
     let ann = PlayerInfo(name: "Ann", rating: 1500, guest: false)
     var state = MatchState(id: someMatch)
     func add(_ event: MatchEvent) throws { try state.append(event, body: event.body) }
@@ -89,7 +89,7 @@ import TicTacToe
     #expect(state.next == someMatch)
   }
 
-  @Test func `the music of a rematch goes on from the station of the match before, for who comes late too`() throws {
+  @Test func `a rematch's music continues from the previous match's station, also for late spectators`() throws {
     let ann = PlayerInfo(name: "Ann", rating: 1500, guest: false)
     func match(_ station: Int?) throws -> MatchState {
       var state = MatchState(id: someMatch)

@@ -14,7 +14,7 @@ func parseServer(_ bytes: [UInt8]) throws -> ServerLine {
   try bytes.dropLast().withUnsafeBytes { raw in try ServerLine(raw) }
 }
 
-/// One of every client message, with and without what is optional.
+/// One of every client message, with and without optional fields.
 let clientMessages: [ClientMessage] = [
   .hello(.init(client: "test 1.0", caps: ["confirm"], token: "t0k", guest: nil, resume: nil)),
   .hello(.init(guest: "Ann")), .hello(.init(resume: "abc")), .register(name: "Ann"), .token(.rotate), .token(.revoke),
@@ -126,7 +126,7 @@ let clientMessages: [ClientMessage] = [
     #expect(try parse(#"{"t":"bye","later":[1,{"a":2}]}"#).message == .bye)
   }
 
-  @Test func `room codes are forgiven their spelling`() {
+  @Test func `room codes are accepted in other spellings`() {
     #expect(canonicalCode("abl-o1i") == "AB1011")
     #expect(canonicalCode("ABC12") == nil)
     #expect(canonicalCode("ABCU12") == nil)
@@ -137,7 +137,7 @@ extension String {
   fileprivate var trimmingSpaces: String { String(drop { $0 == " " }) }
 }
 
-/// A short match with an offer standing, and its bodies.
+/// A short match with an open draw offer, and its event bodies.
 func playedMatch() throws -> (MatchState, [[UInt8]]) {
   let ann = PlayerInfo(name: "Ann", rating: 1500, guest: false)
   let bob = PlayerInfo(name: "Bob", rating: 1612, guest: false)

@@ -5,7 +5,7 @@ import TicTacToe
 
 @testable import MatchProtocol
 
-/// The games on the wire: how they are named, refused and folded.
+/// Tests of the games on the wire: names, refusals and folding.
 @Suite struct RulesTests {
   private func parse(_ text: String) throws -> ClientMessage {
     try Array(text.utf8).withUnsafeBytes { try ClientLine($0) }.message
@@ -16,7 +16,7 @@ import TicTacToe
     return nil
   }
 
-  @Test(arguments: Variant.allCases) func `terms name the game, and a missing clock is the usual one of it`(
+  @Test(arguments: Variant.allCases) func `terms name the game, and a missing clock means its usual one`(
     rules: Variant
   ) throws {
     let terms = MatchTerms(rules: rules)
@@ -29,7 +29,7 @@ import TicTacToe
     #expect(try parse("create \(rules.rawValue)") == .create(terms, key: nil))
   }
 
-  @Test func `a room may name the side of whoever opens it, a seek may not`() throws {
+  @Test func `a room may name its opener's side, a seek may not`() throws {
     let terms = MatchTerms(rules: .ultimate, clock: Variant.ultimate.usualClock, opener: .o)
     let text = String(decoding: ClientLine(.create(terms, key: "k")).bytes, as: UTF8.self)
     #expect(text.contains(#""opener":"o""#))
@@ -41,7 +41,7 @@ import TicTacToe
     #expect(refusal("seek x")?.contains("clock") == true)
   }
 
-  @Test func `a game that nobody knows is refused with what is allowed`() {
+  @Test func `an unknown game is refused with the allowed ones`() {
     let text = #"the field "rules" must be classic, infinite or ultimate"#
     #expect(refusal(#"{"t":"seek","rules":"gomoku","key":"k"}"#) == text)
     #expect(refusal(#"{"t":"top","rules":"gomoku"}"#) == text)
@@ -49,7 +49,7 @@ import TicTacToe
     #expect(refusal("top gomoku") == text)
   }
 
-  @Test func `a client names the games that it knows, and everybody knows the classic one`() throws {
+  @Test func `a client names the games it knows, and classic is always known`() throws {
     guard case .hello(let hello) = try parse(#"{"t":"hello","v":[2],"caps":["bot","ultimate"]}"#) else { return }
     #expect(hello.games == [.classic, .ultimate])
     guard case .hello(let person) = try parse("hello Ann") else { return }
@@ -57,13 +57,13 @@ import TicTacToe
   }
 
   @Test(arguments: [("b2", "b2"), ("5", "b2"), ("i9", "i9")])
-  func `a cell is named as its game names it`(text: String, name: String) throws {
+  func `cells have the names of their game`(text: String, name: String) throws {
     #expect(CellName(text: text)?.text == name)
     #expect(CellName(text: "j1") == nil && CellName(text: "a0") == nil && CellName(text: "") == nil)
   }
 
   @Test(arguments: [Variant.infinite, .ultimate])
-  func `a whole game is folded from its log, and its state read back is the same`(rules: Variant) throws {
+  func `a whole game is folded from its log, and its state survives a round trip`(rules: Variant) throws {
     var random = SplitMix64(seed: 7)
     let id = try #require(MatchID(rawValue: "0123456789ab"))
     let info = PlayerInfo(name: "Ann", rating: 1500, guest: false)
@@ -90,7 +90,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a log cannot have a cell that its game does not allow`() throws {
+  @Test func `a log with an illegal cell is refused`() throws {
     let id = try #require(MatchID(rawValue: "0123456789ab"))
     let info = PlayerInfo(name: "Ann", rating: 1500, guest: false)
     for (rules, name) in [(Variant.classic, "i9"), (.infinite, "d4")] {

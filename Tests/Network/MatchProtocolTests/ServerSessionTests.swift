@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// A session with its actions collected, fed by the test's own clock.
+/// A session with its actions collected, driven by the test's clock.
 struct SteppedSession {
   var session: ServerSession
   var now: Int64 = 0
@@ -41,7 +41,7 @@ struct SteppedSession {
 private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
 
 @Suite struct ServerSessionTests {
-  @Test func `a conversation means the same one byte at a time`() {
+  @Test func `a conversation gives the same result byte by byte`() {
     let talk = hello + "seek\r\n" + #"{"t":"ping","ts":5,"id":"p"}"# + "\n\nhelp\nmove b2\n"
     var whole = SteppedSession()
     whole.feed(talk)
@@ -52,14 +52,14 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(whole.sent.contains(#""t":"pong","re":"p","ts":5"#))
   }
 
-  @Test func `nothing but hello is delivered first, and hello once`() {
+  @Test func `the first message must be hello, and hello comes once`() {
     var s = SteppedSession()
     s.feed("seek\n" + hello + hello)
     #expect(s.delivered.count == 1)
     #expect(s.sent.contains("say hello first") && s.sent.contains("hello was said"))
   }
 
-  @Test func `a client of another version is told which version is spoken`() {
+  @Test func `a client of another version is told the supported versions`() {
     var s = SteppedSession()
     s.feed(#"{"t":"hello","v":[7,9]}"# + "\n")
     #expect(s.sent.contains(#""code":"version""#) && s.sent.contains("version 2, 1 only"))
@@ -79,7 +79,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.delivered.count == 1, "nothing after the close is taken")
   }
 
-  @Test func `a flood is refused, then ended, and a pause forgives`() {
+  @Test func `a flood is refused, then closed, and pauses reset it`() {
     var s = SteppedSession()
     s.feed(hello)
     for _ in 0..<60 { s.feed("top\n") }
@@ -93,7 +93,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
   }
 
   @Test(arguments: [(40, 10, ""), (2000, 1, ""), (19_000, 1, #","caps":["bot"]"#)])
-  func `whoever goes on sending more than is allowed is closed, however it is spread`(
+  func `a client that keeps exceeding the rate is closed, however its messages are spread`(
     rate: Int, seconds: Int, caps: String
   ) {
     var s = SteppedSession()
@@ -105,25 +105,25 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.closed == .flood)
   }
 
-  @Test func `long lines count more, and are refused unread`() {
+  @Test func `long lines cost more, and are refused unparsed`() {
     var s = SteppedSession()
     s.feed(hello)
     let long = #"{"t":"top","id":"x","fill":""# + String(repeating: "y", count: 4000) + "\"}\n"
     for _ in 0..<10 { s.feed(long) }
-    // One of the 40 went to hello; each of these counts four.
+    // One of the 40 was used for hello; each of these costs four.
     #expect(s.delivered.count == 1 + 9 && s.sent.contains(#""re":"x","code":"rate""#))
     s.feed("{\"t\":" + String(repeating: "[", count: 4000) + "\n")
     #expect(!s.sent.contains("nested"))
   }
 
-  @Test(arguments: ["\n", "\r\n", "x"]) func `bytes without end that are no lines are a flood`(filling: String) {
+  @Test(arguments: ["\n", "\r\n", "x"]) func `endless bytes without lines count as a flood`(filling: String) {
     var s = SteppedSession()
     s.feed(hello)
     for _ in 0..<1000 where s.closed == nil { s.feed(String(repeating: filling, count: 1024)) }
     #expect(s.closed == .flood)
   }
 
-  @Test func `only whole lines are signs of life`() {
+  @Test func `only whole lines reset the silence timeout`() {
     var s = SteppedSession()
     s.feed(hello)
     for _ in 0..<60 {
@@ -133,7 +133,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.closed == .timeout)
   }
 
-  @Test func `white space before a line means nothing, and bye is answered like any command`() {
+  @Test func `leading white space is ignored, and bye is answered like any command`() {
     var s = SteppedSession()
     s.feed(" \t" + hello)
     #expect(!s.session.isPerson && s.delivered.count == 1)
@@ -157,7 +157,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.closed == .timeout)
   }
 
-  @Test func `a ping that is answered late lengthens no round trip`() {
+  @Test func `one late pong does not lengthen the round trip`() {
     var s = SteppedSession()
     s.feed(hello)
     for (pause, trip) in [(10_000 as Int64, 70 as Int64), (9_930, 400)] {
@@ -169,7 +169,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     }
   }
 
-  @Test func `a person is not expected to answer heartbeats`() {
+  @Test func `a person typing bare commands need not answer heartbeats`() {
     var s = SteppedSession()
     s.feed("hello Ann\n")
     for _ in 0..<100 { s.tick(1000) }
@@ -186,7 +186,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.closed == .timeout)
   }
 
-  @Test func `mutated conversations never break the session, and what it delivers is understood whole`() throws {
+  @Test func `mutated conversations never break the session, and delivered messages are complete`() throws {
     let corpus =
       clientMessages.map { ClientLine(id: "c", $0).bytes }
       + ["move b2\n", "seek 60+2 rated\n", "say hi\n"].map { Array($0.utf8) }
@@ -212,7 +212,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
         stream += line
       }
       s.feed(stream, cut: 1 + random.below(40))
-      // What is delivered can be written and read again: nothing half-understood gets through.
+      // Delivered messages survive a round trip, so none is incomplete.
       for message in s.delivered {
         let line = ClientLine(message)
         if case .act(nil, _, _) = message { continue }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// The page's modules, built by `scripts/web --modules`, beside this system's build of the same rooms.
+/// Compares the page's WebAssembly modules, built by `scripts/web --modules`, with this system's build of the same functions.
 @Suite(.needs("node"), .enabled(if: Modules.areThere, "the page is not built: scripts/web --modules"))
 struct WebTests {
   let pack: [UInt8]
@@ -30,7 +30,7 @@ struct WebTests {
     }
   }
 
-  @Test func `The rules of the score read from the pack are those of the YAML files`() throws {
+  @Test func `The score rules in the pack equal the YAML files`() throws {
     let entries = try RulePack(pack).entries
     #expect(entries.map(\.reference.name) == RuleLibrary.names)
     for entry in entries {
@@ -40,7 +40,7 @@ struct WebTests {
     try expectSame(["rules"])
   }
 
-  @Test func `A pack that is damaged is refused with what is wrong`() {
+  @Test func `A damaged pack is refused with the reason`() {
     for (text, wanted) in [
       ("{", "ends too early"),
       (#"{"a":{}}"#, "a lacks its hash"), (#"{"a":{"hash":"1","rules":{}}}"#, "\"name\" is missing"),
@@ -49,20 +49,20 @@ struct WebTests {
     }
   }
 
-  @Test func `Every position has the value, the best moves and the facts it has here`() throws {
+  @Test func `WebAssembly computes the same values, best moves and facts of every position`() throws {
     try expectSame(["positions"])
   }
 
-  @Test func `Opponents make the same moves of the same seeds`() throws {
+  @Test func `WebAssembly opponents make the same moves with the same seeds`() throws {
     try expectSame((0..<20).map { "opponents \($0)" })
   }
 
-  @Test func `Records are read and written alike, and refused in the same words`() throws {
+  @Test func `WebAssembly reads and writes records alike, with the same errors`() throws {
     var questions: [String] = []
     for seed in 0..<UInt64(100) {
       let record = Probe.game(seed: seed)
       questions += ["record\n\(record.text)", "line\n\(record.jsonLine)"]
-      // A byte that is not what it was: most of these are refused.
+      // Changes one byte; most of these records are refused.
       var generator = SplitMix64(seed: seed)
       var bytes = Array(record.text.utf8)
       bytes[generator.below(bytes.count)] = UInt8(0x20 + generator.below(0x5F))
@@ -74,7 +74,7 @@ struct WebTests {
     try expectSame(questions)
   }
 
-  @Test func `Links are read alike, and refused alike where they were cut or changed`() throws {
+  @Test func `WebAssembly reads links alike, and refuses cut or changed ones alike`() throws {
     var questions: [String] = []
     for seed in 0..<UInt64(amount("WEB_LINKS", quick: 20, all: 200)) {
       var generator = SplitMix64(seed: seed)
@@ -86,7 +86,7 @@ struct WebTests {
       }
       let link = try #require(record.link)
       questions.append("link\n" + link)
-      // What is cut off the end, or changed there, makes other numbers of the last ones, which may be any of 63 bits.
+      // Cutting or changing a link's end changes its last numbers, which may be any of 63 bits.
       for count in 1..<min(24, link.utf8.count) { questions.append("link\n" + link.dropLast(count)) }
       for place in link.indices.suffix(24) {
         for letter in ["A", "z", "_"] where letter != String(link[place]) {
@@ -97,7 +97,7 @@ struct WebTests {
     try expectSame(questions)
   }
 
-  @Test func `The largest numbers of a record are read and composed alike`() throws {
+  @Test func `WebAssembly reads and composes the largest numbers of a record alike`() throws {
     let year = "8760:00:00", frame = "1513728000000"
     var moves = ""
     for (ply, cell) in ["b2", "a1", "c1", "a3", "a2", "c2", "b1", "b3", "c3"].enumerated() {
@@ -112,17 +112,17 @@ struct WebTests {
     }
   }
 
-  @Test func `The same record is composed and written alike: events, MIDI, MusicXML and SVG`() throws {
+  @Test func `WebAssembly composes and exports a record alike: events, MIDI, MusicXML and SVG`() throws {
     try expectSame((0..<amount("WEB_SCORES", quick: 12, all: 200)).map { "music \($0) \($0 % 3)" })
   }
 
-  @Test func `The same record sounds alike, sample for sample`() throws {
+  @Test func `WebAssembly renders a record alike, sample for sample`() throws {
     let seconds = amount("WEB_SECONDS", quick: 2, all: 4)
     try expectSame(
       (0..<amount("WEB_SOUNDS", quick: 4, all: 200)).map { "sound \($0) \($0 % 3) \(seconds * 48_000)" })
   }
 
-  @Test func `A client takes a session's lines to the same matches and says the same`() throws {
+  @Test func `A WebAssembly client folds a session's lines to the same matches and sends the same lines`() throws {
     let id = try #require(MatchID(rawValue: "m1"))
     var state = MatchState(id: id)
     let people = Sides(
@@ -151,7 +151,7 @@ struct WebTests {
     lines += [#"{"t":"event"}"#, "{", #"{"t":"bye","code":"bye","msg":"","retry_ms":3000000000}"#]
     lines = lines.map { $0.trimmingCharacters(in: .newlines) }
     var questions = ["client\n" + lines.joined(separator: "\n")]
-    // A server may say any number.
+    // A server may send any number.
     for (index, line) in lines.enumerated() {
       for place in line.ranges(of: /-?[0-9]+/) {
         for number in ["-9223372036854775808", "-2147483648", "-1", "2147483647", "9223372036854775807"] {
@@ -165,7 +165,7 @@ struct WebTests {
   }
 }
 
-/// The folder of modules, and Node, which runs them.
+/// The folder of the modules, and Node, which runs them.
 enum Modules {
   static let folder =
     ProcessInfo.processInfo.environment["ALINA_WEB"]

@@ -17,7 +17,7 @@ import Tintinnabuli
 
 @Suite("The window's wiring, with nothing at its ends")
 struct AppTests {
-  @Test("a mark in a match is heard, shown and told at once; the game is kept, and counts in the statistics")
+  @Test("a mark in a match is played, shown and spoken at once; the game is saved and counted")
   func match() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -39,7 +39,7 @@ struct AppTests {
         && app.screen.pages.statistics[.classic]?.opponents.map { $0.name } == ["Ida"])
   }
 
-  @Test("a question leaves the screen with its answer, and a token that was written as the name leaves the settings")
+  @Test("an answered question disappears, and a token typed as the name is removed from the settings")
   func answered() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -75,7 +75,7 @@ struct AppTests {
       #expect(app.screen.model.game.cells.map { $0.index } == Array(cells[...ply]))
       #expect(bench.posted.contains { $0.kind == .note })
     }
-    // A page that is loaded again finds the match as it stands.
+    // A reloaded page finds the current state of the match.
     let again = try bench.app()
     bench.events = [.state(try #require(bench.view?.state.id))]
     again.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: .resume)
@@ -109,7 +109,7 @@ struct AppTests {
     #expect(app.windowTitle == "Alina")
   }
 
-  @Test("today's board is given away as words and as a picture, and it is told where that lies")
+  @Test("today's board is shared as text and as a picture, whose path is shown")
   func card() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -128,7 +128,7 @@ struct AppTests {
     #expect(bench.clipboard.hasPrefix("Alina, Daily puzzle, 2026-11-22: "))
   }
 
-  @Test("what could not be copied is not said to be copied, be it a game, a code or a link")
+  @Test("a failed copy of a game, a code or a link is not reported as copied")
   func refusedCopy() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -145,7 +145,7 @@ struct AppTests {
     }
   }
 
-  @Test("where the sound waits for a touch, nobody is asked for one while it is muted")
+  @Test("no touch for the sound is requested while it is muted")
   func mutedSound() throws {
     let app = try Bench().app()
     app.soundWaits = true
@@ -156,7 +156,7 @@ struct AppTests {
     }
   }
 
-  @Test("a game's link calls the player by name, and nobody else \"you\"", arguments: ["", "Ann"])
+  @Test("a game's link has the player's name instead of you", arguments: ["", "Ann"])
   func link(name: String) throws {
     let bench = Bench()
     let app = try bench.app()
@@ -192,20 +192,20 @@ struct AppTests {
       #expect(try named(.threat) == (isWanted ? 1 : 0), "game \(game)")
       #expect(try named(.block) == (isWanted ? 1 : 0), "game \(game)")
     }
-    // Help begins it anew.
+    // Help starts it again.
     app.screen.show(.help)
     app.want(.explainAgain)
     #expect(app.screen.settings.explains && app.screen.settings.explained.isEmpty)
   }
 
-  @Test("every sign that the rule files name has its words")
+  @Test("every sign in the rule files has its phrase")
   func signs() throws {
     for sign in try RuleLibrary.load().rules.signs {
       #expect(MusicSign(ruleName: sign.name)?.phrases != nil, "\(sign.name)")
     }
   }
 
-  @Test("a streak grows by the next day, is lost by a gap, and neither falls nor goes back by an earlier day")
+  @Test("a streak grows with the next day, ends with a gap, and is unchanged by an earlier day")
   func streak() {
     let files = Bench()
     func settings() -> Settings { Settings(services: files.services) }
@@ -215,7 +215,7 @@ struct AppTests {
       settings.store.save()
       return [settings.solvedDay, settings.streak]
     }
-    // A flight to the west brings yesterday's board once more.
+    // A westward flight brings yesterday's board again.
     let days = [
       (100, [100, 1]), (101, [101, 2]), (100, [101, 2]), (101, [101, 2]), (102, [102, 3]), (104, [104, 1]),
     ]
@@ -232,12 +232,12 @@ struct AppTests {
     #expect(solve(111, in: other) == [111, 1], "at home a day that was left out is a gap")
   }
 
-  @Test("left alone the window is looked at a few times a second, a clock that runs low at every tenth")
+  @Test("an idle window updates a few times a second, with a low clock every tenth of a second")
   func waking() throws {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)
-    /// How often the window turns in some seconds, if nothing but itself asks for it.
+    /// The number of updates in some seconds without input.
     func looks(_ seconds: Double) -> Int {
       let end = bench.now + seconds
       var count = 0

@@ -15,14 +15,14 @@ import Tintinnabuli
 @testable import WindowLogic
 @testable import Play
 
-/// A stand-in for the machine: files in memory, sound that is recorded, and a server whose events the test supplies.
+/// A fake platform: files in memory, recorded sound, and a server whose events the test supplies.
 final class Bench: @unchecked Sendable {
   var now = 0.0
   var files: [String: [UInt8]] = [:]
   var fault: WriteFault?
   var faultyFolder = "data"
   var dataFolder = "data"
-  /// Paths that another window has.
+  /// Paths locked by another window.
   var takenElsewhere: Set<String> = []
   var zone = 0
   var stamp = "2026-11-22-190000"
@@ -68,7 +68,7 @@ final class Bench: @unchecked Sendable {
     return services
   }
 
-  /// The films that were begun, each with what tells of it; and how many were stopped.
+  /// The films started, each with its progress callback; and the number cancelled.
   var films: [(shape: FilmShape, told: @Sendable (MakingNews) -> Void)] = []
   var pieces: [@Sendable (MakingNews) -> Void] = []
   var stoppedFilms = 0
@@ -103,7 +103,7 @@ final class Bench: @unchecked Sendable {
     return App(machine, opening)
   }
 
-  /// Joins a match of Vera, who is X here, and Ida.
+  /// Joins a match between Vera, who is X and this player, and Ida.
   func join(_ app: App, _ rules: Variant = .classic) throws {
     pass(app)
     app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: nil)
@@ -120,7 +120,7 @@ final class Bench: @unchecked Sendable {
     pass(app, 8)
   }
 
-  /// Lets the window turn for some seconds.
+  /// Runs the window for some seconds.
   func pass(_ app: App, _ seconds: Double = 0.1) {
     let end = now + seconds
     while now < end {

@@ -10,7 +10,7 @@ import TicTacToe
 
 @Suite("Games as files, and what is made of them")
 struct FilesTests {
-  @Test("one film is made at a time; its button says how far it is, stops it, and makes the next")
+  @Test("one film is made at a time; its button shows the progress, stops it, and makes the next")
   func film() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -47,7 +47,7 @@ struct FilesTests {
     #expect(bench.notices.last == app.screen.text(.needsFFmpeg) && button() == ["Save as video"])
   }
 
-  @Test("a saved game is named, played and shared from the list, and keeps its name when it goes on")
+  @Test("a saved game is named, resumed and shared from the list, and keeps its name")
   func gallery() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -101,7 +101,7 @@ struct FilesTests {
     }
   }
 
-  @Test("what a disk refuses is told once, and written when it can be")
+  @Test("a failed write is reported once and repeated when possible")
   func fullDisk() throws {
     let bench = Bench()
     bench.fault = .noRoom
@@ -138,7 +138,7 @@ struct FilesTests {
     #expect(!bench.files.keys.contains { $0.hasPrefix("/") })
   }
 
-  @Test("the running game, once deleted, is not written again by its next move; a new game is kept")
+  @Test("a deleted running game is not written again by its next move; a new game is")
   func deleted() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -156,7 +156,7 @@ struct FilesTests {
     #expect(bench.files.keys.contains { $0.hasSuffix(".pgn") })
   }
 
-  @Test("a game that another window plays is neither renamed nor deleted")
+  @Test("a game open in another window is neither renamed nor deleted")
   func elsewhere() throws {
     let bench = Bench()
     let path = "data/games/2026-11-20-100000-1.pgn"
@@ -172,7 +172,7 @@ struct FilesTests {
     #expect(bench.files[path] == before && bench.notices.last == app.screen.text(.otherWindow))
   }
 
-  @Test("two games of one second have two files, and none takes the file of a game from before the clock was set back")
+  @Test("games started in the same second, or after the clock was set back, get separate files")
   func names() throws {
     let bench = Bench()
     let old = "data/games/2026-11-22-190000-1.pgn"
@@ -189,7 +189,7 @@ struct FilesTests {
     #expect(bench.files[old] == before && bench.files.keys.count { $0.hasSuffix(".pgn") } == 4)
   }
 
-  @Test("more games than the list shows at first count in the statistics; copies from a review do not; all are listed")
+  @Test("all games count in the statistics and can be listed, except copies from a review in the statistics")
   func manyGames() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -237,7 +237,7 @@ struct FilesTests {
     #expect(!kept.isEmpty && title.unicodeScalars.starts(with: kept), "cut at 1,024 bytes, in a letter too")
   }
 
-  @Test("a piece is made once, however often it is asked for, and may be made again when it is done or has failed")
+  @Test("a piece is made once for repeated requests, and again after it is done or has failed")
   func pieces() throws {
     let bench = Bench()
     let app = try bench.app()

@@ -11,7 +11,7 @@ import Tintinnabuli
 
 @testable import Play
 
-/// What the sound was told.
+/// The commands that the sound received.
 private final class Ear {
   var scales: [Scale] = []
   var beds: [Pitch] = []
@@ -27,7 +27,7 @@ private final class Ear {
 }
 
 @Suite struct MusicTests {
-  @Test("A game under review and a sign are heard in their own key, and what is played in its own after them")
+  @Test("A reviewed game and a sign sound in their own key, and the running game in its own afterwards")
   func keys() throws {
     let ear = Ear()
     let rules = try RuleLibrary.load().rules
@@ -44,7 +44,7 @@ private final class Ear {
       return scale.tonicSpelling.letterName == letter && scale.tonic == bed.midi % 12
     }
 
-    // Something was decided in the last game: this one is in D, the record opened in F sharp.
+    // The last game had an awakening: this one is in D, the opened record in F♯.
     for name in ["a1", "b1", "b2", "c3", "a3", "a2", "c1"] {
       session.play(try #require(Variant.classic.cell(named: name)))
     }

@@ -6,13 +6,13 @@ import Testing
 
 @testable import SDLPlatform
 
-/// The device and the clock that stands in for it. Serial: SDL has one audio subsystem a process.
+/// Tests of the device and the clock that replaces it. Serial, as SDL has one audio subsystem per process.
 @Suite(.serialized) struct AudioDeviceTests {
-  /// Chooses SDL's driver, whatever the environment says, which other suites read meanwhile.
+  /// Selects SDL's driver without changing the environment, which other suites read at the same time.
   private func driver(_ name: String) { SDL_SetHintWithPriority("SDL_AUDIODRIVER", name, SDL_HINT_OVERRIDE) }
 
   private func waitForFrames(_ engine: Engine, _ count: Int64) -> Bool {
-    // Far more than it takes: the thread that pulls may have to wait for those of other suites.
+    // Far longer than needed: the pulling thread may have to wait for other suites.
     for _ in 0..<20_000 {
       if engine.framesBegun.rawValue >= count { return true }
       usleep(2_000)
@@ -20,7 +20,7 @@ import Testing
     return false
   }
 
-  @Test("A device pulls from the engine, and counts what its callback costs")
+  @Test("A device pulls from the engine and measures its callback")
   func dummy() {
     driver("dummy")
     let engine = Engine(patch: Patch())
@@ -33,7 +33,7 @@ import Testing
     #expect(SDL_WasInit(SDL_INIT_AUDIO) == 0, "closed, and its thread with it")
   }
 
-  @Test("Without a device a clock pulls in real time, and the state says why")
+  @Test("Without a device a clock pulls in real time, and the state has the reason")
   func noDevice() {
     driver("no-such-driver")
     let engine = Engine(patch: Patch())
@@ -46,12 +46,12 @@ import Testing
     }
     #expect(!reason.isEmpty)
     #expect(waitForFrames(engine, 24_000))
-    // Half a second of sound takes half a second, less the block that is pulled at once; late is the machine's fault.
+    // Half a second of sound takes half a second, minus the block pulled at once; delays may come from the machine.
     #expect(MonotonicClock.seconds - begun > 0.4)
     device.stop()
   }
 
-  @Test("What nobody hears is not computed once it has died away; time goes on, and what follows is heard")
+  @Test("Muted sound is not computed after it has decayed; time advances, and later notes sound")
   func unheard() {
     let engine = Engine(patch: Patch())
     let control = AudioControl(isLogging: false)
@@ -60,7 +60,7 @@ import Testing
       engine: .passUnretained(engine), control: .passUnretained(control), format: .float32,
       scratch: .allocate(capacity: 1))
     defer { hook.scratch.deallocate() }
-    /// Pulls a block in which a note begins; returns its loudest sample.
+    /// Pulls a block in which a note starts; returns its loudest sample.
     func pull() -> Float {
       let note = ScoreEvent(
         frame: engine.framesBegun, generation: 1, kind: .note, pitch: Pitch(83), velocity: 90, duration: 9_600)
@@ -81,7 +81,7 @@ import Testing
     #expect(pull() > 0.001 && hook.unheard == 0)
   }
 
-  @Test("A device that appears later is taken, and the sound goes on where it was")
+  @Test("A device that appears later is used, and the sound continues")
   func reconnection() {
     driver("no-such-driver")
     let engine = Engine(patch: Patch())
@@ -99,7 +99,7 @@ import Testing
     device.stop()
   }
 
-  @Test("A gated device renders no further than it is allowed")
+  @Test("A gated device renders only up to its limit")
   func gate() {
     driver("dummy")
     var options = AudioDevice.Options()
@@ -114,7 +114,7 @@ import Testing
     device.stop()
   }
 
-  @Test("Switched off, the score still goes on")
+  @Test("With sound switched off the score continues")
   func off() {
     var options = AudioDevice.Options()
     options.isOff = true

@@ -8,7 +8,7 @@ import Testing
   import Glibc
 #endif
 
-/// Files as the services offer them.
+/// Tests of the services' file functions.
 @Suite struct FileAccessTests {
   private let temporary = TemporaryFolder()
   private var folder: String { temporary.path }
@@ -22,7 +22,7 @@ import Testing
     #expect(FileAccess.read(path) == [])
   }
 
-  @Test("A symbolic link stays one: the file that it names is replaced")
+  @Test("A symbolic link is kept, and its target replaced")
   func link() throws {
     try FileAccess.write("\(folder)/kept/settings", [1])
     #expect(symlink("kept/settings", "\(folder)/settings") == 0)
@@ -30,7 +30,7 @@ import Testing
     #expect(FileAccess.read("\(folder)/kept/settings") == [2])
   }
 
-  @Test("Two threads that write one file leave the bytes of one of them, and both are told that it is written")
+  @Test("Two threads writing one file leave the bytes of one, and both succeed")
   func twoWriters() async throws {
     let path = "\(folder)/shared"
     let long = 1 << 16
@@ -47,21 +47,21 @@ import Testing
     #expect(FileAccess.list(folder) == ["shared"])
   }
 
-  @Test("A write that fails leaves the old bytes and nothing else")
+  @Test("A failed write leaves the old bytes and no other file")
   func failedWrite() throws {
     #expect(throws: WriteFault.notAllowed) { try FileAccess.write("/proc/alina/x", [1]) }
-    // A device is not replaced: its twin here is a pipe.
+    // A device is not replaced; a pipe stands for one here.
     #expect(mkfifo("\(folder)/pipe", 0o644) == 0)
     #expect(throws: WriteFault.notAllowed) { try FileAccess.write("\(folder)/pipe", [1]) }
     #expect(unlink("\(folder)/pipe") == 0 && WriteFault(ENOSPC) == .noRoom)
     let path = "\(folder)/kept"
     try FileAccess.write("\(path)/7", [7])
-    // A folder stands in the place of the new bytes.
+    // A folder is in the place of the temporary file.
     #expect(throws: WriteFault.self) { try FileAccess.write(path, [8]) }
     #expect(FileAccess.read("\(path)/7") == [7] && FileAccess.list(folder) == ["kept"])
   }
 
-  @Test("A game that one window has taken is free for no other until it is released or the window is gone")
+  @Test("A game locked by one window is locked for others until released or the window ends")
   func lock() {
     var one: LockFiles? = LockFiles()
     let other = LockFiles()
@@ -76,7 +76,7 @@ import Testing
     #expect(other.take("/proc/alina/none"), "no locks are no reason not to play")
   }
 
-  @Test("The locks of a thousand games take one descriptor")
+  @Test("The locks of a thousand games use one descriptor")
   func descriptors() {
     func count() -> Int { FileAccess.list("/proc/self/fd").count }
     let locks = LockFiles()
@@ -87,7 +87,7 @@ import Testing
     #expect(count() < before + 500)
   }
 
-  @Test("Settings and games have a folder of the user's own, or none: a relative XDG folder is ignored")
+  @Test("Settings and games have a folder of the user, and relative XDG folders are ignored")
   func folders() {
     let variable = "ALINA_TEST_XDG"
     setenv(variable, folder, 1)
@@ -99,7 +99,7 @@ import Testing
     #expect(!FileAccess.xdgFolder(variable, fallback: ".").hasPrefix("/tmp/."))
   }
 
-  @Test("Folders, devices and what is missing read as nothing")
+  @Test("Folders, devices and missing files read as nil")
   func unreadable() {
     #expect(FileAccess.read(folder) == nil)
     #expect(FileAccess.read("/dev/zero") == nil)

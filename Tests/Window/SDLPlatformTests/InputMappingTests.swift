@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDLPlatform
 
-/// SDL's events as the game hears them.
+/// Tests of the mapping from SDL's events to the game's.
 @Suite struct InputMappingTests {
   private func keyDown(_ code: Int32, mod: UInt16 = 0) -> SDL_Event {
     var event = SDL_Event()
@@ -14,7 +14,7 @@ import Testing
     return event
   }
 
-  @Test("Keys keep their name, their modifiers and their shifted signs")
+  @Test("Keys have their names, modifiers and shifted characters")
   func keys() {
     var mapping = InputMapping()
     func key(_ code: Int32, _ mod: UInt16 = 0) -> [InputEvent] { mapping.inputs(for: keyDown(code, mod: mod)) }
@@ -29,7 +29,7 @@ import Testing
     #expect(key(Int32(bitPattern: SDLK_CAPSLOCK.rawValue)) == [])
   }
 
-  @Test("On a Cyrillic layout Ctrl-V is where it is on a Latin one, and a letter is its key")
+  @Test("On a Cyrillic layout Ctrl-V is at its Latin place, and other keys give their letters")
   func cyrillic() {
     var mapping = InputMapping()
     var event = keyDown(0x43C, mod: UInt16(KMOD_LCTRL.rawValue))  // м
@@ -40,7 +40,7 @@ import Testing
     #expect(mapping.inputs(for: event) == [.key(.character("g"), [], isRepeat: false)])
   }
 
-  @Test("What an input method composes comes as such, and is empty when it is done")
+  @Test("An input method's composition is reported, and is empty when finished")
   func composing() {
     var mapping = InputMapping()
     var event = SDL_Event()
@@ -50,15 +50,15 @@ import Testing
     #expect(mapping.inputs(for: event) == [.composing("に")])
   }
 
-  @Test("A hidden window waits for time to pass, not for pictures that nobody sees")
+  @Test("A hidden window wakes up for time, not for pictures")
   func hidden() {
-    // The page has something to show at once; 0.25 s is when the music wants to be looked after.
+    // The page has something to show at once; the music needs an update at 0.25 s.
     #expect(SDLPlatform.wake(picture: nil, update: 0.25, lastPicture: 0) == 0.25)
     #expect(SDLPlatform.wake(picture: 0, update: 0.25, lastPicture: 0.1) == 0.1 + 1.0 / 60)
     #expect(SDLPlatform.wake(picture: .infinity, update: 0.25, lastPicture: 0) == 0.25)
   }
 
-  @Test("A second finger does nothing until the first one is lifted")
+  @Test("A second finger is ignored until the first one is lifted")
   func twoFingers() {
     var mapping = InputMapping()
     mapping.pixelSize = (100, 100)
@@ -76,7 +76,7 @@ import Testing
     #expect(finger(SDL_FINGERDOWN, 2, 0.5).count == 1)
   }
 
-  @Test("A window comes back on the display where it was, left or above the first one too, and on none that is gone")
+  @Test("A window reopens on its display, also left of or above the first one, but not on a removed one")
   func places() {
     let displays = [SDL_Rect(x: 0, y: 0, w: 1_920, h: 1_080), SDL_Rect(x: -1_280, y: -200, w: 1_280, h: 1_024)]
     func place(_ text: String) -> [Int32]? {
@@ -88,7 +88,7 @@ import Testing
     #expect(place("") == nil && place("800x600") == nil)
   }
 
-  @Test("The mouse is in pixels of the bitmap, touch in shares of it, and a lifted finger hovers nowhere")
+  @Test("Mouse and touch positions are in bitmap pixels, and a lifted finger does not hover")
   func pointers() {
     var mapping = InputMapping()
     mapping.scale = 2
@@ -110,7 +110,7 @@ import Testing
     #expect(mapping.inputs(for: event) == [.pointerUp(x: 100, y: 25, isTouch: true), .pointerLeft])
   }
 
-  @Test("A stick that leans and trembles is one step, and the next only after it came back")
+  @Test("A tilted stick is one step, and the next only after its return to the centre")
   func stick() {
     var mapping = InputMapping()
     func lean(_ value: Int16) -> [InputEvent] {
@@ -129,7 +129,7 @@ import Testing
     #expect(lean(-32_768) == [.key(.left, [], isRepeat: false)])
   }
 
-  @Test("Buttons of a controller are the keys of the window")
+  @Test("A controller's buttons act as keys")
   func buttons() {
     var mapping = InputMapping()
     var event = SDL_Event()
@@ -141,9 +141,9 @@ import Testing
   }
 }
 
-/// A controller that SDL takes for a real one. Serial: SDL has one event queue a process.
+/// A virtual controller that SDL treats as a real one. Serial, as SDL has one event queue per process.
 @Suite(.serialized) struct ControllerTests {
-  @Test("A controller that is plugged in walks over the board, marks, goes back, and may be pulled out")
+  @Test("A controller can be plugged in, move over the board, mark, go back, and be removed")
   func controller() throws {
     SDL_SetHint(SDL_HINT_JOYSTICK_ALLOW_BACKGROUND_EVENTS, "1")
     #expect(SDL_InitSubSystem(UInt32(SDL_INIT_GAMECONTROLLER)) == 0)

@@ -18,7 +18,7 @@ struct AnimatorTests {
     }
   }
 
-  @Test("out is in turned round; in-out is both halves and passes the middle at 1/2")
+  @Test("out is in reversed; in-out joins both and passes 1/2 at half time")
   func symmetry() {
     let families: [(Easing, Easing, Easing)] = [
       (.quadIn, .quadOut, .quadInOut), (.cubicIn, .cubicOut, .cubicInOut), (.sineIn, .sineOut, .sineInOut),
@@ -35,7 +35,7 @@ struct AnimatorTests {
     }
   }
 
-  @Test("back overshoots by a tenth, elastic swings, bounce never passes its target")
+  @Test("back overshoots by a tenth, elastic oscillates, bounce never passes its target")
   func character() {
     let back = (0...1000).map { Easing.backOut(Double($0) / 1000, 1) }.max() ?? 0
     #expect(abs(back - 1.1) < 0.001)
@@ -77,7 +77,7 @@ struct AnimatorTests {
     }
   }
 
-  @Test("an interrupted motion goes on from its current value, and both completions come once")
+  @Test("an interrupted motion continues from its current value, and both completions run once")
   func interruption() {
     let animator = Animator()
     let x = Motion(0)
@@ -133,7 +133,7 @@ struct AnimatorTests {
     #expect(done == 1)
   }
 
-  @Test("nothing planned means no frame")
+  @Test("without animations no frame is requested")
   func idle() {
     let animator = Animator()
     let x = Motion(0)

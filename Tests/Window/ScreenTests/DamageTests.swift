@@ -5,8 +5,8 @@ import TicTacToe
 
 @Suite("Damage")
 struct DamageTests {
-  /// Plays the same inputs into two screens, one drawing its damage only, one everything, and compares every pixel.
-  @Test("drawing only the damage gives the picture a full redraw gives", arguments: [(320, 480), (1280, 720)])
+  /// Plays the same input into two screens, one of which draws its damage only, and compares every pixel.
+  @Test("drawing the damage alone gives the same picture as a full redraw", arguments: [(320, 480), (1280, 720)])
   func equality(width: Int, height: Int) {
     let partial = RootScreen(services: Samples.services())
     let full = RootScreen(services: Samples.services())
@@ -31,8 +31,8 @@ struct DamageTests {
           }
         }
       }
-      // Cairo cuts a path at the clip before it rasterises it; an edge that ends there may round by one of the fifteen
-      // sub-rows of a pixel (255 / 15 = 17 levels). Anything more is a view that draws outside its bounds.
+      // Cairo cuts a path at the clip before rasterising it; an edge there may differ by one of a pixel's fifteen sub-rows (255 / 15 = 17
+      // levels). A larger difference means that a view draws outside its bounds.
       #expect(worst <= 17 && different <= 3, "\(different) pixels differ, by up to \(worst), at \(now)")
     }
     func both(_ events: [InputEvent], _ now: Double) {
@@ -61,11 +61,11 @@ struct DamageTests {
       both([], now)
       frame(now)
     }
-    // Most frames touch a small part of the page.
+    // Most frames change a small part of the page.
     #expect(drawn < width * height * 25, "damage is \(Double(drawn) / Double(width * height)) pages")
   }
 
-  @Test("a picture at rest asks for no frame and draws nothing")
+  @Test("a picture at rest requests no frame and draws no region")
   func rest() {
     let screen = RootScreen(services: Samples.services())
     screen.model = Samples.model([4, 0])

@@ -40,7 +40,7 @@ struct FieldTests {
     #expect(field(screen)?.text == "a\u{301}b")
   }
 
-  @Test("Ctrl-A selects all, what comes replaces it; Ctrl-Backspace and Ctrl-Delete take words")
+  @Test("Ctrl-A selects all and typing replaces it; Ctrl-Backspace and Ctrl-Delete delete words")
   func words() {
     let screen = screen()
     screen.handle([.text("one two  three")], at: 1)
@@ -59,7 +59,7 @@ struct FieldTests {
     #expect(field(screen)?.text == "")
   }
 
-  @Test("what an input method composes is seen at the caret and is no text before it is done")
+  @Test("an input method's composition is shown at the caret and becomes text when finished")
   func composing() {
     let screen = screen()
     screen.handle([.text("ab")], at: 1)
@@ -72,7 +72,7 @@ struct FieldTests {
     #expect(field(screen)?.text == "a你b")
   }
 
-  @Test("the platform takes text while a field has the focus, and not while the board has its keys")
+  @Test("text input is on while a field has the focus, and off on the board")
   func textInput() {
     nonisolated(unsafe) var places: [PixelRect?] = []
     nonisolated(unsafe) var caption = ""
@@ -93,7 +93,7 @@ struct FieldTests {
     #expect(places.count == 2 && places[1] == nil)
   }
 
-  @Test("the space that opens the page is not written into its field")
+  @Test("the space that opens a page is not typed into its field")
   func openingSpace() {
     let screen = Samples.screen()
     screen.pages.network = NetworkModel(phase: .offline)
@@ -107,7 +107,7 @@ struct FieldTests {
     #expect(field(screen)?.text == "a")
   }
 
-  @Test("a list that refreshes leaves the focus where it is, in the field or on the same line")
+  @Test("refreshing a list keeps the focus in the field or on the same line")
   func refresh() {
     let screen = screen(NetworkModel(phase: .lobby))
     let code = (screen.topScene as? PageScene)?.column.rows.first { $0 is FieldRow }
@@ -121,7 +121,7 @@ struct FieldTests {
     #expect(screen.context.focus?.spoken == "Ada – Bo")
   }
 
-  @Test("whatever the page of the network turns into, the focus is on something that is there")
+  @Test("in every state of the network page the focus is on a visible control")
   func phases() {
     let phases: [NetworkModel.Phase] = [
       .offline, .connecting, .lobby, .queued(bots: 0), .queued(bots: 1), .room(code: "37WEPN"), .playing,
@@ -136,7 +136,7 @@ struct FieldTests {
     }
   }
 
-  @Test("a word that goes takes no focus with it: a second Enter after a rematch asks for nothing")
+  @Test("a disappearing control does not move the focus: a second Enter after a rematch has no effect")
   func hiddenButton() {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -154,7 +154,7 @@ struct FieldTests {
     #expect(screen.context.focus is CellView)
   }
 
-  @Test("the words under the board keep still beneath the pointer until it leaves them, or presses the one that goes")
+  @Test("controls below the board stay in place under the pointer until it leaves, or presses a disappearing one")
   func bar() throws {
     let screen = Samples.screen()
     func places() -> [String: Rect] {
@@ -173,7 +173,7 @@ struct FieldTests {
     #expect(places() == before)
     screen.handle([.pointerMoved(x: 400, y: 100)], at: 3)
     #expect(places()[screen.text(.redo)] != nil)
-    // What ends with the press gives way to what follows.
+    // The control that disappears on the press is replaced by the next ones.
     screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3])
     screen.handle([], at: 4)
     let again = try #require(places()[screen.text(.rematch)]).center
@@ -185,7 +185,7 @@ struct FieldTests {
     #expect(places()[screen.text(.rematch)] == nil)
   }
 
-  @Test("with the four buttons and the cross of a controller a code is written, letter by letter")
+  @Test("a code can be entered with a controller's buttons, letter by letter")
   func controller() {
     let screen = screen(NetworkModel(phase: .lobby))
     screen.context.moveFocus(to: screen.topScene.focusOrder.first { $0 is FieldRow })
@@ -201,7 +201,7 @@ struct FieldTests {
     #expect(field(screen)?.text == "CC0", "the keys of a keyboard write nothing")
   }
 
-  @Test("the help page opens at its head, however large the text is")
+  @Test("the help page opens at its top, at every text size")
   func head() {
     let screen = Samples.screen()
     screen.settings.textScale = 2
@@ -220,7 +220,7 @@ struct FieldTests {
     return (screen, cell)
   }
 
-  @Test("mouse and keyboard never show two ghosts at once")
+  @Test("mouse and keyboard never show two preview marks at once")
   func ghosts() {
     let (screen, cell) = pointing(at: Square(0))
     press(screen, .left)
@@ -229,7 +229,7 @@ struct FieldTests {
     #expect(screen.ghosts(at: 6) == [0])
   }
 
-  @Test("the staff shows the note of a cell for as long as a mark can be made in it")
+  @Test("the staff shows the note of a cell while it can be marked")
   func note() {
     let (screen, _) = pointing(at: Square(4))
     var staff: StaffView?
@@ -243,7 +243,7 @@ struct FieldTests {
     #expect(staff?.ghost == Cell(4))
   }
 
-  @Test("a clock that shows the same, and a page at rest, ask for no frame")
+  @Test("an unchanged clock and a page at rest request no frame")
   func clocks() {
     let screen = Samples.screen()
     var model = Samples.model([4, 0])
@@ -262,7 +262,7 @@ struct FieldTests {
     #expect(screen.nextFrame(after: 21) == 21)
   }
 
-  @Test("a clock that runs does not keep alive what began to move before")
+  @Test("a running clock does not extend earlier animations")
   func runningClock() {
     let screen = Samples.screen()
     _ = screen.png(width: 800, height: 600, at: 0)
@@ -281,7 +281,7 @@ struct FieldTests {
     #expect(screen.nextFrame(after: 3) == .infinity)
   }
 
-  @Test("a finger drags a list, and what it rested on is not pressed; aside it still moves a slider")
+  @Test("a finger drags a list without pressing its lines; sideways it moves a slider")
   func drag() throws {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -303,7 +303,7 @@ struct FieldTests {
     screen.handle([.pointerMoved(x: place.maxX - 1, y: place.midY + 2)], at: 3)
     screen.handle([.pointerUp(x: place.maxX - 1, y: place.midY, isTouch: true)], at: 3)
     #expect(screen.settings.volume == 1)
-    // A list is dragged wherever the finger came down; a tap slides.
+    // A list is dragged from anywhere; a tap moves a slider.
     let (left, height) = (place.x + 20, place.midY)
     screen.handle([.pointerDown(x: left, y: height, isTouch: true)], at: 4)
     for step in 1...10 { screen.handle([.pointerMoved(x: left, y: height + Double(step) * 3)], at: 4) }
@@ -314,10 +314,10 @@ struct FieldTests {
     #expect(screen.settings.volume < 0.2)
   }
 
-  @Test("letters that the typeface lacks come from the machine's fonts")
+  @Test("letters missing in the typeface come from the system's fonts")
   func fallback() {
     let typeface = Typeface()
-    // DejaVu, which every Debian desktop has, knows Hebrew; EB Garamond does not.
+    // DejaVu, installed on every Debian desktop, has Hebrew letters; EB Garamond does not.
     let text = "שלום"
     #expect(typeface.missingGlyphs(in: text) == 4)
     #expect(typeface.missingGlyphs(in: text, withFallback: true) <= typeface.missingGlyphs(in: text))
@@ -326,7 +326,7 @@ struct FieldTests {
 }
 
 extension RootScreen {
-  /// The cells whose ghosts are seen once everything has come to rest.
+  /// The cells with a visible preview mark, after all animations.
   func ghosts(at now: Double) -> [Int] {
     handle([], at: now)
     var shown: [Int] = []

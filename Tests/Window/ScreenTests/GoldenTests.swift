@@ -6,12 +6,12 @@ import TicTacToe
 
 @testable import Screen
 
-/// Every scene as it must look, in `Goldens/`; `UPDATE_GOLDENS=1` draws them anew.
+/// Compares every scene with its picture in `Goldens/`; `UPDATE_GOLDENS=1` redraws them.
 @Suite("Golden pictures")
 struct GoldenTests {
   static let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
     .appendingPathComponent("Goldens")
-  /// Where a failure leaves its pictures and the contact sheet, in this checkout.
+  /// The folder for a failure's pictures and the contact sheet, in this checkout.
   static let report = repository.appending(path: ".build/golden-report")
   static let sizes = [(320, 480), (640, 360), (960, 600)]
 
@@ -82,7 +82,7 @@ struct GoldenTests {
       }
     }
 
-  /// Draws a scene at rest, without grain, which PNG cannot compress.
+  /// Draws a scene at rest, without paper grain, which PNG cannot compress.
   static func draw(_ scene: Scene, width: Int, height: Int, theme: Theme) -> [UInt8] {
     var plain = theme
     plain.grain = 0
@@ -96,7 +96,7 @@ struct GoldenTests {
     return screen.png(width: width, height: height, at: 20)
   }
 
-  @Test("every scene looks as it did; with --all at three sizes each, and in every theme")
+  @Test("every scene matches its golden picture; with --all at three sizes and in every theme")
   func goldens() throws {
     let updates = ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1"
     var failures: [(name: String, text: String)] = []
@@ -107,7 +107,7 @@ struct GoldenTests {
     for (number, scene) in GoldenTests.scenes.enumerated() {
       for (index, size) in GoldenTests.sizes.enumerated()
       where runsAll || updates || index == 0 || number % 4 == index {
-        // Colours cannot break a layout: the other themes are drawn at one size.
+        // Colours do not affect the layout, so the other themes are drawn at one size only.
         for theme in index == 0 && (runsAll || updates) ? Samples.themes : [Samples.themes[0]] {
           let name = "\(scene.name)-\(theme.name)-\(size.0)x\(size.1)"
           let file = GoldenTests.folder.appendingPathComponent(name + ".png")
@@ -126,14 +126,14 @@ struct GoldenTests {
     if !failures.isEmpty { Issue.record("see \(GoldenTests.report.path)/index.html") }
   }
 
-  /// A scene as it is, for changes to be made to.
+  /// A scene's picture, as a basis for changes.
   private static func picture() throws -> Likeness.Picture {
     let scene = try #require(scenes.first { $0.name == "board-win" })
     let png = draw(scene, width: 320, height: 480, theme: Samples.themes[0])
     return Likeness.Picture(try #require(PixelBuffer(png: png)))
   }
 
-  /// The picture with each row moved so far to the right, by parts of a pixel, as other letters and edges would lie.
+  /// The picture with each row shifted right by a fraction of a pixel, as other rasterisers place letters and edges.
   private static func moved(_ picture: Likeness.Picture, by distance: Double, rows: Range<Int>) -> Likeness.Picture {
     var result = picture
     let (whole, part) = (Int(distance), distance - Double(Int(distance)))
@@ -150,19 +150,19 @@ struct GoldenTests {
     return result
   }
 
-  @Test("a picture that another rasteriser drew passes, and one with a thing moved, missing or in another colour fails")
+  @Test("a picture from another rasteriser passes, and one with an element moved, missing or recoloured fails")
   func likeness() throws {
     let picture = try GoldenTests.picture()
     func passes(_ other: Likeness.Picture, _ likeness: Likeness = .other) -> Bool {
       !likeness.isExceeded(by: likeness.differences(picture, other), width: picture.width)
     }
     #expect(passes(picture, .same))
-    // Letters and edges set elsewhere, by two thirds of a pixel: the strict comparison sees it.
+    // Letters and edges shifted by two thirds of a pixel: the strict comparison fails.
     let smoothed = GoldenTests.moved(picture, by: 0.66, rows: 0..<picture.height)
     #expect(!passes(smoothed, .same) && passes(smoothed))
-    // A band of the board, moved by six pixels.
+    // A band of the board, shifted by six pixels.
     #expect(!passes(GoldenTests.moved(picture, by: 6, rows: 180..<220)))
-    // The first line of words, wiped out: paper where letters were.
+    // The first line of text erased: paper where letters were.
     var wiped = picture
     let paper = picture.pixels[0]
     let words = try #require(
@@ -170,7 +170,7 @@ struct GoldenTests {
       })
     for y in words..<words + 12 { for x in 0..<picture.width { wiped.pixels[y * picture.width + x] = paper } }
     #expect(!passes(wiped))
-    // The red of the line that won, in green.
+    // The winning line's red changed to green.
     var green = picture
     for (i, pixel) in picture.pixels.enumerated() where pixel >> 16 & 255 > (pixel >> 8 & 255) + 80 {
       green.pixels[i] = pixel >> 8 & 0xFF00 | pixel << 8 & 0xFF0000 | pixel & 255
@@ -178,7 +178,7 @@ struct GoldenTests {
     #expect(!passes(green))
   }
 
-  @Test("the same page twice is the same file, byte for byte")
+  @Test("the same page drawn twice is the same file, byte for byte")
   func deterministic() {
     let scene = GoldenTests.scenes[3]
     let a = GoldenTests.draw(scene, width: 320, height: 480, theme: Samples.themes[1])
@@ -186,16 +186,16 @@ struct GoldenTests {
     #expect(a.count > 1000)
   }
 
-  /// A line that names what drew the pictures in `Goldens`.
+  /// A line that names the rasteriser of the pictures in `Goldens`.
   private static let drawnBy = folder.appendingPathComponent("drawn-by.txt")
 
-  /// Where this run draws with what drew the goldens no pixel may differ; elsewhere edges may be smoothed otherwise.
+  /// With the goldens' own rasteriser no pixel may differ; with another one edges may be smoothed differently.
   private static let likeness: Likeness = {
     let rasteriser = try? String(contentsOf: drawnBy, encoding: .utf8)
     return rasteriser?.trimmingCharacters(in: .newlines) == Likeness.rasteriser ? .same : .other
   }()
 
-  /// `nil` where the pictures agree.
+  /// Returns `nil` if the pictures agree.
   private static func compare(_ expected: [UInt8], _ actual: [UInt8], _ name: String) throws -> String? {
     guard let a = PixelBuffer(png: expected).map({ Likeness.Picture($0) }) else { return "no golden" }
     guard let b = PixelBuffer(png: actual).map({ Likeness.Picture($0) }), a.width == b.width, a.height == b.height
@@ -217,7 +217,7 @@ struct GoldenTests {
     return "\(differences.count { $0 }) pixels differ"
   }
 
-  /// A page with expected, actual and difference side by side.
+  /// Writes a page with expected picture, actual picture and difference side by side.
   private static func writeSheet(_ failures: [(name: String, text: String)]) throws {
     try FileManager.default.createDirectory(at: report, withIntermediateDirectories: true)
     let rows = failures.map { failure in

@@ -19,7 +19,7 @@ struct KeyboardTests {
         screen.model = Samples.model([4, 0, 8])
         _ = screen.png(width: 800, height: 600, at: 0)
         screen.show(name)
-        // The elements that a screen reader can press. Of several answers in a row only the first is a stop.
+        // The elements that a screen reader can press. Of several answers in a row only the first is a tab stop.
         let wanted = screen.accessible(hidden: true).filter {
           !["gridcell", "paragraph"].contains($0.role) && $0.state != "disabled"
         }
@@ -40,7 +40,7 @@ struct KeyboardTests {
     }
   }
 
-  @Test("arrows and hjkl walk over the board and come in again on the other side; Enter plays")
+  @Test("arrows and hjkl move over the board and wrap around; Enter plays")
   func arrows() {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -48,7 +48,7 @@ struct KeyboardTests {
     _ = screen.png(width: 800, height: 600, at: 0)
     for key in [Key.up, .left, .left, .character("j"), .character("l"), .down] { press(screen, key) }
     press(screen, .enter)
-    // Centre, up b3, left a3, left c3, down c2, right a2, down a1.
+    // Centre, up to b3, left to a3, left to c3, down to c2, right to a2, down to a1.
     #expect(log.intents.last == .play(Cell(6)))
     let previews = log.intents.compactMap { if case .preview(let square) = $0 { square?.index } else { nil } }
     #expect(previews == [4, 1, 0, 2, 5, 3, 6])
@@ -77,7 +77,7 @@ struct KeyboardTests {
     #expect(played().last == "h1")
   }
 
-  @Test("a cell of the longer games says what a mark in it does")
+  @Test("a cell of the longer games describes the effect of a mark")
   func spokenCells() throws {
     let screen = Samples.screen()
     func words(_ name: String) throws -> String {
@@ -100,7 +100,7 @@ struct KeyboardTests {
     #expect(try words("d1") == "board b1, cell a1, empty")
   }
 
-  @Test("where a finger presses, the board to play in comes near, and of several the one that is touched")
+  @Test("with touch, the board to play in is enlarged, or the touched one of several")
   func fingers() throws {
     let screen = Samples.screen(leastTarget: 44)
     let log = IntentLog()
@@ -135,7 +135,7 @@ struct KeyboardTests {
     #expect(!(try cell("a9").frame.intersects(near)))
   }
 
-  @Test("Down goes from game to game in the list; what can be done with one is beside it")
+  @Test("Down moves from game to game in the list; a game's actions are beside it")
   func gamesList() {
     let screen = Samples.screen()
     _ = screen.png(width: 800, height: 600, at: 0)
@@ -156,7 +156,7 @@ struct KeyboardTests {
     #expect(path() == paths[2] || path() == paths[1])
   }
 
-  @Test("a cell of a board that is won is not offered as empty, and the reviewed board has its cells")
+  @Test("cells of a won board are not announced as empty, and the reviewed board has its cells")
   func wonBoards() {
     let screen = Samples.screen()
     screen.model = Samples.ultimateWon
@@ -196,7 +196,7 @@ struct KeyboardTests {
     }
   }
 
-  @Test("Esc never quits, Ctrl-Q does; the function keys do what they say")
+  @Test("Esc never quits, Ctrl-Q does; the function keys have their documented effects")
   func functionKeys() {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -221,7 +221,7 @@ struct KeyboardTests {
     #expect(screen.settings.volume < before)
   }
 
-  @Test("letters mean letters in a text field, and Enter sends it")
+  @Test("letters are typed in a text field, and Enter submits it")
   func field() {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -240,7 +240,7 @@ struct KeyboardTests {
     #expect(screen.currentScene == .network)
   }
 
-  @Test("letters that reach no text field do nothing on a page that has one")
+  @Test("letters outside the text field of a page have no effect")
   func straying() {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -256,7 +256,7 @@ struct KeyboardTests {
     #expect(!log.intents.contains { if case .setMuted = $0 { true } else { false } })
   }
 
-  @Test("a hint points at a winning cell, is refused against a person elsewhere, and goes with the next move")
+  @Test("a hint points at a winning cell, is refused in a match, and disappears with the next move")
   func hint() {
     var spoken: [String] = []
     let screen = Samples.screen()
@@ -278,7 +278,7 @@ struct KeyboardTests {
     #expect(board?.showsAnalysis == false)
   }
 
-  @Test("analysis ends where nobody may be helped")
+  @Test("analysis is off where help is not allowed")
   func analysisEnds() throws {
     let screen = Samples.screen()
     screen.model = Samples.model([0, 3])
@@ -291,7 +291,7 @@ struct KeyboardTests {
     #expect(!board.showsAnalysis)
   }
 
-  @Test("what happens is told in words")
+  @Test("events are spoken")
   func speech() {
     var spoken: [String] = []
     let screen = Samples.screen()
@@ -303,7 +303,7 @@ struct KeyboardTests {
     #expect(spoken.contains("X plays b2"))
     #expect(spoken.contains("X plays a2"))
     #expect(spoken.last == "You win")
-    // What else changes about a match that is over is not told again.
+    // Other changes of a finished match are not announced again.
     for mayRematch in [true, false] {
       var online = OnlineModel(you: .x)
       online.rematchIn = mayRematch ? 30 : nil
@@ -318,7 +318,7 @@ struct KeyboardTests {
     #expect(spoken.last == "New game")
   }
 
-  @Test("that a match is looked for is said once, however often the next try is counted down")
+  @Test("a search for a match is announced once, not with every countdown")
   func looking() throws {
     let screen = Samples.screen()
     var spoken: [String] = []
@@ -330,7 +330,7 @@ struct KeyboardTests {
     #expect(spoken == ["Returning to your match, next try in 2 s"])
   }
 
-  @Test("the code of a room, letter by letter, and what is waited for are told in words, once")
+  @Test("a room's code, letter by letter, and the wait are announced once")
   func spokenRoom() {
     var spoken: [String] = []
     let screen = Samples.screen()
@@ -346,7 +346,7 @@ struct KeyboardTests {
     #expect(spoken.last == screen.text(.queued))
   }
 
-  @Test("the room's page offers the game and the clock, and asks for the room anew when one is chosen")
+  @Test("the room's page offers game and clock, and requests a new room when one is chosen")
   func roomTerms() throws {
     var wanted: [Intent] = []
     let screen = Samples.screen()
@@ -364,7 +364,7 @@ struct KeyboardTests {
     }
   }
 
-  @Test("a match in the list that is pressed while the list comes anew is still there when it is released")
+  @Test("a match pressed during a refresh of the list is still there on release")
   func pressedRow() throws {
     var wanted: [Intent] = []
     let screen = Samples.screen()
@@ -380,7 +380,7 @@ struct KeyboardTests {
     #expect(wanted.contains(.watch(id: "m")))
   }
 
-  @Test("a room on this machine shows where a browser finds it, and the same as a picture, only where there is a page")
+  @Test("a room on this computer shows its address for browsers and a QR code, if it has a page")
   func roomLink() {
     let screen = RootScreen(services: PlatformServices(locks: .none))
     screen.show(.network)
@@ -397,7 +397,7 @@ struct KeyboardTests {
     #expect(rows() == (["https://192.0.2.2:4680/r/SPYQXY"], 1))
   }
 
-  @Test("an intent goes from cell to board to scene to app, and stops at whoever answers")
+  @Test("an intent passes from cell to board to scene to app, and stops at the first that handles it")
   func chain() {
     let screen = Samples.screen()
     var cell: View?
@@ -417,7 +417,7 @@ struct KeyboardTests {
     #expect(cell?.send(.back) == true)
   }
 
-  @Test("ten thousand random inputs neither crash it nor leave it without a focus")
+  @Test("after ten thousand random inputs the screen has not crashed and has a focus")
   func monkey() {
     let screen = Samples.screen()
     screen.onIntent = { [unowned screen] intent in

@@ -13,7 +13,7 @@ struct LayoutTests {
     (1080, 1920), (2560, 1440), (3840, 2160), (3840, 1000),
   ]
 
-  /// What stands beside each other on the page: leaves, and scrolling columns as a whole.
+  /// The blocks of a page that must not overlap: leaf views, and scrolling columns as a whole.
   private func blocks(_ view: View) -> [View] {
     if view.isHidden || view.frame.isEmpty && view.children.isEmpty { return [] }
     if view is BoardView || view is ScrollView || view.children.isEmpty { return [view] }
@@ -43,7 +43,7 @@ struct LayoutTests {
     }
   }
 
-  @Test("no page traps, at any size from 1×1, at any scale and size of text, with a mouse or a finger")
+  @Test("no page crashes at any size from 1×1, scale, text size or pointer")
   func anySize() {
     var random = SplitMix64(seed: 11)
     let edges = [1, 2, 3, 5, 17, 40, 65, 78, 106, 200, 321]
@@ -61,7 +61,7 @@ struct LayoutTests {
         : (1 + random.below(400), 1 + random.below(400))
       screen.show(name)
       _ = screen.png(width: width, height: height, at: 0)
-      // Everything that can be pressed is pressed once, and the wheel turned.
+      // Presses every control once, and scrolls.
       for control in screen.accessible(hidden: true) { screen.activate(control.id, at: 1) }
       screen.handle([.scrolled(lines: -3), .pointerMoved(x: 0, y: 0)], at: 2)
       _ = screen.png(width: height, height: width, at: 3)
@@ -69,7 +69,7 @@ struct LayoutTests {
     }
   }
 
-  @Test("where a finger presses, everything is 44 points wide and high on a phone, and still nothing overlaps")
+  @Test("touch targets on a phone are at least 44 points in size and do not overlap")
   func finger() {
     let screen = Samples.screen(leastTarget: 44)
     for (width, height) in [(360, 740), (740, 360)] {
@@ -84,7 +84,7 @@ struct LayoutTests {
     }
   }
 
-  /// Every page with every model; `body` looks at each too.
+  /// Checks every page with every model; `body` is called for each.
   private func checkPages(
     _ screen: RootScreen, _ models: some Sequence<BoardModel>, _ width: Int, _ height: Int, _ setting: String = "",
     _ body: (_ place: String) -> Void = { _ in }
@@ -105,7 +105,7 @@ struct LayoutTests {
 
   private func check(_ scene: Scene, _ width: Int, _ height: Int, _ place: String) {
     let window = Rect(-0.5, -0.5, Double(width) + 1, Double(height) + 1)
-    // A notice lies over the page on purpose.
+    // A notice overlaps the page by design.
     let views = blocks(scene).filter { !($0 is NoticeView) }
     for (index, view) in views.enumerated() {
       #expect(window.contains(view.frame), "\(type(of: view)) \(view.frame) leaves the window: \(place)")
@@ -113,7 +113,7 @@ struct LayoutTests {
         Issue.record("\(type(of: view)) \(view.frame) overlaps \(type(of: other)) \(other.frame): \(place)")
       }
     }
-    // The largest letters in the smallest windows leave no room that is nobody's.
+    // With the largest letters in the smallest windows there is no free space.
     if scene.context.settings.textScale <= 1, let notice = scene.children.lazy.compactMap({ $0 as? NoticeView }).first {
       let slip = notice.slipFrame
       #expect(window.contains(slip), "the notice \(slip) leaves the window: \(place)")
@@ -141,7 +141,7 @@ struct LayoutTests {
     }
   }
 
-  @Test("a notice that is taken away leaves the picture, and does not come back at the end of its time")
+  @Test("a dismissed notice disappears and does not return at its end")
   func takenAway() throws {
     let screen = Samples.screen()
     let size = (width: 800, height: 600)
@@ -175,7 +175,7 @@ struct LayoutTests {
       for view in screen.topScene.children where view is BoardView || view is StaffView {
         #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")
       }
-      // A phone has room over its board, so that whose move it is stays to be seen.
+      // A phone has space above its board, so that the turn stays visible.
       guard (width, height) == (390, 844) else { continue }
       for view in screen.topScene.children where view is StatusView || view is PlayersView {
         #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")
@@ -183,7 +183,7 @@ struct LayoutTests {
     }
   }
 
-  @Test("on a phone a notice does not cover how the game ended", arguments: [(360, 640), (390, 844), (412, 915)])
+  @Test("on a phone a notice does not cover the result", arguments: [(360, 640), (390, 844), (412, 915)])
   func noticeAtTheEnd(_ width: Int, _ height: Int) throws {
     let screen = Samples.screen()
     for notice in ["Ida: Good game", "Win: the line sounds once more, from its first cell to its last."] {
@@ -218,7 +218,7 @@ struct LayoutTests {
     }
   }
 
-  @Test("rows of a written page do not overlap, and keys alone show each of them", arguments: [false, true])
+  @Test("rows of a text page do not overlap, and keys scroll to each of them", arguments: [false, true])
   func rows(byPages: Bool) {
     let screen = Samples.screen()
     for textScale in [1.0, 2] {
@@ -235,7 +235,7 @@ struct LayoutTests {
         var unseen = rows.map { $0 as View }
         for _ in 0..<(byPages ? 40 : 300) where !unseen.isEmpty {
           let window = page.column.frame
-          // A row that is higher than the window is seen where its end is.
+          // A row taller than the window counts as seen when its end is.
           unseen.removeAll { $0.frame.maxY <= window.maxY + 1 && $0.frame.maxY > window.y }
           screen.handle([.key(byPages ? .pageDown : .down, [], isRepeat: false)], at: screen.context.now + 5)
           screen.handle([], at: screen.context.now + 5)
@@ -247,7 +247,7 @@ struct LayoutTests {
 }
 
 extension RootScreen {
-  /// Lays everything out for a window of a size, without drawing.
+  /// Computes the layout for a window size, without drawing.
   func measureForTest(_ width: Int, _ height: Int) {
     context.metrics = Metrics(
       width: Double(width), height: Double(height), scale: scale, textScale: settings.textScale,

@@ -3,40 +3,40 @@ import CPango
 
 @testable import Screen
 
-/// Whether two pictures show the same, though two rasterisers drew them.
+/// Compares two pictures that may come from two rasterisers.
 ///
-/// Another release of Cairo, Pango or FreeType smooths edges differently, and sets letters up to two pixels elsewhere. So each colour
-/// of a pixel needs its like nearby in the other picture, both ways. Where a thing was moved further, is missing or has another
+/// Another version of Cairo, Pango or FreeType smooths edges differently and places letters up to two pixels apart. So each channel of a
+/// pixel needs a similar value nearby in the other picture, both ways. If an element was moved further, is missing or has another
 /// colour, many pixels close together have none.
 struct Likeness {
-  /// A picture without its bitmap: 0xRRGGBB by row.
+  /// A picture as 0xRRGGBB values by row.
   struct Picture {
     var width: Int
     var height: Int
     var pixels: [UInt32]
   }
 
-  /// What drew the pictures of this run.
+  /// The rasteriser of this run.
   static var rasteriser: String {
     "cairo \(String(cString: cairo_version_string())), pango \(String(cString: pango_version_string()))"
   }
 
-  /// The most levels by which a colour may lie outside of what the other picture has nearby.
+  /// The most levels by which a channel may differ from the nearby values of the other picture.
   let tolerance: Int
-  /// How far away, in pixels, a colour's like may be.
+  /// The distance in pixels that counts as nearby.
   let reach: Int
-  /// The most pixels without a like in a square of 16 by 16.
+  /// The most unmatched pixels in a square of 16 by 16.
   let most: Int
 
-  /// One rasteriser: no pixel differs by more than rounding.
+  /// The same rasteriser: pixels differ by rounding at most.
   static let same = Likeness(tolerance: 2, reach: 0, most: 0)
-  /// Another rasteriser. The pictures of Debian 12 drawn by Debian 13 have 7 such pixels in a square at most; of words that were wiped
-  /// out or moved up by 4 pixels nine in ten have 11 to 50.
+  /// Another rasteriser. Debian 12's pictures have at most 7 unmatched pixels per square on Debian 13; nine in ten words that were erased
+  /// or moved up by 4 pixels have 11 to 50.
   static let other = Likeness(tolerance: 64, reach: 2, most: 10)
 
   /// Whether too many of these pixels lie close together.
   func isExceeded(by differences: [Bool], width: Int) -> Bool {
-    // Squares of 8 by 8; four of them are one of 16 by 16.
+    // Squares of 8 by 8, of which four make one of 16 by 16.
     let columns = width / 8 + 2
     var counts = [Int](repeating: 0, count: columns * (differences.count / width / 8 + 2))
     for (place, differs) in differences.enumerated() where differs {
@@ -47,7 +47,7 @@ struct Likeness {
     }
   }
 
-  /// For each pixel, whether it has no like in the other picture. The pictures have one size. O(pixels · reach²).
+  /// Whether each pixel is unmatched in the other picture of the same size. O(pixels · reach²).
   func differences(_ a: Picture, _ b: Picture) -> [Bool] {
     precondition(a.width == b.width && a.height == b.height)
     return zip(strangers(a, b), strangers(b, a)).map { $0 || $1 }

@@ -6,7 +6,7 @@ import Testing
 struct PaperTests {
   private func channel(_ pixel: UInt32) -> Int { Int(pixel >> 8 & 255) }
 
-  @Test("the paper is its colour on average, darker in the corners, and never banded")
+  @Test("the paper has its colour on average, darker corners, and no banding")
   func paper() {
     let buffer = PixelBuffer(width: 400, height: 300)
     let theme = Theme.light
@@ -23,7 +23,7 @@ struct PaperTests {
     // The corner is `falloff` levels darker, as the theme says.
     #expect(abs(mean(0, 0) - (paper - theme.falloff)) < 2)
     #expect(abs(mean(384, 284) - (paper - theme.falloff)) < 2)
-    // Dither: no run of equal pixels is longer than a few dozen.
+    // Dithered: no run of equal pixels is longer than a few dozen.
     var run = 0
     var longest = 0
     for x in 1..<400 {
@@ -35,7 +35,7 @@ struct PaperTests {
     withExtendedLifetime(buffer) {}
   }
 
-  @Test("the apron is paper too, so that a sunken page shows no edge")
+  @Test("the area around the page is paper, so that a lowered page shows no edge")
   func apron() {
     let buffer = PixelBuffer(width: 64, height: 48)
     Theme.light.sheet.fill(buffer.bitmap)
@@ -44,7 +44,7 @@ struct PaperTests {
     withExtendedLifetime(buffer) {}
   }
 
-  @Test("a shadow is darkest at its slip, fades to nothing within its radius, and keeps to its limit")
+  @Test("a shadow is darkest at its edge, fades out within its radius, and stays below its limit")
   func shadow() {
     let buffer = PixelBuffer(width: 200, height: 200)
     Paper(color: Color(hex: 0xFFFFFF), grain: 0, falloff: 0).fill(buffer.bitmap)

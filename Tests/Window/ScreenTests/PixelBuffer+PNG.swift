@@ -3,7 +3,7 @@ import CCairo
 @testable import Screen
 
 extension PixelBuffer {
-  /// Reads a PNG file; `nil` where it is none, or larger than 8,192 pixels either way.
+  /// Reads a PNG file; `nil` if it is invalid or larger than 8,192 pixels in either direction.
   convenience init?(png file: [UInt8]) {
     var reader = ByteReader(bytes: file)
     let surface = withUnsafeMutablePointer(to: &reader) {
@@ -24,7 +24,7 @@ extension PixelBuffer {
   }
 }
 
-/// The part of a file not yet read.
+/// The unread part of a file.
 private struct ByteReader {
   var bytes: [UInt8]
   var offset = 0

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("QR code")
 struct QRCodeTests {
-  @Test("a reader of other people's making reads what was written, in every version", .needs("zbarimg"))
+  @Test("an independent reader decodes every version", .needs("zbarimg"))
   func read() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "qr-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -7,7 +7,7 @@ import Screen
 import TestSupport
 import TicTacToe
 
-/// Games, bars and platforms for pictures and tests; the notes are invented here, by a simple rule.
+/// Games, bars and platforms for pictures and tests, with notes made by a simple rule.
 enum Samples {
   static func services(now: @escaping @Sendable () -> Double = { 0 }) -> PlatformServices {
     var services = PlatformServices(locks: .none)
@@ -15,7 +15,7 @@ enum Samples {
     return services
   }
 
-  /// A screen with levels, saved games, results and a lobby, as a player of some weeks has them.
+  /// A screen with levels, saved games, results and a lobby, as after some weeks of use.
   static func screen(themes: [Theme] = Samples.themes, leastTarget: Double = 0) -> RootScreen {
     var services = services()
     services.leastTarget = leastTarget
@@ -55,7 +55,7 @@ enum Samples {
     return screen
   }
 
-  /// A match over the network in which a draw is offered.
+  /// An online match with an open draw offer.
   static func online() -> BoardModel {
     var model = Samples.model([4, 0, 8], setup: GameSetup(x: .human, o: .remote(name: "Nora (1518)")))
     model.clocks = .init(x: 58_000, o: 41_000)
@@ -65,7 +65,7 @@ enum Samples {
     return model
   }
 
-  /// The shipped themes, found from this file.
+  /// The shipped themes, found relative to this file.
   static let themes: [Theme] = {
     var platform = Samples.services()
     platform.readFile = { path in FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
@@ -78,7 +78,7 @@ enum Samples {
     return game
   }
 
-  /// A game of one of the longer games by the names of its cells, with O to play against.
+  /// A position of one of the longer games by the names of its cells, with O as the opponent.
   static func model(_ variant: Variant, _ names: String) -> BoardModel {
     var model = BoardModel()
     model.game = Game(from: VariantState(startOf: variant))
@@ -92,9 +92,9 @@ enum Samples {
     return model
   }
 
-  /// X has three marks, of which the one on b2 goes next.
+  /// X has three marks; the one on b2 is removed next.
   static let infinite = model(.infinite, "b2 a3 c1 b3 c3 a1")
-  /// Both have won a board, and X is sent to the one at the right.
+  /// Both sides have won a board, and X is sent to the right one.
   static let ultimate = model(.ultimate, ultimateMoves.prefix(24).joined(separator: " "))
   /// X has won three boards on a diagonal.
   static let ultimateWon = model(.ultimate, ultimateMoves.joined(separator: " "))

@@ -7,7 +7,7 @@ import TicTacToe
 
 @testable import Screen
 
-/// Collects what a screen wants of the executable.
+/// Records the intents of a screen.
 final class IntentLog {
   var intents: [Intent] = []
   func attach(to screen: RootScreen) { screen.onIntent = { [unowned self] in intents.append($0) } }
@@ -15,7 +15,7 @@ final class IntentLog {
 
 @Suite("The screen from input to intent")
 struct ScreenTests {
-  @Test("a press on a cell plays it, and the pointer's rest is a preview")
+  @Test("a press on a cell plays it, and a resting pointer previews it")
   func press() {
     let screen = RootScreen(services: Samples.services())
     let log = IntentLog()
@@ -28,7 +28,7 @@ struct ScreenTests {
     #expect(log.intents == [.preview(Cell(4)), .play(Cell(4))])
   }
 
-  /// The board as a phone shows it, and what is wanted of it.
+  /// A screen of a phone's size with its intents.
   private func phone() -> (RootScreen, IntentLog) {
     let (screen, log) = (RootScreen(services: Samples.services()), IntentLog())
     log.attach(to: screen)
@@ -46,7 +46,7 @@ struct ScreenTests {
     #expect(log.intents == [.preview(Cell(8)), .preview(nil), .play(Cell(8))])
   }
 
-  @Test("a finger that moves up or down within its cell marks it")
+  @Test("a finger that moves vertically within its cell marks it")
   func drift() {
     let (screen, log) = phone()
     let (cell, above) = (screen.boardCell(Square(8)), screen.boardCell(Square(5)))
@@ -57,7 +57,7 @@ struct ScreenTests {
     #expect(log.intents.contains(.play(Cell(8))))
   }
 
-  @Test("digits are a keypad: 7 8 9 is the top row")
+  @Test("digits act as a keypad: 7 8 9 is the top row")
   func keypad() {
     let screen = RootScreen(services: Samples.services())
     let log = IntentLog()
@@ -90,7 +90,7 @@ struct PhraseTests {
     #expect(faults.contains("back is missing") && faults.count == 3 + Phrase.allCases.count - 1)
   }
 
-  @Test("every phrase but what languages share is translated")
+  @Test("every phrase is translated, except those that languages share")
   func translated() {
     let shared: [Language: Set<Phrase>] = [
       .german: [.title, .serverAddress, .ultimate, .start, .talk, .emoteWow],
@@ -102,7 +102,7 @@ struct PhraseTests {
     }
   }
 
-  @Test("every phrase is said somewhere")
+  @Test("every phrase is used")
   func used() throws {
     var code = ""
     for folder in ["Sources/Window", "Sources/Apps/alina", "web/Sources"] {
@@ -113,21 +113,21 @@ struct PhraseTests {
         code += try String(contentsOf: file, encoding: .utf8)
       }
     }
-    // Only where a phrase may stand: `.open`, `.win` and `.play` are cases of other types too.
+    // Only where a phrase can occur: `.open`, `.win` and `.play` are also cases of other types.
     let calls = "(?:text|refuse|line|entry|why|words|caption|menu|say)\\(\\s*(?:\\w+ \\? )?"
     let places = "\(calls)|\\(\\s*(?=\\.\\w+, )|context: context, |[?:,] |\\[|return |key: |Phrase"
     let pattern = try NSRegularExpression(pattern: "(?:\(places))\\.(\\w+)\\b(?!\\()")
     let whole = NSRange(code.startIndex..., in: code)
     let said = Set(
       pattern.matches(in: code, range: whole).compactMap { Range($0.range(at: 1), in: code).map { String(code[$0]) } })
-    // Names that are put together, as "manner" and a level are.
+    // Some names are assembled, such as "manner" and a level.
     for phrase in Phrase.allCases where !["manner", "sign", "what"].contains(where: phrase.rawValue.hasPrefix) {
       #expect(said.contains("\(phrase)"), "\(phrase)")
     }
     #expect(said.isDisjoint(with: ["pointerMoved", "tween", "value", "frame"]), "a member of another type")
   }
 
-  @Test("a phrase has places for as many values in every language, and they are filled in order")
+  @Test("a phrase has the same number of placeholders in every language, filled in order")
   func values() {
     func places(_ phrase: Phrase, _ language: Language) -> Int { phrase.text(in: language).count { $0 == "%" } }
     for language in Language.allCases {
@@ -139,7 +139,7 @@ struct PhraseTests {
     #expect(Phrase.silent.text(in: .english, []) == "the server is not responding")
   }
 
-  @Test("the typeface has every letter of the words")
+  @Test("the typeface has every letter of the phrases")
   func glyphs() {
     let typeface = Typeface()
     #expect(typeface.isGenuine, "fonts-ebgaramond is not installed")

@@ -27,7 +27,7 @@ final class MemoryFiles: @unchecked Sendable {
 
 @Suite("Settings")
 struct SettingsTests {
-  @Test("of two windows each writes what was set in it, and leaves what the other has set")
+  @Test("each of two windows writes its own changes and keeps the other's")
   func twoWindows() {
     let disk = MemoryFiles()
     disk.text = "pace = 0.9\n# mine\n"
@@ -44,7 +44,7 @@ struct SettingsTests {
     #expect(other.pace == 0.9, "what this window shows stays as it is")
   }
 
-  @Test("a mark that another window has left is added to, and what this one has set and not written stays")
+  @Test("a list extended by another window is merged, and unwritten changes are kept")
   func marksOfTwoWindows() {
     let disk = MemoryFiles()
     let (one, other) = (Settings(services: disk.services), Settings(services: disk.services))
@@ -61,7 +61,7 @@ struct SettingsTests {
     #expect(one.volume == 0.8, "how this window looks and sounds stays as it is")
   }
 
-  @Test("what the command line says holds for the run, is never written, and gives way to the player")
+  @Test("command-line settings apply to the run, are never written, and can be changed by the player")
   func forThisRun() {
     let disk = MemoryFiles()
     disk.text = "pace = 0.9\n"
@@ -82,7 +82,7 @@ struct SettingsTests {
     #expect(!settings.fullScreen)
   }
 
-  @Test("what is set is read back by the next start, every type of it")
+  @Test("settings of every type are read back by the next start")
   func roundTrip() {
     let disk = MemoryFiles()
     let a = Settings(services: disk.services)
@@ -104,7 +104,7 @@ struct SettingsTests {
     #expect(b.store.troubles.isEmpty)
   }
 
-  @Test("lines may end as another system ends them, and a value begin with a mark that joins what is before it")
+  @Test("lines may have foreign ends, and a value may begin with a combining mark")
   func lineEnds() {
     let disk = MemoryFiles()
     disk.text = "# mine\r\nvolume = 0.5\r\ntheme = dark\r\nname = \u{308}Ida\r\n"
@@ -116,7 +116,7 @@ struct SettingsTests {
     #expect(disk.text == "# mine\r\nvolume = 0.25\ntheme = dark\nname = \u{308}Ida\n")
   }
 
-  @Test("the file is for people: comments, unknown keys and order stay")
+  @Test("comments, unknown keys and order in the file are kept")
   func readable() {
     let disk = MemoryFiles()
     disk.text = "# mine\nvolume = 0.5\n\nfuture-thing = 7\ntheme=dark\n"
@@ -128,7 +128,7 @@ struct SettingsTests {
     #expect(disk.text == "# mine\nvolume = 0.25\n\nfuture-thing = 7\ntheme = dark\n")
   }
 
-  @Test("values out of range are brought into it")
+  @Test("values out of range are clamped")
   func range() {
     let disk = MemoryFiles()
     disk.text = "text-scale = 9\nvolume = -3\n"
@@ -139,7 +139,7 @@ struct SettingsTests {
     #expect(settings.pace == 1.3)
   }
 
-  @Test("a value that means nothing falls back, and its line is told once")
+  @Test("an invalid value falls back to the default, and its line is reported once")
   func nonsense() {
     let disk = MemoryFiles()
     disk.text = "\nreply = sometimes\nvolume = loud\n"
@@ -150,7 +150,7 @@ struct SettingsTests {
     #expect(settings.store.troubles == [.line(2), .line(3)])
   }
 
-  @Test("a line that is no setting stays, is told of, and costs nothing else its value")
+  @Test("an invalid line is kept and reported, and affects no other setting")
   func strayLine() {
     let disk = MemoryFiles()
     disk.text = "volume = 0.3\nhello there\n= 4\ntheme = dark\n"
@@ -162,7 +162,7 @@ struct SettingsTests {
     #expect(disk.text == "volume = 0.4\nhello there\n= 4\ntheme = dark\n")
   }
 
-  @Test("a damaged file is set aside whole, and the game starts with defaults", arguments: 0..<3)
+  @Test("a damaged file is set aside, and the game starts with defaults", arguments: 0..<3)
   func corrupt(kind: Int) {
     let disk = MemoryFiles()
     let bytes: [UInt8] = [
@@ -180,7 +180,7 @@ struct SettingsTests {
     #expect(Settings(services: disk.services).volume == 0.6)
   }
 
-  @Test("observers hear of changes, and only of changes")
+  @Test("observers are told of changes only")
   func observers() {
     let settings = Settings(services: MemoryFiles().services)
     var heard: [Double] = []
@@ -192,7 +192,7 @@ struct SettingsTests {
     #expect(heard == [0.8, 0.5, 1])
   }
 
-  @Test("what was never set is as the system has it, is not written, and gives way to the player")
+  @Test("settings never set follow the system, are not written, and can be changed by the player")
   func system() {
     let disk = MemoryFiles()
     var services = disk.services
@@ -212,7 +212,7 @@ struct SettingsTests {
     #expect(Settings(services: services).theme == "light")
   }
 
-  @Test("a disk that refuses loses nothing: the next save writes it")
+  @Test("a failed save loses no setting: the next save writes it")
   func refusal() {
     let disk = MemoryFiles()
     let settings = Settings(services: disk.services)
@@ -225,7 +225,7 @@ struct SettingsTests {
     #expect(disk.text.contains("volume = 0.1"))
   }
 
-  @Test("the screen saves by itself after an input, and a change shows at once")
+  @Test("the screen saves after an input, and a change shows at once")
   func live() {
     let disk = MemoryFiles()
     let screen = RootScreen(services: disk.services, themes: ThemeTests.themes)
@@ -240,7 +240,7 @@ struct SettingsTests {
     #expect(screen.topScene.title == "Einstellungen")
   }
 
-  @Test("a disk that refuses, or none at all, does not keep the screen awake")
+  @Test("a failing or missing disk causes no repeated updates")
   func refusedRest() {
     let disk = MemoryFiles()
     for services in [disk.services, Samples.services()] {

@@ -6,7 +6,7 @@ import TicTacToe
 
 @Suite("The staff")
 struct StaffTests {
-  /// A bar of three pairs with T's notes, and with a low note under the first.
+  /// A bar of three pairs with T's notes, and a low note under the first.
   private func bar(_ lower: [Int], bass: Int?) -> Bar {
     func note(_ midi: Int) -> Note {
       Note(pitch: Pitch(midi), velocity: 44, onset: .zero, duration: Tick(rawValue: 48_000), pan: 0)
@@ -16,7 +16,7 @@ struct StaffTests {
     return Bar(index: 0, kind: .move, ply: 1, voice: .first, start: .zero, pairs: pairs, cut: nil)
   }
 
-  @Test("signs of octaves touch neither the heads that they are for nor the low notes, whatever T plays")
+  @Test("octave signs touch neither their note heads nor the low notes, for any T")
   func octaves() {
     let staff = StaffView(context: Samples.screen().context)
     staff.frame = Rect(0, 0, 1_200, 210)
@@ -27,13 +27,13 @@ struct StaffTests {
           staff.source = { (bars, .seconds(9)) }
           staff.showModel(animated: false)
           guard let measure = staff.measures.first else { continue }
-          // Nothing is cut off at the foot.
+          // No note is cut off at the bottom.
           for head in staff.lowerHeads(of: measure).bass {
             #expect(head.y + 0.5 * staff.space <= staff.frame.maxY, "bass \(bass ?? 0)")
           }
           guard measure.shiftT != 0 else { continue }
           let (sign, heads) = (staff.octaveSigns(of: measure).t, staff.lowerHeads(of: measure))
-          // The number is one and a half spaces high and as broad, its line goes on over the bar; a head is one high.
+          // The number is one and a half spaces high and wide, and its line continues over the bar; a head is one space high.
           let number = Rect(sign.x, sign.y - 1.5 * staff.space, 2.2 * staff.space, 1.5 * staff.space)
           let place: Comment = "T \(low)–\(high), bass \(bass ?? 0), shift \(measure.shiftT)"
           if measure.shiftT < 0 {
@@ -43,7 +43,7 @@ struct StaffTests {
             for head in heads.t { #expect(head.y + staff.space * 0.5 <= number.y, place) }
             #expect(number.maxY <= staff.frame.maxY, place)
             for head in heads.bass {
-              // Under or beside the head stands how many octaves lower it sounds.
+              // The number of octaves stands below or beside the head.
               let room = Rect(head.x - staff.space, head.y - staff.space, staff.space * 4.2, staff.space * 3)
               #expect(!room.intersects(number), place)
             }
@@ -53,13 +53,13 @@ struct StaffTests {
     }
   }
 
-  @Test("the marks of the line that won swell as the last bar sounds their notes, and only those")
+  @Test("only the marks of the winning line swell when the last bar plays their notes")
   func singing() throws {
     let screen = Samples.screen()
     screen.model = Samples.model([4, 1, 0, 8, 6, 2])
     _ = screen.png(width: 800, height: 600, at: 0)
     var model = Samples.model([4, 1, 0, 8, 6, 2, 3])
-    // The left column as X has it: A in the middle, D above and below.
+    // X's left column: A in the middle, D above and below.
     let pairs = [81, 74, 79, 86].enumerated().map { index, midi in
       let onset = Tick.seconds(Double(index))
       return Pair(m: Note(pitch: Pitch(midi), velocity: 44, onset: onset, duration: .seconds(1), pan: 0), t: nil)

@@ -7,13 +7,13 @@ import Testing
 struct ThemeTests {
   static let themes = Samples.themes
 
-  @Test("light, dark and high contrast are shipped, and light is the built-in one")
+  @Test("light, dark and high contrast themes are shipped, and light is built in")
   func shipped() {
     #expect(ThemeTests.themes.map(\.name) == ["light", "dark", "contrast"])
     #expect(ThemeTests.themes[0] == Theme.light)
   }
 
-  @Test("text reaches 4.5 : 1, lines 3 : 1, in the middle of the page and in its darkest corner")
+  @Test("contrast reaches 4.5 : 1 for text and 3 : 1 for lines, in the middle and the darkest corner")
   func contrast() {
     for theme in ThemeTests.themes {
       let corner = theme.falloff / 255
@@ -49,7 +49,7 @@ struct ThemeTests {
     }
   }
 
-  @Test("a broken file is left out with a message, and a missing one in silence")
+  @Test("an invalid theme file is skipped with a message, a missing one without")
   func reading() {
     var services = Samples.services()
     services.readFile = { $0.hasSuffix("dark.theme") ? Array("ink = 3".utf8) : nil }

@@ -4,10 +4,10 @@ import TicTacToe
 
 @testable import Screen
 
-/// What people stumbled over, page by page.
+/// Regression tests for problems that users found, page by page.
 @Suite("Found by use")
 struct UseTests {
-  /// The rows of a page of a type, on a screen that was drawn once.
+  /// The rows of a type on a page, from a screen drawn once.
   private func rows<Row: PageRow>(_ screen: RootScreen, _ page: SceneName, width: Int = 1_280) -> [Row] {
     _ = screen.png(width: width, height: 720, at: 0)
     screen.show(page)
@@ -15,7 +15,7 @@ struct UseTests {
     return (screen.topScene as? PageScene)?.column.rows.compactMap { $0 as? Row } ?? []
   }
 
-  @Test("one game is a game, two are games, in every language")
+  @Test("singular and plural are right in every language")
   func plural() {
     let heads: [(Language, String, String)] = [
       (.english, "1 game", "2 games"), (.german, "1 Spiel", "2 Spiele"), (.french, "1 partie", "2 parties"),
@@ -35,7 +35,7 @@ struct UseTests {
     }
   }
 
-  @Test("a caption stands in the column of what it names, however broad the page is", arguments: [1_280, 1_920, 3_840])
+  @Test("a caption is in the column of its control, at every page width", arguments: [1_280, 1_920, 3_840])
   func captions(width: Int) throws {
     let all: [PageRow] = rows(Samples.screen(), .statistics, width: width)
     for (above, row) in zip(all, all.dropFirst()) where above.keepsWithNext {
@@ -44,7 +44,7 @@ struct UseTests {
     #expect(all.contains { $0 is MelodyRow })
   }
 
-  @Test("German has German numbers and German keys on every page")
+  @Test("German pages have German numbers and key names")
   func german() {
     let screen = Samples.screen()
     screen.settings.language = .german
@@ -58,13 +58,13 @@ struct UseTests {
     #expect(words.contains { $0.contains("86,1\u{A0}%") } && words.contains { $0.contains("Strg") })
     for text in words {
       #expect(!text.contains("Ctrl"))
-      // A point between digits of a number of percents.
+      // A decimal point in a percentage.
       let digits = text.split(separator: "%").dropLast().flatMap { $0.split(separator: " ").suffix(1) }
       #expect(!digits.contains { $0.contains(".") }, "\(text)")
     }
   }
 
-  @Test("it is said whose move it is and what came of it, large, and no person is said to think")
+  @Test("the turn and the result are shown large, and people are not said to be thinking")
   func whoseMove() {
     let screen = Samples.screen()
     func status(_ moves: [Int], _ setup: GameSetup) -> (main: String, detail: String, isLarge: Bool) {
@@ -85,7 +85,7 @@ struct UseTests {
     screen.model.online = online
     screen.handle([], at: 2)
     #expect(screen.context.statusText().main == "Connection lost")
-    // Who has lost is led to the reason.
+    // The loser gets a control that leads to the reason.
     let lost = Samples.model([4, 1, 0, 8, 6, 2, 3], setup: GameSetup(x: .level(3), o: .human))
     #expect(lost.footControls(unread: 0).contains { $0.isThere && $0.phrase == .seeWhy })
   }
@@ -110,7 +110,7 @@ struct UseTests {
     #expect(screen.accessible(hidden: true).contains { $0.role == "paragraph" && $0.name == screen.text(.helpIntro) })
   }
 
-  @Test("today's board says what is to be done, gives no help, and says how it went")
+  @Test("today's board shows its goal and its outcome, and gives no help")
   func today() {
     let screen = Samples.screen()
     func status(_ moves: [Int], _ today: TodayModel) -> (main: String, detail: String, isLarge: Bool) {
@@ -134,7 +134,7 @@ struct UseTests {
     #expect(screen.context.statusText().detail == "Infinite: win in 3 moves")
   }
 
-  @Test("the picture of today's board has its position and its words", arguments: Variant.allCases)
+  @Test("the picture of today's board has its position and text", arguments: Variant.allCases)
   func card(variant: Variant) {
     let screen = Samples.screen()
     func picture(_ state: VariantState, goal: String) -> [UInt8] {
@@ -150,7 +150,7 @@ struct UseTests {
     #expect(card != picture(start, goal: "X, win in 2 moves") && card != picture(state, goal: "X, hold a draw"))
   }
 
-  @Test("a word that cannot be used is dimmed in its place", arguments: [[], [4, 0], [4, 0, 8]])
+  @Test("an unavailable control is dimmed in its place", arguments: [[], [4, 0], [4, 0, 8]])
   func dimmed(moves: [Int]) {
     var model = Samples.model(moves)
     let all = model.footControls(unread: 0)
@@ -162,7 +162,7 @@ struct UseTests {
     #expect(all.map { $0.isUsable } != other.map { $0.isUsable })
   }
 
-  @Test("before the first touch a watcher is told of it, and everybody of a server that is away")
+  @Test("spectators are told of a needed touch, and all players of a lost server")
   func firstTouch() {
     let screen = Samples.screen()
     screen.model = Samples.model([])
@@ -178,13 +178,13 @@ struct UseTests {
     #expect(detail(waits: true) == detail(waits: false))
   }
 
-  @Test("the field for another file is empty: there is no folder to open")
+  @Test("the field for another file starts empty")
   func path() {
     let fields: [FieldRow] = rows(Samples.screen(), .games)
     #expect(fields.map { $0.text } == [""])
   }
 
-  @Test("a saved game shows what can be done with it, and takes its name where it stands")
+  @Test("a saved game shows its actions and is renamed in place")
   func savedGames() throws {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -208,7 +208,7 @@ struct UseTests {
         && (all().compactMap { $0 as? GameRow }[1].spoken ?? "").hasPrefix("A cold start,"))
   }
 
-  @Test("the page of a new game keeps still, whoever is picked")
+  @Test("the new-game page does not move when a player is picked")
   func newGame() throws {
     let screen = Samples.screen()
     let all: [PageRow] = rows(screen, .newGame, width: 480)
@@ -222,7 +222,7 @@ struct UseTests {
     }
   }
 
-  @Test("who only listens has nothing to resign, and the one chosen to play against stays chosen")
+  @Test("while listening there is no resignation, and the chosen opponent is kept")
   func listening() throws {
     let screen = Samples.screen()
     screen.pages.chosenOpponent = .level(2)

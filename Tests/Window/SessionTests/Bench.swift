@@ -5,14 +5,14 @@ import Tintinnabuli
 
 @testable import Session
 
-/// A clock that the test moves and a list of what was posted.
+/// A session's environment: a clock set by the test, and a list of posted events.
 final class Bench {
   var now = Tick.zero
-  /// When the match began here.
+  /// The local start time of the match.
   var start = Tick.zero
   var posted: [[ScoreEvent]] = []
   var late: [LateBatch] = []
-  /// What the clock does while a bar is composed.
+  /// Called while a bar is composed, to advance the clock.
   var duringCompose: (() -> Void)?
 
   lazy var port = SoundPort(
@@ -31,7 +31,7 @@ final class Bench {
     GameSession(seed: seed, rules: rules, participants: Participants(x: x, o: o), sound: port) { $0() }
   }
 
-  /// Lets time pass in the steps of the window's loop.
+  /// Advances time in the steps of the window's loop.
   func pass(_ session: GameSession, seconds: Double) {
     let end = now + .seconds(seconds)
     while now < end {

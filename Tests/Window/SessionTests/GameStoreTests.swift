@@ -6,13 +6,13 @@ import TicTacToe
 
 @testable import Session
 
-/// Where games are kept.
+/// Tests of the storage of games.
 @Suite struct GameStoreTests {
-  /// A folder in memory, and the windows that hold names of it.
+  /// A folder in memory, with the names locked by other windows.
   private final class Files: @unchecked Sendable {
     var content: [String: [UInt8]] = [:]
     var fault: WriteFault?
-    /// Paths that alone cannot be written.
+    /// Paths that cannot be written.
     var refused: Set<String> = []
     var writes = 0
     var owners: [String: Int] = [:]
@@ -40,7 +40,7 @@ import TicTacToe
     }
   }
 
-  /// Work for another thread, done when the test says.
+  /// Work for another thread, run when the test says.
   private final class Workers: @unchecked Sendable {
     var work: [@Sendable () -> Void] = []
     func run() {
@@ -58,7 +58,7 @@ import TicTacToe
 
   private static let won = [4, 0, 1, 2, 7]
 
-  @Test("An unfinished game is found again under its name, a finished one is not")
+  @Test("An unfinished game is found under its name, a finished one is not")
   func unfinished() throws {
     let files = Files()
     #expect(try files.store.unfinished() == nil)
@@ -70,7 +70,7 @@ import TicTacToe
     #expect(try files.store.unfinished() == nil)
   }
 
-  @Test("The game that an older version has marked is found, and its marker goes with the game's end")
+  @Test("A game marked by an older version is found, and its marker is removed at the game's end")
   func oldMarker() throws {
     let files = Files()
     files.content["games/a.pgn"] = Array(try record([4]).text.utf8)
@@ -80,7 +80,7 @@ import TicTacToe
     #expect(files.content["games/unfinished"] == nil)
   }
 
-  @Test("A window that ends its game leaves the unfinished game of another window to be taken up")
+  @Test("When a window ends its game, another window's unfinished game can be resumed")
   func twoWindows() throws {
     let files = Files()
     let (one, other) = (files.store(window: 1), files.store(window: 2))
@@ -92,7 +92,7 @@ import TicTacToe
     #expect(try files.store(window: 3).unfinished()?.name == "a")
   }
 
-  @Test("Of two unfinished games a second window takes up the one that the first does not play")
+  @Test("Of two unfinished games a second window resumes the one not open in the first")
   func secondWindow() throws {
     let files = Files()
     for name in ["a", "b"] { try files.store.save(try record([4]), as: name, isResumable: true) }
@@ -101,7 +101,7 @@ import TicTacToe
     #expect(try files.store(window: 3).unfinished() == nil)
   }
 
-  @Test("A damaged file is copied aside, named once and not asked for again")
+  @Test("A damaged file is copied aside, reported once and not read again")
   func damaged() throws {
     let files = Files()
     try files.store.save(try record([4]), as: "a", isResumable: true)
@@ -111,7 +111,7 @@ import TicTacToe
     #expect(try files.store.unfinished() == nil)
   }
 
-  @Test("A marker without its game is removed, and one that leads out of the folder is not followed")
+  @Test("A marker without a game is removed, and one outside the folder is ignored")
   func strayMarkers() throws {
     let files = Files()
     files.content["games/unfinished"] = Array("../../etc/passwd\n".utf8)
@@ -120,7 +120,7 @@ import TicTacToe
     #expect(files.content["games/gone.unfinished"] == nil && files.owners.keys.allSatisfy { !$0.contains("..") })
   }
 
-  @Test("A full disk is reported and nothing is half-written")
+  @Test("A full disk is reported, and no partial file is left")
   func fullDisk() throws {
     let files = Files()
     files.fault = .noRoom
@@ -128,7 +128,7 @@ import TicTacToe
     #expect(files.content.isEmpty)
   }
 
-  @Test("A new game is not given a name that another window has, or that a file has")
+  @Test("A new game avoids names in use by other windows or files")
   func newNames() throws {
     let files = Files()
     try files.store.save(try record([4, 0]), as: "a", isResumable: true)
@@ -136,7 +136,7 @@ import TicTacToe
     #expect(!files.store(window: 2).takeNew("b"))
   }
 
-  @Test("A move is written by a worker, one file a move, the newest wins, and it counts as kept once it is there")
+  @Test("A worker writes one file per move, the newest wins, and a move counts as saved once written")
   func keeping() throws {
     let (files, workers) = (Files(), Workers())
     let keeper = GameKeeper(files.store) { workers.work.append($0) }
@@ -144,14 +144,14 @@ import TicTacToe
     keeper.keep(.init(try record([4, 0]), as: "a", isResumable: true))
     #expect(files.writes == 0 && workers.work.count == 1)
     workers.run()
-    #expect(files.writes == 2)  // the game, and its marker
+    #expect(files.writes == 2)  // the game and its marker
     #expect(try files.store.unfinished()?.record.game.moves.count == 2)
     keeper.keep(.init(try record([4, 0, 8]), as: "a", isResumable: true))
     workers.run()
     #expect(files.writes == 3 && keeper.failures.count == 0)
   }
 
-  @Test("What a disk refuses is not kept, is told of with the reason, and is written when it can be")
+  @Test("A failed write is not counted as saved, is reported with the reason, and is repeated when possible")
   func refused() throws {
     let (files, workers) = (Files(), Workers())
     let keeper = GameKeeper(files.store) { workers.work.append($0) }
@@ -172,7 +172,7 @@ import TicTacToe
     workers.run()
   }
 
-  @Test("A finished game that a full disk refused is written also when the next game has begun meanwhile")
+  @Test("A finished game refused by a full disk is written later, even after the next game has started")
   func queued() throws {
     let (files, workers) = (Files(), Workers())
     let keeper = GameKeeper(files.store) { workers.work.append($0) }
@@ -193,7 +193,7 @@ import TicTacToe
     #expect(try files.store.unfinished()?.name == "b")
   }
 
-  @Test("A copy that is saved is not taken up in place of the running game")
+  @Test("A saved copy is not resumed in place of the running game")
   func copy() throws {
     let (files, workers) = (Files(), Workers())
     let keeper = GameKeeper(files.store) { workers.work.append($0) }
@@ -203,7 +203,7 @@ import TicTacToe
     #expect(try files.store.unfinished()?.name == "a" && files.content["games/b.unfinished"] == nil)
   }
 
-  @Test("A game that was left for another one is not taken up again, and a deleted one is not written again")
+  @Test("An abandoned game is not resumed, and a deleted one is not written again")
   func left() throws {
     let (files, workers) = (Files(), Workers())
     let keeper = GameKeeper(files.store) { workers.work.append($0) }

@@ -1,7 +1,7 @@
 import ScoreIO
 import Tintinnabuli
 
-/// The shipped score rules, as the window plays by them.
+/// The shipped score rules.
 let testRules: ScoreRules = {
   do {
     return try RuleLibrary.load().rules

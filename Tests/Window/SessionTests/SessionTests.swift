@@ -8,9 +8,9 @@ import Tintinnabuli
 
 @testable import Session
 
-/// One running game and its music, with time moved by hand.
+/// Tests of one running game and its music, with time set by hand.
 @Suite struct SessionTests {
-  @Test("A move sounds on the first frame that has not begun, and the record keeps that frame")
+  @Test("A move sounds on the first unrendered frame, which the record keeps")
   func downbeat() throws {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
@@ -21,7 +21,7 @@ import Tintinnabuli
     #expect(bench.posted.last?.contains { $0.kind == .note && $0.frame.rawValue == 123_456 } == true)
   }
 
-  @Test("While nobody looks only the low notes and the drone are posted, and the score goes on")
+  @Test("While the window is hidden only low notes and drone are posted, and the score continues")
   func withoutVoices() {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
@@ -40,7 +40,7 @@ import Tintinnabuli
     #expect(bench.posted.joined().contains { $0.kind == .note && $0.voice == .m })
   }
 
-  @Test("In silence nothing is posted that sounds, and clocks, opponents and the score go on")
+  @Test("When silent no sound is posted, and clocks, opponents and the score continue")
   func silence() throws {
     let bench = Bench()
     let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
@@ -56,7 +56,7 @@ import Tintinnabuli
     #expect(!bench.posted.joined().contains { $0.kind == .note || $0.kind == .bell || $0.kind == .drone })
   }
 
-  @Test("A board that follows a match makes what is missing and takes back what was shown too early")
+  @Test("A board that follows a match adds missing moves and takes back unconfirmed ones")
   func follow() {
     let bench = Bench()
     let session = bench.session(x: person, o: .remote(name: "Ida"))
@@ -70,8 +70,8 @@ import Tintinnabuli
     #expect(session.game.moves.map(\.index) == [1, 0, 8])
   }
 
-  /// What somebody hears of a match whose lines take so many milliseconds either way: he plays a side, or watches; at one
-  /// ply he shows a mark that the server refuses; after another his window is gone, and a new one comes back.
+  /// The sound of a match for one listener with a message delay: a player of a side or a spectator; at one ply the server refuses the
+  /// player's mark; after another the window is closed and a new one resumes.
   private func listen(
     _ side: Player?, delay: Int, refused: Int? = nil, leaves: Int? = nil, match: (squares: [Cell], times: [Int64])
   ) -> GameSession {
@@ -121,7 +121,7 @@ import Tintinnabuli
     }
   }
 
-  @Test("A match is one piece for all who play or watch it, however late its lines come, and its export is that piece")
+  @Test("A match is the same piece for all players and spectators at any delay, and its export is that piece")
   func match() throws {
     for (number, cells) in [[4, 0, 2, 6, 3, 5, 1, 7, 8], [0, 1, 4, 8, 6, 3, 2]].enumerated() {
       let times: [Int64] = [0, 2_130, 14_610, 15_500, 20_880, 42_620, 43_660, 46_780, 51_650]
@@ -142,7 +142,7 @@ import Tintinnabuli
     }
   }
 
-  @Test("The next game is on another tonic, and its record renders on it")
+  @Test("The next game has another tonic, and its record renders on it")
   func tonics() throws {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
@@ -169,7 +169,7 @@ import Tintinnabuli
     #expect(other.rulesInForce == session.rulesInForce)
   }
 
-  @Test("A game with clocks that is taken up again has the time it had left")
+  @Test("A resumed game with clocks has its remaining time")
   func resumedClocks() throws {
     let bench = Bench()
     let first = bench.session(x: person, o: person)
@@ -187,7 +187,7 @@ import Tintinnabuli
     #expect(second.clockSeconds == 60)
     #expect(second.milliseconds(left: .x) == left)
     #expect(second.record.timeControl == "60+0")
-    // What is no clock of ours is none.
+    // Other texts are not clocks.
     for text in ["-", "-5", "0+1", "86401", "9223372036854775807"] {
       var record = first.record
       record.timeControl = text
@@ -198,7 +198,7 @@ import Tintinnabuli
     }
   }
 
-  @Test("When a block begins while the bar is composed, the bar is composed again for the next one")
+  @Test("When a block starts during composition, the bar is composed again for the next one")
   func stamping() {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
@@ -214,7 +214,7 @@ import Tintinnabuli
     #expect(bench.posted.last?.first?.frame.rawValue ?? 0 >= 49_024)
   }
 
-  @Test("A late batch moves the frame in the record by as much")
+  @Test("A late batch shifts the frame in the record by the same amount")
   func lateness() throws {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
@@ -240,11 +240,11 @@ import Tintinnabuli
     let times = session.record.times
     #expect(times.count == 2)
     let gap = try #require(times[1].frame) - (times[0].frame ?? 0)
-    // Two short notes at the standard tempo, give or take the performance's timing.
+    // Two short notes at the standard tempo, with the variation of the performance.
     #expect(gap > Tick.seconds(1.6).rawValue && gap < Tick.seconds(4).rawValue, "\(gap)")
   }
 
-  @Test("An immediate answer comes as soon as it is known")
+  @Test("An immediate answer is played as soon as it is known")
   func immediateReply() throws {
     let bench = Bench()
     let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
@@ -256,7 +256,7 @@ import Tintinnabuli
     #expect(session.record.game.moves.count == 2)
   }
 
-  @Test("Undo against an opponent takes back its answer too, redo plays both again, a new move forgets them")
+  @Test("Undo takes back the opponent's answer too, redo plays both again, a new move discards them")
   func undoRedo() {
     let bench = Bench()
     let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
@@ -276,7 +276,7 @@ import Tintinnabuli
     #expect(session.undone.isEmpty)
   }
 
-  @Test("after redo nothing happens until the person moves, and then the opponent answers")
+  @Test("after redo the opponent waits for the player's move")
   func redoLeavesNoSearch() {
     let bench = Bench()
     let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
@@ -296,7 +296,7 @@ import Tintinnabuli
     #expect(session.game.moves.count == 4)
   }
 
-  @Test("The same seed meets the same opponent, whatever was undone in between")
+  @Test("The same seed gives the same opponent after any undo")
   func seededOpponent() {
     var games: [[Square]] = []
     for detour in [false, true] {
@@ -329,7 +329,7 @@ import Tintinnabuli
     #expect(session.game.moves.count == 1)
   }
 
-  @Test("A resignation ends the game, keeps its frame, and the next game may have the sides swapped")
+  @Test("A resignation ends the game and keeps its frame, and the next game may swap sides")
   func resignation() {
     let bench = Bench()
     let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
@@ -380,7 +380,7 @@ import Tintinnabuli
     let pair = bench.session(x: person, o: person)
     pair.set(variant)
     pair.open()
-    // Nobody wins in four plies.
+    // No side can win in four plies.
     for cell in session.game.cells.prefix(4) { #expect(pair.play(cell) == nil) }
     #expect(pair.play(session.game.cells[3]) == .notAllowed(session.game.cells[3]))
     for _ in 0..<4 { pair.undo() }
@@ -389,7 +389,7 @@ import Tintinnabuli
     #expect(pair.game.cells == Array(session.game.cells.prefix(1)))
   }
 
-  @Test("A resumed game keeps its frames and goes on after them")
+  @Test("A resumed game keeps its frames and continues after them")
   func resuming() throws {
     let first = Bench()
     let before = first.session(x: person, o: person)
@@ -408,7 +408,7 @@ import Tintinnabuli
     #expect(frames[1] == 22 * 48_000)
   }
 
-  @Test("A clock starts with the first move, is heard below ten seconds, and a fallen flag loses")
+  @Test("A clock starts with the first move, sounds below ten seconds, and loses the game at zero")
   func clocks() {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
@@ -429,7 +429,7 @@ import Tintinnabuli
     #expect(session.record.timeControl == "30+0")
   }
 
-  @Test("Looked at only when it asks, the score and the answers are those of one that is looked at all the time")
+  @Test("Updating only when requested gives the same score and answers as constant updates")
   func wakes() {
     func play(_ step: (GameSession) -> Double) -> (
       events: [String], moves: [Square], times: [Record.MoveTimes], looks: Int
@@ -456,7 +456,7 @@ import Tintinnabuli
     #expect(asked.looks < always.looks / 20, "\(asked.looks) looks in two minutes, \(always.looks) without asking")
   }
 
-  @Test("A clock is looked at when it shows something else, and when it falls")
+  @Test("A clock requests updates when its display changes and when it runs out")
   func clockWakes() {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
@@ -476,7 +476,7 @@ import Tintinnabuli
     #expect(looks < 160)
   }
 
-  @Test("While it rests, what time alone brings is not posted")
+  @Test("While paused, no events of passing time are posted")
   func resting() {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
@@ -488,7 +488,7 @@ import Tintinnabuli
     session.isResting = false
     bench.pass(session, seconds: 60)
     #expect(bench.posted.count > before)
-    // Nothing of the minutes missed is caught up with.
+    // Missed minutes are not made up.
     let late = bench.posted.dropFirst(before).flatMap(\.self).filter { $0.frame < .seconds(30) }
     #expect(late.isEmpty)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rooms on this network")
 struct BeaconTests {
-  @Test("a room's datagram is read back, whatever the name; anything else is none")
+  @Test("a room's datagram survives a round trip with any name; other datagrams are ignored")
   func datagram() {
     for name in ["Vera", "Ida von B.", "ぎん", "e\u{301}", "\u{308}a"] {
       let beacon = Beacon(port: 4_664, code: "ABC234", name: name)
@@ -19,7 +19,7 @@ struct BeaconTests {
     #expect(Beacon([0xFF, 0xFE]) == nil)
   }
 
-  @Test("a room that falls silent is gone, and nobody can fill the list")
+  @Test("a silent room disappears, and the list is bounded")
   func lifetime() {
     var neighbours = Neighbours()
     let room = Beacon(port: 1, code: "ABC234", name: "Ida")

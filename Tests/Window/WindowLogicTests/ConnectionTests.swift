@@ -8,7 +8,7 @@ import TicTacToe
 @testable import WindowLogic
 
 extension TableTests {
-  @Test("a connection that fails for good, or stays away, does not keep the player in a dead match")
+  @Test("a failed or long lost connection does not keep the player in its match")
   func deadMatch() {
     for status in [
       ConnectionStatus.failed(.replaced), .failed(.notAccepted), .failed(.flood),
@@ -24,19 +24,19 @@ extension TableTests {
       window.step(.network(.status(status), nil))
       let online = window.state.online(at: window.now, client: 0)
       #expect(online?.mayLeave == true && online?.isOffline == true)
-      // Nothing says that the program tries to reconnect if it does not.
+      // The window claims to reconnect only if it does.
       if case .failed = status { #expect(online?.reconnects == false) } else { #expect(online?.reconnects == true) }
       for intent in [Intent.leave, .newGame(GameSetup(x: .human, o: .level(2))), .listen, .connect(address: "b:2")] {
         var other = window
         let effects = other.want(intent)
         #expect(!effects.contains(.refuse) && other.state.match == nil, "\(intent)")
-        // The next start looks for the match again.
+        // The next start searches for the match again.
         #expect(!effects.contains(.remember(.matchServer(""))), "\(intent)")
       }
     }
   }
 
-  @Test("a match that was cut short is looked for on the board, and an address that names a room does not leave it")
+  @Test("an interrupted match is searched for on the board, also with a room's address")
   func resuming() throws {
     let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
     var window = TestWindow()
@@ -44,7 +44,7 @@ extension TableTests {
     #expect(!window.step(.network(.status(lost), nil)).contains(.show(.network)))
     #expect(window.state.resuming?.isEmpty == false)
     var late = window
-    // The match is over by now.
+    // The match has ended meanwhile.
     late.online()
     #expect(TestWindow.words(late.effects).count == 1 && late.effects.contains(.remember(.matchServer(""))))
     #expect(late.state.resuming == nil && !late.effects.contains(.show(.network)))
@@ -69,7 +69,7 @@ extension TableTests {
     }
   }
 
-  @Test("a server that goes away or comes back covers no game that was begun meanwhile with its page")
+  @Test("a lost or restored server does not cover a game started meanwhile")
   func localGame() {
     let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
     for begin in [Intent.newGame(GameSetup(x: .human, o: .human)), .play(Cell(4)), .listen, .today] {
@@ -97,7 +97,7 @@ extension TableTests {
     }
   }
 
-  @Test("a room that closes by itself is not shown any more")
+  @Test("an expired room disappears")
   func closedRoom() throws {
     for isKnown in [true, false] {
       var window = TestWindow()
@@ -115,7 +115,7 @@ extension TableTests {
     }
   }
 
-  @Test("the own room is shown again after a lost connection, if the server still has it")
+  @Test("the player's room is shown again after a reconnect, if the server still has it")
   func roomAfterLoss() {
     for isThere in [true, false] {
       var window = TestWindow()
@@ -128,7 +128,7 @@ extension TableTests {
     }
   }
 
-  @Test("a new guest is told so, and a person whose token is refused also what to do")
+  @Test("a new guest is told so, and with a refused token also what to do")
   func becameGuest() {
     for language in Language.allCases {
       var window = TestWindow()
@@ -144,7 +144,7 @@ extension TableTests {
     }
   }
 
-  @Test("the name of a registered player stays in the settings, in the place of the token that was written there")
+  @Test("a registered player's name replaces the typed token in the settings")
   func remembersName() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -154,7 +154,7 @@ extension TableTests {
     #expect(window.effects.contains(.remember(.name("Vera"))))
   }
 
-  @Test("the own room is shown again once the page has been loaded again")
+  @Test("the player's room is shown again after a reload")
   func ownRoom() throws {
     var window = TestWindow()
     try window.connect(destination: .room(code: "ABC234"))
@@ -168,7 +168,7 @@ extension TableTests {
     #expect(window.state.mode == .online(TestWindow.m))
   }
 
-  @Test("an address names the room and the match that are shown, and nothing once they are over")
+  @Test("the page's address names the room or match shown, and neither after its end")
   func places() throws {
     var window = TestWindow()
     #expect(window.state.place == "")
@@ -189,11 +189,11 @@ extension TableTests {
     #expect(watcher.state.place == "w/\(TestWindow.m.rawValue)/ABC234")
   }
 
-  @Test("a friend and whoever comes are one press away: the server is looked for, and the room or the queue entered")
+  @Test("one press finds the server and enters a room or the queue")
   func onePress() {
     for (intent, command) in [(Intent.playFriend, "create"), (.quickMatch, "seek")] {
       var window = TestWindow()
-      // Where no server is known this machine serves, and whoever comes must be looked for.
+      // Without a known server this window starts one; a seek then needs another server.
       #expect(window.want(intent).contains(.host) == (intent == .playFriend))
       window.state.preferences.server = "127.0.0.1:4664"
       let effects = window.want(intent)
@@ -205,7 +205,7 @@ extension TableTests {
     }
   }
 
-  @Test("what is served here is not looked for at the next start, where its port is another one")
+  @Test("a server of this window is not searched for at the next start, as its port changes")
   func hosting() {
     var window = TestWindow()
     guard let address = ServerAddress("127.0.0.1:43210") else { return }
@@ -219,7 +219,7 @@ extension TableTests {
     #expect(window.state.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
   }
 
-  @Test("pauses between tries grow to eight seconds, are as long as the server asks, and differ by chance")
+  @Test("pauses between tries grow to 8 s, are at least the server's, and vary at random")
   func pauses() {
     func pause(_ tries: Int, asked: Int = 0, chance: (Int) -> Int = { _ in 0 }) -> Int {
       ClientModel.pause(after: tries, asked: asked, chance: chance)
@@ -231,7 +231,7 @@ extension TableTests {
     #expect(ClientModel.pause(after: 9, from: 100, to: 600, asked: 0) { $0 - 1 } == 600)
   }
 
-  @Test("what has lost its sense by the time it is asked is not asked of the server")
+  @Test("commands that no longer make sense are not sent")
   func senseless() {
     var model = ClientModel(.init(), seed: 1)
     let m = TestWindow.m
@@ -241,7 +241,7 @@ extension TableTests {
     }
   }
 
-  @Test("a server that is none of ours is called that, in both languages")
+  @Test("a foreign server is reported as such, in both languages")
   func notOurs() {
     var window = TestWindow()
     for language in Language.allCases {
@@ -258,7 +258,7 @@ extension TableTests {
     }
   }
 
-  @Test("a friend's room has no time limit unless another is chosen, and is opened anew when game or clock change")
+  @Test("a friend's room is untimed by default, and reopened when game or clock change")
   func friendsRoom() throws {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -271,7 +271,7 @@ extension TableTests {
     window.state.preferences.game = .ultimate
     let changed = window.want(.openRoom)
     #expect(changed.first == .command(.abort(TestWindow.m)) && create(changed).map(\.rules) == [.ultimate])
-    // Chosen once more before the first answer has come.
+    // A second choice before the first answer.
     window.state.preferences.roomClock = "60+2"
     #expect(create(window.want(.openRoom)) == [MatchTerms(rules: .ultimate)])
     let (second, third) = (try #require(MatchID(rawValue: "second")), try #require(MatchID(rawValue: "third")))
@@ -284,13 +284,13 @@ extension TableTests {
     closed.want(.leave)
     #expect(closed.step(.network(.room(second, code: "DDDDDD", expiresIn: 9), nil)) == [.command(.abort(second))])
     #expect(closed.state.network.phase == .lobby)
-    // A server that refuses leaves no room on the screen that is not there.
+    // After a refusal the screen shows no room.
     window.want(.openRoom)
     window.step(.network(.refused(.busy, "later", .create(MatchTerms(), key: nil)), nil))
     #expect(window.state.network.phase == .lobby && window.state.place == "")
   }
 
-  @Test("friends have ten minutes for the first move, and only the last one is counted down")
+  @Test("friends have ten minutes for the first move, with a countdown in the last one")
   func friendsFirstMove() {
     for isRoom in [true, false] {
       var window = TestWindow()

@@ -7,14 +7,14 @@ import TicTacToe
 @testable import MatchProtocol
 @testable import WindowLogic
 
-/// A window with the client that it really has, and a test in the place of the server.
+/// A window with its real client; the test plays the server.
 private struct WiredWindow {
   var window = TestWindow()
   var model = ClientModel(.init(guest: "Vera"), seed: 1)
-  /// The messages that the client has sent since it connected.
+  /// The messages sent since the client connected.
   private(set) var sent: [ClientLine] = []
   private(set) var isClosed = false
-  /// The words for the player since they were last cleared.
+  /// The notices shown since they were last cleared.
   var words: [String] = []
 
   static let m = TestWindow.m
@@ -83,17 +83,17 @@ private struct WiredWindow {
   }
 }
 
-/// The commands of the client, and how it goes on after the server has refused one.
+/// Tests of every command of the client after the server refuses it.
 @Suite("After a refusal") struct RefusalTests {
   private struct Row {
     var intent: Intent
-    /// The `t` of the message that is refused.
+    /// The `t` of the refused message.
     var name: String
-    /// Whether it needs a match.
+    /// Whether the command needs a match.
     var isInMatch = true
-    /// Whether the client sends the message again by itself with the next heartbeat, if it may pass then.
+    /// Whether the client repeats the message with the next heartbeat, if the refusal was temporary.
     var isPostponed = false
-    /// Whether the client keeps the message for the server that follows one that stops.
+    /// Whether the client keeps the message for the next server if this one stops.
     var isKept = true
   }
 
@@ -113,7 +113,7 @@ private struct WiredWindow {
     Row(intent: .reportOpponent, name: "report"),
   ]
 
-  @Test("every refusal of every command is told, ends the waiting, and leaves nothing on the screen that is not true")
+  @Test("every refusal of every command is shown, ends the waiting, and leaves a correct screen")
   func walk() throws {
     for row in RefusalTests.rows {
       for code in ErrorCode.allCases {
@@ -130,10 +130,10 @@ private struct WiredWindow {
         let network = wired.window.state.network
         let isWaiting = code == .draining && row.isKept
         let isPostponed = code.isPassing && row.isPostponed
-        // Told, or still being tried.
+        // The refusal is shown, or the command is still being tried.
         #expect((wired.words + [network.message].compactMap(\.self)).isEmpty == (isWaiting || isPostponed), context)
         #expect(wired.model.outstanding.contains { $0.id == asked.id } == isWaiting, context)
-        // Nothing says what is not so.
+        // The screen shows no unconfirmed state.
         let talk = wired.window.state.talk
         #expect(!talk.isMuted && !talk.isBlocked && talk.lines.isEmpty, context)
         #expect(talk.unsent.isEmpty || isWaiting, context)
@@ -141,9 +141,9 @@ private struct WiredWindow {
         #expect(network.phase != .queued(bots: 0) || isWaiting, context)
         #expect(!wired.window.board.game.cells.contains(Cell(8)), context)
         if row.intent == .registerName("Vera") { #expect(network.you?.isGuest == true, context) }
-        // How it goes on: what was put off is sent again, and what a stopping server refused goes to the next one.
+        // Afterwards: a postponed command is sent again, and one refused by a stopping server goes to the next.
         if isPostponed {
-          // A stopping server ends the connection soon.
+          // A stopping server closes the connection soon.
           let before = code == .draining ? 0 : wired.sent.count
           try wired.say(.ping(1))
           #expect(wired.sent[before...].contains { $0.message.name == row.name }, context)
@@ -155,7 +155,7 @@ private struct WiredWindow {
     }
   }
 
-  @Test("after every bye the client comes back by itself, or stops with words that say what to do")
+  @Test("after every bye the client reconnects by itself, or stops with advice")
   func byes() throws {
     for code in ByeCode.allCases {
       var wired = try WiredWindow()
@@ -180,13 +180,13 @@ private struct WiredWindow {
     }
   }
 
-  @Test("a match that the server does not have any more is taken off the board, with a word about it")
+  @Test("a match unknown to the server is removed from the board with a notice")
   func lostMatch() throws {
     for code in ErrorCode.allCases where code != .draining {
       var wired = try WiredWindow()
       try wired.begin()
       #expect(wired.window.state.match == WiredWindow.m)
-      // A gap: the client asks for the state.
+      // A gap, after which the client requests the state.
       try wired.say(.event(WiredWindow.m, seq: 9, hash: "00", body: Array(#"{"k":"gone","at":1,"side":"o"}"#.utf8)))
       let asked = try #require(wired.sent.last)
       #expect(asked.message.name == "sync")
@@ -202,7 +202,7 @@ private struct WiredWindow {
     }
   }
 
-  @Test("a seek that the server ends by itself is not asked for again, and the screen shows the lobby")
+  @Test("a seek ended by the server is not repeated, and the screen shows the lobby")
   func endedSeek() throws {
     for code in [ErrorCode.midReused, .occupied] {
       var wired = try WiredWindow()
@@ -217,7 +217,7 @@ private struct WiredWindow {
     }
   }
 
-  @Test("while the client looks for an opponent, the screen says so before and after a lost connection")
+  @Test("while the client seeks, the screen says so before and after a reconnect")
   func queueAfterLoss() throws {
     var wired = try WiredWindow()
     wired.want(.quickMatch)
@@ -225,7 +225,7 @@ private struct WiredWindow {
     wired.lose()
     try wired.connect()
     #expect(wired.sent.contains { $0.message.name == "seek" } && wired.window.state.network.phase == .queued(bots: 0))
-    // To stop waiting holds as well, though the connection is lost before the answer.
+    // Cancelling holds even if the connection is lost before the answer.
     wired.want(.leave)
     wired.lose()
     try wired.connect()
@@ -237,7 +237,7 @@ private struct WiredWindow {
     #expect(wired.sent.last?.message.name == "unseek", "a busy server is asked again to end the seek")
   }
 
-  @Test("talk is muted, and a player blocked or reported, when the server has done it, also for the next opponent")
+  @Test("mute, block and report take effect when the server confirms them, also for the next opponent")
   func done() throws {
     var wired = try WiredWindow()
     try wired.begin()
@@ -259,7 +259,7 @@ private struct WiredWindow {
     try wired.say(.ok(nil, seq: nil), re: report.id)
     #expect(wired.words == [Phrase.wasReported.text(in: .english, ["Ida"])])
 
-    // A window that has just started learns both from the server.
+    // A newly started window learns both from the server.
     var fresh = try WiredWindow()
     let rows = #"[{"name":"Vera","rating":1500,"quiet":true,"blocked":["Ida"]}]"#
     let line = Array(#"{"t":"page","of":"me","rows":\#(rows)}"#.utf8)

@@ -8,10 +8,10 @@ import TicTacToe
 @testable import ClientModel
 @testable import WindowLogic
 
-/// The games on the network page and on the board of a match.
+/// Tests of the games on the network page and on the board of a match.
 @Suite struct RulesTests {
   @Test(arguments: [(Variant.classic, "60+2"), (.infinite, "60+2"), (.ultimate, "300+3")])
-  func `the game chosen last is sought, with its usual clock unless another is set`(
+  func `a seek is for the last chosen game, with its usual clock unless another is set`(
     rules: Variant, usual: String
   ) throws {
     var window = TestWindow()
@@ -27,7 +27,7 @@ import TicTacToe
     #expect(window.want(.openRoom).contains(.command(.create(terms))))
   }
 
-  @Test func `the side of a room is chosen, of a match with whoever comes it is not`() throws {
+  @Test func `the side is chosen for a room, but not for a seek`() throws {
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
@@ -38,7 +38,7 @@ import TicTacToe
     #expect(window.want(.openRoom).contains(.command(.create(MatchTerms(clock: nil, opener: .o)))))
   }
 
-  @Test func `away from the network page the game on the board is sought`() throws {
+  @Test func `outside the network page a seek is for the game on the board`() throws {
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
@@ -50,7 +50,7 @@ import TicTacToe
   }
 
   @Test(arguments: [Variant.infinite, .ultimate], [Player.x, nil])
-  func `a match of the game comes to the board, running or watched`(rules: Variant, you: Player?) throws {
+  func `a match of any game is shown on the board, played or watched`(rules: Variant, you: Player?) throws {
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
@@ -75,7 +75,7 @@ import TicTacToe
     #expect(window.state.view?.state.moves == [cell])
   }
 
-  @Test func `the lobby asks for the rating in each game, and again after a match`() throws {
+  @Test func `the rating in each game is requested on login and after a match`() throws {
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
@@ -98,7 +98,7 @@ import TicTacToe
     #expect(asks())
   }
 
-  @Test func `the list of matches names the game where it is not the classic one`() throws {
+  @Test func `the list of matches names every game except classic`() throws {
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()

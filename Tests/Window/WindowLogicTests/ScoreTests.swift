@@ -5,7 +5,7 @@ import TicTacToe
 @testable import WindowLogic
 
 extension TableTests {
-  @Test("the score runs over rematches, changes sides with the players, and ends with another opponent")
+  @Test("the score continues over rematches, swaps sides with the players, and ends with another opponent")
   func score() {
     var window = TestWindow()
     window.want(.newGame(GameSetup(x: .human, o: .human)))
@@ -16,7 +16,7 @@ extension TableTests {
     window.want(.rematch)
     window.step(.tick)
     #expect(window.state.score == .init(x: 1, o: 0))
-    // The same two moves again are another game.
+    // The same two moves make another game.
     window.want(.rematch)
     window.want(.resign)
     window.step(.tick)
@@ -29,7 +29,7 @@ extension TableTests {
     #expect(window.state.score == .init())
   }
 
-  @Test("an end that is taken back does not count, and counts once when it comes again")
+  @Test("an undone end does not count, and counts once when repeated")
   func scoreOfUndone() {
     var window = TestWindow()
     window.want(.newGame(GameSetup(x: .human, o: .human)))
@@ -45,7 +45,7 @@ extension TableTests {
     #expect(window.state.score == .init(x: 1, o: 0))
   }
 
-  @Test("the games that are only listened to have no score")
+  @Test("games listened to have no score")
   func scoreOfListening() {
     var window = TestWindow()
     window.want(.newGame(GameSetup(x: .human, o: .human)))

@@ -7,18 +7,18 @@ import TicTacToe
 @testable import ClientModel
 @testable import WindowLogic
 
-/// A table, the board it plays on, and the server's lines it is told: everything but a window.
+/// The state of a window with its board and the server's messages, without a real window.
 struct TestWindow {
   var state = WindowState(GameSetup(x: .human, o: .level(3)))
   var board = WindowState.Board()
   var now = 100.0
-  /// Every effect so far.
+  /// All effects so far.
   var effects: [Effect] = []
-  /// What the client knows, fed by events that a server would log.
+  /// The client's views, from events as a server would log them.
   var views: [MatchID: MatchView] = [:]
   static let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
 
-  /// Steps the table, and lets the effects change the board as the session would.
+  /// Steps the state and applies its effects to the board as the session would.
   @discardableResult
   mutating func step(_ event: WindowState.Event) -> [Effect] {
     let effects = state.step(event, board, at: now)
@@ -72,7 +72,7 @@ struct TestWindow {
         nil))
   }
 
-  /// Logs an event of the match and tells the state.
+  /// Logs an event of the match and delivers it.
   @discardableResult
   mutating func log(_ kind: MatchEvent.Kind, _ side: Player? = nil, you: Player? = .x) -> [Effect] {
     let m = TestWindow.m
@@ -98,7 +98,7 @@ struct TestWindow {
     log(.move(ply: ply, cell: CellName(Cell(cell), in: .classic), spent: 100), ply % 2 == 0 ? .x : .o)
   }
 
-  /// The words for the player among effects.
+  /// The notices among the effects.
   static func words(_ effects: [Effect]) -> [String] {
     effects.compactMap { if case .notice(let text) = $0 { text } else { nil } }
   }

@@ -7,7 +7,7 @@ import TicTacToe
 @testable import WindowLogic
 
 extension TableTests {
-  @Test("those who are let watch come by the match's link, with the code of its room, and go on to the next game")
+  @Test("invited spectators join by the match's link, with its room's code, and follow into the next game")
   func watchers() throws {
     let m = TestWindow.m
     var window = TestWindow()
@@ -17,7 +17,7 @@ extension TableTests {
     window.step(.network(.room(m, code: "ABC234", expiresIn: 9), nil))
     window.start()
     #expect(window.want(.shareMatch) == [.share("w/\(m)/ABC234")])
-    // A match of the queue is for everybody.
+    // A match from the queue is public.
     var other = TestWindow()
     other.want(.connect(address: "127.0.0.1:4664"))
     other.online()
@@ -36,7 +36,7 @@ extension TableTests {
       watcher.log(.rematch(next: next), .o, you: nil).contains(.command(.watch(next, code: "ABC234"))))
   }
 
-  @Test("a match that the player has stopped watching does not come back to the board, whatever is still on its way")
+  @Test("a match no longer watched does not return to the board with late messages")
   func unwatched() throws {
     let m = TestWindow.m
     var watcher = TestWindow()
@@ -45,7 +45,7 @@ extension TableTests {
     watcher.want(.watch(id: m.rawValue))
     watcher.start(you: nil)
     #expect(watcher.state.mode == .watching(m))
-    // Left before its first state has come.
+    // Left before its first state arrived.
     var early = TestWindow()
     early.want(.connect(address: "127.0.0.1:4664"))
     early.online()

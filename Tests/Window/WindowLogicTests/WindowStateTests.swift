@@ -10,7 +10,7 @@ import TicTacToe
 
 @Suite("The table: every intent in every state")
 struct TableTests {
-  /// Every kind of intent, with values that can be meant and some that cannot.
+  /// Every kind of intent, with valid and invalid values.
   static let intents: [Intent] = [
     .show(.settings), .back, .play(Cell(4)), .play(Cell(0)), .preview(Cell(1)), .preview(nil),
     .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
@@ -30,7 +30,7 @@ struct TableTests {
     .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit, .leavePage,
   ]
 
-  /// The states a window can be in, each reached as it is reached.
+  /// The states of a window, each reached through events.
   static var states: [(name: String, window: TestWindow)] {
     func window(_ build: (inout TestWindow) -> Void) -> TestWindow {
       var window = TestWindow()
@@ -146,7 +146,7 @@ struct TableTests {
     ]
   }
 
-  @Test("every intent in every state has an effect, and a refusal has words")
+  @Test("every intent in every state has an effect, and a refusal has a message")
   func walk() {
     for (name, window) in TableTests.states {
       for intent in TableTests.intents {
@@ -161,7 +161,7 @@ struct TableTests {
     }
   }
 
-  @Test("two intents after each other, and time, leave nothing that traps and no state without a way to a new game")
+  @Test("after any two intents and time, the window has not crashed and a new game can be started")
   func pairs() {
     for (name, window) in TableTests.states {
       for first in TableTests.intents {
@@ -172,7 +172,7 @@ struct TableTests {
           var end = after
           #expect(!end.want(second).isEmpty, "\(second) does nothing after \(first) in \(name)")
         }
-        // The way out: a new game; where somebody waits for us, after giving up.
+        // A new game can be started; in a match after resigning.
         after.want(.newGame(GameSetup(x: .human, o: .level(1))))
         if after.state.isBound {
           let given = after.want(.abortMatch) + after.want(.resign) + after.want(.resign)
@@ -199,7 +199,7 @@ struct TableTests {
     }
   }
 
-  @Test("another game is begun where it is chosen, and its rules are shown the first time only")
+  @Test("choosing another game starts it, and shows its rules the first time only")
   func variants() {
     var window = TestWindow()
     for variant in [Variant.infinite, .ultimate, .infinite] {
@@ -212,14 +212,14 @@ struct TableTests {
     }
   }
 
-  @Test("a cell of Ultimate is refused by what stands in the way: a mark, or the board to play in")
+  @Test("a cell of Ultimate is refused with the reason: a mark, or the board to play in")
   func ultimateRefusals() throws {
     var window = TestWindow()
     window.want(.newGame(GameSetup(x: .human, o: .human, variant: .ultimate)))
     let names = ["e5", "d6", "a9"]
     for name in names { window.want(.play(try #require(Variant.ultimate.cell(named: name)))) }
     #expect(window.board.game.cells.map { Variant.ultimate.name(of: $0) } == names)
-    // The last mark, at the top left of its board, sends to the board at the top left.
+    // The last mark, at the top left of its board, selects the top left board.
     let taken = window.want(.play(try #require(Variant.ultimate.cell(named: "a9"))))
     #expect(taken == [.refuse, .notice(Phrase.cellTaken.text(in: .english))])
     let elsewhere = window.want(.play(try #require(Variant.ultimate.cell(named: "i1"))))
@@ -227,7 +227,7 @@ struct TableTests {
     #expect(window.want(.judge) == [.judge])
   }
 
-  @Test("a position of another game is played on as that game")
+  @Test("a position of another game is continued as that game")
   func playingOn() throws {
     var window = TestWindow()
     let state = try VariantState(.infinite, notation: "b2c1c3/a3b3a1 x 6")
@@ -238,7 +238,7 @@ struct TableTests {
     #expect(window.board.game.startState == VariantState(startOf: .infinite))
   }
 
-  @Test("a game played on is kept so that it can be read, though its position stood before the start of it")
+  @Test("a game continued from a position is saved readably")
   func repetitionPlayedOn() throws {
     var window = TestWindow()
     var state = VariantState(startOf: .infinite)
@@ -251,7 +251,7 @@ struct TableTests {
     #expect(try Record.all(in: text, variants: [.infinite]).map(\.game) == [window.board.game])
   }
 
-  @Test("after a match that followed today's board an ordinary game begins, without the match's score")
+  @Test("after a match that followed today's board an ordinary game starts, without the match's score")
   func matchAfterToday() throws {
     var window = TestWindow()
     window.state.preferences.date = "2026-11-25"
@@ -267,7 +267,7 @@ struct TableTests {
     #expect(window.state.score == .init())
   }
 
-  @Test("today's board is begun by its day, solved by the right moves alone, and tried again where it was not")
+  @Test("today's board is selected by the day, solved only by the right moves, and repeated otherwise")
   func today() throws {
     var window = TestWindow()
     window.state.preferences.date = "2026-11-25"
@@ -304,7 +304,7 @@ struct TableTests {
     #expect(window.state.today == nil)
   }
 
-  @Test("who listens can stop, and has the own game again")
+  @Test("stopping to listen restores the player's game")
   func stopping() {
     var window = TestWindow()
     #expect(window.want(.stopListening).contains(.refuse))
@@ -313,7 +313,7 @@ struct TableTests {
     #expect(window.state.mode == .local && window.state.setup.x == .human)
   }
 
-  @Test("the browser's Back leaves a running match at the second asking only, and anything else at once")
+  @Test("the browser's Back leaves a running match only after a confirmation, and other pages at once")
   func leaving() {
     var window = TestWindow()
     #expect(window.want(.leavePage) == [.quit])
@@ -324,7 +324,7 @@ struct TableTests {
     #expect(window.want(.leavePage) == [.notice(nil), .quit], "the question goes with its answer")
   }
 
-  @Test("what is said shows once the server has taken it; what it refuses does not")
+  @Test("chat is shown once the server accepts it")
   func talk() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -344,7 +344,7 @@ struct TableTests {
     #expect(window.state.talk.unread == 0)
   }
 
-  @Test("a click while an opponent's answer waits for the music is refused with that reason")
+  @Test("a click while an opponent's answer waits for the music is refused with the reason")
   func early() {
     var window = TestWindow()
     window.want(.play(Cell(4)))
@@ -358,7 +358,7 @@ struct TableTests {
     }
   }
 
-  @Test("to listen is no choice of whom to play, and nothing to resign; a game is deleted on the second word")
+  @Test("listening changes no opponent and has no resignation; deleting a game needs a confirmation")
   func listening() {
     var window = TestWindow()
     let effects = window.want(.listen)
@@ -371,7 +371,7 @@ struct TableTests {
     #expect(window.want(delete) == [.notice(nil), .file(delete)])
   }
 
-  @Test("every match is resigned on the second word")
+  @Test("resigning a match needs a confirmation")
   func resigning() {
     for rated in [true, false] {
       var window = TestWindow()
@@ -385,7 +385,7 @@ struct TableTests {
     }
   }
 
-  @Test("a match that nobody begins counts down and says why it ended; a rematch is offered for its time only")
+  @Test("a match without moves counts down and shows why it ended; a rematch is offered for its time only")
   func clocksOfTheServer() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -402,17 +402,17 @@ struct TableTests {
     #expect(window.want(.rematch) == [.command(.rematch(TestWindow.m))])
     window.now += 29
     window.log(.rematch(next: nil), .o)
-    // Who is asked has as long as who asks.
+    // The opponent has the full time to answer.
     window.now += 29
     #expect(window.state.online(at: window.now, client: 0)?.rematch == .theirs)
     window.now += 2
     let late = window.state.online(at: window.now, client: 0)
-    // Nothing is told to be wanted that cannot be had.
+    // A rematch that is no longer possible is not offered.
     #expect(late?.mayRematch == false && late?.rematch == .nobody)
     #expect(window.want(.rematch).contains(.refuse))
   }
 
-  @Test("a player who comes back late is offered a rematch only for the seconds that surely remain")
+  @Test("after a late return a rematch is offered only for the time certain to remain")
   func lateRematch() throws {
     for (away, reason, left) in [
       (5.0, ConnectionProblem.lost, 25), (29.5, .lost, 1), (31, .lost, nil), (4, .silent, 1), (6, .silent, nil),
@@ -434,7 +434,7 @@ struct TableTests {
     }
   }
 
-  @Test("a mark shown at once is not made twice, and is taken back where the server refuses it")
+  @Test("a mark shown at once is not made twice, and is taken back if the server refuses it")
   func pending() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -442,7 +442,7 @@ struct TableTests {
     window.start()
     #expect(window.want(.play(Cell(4))) == [.play(Cell(4)), .command(.move(TestWindow.m, Cell(4)))])
     #expect(window.want(.play(Cell(3))).contains(.refuse))
-    // Something else is told before the answer comes.
+    // Another event comes before the answer.
     let effects = window.log(.gone, .o)
     #expect(!effects.contains { if case .follow = $0 { true } else { false } })
     let view = window.views[TestWindow.m]
@@ -452,7 +452,7 @@ struct TableTests {
     #expect(window.board.game.moves.map(\.index) == [0])
   }
 
-  @Test("what the lobby said of a code is gone once something else is wanted, or a match has come")
+  @Test("the lobby's message about a code disappears with the next command or match")
   func staleMessage() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
