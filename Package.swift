@@ -1,17 +1,17 @@
 // swift-tools-version: 6.2
-// The architecture as code. A layer is a folder; a target may import what is listed under it and nothing else.
-// `scripts/check` compares every import with this list.
+// The architecture as code. Each layer is a folder; a target may import only the targets listed for it. `scripts/check` compares every
+// import with this list.
 import Foundation
 import PackageDescription
 
 let environment = ProcessInfo.processInfo.environment
-/// `HEADLESS=1` draws no pictures of the score, so that the arena and the music build without Cairo's headers.
+/// `HEADLESS=1` leaves out pictures of the score, so that arena and music build without Cairo's headers.
 let headless = environment["HEADLESS"] == "1"
-/// `WEB=1` is the package of the page (`scripts/web`): the shared targets and `web/Sources`, for Embedded Swift.
+/// `WEB=1` selects the page's package (`scripts/web`): the shared targets and `web/Sources`, for Embedded Swift.
 let web = environment["WEB"] == "1"
-/// `DRAFT=1` leaves the optimiser to targets without which tests take minutes: `./test NAME` sets it.
+/// `DRAFT=1` optimises only the targets without which tests would take minutes; set by `./test NAME`.
 let draft = environment["DRAFT"] == "1"
-/// `BENCH=1` adds the targets of `Benchmarks/`, which only measure.
+/// `BENCH=1` adds the benchmarks in `Benchmarks/`.
 let bench = environment["BENCH"] == "1"
 
 let cairo: [Target.Dependency] = headless ? [] : ["CCairo", "CPango"]
@@ -21,13 +21,13 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
 var targets: [Target] = []
-/// Targets, each in a folder of its own name under `folder`.
+/// Adds targets, each in the folder of its name below `folder`.
 func layer(_ folder: String, _ targets: [Target]) -> [Target] {
   for target in targets { target.path = target.path ?? "\(folder)/\(target.name)" }
   return targets
 }
 
-// Core: the rules, how a game is kept, and who plays.
+// Core: the rules, records of games, and the computer players.
 targets += layer(
   "Sources/Core",
   [
@@ -38,7 +38,7 @@ targets += layer(
     .target(name: "Opponents", dependencies: ["Base", "TicTacToe", "Oracle"]),
   ])
 
-// Music: facts to notes to samples, and the files of both.
+// Music: from facts to notes to samples, and the files of both.
 targets += layer(
   "Sources/Music",
   [
@@ -59,7 +59,7 @@ targets += layer(
       ] + cairo),
   ])
 
-// Network: the wire and its client.
+// Network: the protocol and its client.
 targets += layer(
   "Sources/Network",
   [
@@ -135,7 +135,7 @@ targets += layer(
       ] + (headless ? [] : ["CCairo", "Film", "Play"])),
   ])
 
-// System: what the operating system has, as modules.
+// System: libraries of the operating system as modules.
 targets += layer(
   "Sources/System",
   [
@@ -178,7 +178,7 @@ targets += layer(
     .systemLibrary(name: "CSQLite"),
   ])
 
-// The page: `WEB=1` below has the rest of it. The probe asks a page's module and this system the same questions.
+// The page; `WEB=1` below adds the rest. The probe compares results of the page's module with this system's.
 targets += layer(
   "web/Sources",
   [
@@ -192,7 +192,7 @@ targets += layer(
   ])
 
 // Tests, by layer.
-/// Which tests a run is for, and which it cannot run here.
+/// Selects the tests of a run and skips those that cannot run here.
 targets += layer("Tests", [.target(name: "TestSupport", dependencies: ["Processes"])])
 targets += layer(
   "Tests/Core",
@@ -280,7 +280,7 @@ targets += layer(
 targets += layer(
   "Tests/Apps",
   [
-    // Runs the executables as programs; depends on them only in time.
+    // Runs the executables as processes; the dependency only makes sure that they are built first.
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
@@ -290,7 +290,7 @@ targets += layer(
 targets += layer(
   "server",
   [
-    /// What the tests of stores, lobby and server share.
+    /// Shared by the tests of stores, lobby and server.
     .target(
       name: "ServerTestSupport",
       dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "PostgresStore", "TestSupport"],
@@ -352,8 +352,8 @@ if bench {
     ])
 }
 
-/// What counts, searches, composes, draws or sounds. Without the optimiser it is up to 150 times slower and allocates on the audio
-/// thread, so that it has it in debug builds too. The rest is compiled there in a third of the time.
+/// The targets that count, search, compose, draw or render. Without the optimiser they are up to 150 times slower and allocate on the
+/// audio thread, so they are optimised in debug builds too. The other targets then compile in a third of the time.
 var computing = ["Base", "TicTacToe", "Oracle", "ScoreModel", "Tintinnabuli", "Synth", "SampledPiano"]
 if !draft {
   computing += [
@@ -365,7 +365,7 @@ for target in targets where computing.contains(target.name) {
   target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 }
 
-/// Functions of one target are inlined into another where they ship, as if they were written there.
+/// Inlines functions of one target into another in release builds.
 var acrossModules: SwiftSetting { .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)) }
 
 for target in targets where target.type == .test { target.dependencies.append("TestSupport") }
@@ -373,14 +373,14 @@ for target in targets where [.regular, .executable].contains(target.type) && tar
   target.swiftSettings = (target.swiftSettings ?? []) + [acrossModules]
 }
 
-// Warnings are errors with the compiler that we know; another one's are told and no more.
+// Warnings are errors with the known compiler versions, and only printed with others.
 #if compiler(<6.4)
   for target in targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 #endif
 
-// In the browser: the shared targets without what they know of this system, twins of the rest, and the page's modules.
+// In the browser: the shared targets without their system-specific parts, replacements for those, and the page's modules.
 if web {
   let shared = [
     "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
@@ -414,12 +414,12 @@ if web {
     target.swiftSettings = [
       .enableExperimentalFeature("Embedded"), .enableExperimentalFeature("Extern"), .treatAllWarnings(as: .error),
     ]
-    // Partials are added four at once, as browsers can since 2021 (Safari 2023). What is not the sound is small rather than fast.
+    // SIMD adds partials four at once (in browsers since 2021, Safari 2023). Targets other than the sound are optimised for size.
     let size = ["Synth", "alina-sound"].contains(target.name) ? [] : ["-Osize"]
-    // That pass makes constants of lists that are written in a function. Over several modules some of them come out empty.
+    // Disables a compiler pass that turns list literals into constants: across several modules some of these come out empty.
     let mended = ["-Xllvm", "-sil-disable-pass=object-outliner"]
     target.swiftSettings?.append(.unsafeFlags(["-Xcc", "-msimd128"] + mended + size))
-    // Whoever imports a module compiles what it uses of it: a copy of all in an object of its own would only be left out by the linker.
+    // Importing modules compile the code they use, so a module's own object file would only be dropped by the linker.
     if target.type == .regular {
       target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", "-emit-empty-object-file"]))
     }
@@ -428,7 +428,7 @@ if web {
   packages = [:]
 }
 
-/// `ONLY="alina alina-server"` keeps these targets and what they stand on: nothing else is fetched, resolved or built.
+/// `ONLY="alina alina-server"` keeps these targets and their dependencies: no others are fetched, resolved or built.
 if let only = environment["ONLY"], !only.isEmpty {
   var kept: Set<String> = []
   func keep(_ name: String) {
@@ -446,7 +446,7 @@ if let only = environment["ONLY"], !only.isEmpty {
   packages = packages.filter { kept.contains($0.key) }
 }
 
-/// What other packages may import.
+/// The libraries for other packages.
 let libraries = ["ScoreModel", "Tintinnabuli", "Synth"].filter { name in targets.contains { $0.name == name } }
 
 let package = Package(

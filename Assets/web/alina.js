@@ -1,4 +1,4 @@
-// Starts the program of the page and stands between it and the browser: what it imports, and what happens to the page.
+// Starts the page's program and connects it with the browser: its imports, and the page's events.
 import { Controls, preferences } from './controls.js';
 import { makeDrawing } from './drawing.js';
 import * as files from './files.js';
@@ -16,7 +16,7 @@ const memory = () => alina.memory;
 const bytesAt = (pointer, count) => new Uint8Array(memory().buffer, pointer, count);
 const textAt = (pointer, count) => decoder.decode(bytesAt(pointer, count).slice());
 
-/** Calls an export that takes a text, and returns what that does. */
+/** Calls an export with a text in the buffer, and returns its result. */
 function withText(text, call) {
   const bytes = typeof text === 'string' ? encoder.encode(text) : text;
   const pointer = alina.buffer(bytes.length);
@@ -24,13 +24,13 @@ function withText(text, call) {
   return call();
 }
 
-// ---- The end: after a trap the program's memory cannot be trusted, so it is never called again.
+// ---- Crashes: after a trap the program's memory may be corrupt, so it is never called again.
 
 let [hasStarted, hasTrapped] = [false, false];
-/** What is said then, and on the button: the program replaces it by the player's language. */
+/** The message and the button's label after a trap; the program replaces them by the player's language. */
 let lastWords = ['Alina has stopped because of an error. Reload the page: your games are kept.', 'Reload'];
 
-/** The exports of the program; once one of them has thrown, all of them do nothing and return 0. */
+/** The exports of the program, wrapped so that after an exception all of them return 0 without effect. */
 function guarded(exports) {
   const guard = call => (...words) => {
     if (hasTrapped) return 0;
@@ -44,11 +44,11 @@ function guarded(exports) {
   return Object.fromEntries(Object.entries(exports).map(([name, it]) => [name, typeof it === 'function' ? guard(it) : it]));
 }
 
-/** Shows what has happened, and ends what would go on without the program. */
+/** Shows the message, and stops sound and connection. */
 function trapped(error) {
   hasTrapped = true;
   reportError(error);
-  // A game that cannot be taken up would trap at each start; it stays among the saved games.
+  // A game whose resuming traps would do so at each start; it stays among the saved games.
   if (!hasStarted) for (const path of ['data/games/unfinished', ...locks.taken().map(path => `${path}.unfinished`)]) files.remove(path);
   clearTimeout(timer);
   cancelAnimationFrame(frame);
@@ -69,10 +69,10 @@ function trapped(error) {
   button.focus();
 }
 
-// ---- Turns: the program runs when something happens or a time has come, and never else.
+// ---- Turns: the program runs only on events and at the times it has set.
 
 let [timer, frame, isAsked] = [0, 0, false];
-/** A clock that goes on in a hidden page, whose own timers browsers slow down. */
+/** A timer in a worker, as browsers slow down the timers of hidden pages. */
 let ticker = null;
 
 function turnAfter(milliseconds) {
@@ -92,19 +92,19 @@ function turn(draws) {
   clearTimeout(timer);
   const wait = alina.turn(draws);
   if (hasTrapped) return;
-  if (draws || document.hidden) setTimeout(alina.controls);  // after the frame, which they would make late
+  if (draws || document.hidden) setTimeout(alina.controls);  // after the frame, so as not to delay it
   if (wait >= 0) turnAfter(Math.min(wait * 1000, 2 ** 30));
   else if (!frame) frame = requestAnimationFrame(() => { frame = 0; turn(1); });
 }
 
-/** Has the program run as soon as what happens now has been told. */
+/** Runs the program after the current event has been handled. */
 function wake() {
   if (isAsked) return;
   isAsked = true;
   queueMicrotask(() => turn(0));
 }
 
-// ---- What comes with the page: themes, score rules.
+// ---- Files of the page: themes, score rules.
 
 const beside = name => new URL(name, import.meta.url);
 const assets = new Map();
@@ -113,7 +113,7 @@ const fetchAssets = names => Promise.all(names.map(async name => {
   if (answer.ok) assets.set(`page/${name}`, new Uint8Array(await answer.arrayBuffer()));
 }));
 
-// ---- The browser for the program.
+// ---- The browser's functions for the program.
 
 const controls = new Controls({
   activate: id => { sound.start(); alina.activate(id, 0); wake(); },
@@ -130,13 +130,13 @@ const sound = new Sound({
 const say = kind => words => withText(words, () => { alina.text(kind); wake(); });
 const socket = new Socket({ opened: () => say(6)(''), line: say(5), closed: say(7) });
 let clipboard = null;
-/** Whether the browser has just handed over the clipboard, so that it need not be asked for it. */
+/** Whether a paste event has just provided the clipboard, so that it need not be requested. */
 let isPasting = false;
 let awake = null;
 let keepsAwake = 0;
 let taken = new Uint8Array();
 
-/** Keeps the screen on while that is wanted; the browser lets it go whenever the page is hidden. */
+/** Keeps the screen on while requested; the browser releases the lock whenever the page is hidden. */
 async function keepAwake() {
   const isKept = () => awake && !awake.released;
   if (!keepsAwake) {
@@ -144,15 +144,15 @@ async function keepAwake() {
     awake = null;
   } else if (!document.hidden && !isKept()) {
     const lock = await navigator.wakeLock?.request('screen').catch(() => null);
-    // Meanwhile it may be wanted no more, or there.
+    // Meanwhile the request may have ended, or another lock may be held.
     if (keepsAwake && !isKept()) awake = lock; else lock?.release();
   }
 }
 
-/** The local time as names of files have it. */
+/** The local time in the format of file names. */
 const stamp = () => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '');
 
-/** What the program can ask for, in the order of `Asked`; null where there is nothing. */
+/** The texts that the program can request, in the order of `Asked`; null if there is none. */
 const asked = [
   path => assets.get(path) ?? files.read(path),
   folder => files.list(folder).join('\n'),
@@ -165,13 +165,13 @@ const asked = [
   path => files.address(path),
 ];
 
-/** Answers a request of the program, which begins with its number, by the text that a promise gives. */
+/** Answers a request, whose text begins with its number, with the text of a promise. */
 const answering = call => words => {
   const [number] = words.split('\t', 1);
   call(words.slice(number.length + 1)).then(answer => withText(answer, () => { alina.answer(Number(number)); wake(); }));
 };
 
-/** Fills the screen or no longer does, and tells the program what came of it: a browser may refuse. */
+/** Enters or leaves full screen, and tells the program the result, as a browser may refuse. */
 async function fillScreen(on) {
   if (Boolean(on) === Boolean(document.fullscreenElement)) return;
   await (on ? document.documentElement.requestFullscreen?.() : document.exitFullscreen())?.catch(() => {});
@@ -179,7 +179,7 @@ async function fillScreen(on) {
 }
 const tellFullScreen = () => { alina.state(3, Number(Boolean(document.fullscreenElement))); wake(); };
 
-/** What the program can tell, in the order of `Told`. */
+/** The handlers of the program's messages, in the order of `Told`. */
 const told = [
   answering(text => files.copy(clipboard = text)),
   on => { fillScreen(on); },
@@ -216,7 +216,7 @@ const told = [
 
 let filming = null;
 
-/** Makes a film of the events of a piece; the program draws its pictures, and hears of it by lines. */
+/** Makes a film of a piece's events; the program draws the pictures and receives the progress as lines. */
 async function film(events, file, width, height, ...order) {
   filming = new AbortController();
   const { signal } = filming, tell = say(8);
@@ -235,7 +235,7 @@ async function film(events, file, width, height, ...order) {
   }
 }
 
-/** Gives away a picture with words; the program draws it before it gives way. */
+/** Shares a picture with a text; the program draws the picture first. */
 function card(file, text) {
   const canvas = Object.assign(document.createElement('canvas'), { width: 1080, height: 1080 });
   const filmed = drawing.film(canvas);
@@ -245,13 +245,13 @@ function card(file, text) {
   });
 }
 
-/** The browser's Back goes back within the program. */
+/** Makes the browser's Back go back within the program. */
 const steps = new Steps(count => { alina.back(count); wake(); });
 
-/** The service worker, without which Android's Chrome shows no notification. */
+/** The service worker, which Chrome on Android needs for notifications. */
 const worker = () => navigator.serviceWorker?.getRegistration().catch(() => undefined);
 
-/** Tells of a move that waits, where the person allowed it. */
+/** Shows a notification that it is the player's turn, if the player has allowed it. */
 async function notify() {
   if (!document.hidden || globalThis.Notification?.permission !== 'granted') return;
   const keeper = await worker();
@@ -260,12 +260,12 @@ async function notify() {
   else new Notification(...words).onclick = () => window.focus();
 }
 
-/** Takes away what a notification told of, as soon as the page is seen. */
+/** Removes notifications when the page becomes visible. */
 async function closeNotices() {
   for (const notice of await (await worker())?.getNotifications({ tag: 'alina' }) ?? []) notice.close();
 }
 
-/** Asks once whether it may, when a match begins; browsers want a touch for that. */
+/** Requests the permission for notifications once, when a match begins; browsers require a touch for it. */
 function expectNotices() {
   if (globalThis.Notification?.permission !== 'default' || files.read('config/asked-to-notify')) return;
   addEventListener('pointerup', () => {
@@ -317,9 +317,9 @@ const imports = {
   soundRules: (pointer, count) => sound.rules(textAt(pointer, count)),
 };
 
-// ---- What happens to the page.
+// ---- Events of the page.
 
-/** Keys that the program does not use, and that lead out of the page. */
+/** Keys of the browser that the program does not use. */
 const KEYS_OF_BROWSER = new Set(['F4', 'F6', 'F7', 'F8', 'F9', 'F10']);
 
 function listen() {
@@ -330,13 +330,13 @@ function listen() {
   };
   const point = kind => event => {
     if (!event.isPrimary || event.button > 0) return;
-    // A browser lets sound begin at the press of a button, and where a finger lifts.
+    // Browsers allow sound to start when a mouse button is pressed or a finger is lifted.
     if (kind === (event.pointerType === 'mouse' ? 1 : 2)) sound.start();
     if (kind === 1) {
-      // What is being composed is written before the focus moves.
+      // Ends a composition before the focus moves.
       if (isComposing) { field.blur(); field.focus({ preventScroll: true }); }
       canvas.setPointerCapture(event.pointerId);
-      // The element behind keeps the keyboard.
+      // The element behind the picture keeps the keyboard focus.
       event.preventDefault();
     }
     alina.pointer(kind, ...place(event));
@@ -346,7 +346,7 @@ function listen() {
   ['move', 'down', 'up', 'cancel', 'leave'].forEach((what, kind) => canvas.addEventListener(`pointer${what}`, point(kind)));
   canvas.addEventListener('contextmenu', event => event.preventDefault());
   canvas.addEventListener('wheel', event => {
-    // The browser's own zoom, by the wheel or by two fingers.
+    // The browser's zoom by wheel or pinch.
     if (event.ctrlKey) return;
     event.preventDefault();
     alina.pointer(5, 0, -event.deltaY / (event.deltaMode === 1 ? 1 : 40), 0);
@@ -355,25 +355,25 @@ function listen() {
 
   addEventListener('keydown', event => {
     sound.start();
-    // What composes a letter is the field's; so is what the browser does with its own keys.
+    // Keys of a composition go to the field, and those with the meta key to the browser.
     if (event.isComposing || event.key === 'Process' || event.metaKey || hasTrapped) return;
     const isControl = event.ctrlKey && !event.altKey;
     const isTyped = document.activeElement === field && event.key.length === 1 && !isControl;
-    // Among the elements behind the picture the browser goes its own way, and so out of the page.
+    // On the elements behind the picture the browser moves the focus itself, so that it can leave the page.
     if (event.key === 'Tab' && document.activeElement !== field) return;
-    // Back, Home, the menu of the page; and what the browser pastes comes as an event of its own.
+    // Back, Home and the browser's menus; pasting arrives as a separate event.
     if (!isTyped && (event.altKey || KEYS_OF_BROWSER.has(event.key))) return;
     if (isControl && !(event.shiftKey ? 'z' : 'acxysoz').includes(event.key.toLowerCase())) return;
     const isKnown = press(event);
     if (isKnown && !isTyped && event.key !== 'F12' && event.key !== 'F5') event.preventDefault();
   });
-  /** Whether the program has such a key. */
+  /** Passes a key to the program; returns whether it is used there. */
   function press({ key, ctrlKey, shiftKey = false, altKey = false, repeat = false }) {
     const isKnown = withText(key, () => alina.key(Number(shiftKey) + 2 * Number(ctrlKey) + 4 * Number(altKey), Number(repeat)));
     wake();
     return isKnown;
   }
-  // Without a question, unlike the clipboard read by a script; the only way by which a pasted text gets into a field.
+  // Needs no permission, unlike reading the clipboard; the only way to paste into a field.
   addEventListener('paste', event => {
     event.preventDefault();
     [clipboard, isPasting] = [event.clipboardData.getData('text/plain'), true];
@@ -414,24 +414,24 @@ function watchScale() {
 
 function resize() {
   const box = canvas.getBoundingClientRect();
-  // A page without a place, as in a hidden frame, keeps its picture.
+  // A page of size 0, as in a hidden frame, keeps its picture.
   if (!box.width || !box.height) return;
   const [width, height] = [Math.max(1, Math.round(box.width * scale())), Math.max(1, Math.round(box.height * scale()))];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   alina.resize(width, height, scale());
-  // At once: an emptied canvas would be seen.
+  // Drawn at once, as resizing clears the canvas.
   turn(1);
 }
 
-/** Does what the address asks for. */
+/** Follows a link in the page's address. */
 function follow(kind, word) {
   const kinds = { g: 2, r: 3, w: 4 };
   say(kinds[kind])(kind === 'g' ? `g/${word}` : word);
 }
 
-// ---- The start.
+// ---- Start.
 
-/** An answer that says on the page how much of it has arrived. */
+/** Downloads a file and shows the progress on the page. */
 async function counted(request) {
   const answer = await request;
   const message = document.getElementById('message');
@@ -467,5 +467,5 @@ if (wanted) follow(...wanted);
 else alina.resume();
 hasStarted = true;
 
-/** Whether the program has come through its start. */
+/** Whether the program runs, without a trap during its start. */
 export const isRunning = () => !hasTrapped;

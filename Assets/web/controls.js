@@ -1,9 +1,8 @@
-// Real elements behind the picture, for screen readers, keyboards and tests: kept by the view tree that draws the page.
+// Real elements behind the picture for screen readers, keyboards and tests, updated from the view tree that draws the page.
 
 // A control: { id, role, name, state, box: [x, y, width, height], row } in CSS pixels from the canvas' corner. `role` is ARIA's; a
-// `paragraph` is read and not pressed. The
-// cells of the board have `gridcell` and their `row`, from 0. `state` is 'on' or 'off' for a switch or radio, 'disabled', the value in words of a
-// slider, the text of a textbox, else empty.
+// `paragraph` is text without an action. The board's cells have `gridcell` and their `row`, from 0. `state` is 'on' or 'off' for a switch or
+// radio, 'disabled', a slider's value in words, a textbox's text, else empty.
 
 const toggles = new Set(['switch', 'checkbox', 'radio', 'option', 'tab']);
 
@@ -21,17 +20,17 @@ export class Controls {
   #groups = new Map();
   #shown = new Map();
   #told;
-  /** The focus is moved by the program: it knows already. */
+  /** Whether the program itself moves the focus, and so need not be told. */
   #isQuiet = false;
 
-  /** `told` has `activate(id)` and `focus(id)`. */
+  /** `told` has the callbacks `activate(id)` and `focus(id)`. */
   constructor(told) {
     this.#told = told;
     this.#root.addEventListener('click', event => this.#call('activate', event.target));
     this.#root.addEventListener('focusin', event => { if (!this.#isQuiet) this.#call('focus', event.target); });
-    // What is out of sight comes into it by the picture, which moves its elements with it.
+    // Scrolling is done by the picture, which moves the elements with it.
     this.#root.addEventListener('scroll', () => this.#root.scrollTo(0, 0));
-    // The browser makes a click of these; the program would take them a second time.
+    // The browser turns these keys into clicks; the program must not handle them a second time.
     this.#root.addEventListener('keydown', event => {
       if (event.key === 'Enter' || event.key === ' ') event.stopPropagation();
     });
@@ -42,7 +41,7 @@ export class Controls {
     if (id !== undefined) this.#told[what](Number(id));
   }
 
-  /** Says lines to screen readers: those of one moment together, also what was said before, but not what the focus says itself. */
+  /** Speaks lines through screen readers: simultaneous ones together, repeated ones again, but none that the focus announces itself. */
   say(line) {
     if (this.#lines.push(line) > 1) return;
     setTimeout(() => {
@@ -51,14 +50,14 @@ export class Controls {
     }, 50);
   }
 
-  /** Puts the focus on a control without telling the program. */
+  /** Focuses a control without telling the program. */
   focus(id) {
     this.#isQuiet = true;
     this.#shown.get(id)?.focus({ preventScroll: true });
     this.#isQuiet = false;
   }
 
-  /** Makes the elements be those of the list, in its order; those that stay keep the focus. */
+  /** Updates the elements to the list, in order; remaining elements keep the focus. */
   update(list) {
     const wanted = new Set(list.map(control => control.id));
     for (const [id, element] of this.#shown) {
@@ -96,7 +95,7 @@ export class Controls {
     Controls.#fill(this.#root, order);
   }
 
-  /** Makes the children these, and moves only what is elsewhere: an element that moves loses the focus. */
+  /** Sets the children, moving only misplaced ones, as a moved element loses the focus. */
   static #fill(parent, wanted) {
     const stays = new Set(wanted);
     for (const child of [...parent.children]) if (!stays.has(child)) child.remove();
@@ -107,7 +106,7 @@ export class Controls {
     }
   }
 
-  /** The group of a question's answers, which have numbers that follow each other. */
+  /** The group of a question's answers, whose ids are consecutive. */
   #group({ id, name }) {
     const key = Math.floor(id / 64);
     const group = this.#groups.get(key) ?? make('div', 'radiogroup');
@@ -156,7 +155,7 @@ export class Controls {
   }
 }
 
-/** What the system asks for, in words. */
+/** The system's preferences, as words. */
 export const preferences = () => [
   ['dark', '(prefers-color-scheme: dark)'], ['contrast', '(forced-colors: active), (prefers-contrast: more)'],
   ['still', '(prefers-reduced-motion: reduce)'], ['finger', '(pointer: coarse)'],

@@ -1,6 +1,6 @@
-// The canvases of the page, and what the module wants drawn on them: the twin of Sources/Window/Screen/Web/Commands.swift.
+// Executes the module's drawing commands on the page's canvases; the counterpart of Sources/Window/Screen/Web/Commands.swift.
 
-/** Makes the drawing half of the module's imports; `memory()` is the module's memory. */
+/** Makes the module's imports for drawing; `memory()` is the module's memory. */
 export function makeDrawing(canvas, memory) {
   const decoder = new TextDecoder();
   const surfaces = new Map([[0, canvas]]);
@@ -18,7 +18,7 @@ export function makeDrawing(canvas, memory) {
   }
 
   function dress(g, text) {
-    // Asking a context what it wears costs more than to remember it, up to where it forgets.
+    // Reading a context's state is slower than remembering it until it is reset.
     if (g.worn !== text.look.worn) Object.assign(g, text.look);
   }
 
@@ -32,7 +32,7 @@ export function makeDrawing(canvas, memory) {
     g.stroke();
   }
 
-  /** Copies a place, and again what it holds so far sunk. */
+  /** Copies an area, and copies it again lowered by `sunk`. */
   function copy(g, source, x, y, width, height, sunk) {
     g.drawImage(source, x, y, width, height, x, y, width, height);
     if (sunk) g.drawImage(source, x, y, width, height - sunk, x, y + sunk, width, height - sunk);
@@ -40,7 +40,7 @@ export function makeDrawing(canvas, memory) {
 
   function shadow(g, x, y, width, height, radius, strength) {
     g.save();
-    // Only the shadow is wanted: its caster stands far outside.
+    // Draws the shadow alone, with its caster far outside the canvas.
     const away = 20000;
     g.shadowColor = `rgba(0,0,0,${strength})`;
     g.shadowBlur = radius * 0.9;
@@ -85,7 +85,7 @@ export function makeDrawing(canvas, memory) {
   }
 
   return {
-    /** Has a film or a card drawn on a canvas; returns the one of before. */
+    /** Switches to another canvas for a film or a card; returns the previous one. */
     film(canvas) {
       const before = surfaces.get(-1);
       surfaces.set(-1, canvas);
@@ -105,7 +105,7 @@ export function makeDrawing(canvas, memory) {
     textMake(pointer, count, size, flags, spacing) {
       const bytes = new Uint8Array(memory().buffer, pointer, count);
       const plain = decoder.decode(bytes.slice());
-      // A canvas cannot ask for lining figures: our fonts have them at places of their own.
+      // A canvas cannot select lining figures, so our fonts have them at private code points.
       const words = flags & 4 ? plain.replace(/[0-9%]/g, (c) => String.fromCharCode(0xe040 + "0123456789%".indexOf(c))) : plain;
       const text = { words, look: {
         worn: `${size} ${flags} ${spacing}`, font: `${flags & 1 ? "italic " : ""}${size}px "EB Garamond", serif`,

@@ -1,7 +1,7 @@
-// Files, as the shared targets know them, in localStorage; and what leaves the page: downloads, the clipboard, links.
+// The program's files in localStorage; and data that leaves the page: downloads, the clipboard, links.
 
 const prefix = 'alina/';
-/** In place of localStorage where a browser refuses it: kept until the page is closed. */
+/** Replaces localStorage if the browser refuses it: kept until the page is closed. */
 const passing = new Map();
 const storage = (() => {
   try {
@@ -16,12 +16,12 @@ const storage = (() => {
   }
 })();
 
-/** The text of a file, or null. */
+/** The text of a file; null if there is none. */
 export const read = path => storage.getItem(prefix + path);
 
-/** The name of an entry that only takes room, and its greatest size in characters: a few times that of small files. */
+/** The name of an entry that reserves space, and its largest size in characters: several times that of small files. */
 const RESERVE = 'alina-reserve', MOST = 4096;
-/** What may use the reserve: who the player is, and the settings. Games take what room there is. */
+/** Whether a file may use the reserve: credentials and settings may, games use the remaining space. */
 const isSmall = path => path === 'data/credentials' || path.startsWith('config/');
 
 function put(key, text) {
@@ -33,12 +33,12 @@ function put(key, text) {
   }
 }
 
-/** Keeps room for small files, as much as there is. */
+/** Reserves space for small files, as much as available. */
 function reserve() {
   for (let size = MOST; size >= 256 && !put(RESERVE, ' '.repeat(size)); size /= 2);
 }
 
-/** Keeps a text; false if there is no room, and then what was there before stays. */
+/** Writes a text; returns false if there is no space, and then the old text stays. */
 export function write(path, text) {
   if (put(prefix + path, text)) return true;
   if (!isSmall(path)) return false;
@@ -52,16 +52,16 @@ reserve();
 
 export const remove = path => storage.removeItem(prefix + path);
 
-/** Takes a file for this tab, false where another tab has it; and lets it go. */
+/** Locks a file for this tab (false if another tab has it), and releases it. */
 
-/** The names in a folder, sorted; what is not ours is not there. */
+/** The names in a folder, sorted; entries of other programs are left out. */
 export function list(folder) {
   const start = prefix + (folder && !folder.endsWith('/') ? folder + '/' : folder);
   const keys = Array.from({ length: storage.length }, (_, i) => storage.key(i)).filter(key => key?.startsWith(start));
   return [...new Set(keys.map(key => key.slice(start.length).split('/')[0]))].sort();
 }
 
-/** Gives the person a file to keep. */
+/** Downloads a file for the user. */
 export const download = (name, bytes) => save(new File([bytes], name, { type: 'application/octet-stream' }));
 
 function save(file) {
@@ -70,20 +70,20 @@ function save(file) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Gives a file away, with words, by the system's share sheet, as phones have, or else to keep. */
+/** Shares a file with a text through the system's share sheet, or else downloads it. */
 export function giveFile(file, text) {
   const hasSheet = matchMedia('(pointer: coarse)').matches && navigator.canShare?.({ files: [file] });
   if (hasSheet) navigator.share({ files: [file], title: 'Alina', text }).catch(error => error.name === 'AbortError' || save(file));
   else save(file);
 }
 
-/** Puts a text into the clipboard; `copied`, or `failed` where that is not allowed. */
+/** Copies a text to the clipboard; resolves to `copied`, or to `failed` if not allowed. */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return 'copied';
   } catch {
-    // Without a safe origin there is no such thing: the old way.
+    // The clipboard API needs a secure origin; otherwise the old method is used.
     const field = document.createElement('textarea');
     field.value = text;
     field.style.cssText = 'position:fixed;opacity:0';
@@ -95,21 +95,21 @@ export async function copy(text) {
   }
 }
 
-/** The text in the clipboard; empty where that is not allowed. */
+/** The text in the clipboard; empty if reading is not allowed. */
 export const paste = () => navigator.clipboard?.readText().catch(() => '') ?? Promise.resolve('');
 
-/** Gives a link away: by the system's own share sheet, as phones have (`shared`), or by the clipboard as `copy` does. */
+/** Shares a link through the system's share sheet (`shared`), or copies it like `copy`. */
 export async function give(url) {
   if (typeof navigator.share !== 'function' || !matchMedia('(pointer: coarse)').matches) return copy(url);
-  // A player who closes the sheet has decided. Where the sheet cannot be opened the link goes to the clipboard.
+  // A closed sheet counts as done. If the sheet cannot be opened, the link is copied.
   return navigator.share({ title: 'Alina', url }).then(() => 'shared', error => error.name === 'AbortError' ? 'shared' : copy(url));
 }
 
-/** The link of a room (r/…), of a match to watch (w/…) or of a finished game (g/…), which no server needs to know of. */
+/** The link of a room (r/…), of a match to watch (w/…) or of a finished game (g/…), which works without a server. */
 export const address = path => new URL((path.startsWith('g/') ? '#/' : '') + path, new URL('./', document.baseURI)).href;
 
-/** What the address asks for as [kind, word], or null. */
+/** The link in the page's address as [kind, word], or null. */
 export const asked = () => location.hash.match(/^#\/([rwg])\/(.*)$/)?.slice(1) ?? null;
 
-/** Tells when the address asks for something else while the page is open: one that was typed, not one of the history's own steps. */
+/** Calls `told` when the user enters another link while the page is open; steps in the history do not count. */
 export const whenAsked = told => addEventListener('hashchange', () => { if (asked() && !history.state) told(...asked()); });

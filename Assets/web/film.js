@@ -1,24 +1,24 @@
-// A film of a piece: pictures on a canvas of its own, and the sound, recorded by the browser in the time that they take.
+// Records a film of a piece in real time: pictures on a separate canvas, and the sound.
 
-/** What browsers can write, the best known first. */
+/** The formats that browsers write, the most widely supported first. */
 const KINDS = ['video/mp4;codecs="avc1.42E01F,mp4a.40.2"', 'video/webm;codecs="vp8,opus"', 'video/webm'];
 
-/** Milliseconds in which a sound begins where there is an output. */
+/** Milliseconds within which sound starts if there is an output. */
 const PATIENCE = 2000;
 
-/** The kind of film that this browser writes, if any. */
+/** The format that this browser writes; undefined if none. */
 export const kind = KINDS.find(kind => globalThis.MediaRecorder?.isTypeSupported(kind));
 
 /**
- * The bytes of a WebM file with its duration in seconds: browsers record as if it were sent live, and a player cannot seek in a film of
- * unknown length. Unchanged if the file says its length already, or is of another kind.
+ * Adds the duration in seconds to a WebM file: browsers record it like a live stream, and players cannot seek in a film of unknown
+ * length. Returns the file unchanged if it has a duration or another format.
  */
 function withDuration(bytes, seconds) {
-  // RFC 9559: the element Info; where its name is the value of another element (SeekID, 4 bytes), 0x84 stands before it.
+  // The element Info of RFC 9559; its id also occurs as the value of SeekID, where 0x84 (4 bytes) precedes it.
   const name = [0x15, 0x49, 0xA9, 0x66];
   const start = bytes.subarray(0, 4096).findIndex((_, i) => bytes[i - 1] !== 0x84 && name.every((byte, k) => bytes[i + k] === byte)) + 4;
   if (start < 4) return bytes;
-  // The size takes as many bytes as its first one has leading zeros, and one more.
+  // The size has one byte more than its first byte has leading zeros.
   const length = Math.clz32(bytes[start]) - 23;
   let size = bytes[start] % 2 ** (8 - length);
   for (let i = 1; i < length; i++) size = size * 256 + bytes[start + i];
@@ -47,8 +47,8 @@ function withDuration(bytes, seconds) {
 }
 
 /**
- * Records the canvas, which `draw(seconds)` draws on, with the bytes of a sound file; `told` hears the percents done. The film as a
- * File of a name without its ending; rejected when `signal` is aborted.
+ * Records the canvas, on which `draw(seconds)` draws, with a sound file; `told` receives the percentage done. Resolves to a File whose
+ * name is `name` with the format's extension; rejected when `signal` is aborted.
  */
 export async function record(name, canvas, wav, { draw, told, signal }) {
   const context = new AudioContext();
@@ -60,10 +60,10 @@ export async function record(name, canvas, wav, { draw, told, signal }) {
     const output = new MediaStreamAudioDestinationNode(context);
     source.connect(output);
     draw(0);
-    // A browser without an output lets it wait for ever: then the film is silent.
+    // Without an output the browser never resolves this; the film is then silent.
     const isHeard = await Promise.race([context.resume().then(() => true), new Promise(done => setTimeout(done, PATIENCE, false))]);
     const tracks = [...canvas.captureStream(30).getTracks(), ...(isHeard ? output.stream.getTracks() : [])];
-    // Firefox waits for ever for the sound that a type promises.
+    // Firefox waits for ever for sound if the type names an audio codec.
     const mimeType = isHeard ? kind : kind.replace(/,[^,"]+"/, '"');
     recorder = new MediaRecorder(new MediaStream(tracks), { mimeType, videoBitsPerSecond: 4_000_000 });
     const type = kind.split(';')[0], parts = [];

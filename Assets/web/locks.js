@@ -1,22 +1,22 @@
-// Locks on files between the tabs of one browser. A lock ends with its tab, however that ends.
+// Locks on files between the tabs of one browser. The browser releases a lock when its tab closes or crashes.
 //
-// Web Locks are granted later, but the program needs the answer at once. So the locks of other tabs are read at the start and whenever
-// the tab gets the focus, and new files of different tabs have different numbers: two tabs cannot make the same file.
+// Web Locks are granted asynchronously, but the program needs the answer at once. So other tabs' locks are read at the start and
+// whenever the tab gets the focus, and each tab numbers its new files differently, so that two tabs cannot make the same file.
 
 const PREFIX = 'alina/';
-/** Tabs with numbers of their own. A file's number says which of them made it: `NAME-3` and `NAME-12` are of tab 3. */
+/** The number of distinct tab numbers. A file's number identifies its tab: `NAME-3` and `NAME-12` belong to tab 3. */
 const TABS = 9;
-/** Milliseconds after which a tab starts although another one still seems to be starting. */
+/** Milliseconds after which a tab starts even if another one still seems to be starting. */
 const PATIENCE = 5000;
 
-// Absent without a safe origin: then tabs know nothing of each other.
+// Undefined without a secure origin; tabs then do not know each other's locks.
 const { locks } = navigator;
-/** What this tab has, and how to release it. */
+/** This tab's locks, with their release functions. */
 const mine = new Map();
 let others = new Set();
 let tab = 1 + Math.floor(Math.random() * TABS);
 
-/** Reads which files other tabs have. */
+/** Reads the locks of other tabs. */
 export async function refresh() {
   const { held } = await locks?.query().catch(() => ({ held: [] })) ?? { held: [] };
   others = new Set(held.filter(lock => lock.name.startsWith(PREFIX)).map(lock => lock.name.slice(PREFIX.length)).filter(name => !mine.has(name)));
@@ -32,10 +32,10 @@ export function release(name) {
   mine.delete(name);
 }
 
-/** What this tab has. */
+/** The files locked by this tab. */
 export const taken = () => [...mine.keys()];
 
-/** Takes a file for this tab, or finds that it has it; false where another tab has it. `isNew` says that there is no such file yet. */
+/** Locks a file for this tab, or keeps its lock; returns false if another tab has it. `isNew` means that the file does not exist yet. */
 export function take(path, isNew) {
   const number = Number(path.match(/-(\d+)$/)?.[1] ?? tab);
   if (!mine.has(path) && (others.has(path) || (isNew && number % TABS !== tab % TABS))) return false;
@@ -43,7 +43,7 @@ export function take(path, isNew) {
   return true;
 }
 
-/** Starts the program while no other tab starts, so that two of them cannot take the same unfinished game. */
+/** Starts the program while no other tab is starting, so that two tabs cannot resume the same unfinished game. */
 export async function alone(start) {
   let hasStarted = false;
   const once = () => {
@@ -55,7 +55,7 @@ export async function alone(start) {
     tab = Array.from({ length: TABS }, (_, i) => i + 1).find(number => !others.has(`tab ${number}`)) ?? tab;
     hold(`tab ${tab}`);
     once();
-    // Answered after the requests that were made before it: other tabs see what this one has taken.
+    // Answered after earlier requests, so that other tabs see this tab's locks.
     await refresh();
   }).catch(() => {});
   once();

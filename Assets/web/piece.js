@@ -1,4 +1,4 @@
-// Renders a whole piece to a sound file, in a thread of its own.
+// Renders a whole piece to a sound file in a worker.
 import { open } from './sound-module.js';
 
 onmessage = ({ data: { bytes, pack, events, rules, a4, end } }) => {

@@ -1,13 +1,13 @@
-// Lines to and from the server: one text message of a WebSocket is one line. When to come back is for the client model to say.
+// Lines to and from the server, one per text message of a WebSocket. The client model decides when to reconnect.
 
-/** A connection that tells `opened()`, `line(text)` and, once, `closed(words)`; `words` are for people, empty where there is nothing to say. */
+/** A connection with the callbacks `opened()`, `line(text)` and, once, `closed(words)`; `words` is a message for the user, or empty. */
 export class Socket {
   #socket = null;
   #told;
 
   constructor(told) { this.#told = told; }
 
-  /** Where the server that gave this page is listened to. */
+  /** The address of the page's server. */
   static get address() { return new URL('play', new URL('./', document.baseURI)).href.replace(/^http/, 'ws'); }
 
   open(address = Socket.address) {
@@ -15,7 +15,7 @@ export class Socket {
     let socket;
     try { socket = new WebSocket(address); } catch { return this.#told.closed('there is no server at this address'); }
     let wasOpen = false;
-    // What an older connection still says is for nobody.
+    // Events of an older connection are ignored.
     const current = () => socket === this.#socket;
     socket.onopen = () => { wasOpen = true; if (current()) this.#told.opened(); };
     socket.onmessage = event => { if (current() && typeof event.data === 'string') this.#told.line(event.data); };
@@ -27,7 +27,7 @@ export class Socket {
     this.#socket = socket;
   }
 
-  /** Sends a line, without its end; what cannot be sent is sent again by the client model when it is back. */
+  /** Sends a line, without its end; the client model repeats unsent lines after a reconnect. */
   send(line) { if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(line); }
 
   close() {

@@ -1,9 +1,9 @@
-// The module of the sound, opened in a thread of its own: the audio thread, or that of a piece to keep.
+// Instantiates the sound module in the audio thread, or in the worker that renders a piece.
 
-/** What its C library could ask of a system; it never does. */
+/** The system calls that its C library imports; they are never called. */
 const libc = Object.fromEntries(['fd_close', 'fd_read', 'fd_seek', 'fd_write', 'random_get', 'proc_exit'].map(name => [name, () => 52]));
 
-/** Opens it for a rate: its exports, and `write`, which puts bytes where it reads them and says how many. */
+/** Instantiates the module for a rate; returns its exports and `write`, which copies bytes to its buffer and returns their number. */
 export function open(bytes, pack, rate) {
   const sound = new WebAssembly.Instance(new WebAssembly.Module(bytes), { wasi_snapshot_preview1: libc }).exports;
   const write = bytes => {

@@ -1,15 +1,15 @@
-// The synthesizer in the audio thread: a module of its own, one block of 128 frames after the other.
+// The synthesizer in the audio thread: a separate module that renders blocks of 128 frames.
 
 import { open } from './sound-module.js';
 
-/** Frames of the page between two reports of where the sound is, unless something was late. */
+/** The page's frames between two reports of the sound's position, unless a batch was late. */
 const REPORT = 1920;
 
 class AlinaSound extends AudioWorkletProcessor {
   constructor({ processorOptions: { bytes, pack } }) {
     super();
     this.reported = 0;
-    // Compiled here: a module that is no longer good leaves silence, and the page hears of it.
+    // Compiled here: if the module is outdated, the page is told and stays silent.
     try {
       Object.assign(this, open(bytes, pack, sampleRate));
     } catch (error) {

@@ -1,13 +1,13 @@
-// The page's side of the sound: its clock, what is posted to the audio thread, and when that may begin.
+// The page's side of the sound: its clock, the messages to the audio thread, and its start.
 
 const RATE = 48000;
-/** Batches kept for a device that does not play yet, and those of a device that plays, for another one in its place. */
+/** The numbers of batches kept for a device that does not play yet, and for a replacement of a playing device. */
 const [KEPT, RECENT] = [4096, 64];
-/** Milliseconds after the first touch within which a device that is there plays. */
+/** Milliseconds after the first touch within which an existing device plays. */
 const PATIENCE = 3000;
-/** Milliseconds until a muted page lets go of the device: by then the engine has faded out. */
+/** Milliseconds until a muted page releases the device, when the engine has faded out. */
 const FADE = 300;
-/** The number of the knob that mutes (`Knob` of PageSound.swift). */
+/** The number of the parameter that mutes (`Knob` of PageSound.swift). */
 const MUTED = 3;
 
 const file = name => fetch(new URL(name, import.meta.url)).then(answer => {
@@ -16,11 +16,11 @@ const file = name => fetch(new URL(name, import.meta.url)).then(answer => {
 });
 
 /**
- * Frames count from the first moment of the page. While a device plays, `now` follows it; before the first touch, without a device
- * and while one sleeps it goes on by the page's clock, so that a game never stands still for want of sound.
+ * Frames count from the page's start. While a device plays, `now` follows it; before the first touch, without a device and while it
+ * is suspended it follows the page's clock, so that a game never stops for lack of sound.
  */
 export class Sound {
-  /** `late(generation, frame, lateness)` is told of batches that came too late; `running(isOn)` when sound begins or ends; `absent()` if there was no output at the first touch. */
+  /** `late(generation, frame, lateness)` is called for late batches, `running(isOn)` when sound starts or stops, `absent()` if the first touch finds no output. */
   constructor({ late = () => {}, running = () => {}, absent = () => {} } = {}) {
     Object.assign(this, { late, running, absent });
     this.isMissing = !('AudioContext' in globalThis && 'AudioWorkletNode' in globalThis);
@@ -33,10 +33,10 @@ export class Sound {
     if (!this.isMissing) this.fetched.catch(() => {});
   }
 
-  /** What the module is made of; what goes wrong is told where it is waited for. */
+  /** The files of the module; errors are reported where they are awaited. */
   get fetched() { return this.files ??= Promise.all([file('sound.wasm'), file('rules.json')]); }
 
-  /** Renders the events of a whole piece to a sound file, tuned in thousandths of a hertz, to some seconds after the frame where its last bar ends. */
+  /** Renders a whole piece's events to a sound file; `a4` is in thousandths of a hertz, and the last bar ends at frame `end`. */
   async piece(events, rules, a4, end) {
     const [bytes, pack] = await this.fetched;
     const worker = new Worker(new URL('piece.js', import.meta.url), { type: 'module' });
@@ -51,7 +51,7 @@ export class Sound {
     }
   }
 
-  /** The first frame whose rendering has not begun, as far as this thread can know; it never goes back. */
+  /** The first unrendered frame, as far as this thread knows; it never decreases. */
   now() {
     const frame = this.clock
       ? this.clock.begun + (this.context.currentTime - this.clock.at) * RATE
@@ -60,7 +60,7 @@ export class Sound {
     return this.last;
   }
 
-  /** Posts events, as bytes of `ScoreEvent`s; what comes before there is sound waits, and the pedal and the drone are kept. */
+  /** Posts events as bytes of `ScoreEvent`s; before there is sound they are kept, of old ones only pedal and drone. */
   post(bytes) {
     if (this.isMissing) return;
     const events = bytes.slice().buffer;
@@ -71,11 +71,11 @@ export class Sound {
 
   static #keep(events, batches, most) {
     batches.push(events);
-    // The first of all holds the pedal.
+    // The very first batch presses the pedal, so it is kept.
     if (batches.length > most) batches.splice(1, 1);
   }
 
-  /** Turns a knob of the engine (the numbers of `sound_set`); what is turned before there is sound holds once there is. */
+  /** Sets a parameter of the engine (numbered as in `sound_set`); before there is sound it is kept for the start. */
   set(knob, value) {
     this.knobs.set(knob, value);
     this.node?.port.postMessage({ knob, value });
@@ -85,26 +85,26 @@ export class Sound {
     else if (this.context) this.fade = setTimeout(() => this.context?.suspend().catch(() => {}), FADE);
   }
 
-  /** A muted page opens no device, which would end what other programs play. */
+  /** Whether the page is muted. It then opens no device, as that would interrupt other programs' sound. */
   get isMuted() { return Boolean(this.knobs.get(MUTED)); }
 
-  /** Sounds as the rules of a name say. */
+  /** Changes to the rules with a name. */
   rules(name) {
     this.name = new TextEncoder().encode(name).buffer;
     this.node?.port.postMessage({ rules: this.name });
   }
 
-  /** Begins, or wakes what sleeps, unless the page is muted: to be called from each touch. */
+  /** Starts or resumes the sound, unless the page is muted; called from each touch. */
   start() {
     this.isTouched = true;
     if (this.isMissing || this.isRunning || this.isMuted) return;
     this.ready ??= this.build().catch(error => this.lose(error));
-    // A browser without an output lets it wait for ever.
+    // Without an output the browser never resolves this.
     this.patience ??= setTimeout(() => this.isMissing || this.isMuted || this.context?.state !== 'suspended' || this.absent(), PATIENCE);
     this.wake();
   }
 
-  /** Asks a device that was opened to play. Within a touch, as some browsers go by that only. */
+  /** Resumes an open device; called within a touch, which some browsers require. */
   async wake() {
     const { context, ready } = this;
     if (!context || this.isRunning || this.isMuted || document.hidden) return;
@@ -113,14 +113,14 @@ export class Sound {
       await ready;
       if (context === this.context) this.changed();
     } catch {
-      // Refused during a telephone call: asked again at the next touch, and when the call has ended.
+      // Refused during a telephone call: tried again at the next touch and at the end of the call.
       clearTimeout(this.patience);
       this.patience = undefined;
     }
   }
 
   async build() {
-    // Mixed with what other programs play, and silent where the telephone is.
+    // Mixes with other programs' sound, and respects the telephone's silent mode.
     if (navigator.audioSession) navigator.audioSession.type = 'ambient';
     const make = options => new AudioContext({ latencyHint: 'interactive', ...options });
     let context;
@@ -147,16 +147,16 @@ export class Sound {
     this.node.connect(context.destination);
   }
 
-  /** Wakes what sleeps also without a touch. */
+  /** Resumes a suspended device also without a touch. */
   watch() {
     if (this.isWatching) return;
     this.isWatching = true;
-    // A context that lost its output finds another one; one that the system put to sleep comes back with the page.
+    // A context whose output was removed gets another one; one suspended by the system resumes with the page.
     navigator.mediaDevices?.addEventListener?.('devicechange', () => this.wake());
     document.addEventListener('visibilitychange', () => this.wake());
   }
 
-  /** Opens another device in place of one that the browser has closed. */
+  /** Replaces a device that the browser has closed. */
   reopen() {
     [this.context, this.node, this.ready] = [];
     this.early = [...this.recent];
@@ -169,13 +169,13 @@ export class Sound {
     for (let i = 0; i + 24 <= reports.byteLength; i += 24) {
       this.late(view.getUint32(i, true), Number(view.getBigInt64(i + 8, true)), Number(view.getBigInt64(i + 16, true)));
     }
-    // What was said before a sleep is of no use after it.
+    // Reports from before a suspension are outdated.
     if (!this.isRunning || at < this.since) return;
     this.clock = { begun, at };
     for (const events of this.early.splice(0)) this.node.port.postMessage({ events, isEarly: true });
   }
 
-  /** The device plays, or no longer does. */
+  /** Handles the start or stop of the device. */
   changed() {
     if (this.isMissing || !this.node) return;
     const runs = this.context.state === 'running';
@@ -191,7 +191,7 @@ export class Sound {
     this.running(runs);
   }
 
-  /** Goes on in silence. */
+  /** Continues without sound. */
   lose(error) {
     console.warn(`Alina plays in silence: ${error}`);
     this.origin = { frame: this.now(), time: performance.now() };

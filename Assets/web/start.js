@@ -1,7 +1,7 @@
-// Opens the page: sees what the browser can do, starts the program, keeps the page for when there is no network.
+// Opens the page: checks the browser's features, starts the program, and installs the service worker for offline use.
 const message = document.getElementById('message');
 
-/** Shows a line that stays until the next; an empty one hides it. */
+/** Shows a message until the next one; an empty one hides it. */
 const tell = text => Object.assign(message, { textContent: text, hidden: text === '' });
 
 const what = !('WebAssembly' in globalThis)
@@ -17,6 +17,6 @@ if (what) {
     console.error(error);
     tell('Not all of the page arrived. Load it again; nothing that was kept is lost.');
   }
-  // Only from a safe origin; elsewhere the page works as long as there is a network.
+  // Only from a secure origin; elsewhere the page works only online.
   navigator.serviceWorker?.register('sw.js').catch(() => {});
 }

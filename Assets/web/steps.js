@@ -1,33 +1,33 @@
-// The history of the browser as deep as the pages of the program lie, and the address as what is shown.
+// Keeps the browser's history as deep as the program's open pages, and the address in step with the page shown.
 
 export class Steps {
   #goBack;
   #level = 0;
   #path = '';
-  /** The history is on its way to another step. */
+  /** Whether a step in the history is under way. */
   #isMoving = false;
   #isLeaving = false;
 
-  /** `goBack(count)` is called when the person goes back by the browser. */
+  /** `goBack(count)` is called when the user goes back in the browser. */
   constructor(goBack) {
     this.#goBack = goBack;
     addEventListener('popstate', () => this.#moved());
   }
 
-  /** How deep the entry of the history is that the page is at. */
+  /** The depth of the current entry of the history. */
   get #at() { return history.state?.level ?? 0; }
 
-  /** Shows a path in the address, so many steps above where the page began. */
+  /** Shows a path in the address, at a depth of `level` steps after the page's first entry. */
   show(level, path) {
     [this.#level, this.#path] = [level, path];
     this.#settle();
   }
 
-  /** Goes back to where the browser was before the page. */
+  /** Goes back to the entry before the page. */
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
-    // Where there was nothing before the page it stays.
+    // Without an entry before it the page stays.
     setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
   }
 
@@ -44,12 +44,12 @@ export class Steps {
   }
 
   #moved() {
-    // An address that was typed is an entry of nobody's.
+    // An entered address makes an entry without state.
     if (!history.state && location.hash.length > 1) return;
     const steps = this.#isMoving ? 0 : this.#level - this.#at;
     this.#isMoving = false;
     if (steps > 0) this.#goBack(steps);
-    // What the program did not go back from stays.
+    // If the program did not go back, the entry is restored.
     setTimeout(() => this.#settle(), 0);
   }
 }

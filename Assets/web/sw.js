@@ -1,16 +1,16 @@
-// Keeps the page for when there is no network. The build writes `version` and `files` before this: the files of a version have its
-// name in their path and come from its cache, so that a page never has some of one and some of another.
+// Caches the page for offline use. The build inserts `version` and `files` above: a version's files have its name in their path and
+// come from its cache, so that a page never mixes versions.
 const name = `alina ${version}`;
 
 addEventListener('install', event => {
   event.waitUntil(caches.open(name)
-    // All of them or none; past the browser's own cache only what has no version in its path.
+    // All files or none; files without a version in their path bypass the browser's cache.
     .then(cache => cache.addAll(files.map(file => new Request(file, { cache: file.startsWith('v/') ? 'default' : 'reload' }))))
     .then(() => skipWaiting()));
 });
 
 addEventListener('activate', event => {
-  // The version before stays for the pages that are still open with it.
+  // The previous version stays for pages that still use it.
   event.waitUntil(caches.keys().then(keys => keys.filter(key => key.startsWith('alina ')))
     .then(ours => Promise.all(ours.slice(0, -2).filter(key => key !== name).map(key => caches.delete(key)))));
 });
@@ -19,21 +19,21 @@ addEventListener('fetch', event => {
   const { request } = event, url = new URL(request.url), scope = new URL(registration.scope);
   if (request.method !== 'GET' || !url.href.startsWith(scope.href)) return;
   const path = url.pathname.slice(scope.pathname.length);
-  // A link is the page and what follows a #.
+  // A link leads to the page with the link after a #.
   const link = request.mode === 'navigate' && path.match(/^([rwg])\/([\w-]+(?:\/[\w-]+)?)$/);
   if (link) {
     event.respondWith(Response.redirect(`${scope.href}#/${link[1]}/${link[2]}`));
   } else if (path.startsWith('v/')) {
     event.respondWith(caches.match(request).then(kept => kept ?? fetch(request)));
   } else if (files.includes(path || './')) {
-    // The newest from the network, if that answers soon; else what is kept.
+    // From the network if it answers soon, else from the cache.
     event.respondWith(fetch(request, { signal: AbortSignal.timeout(3000) })
       .then(reply => reply.ok ? reply : Promise.reject(reply))
       .catch(() => caches.match(path || './', { cacheName: name }).then(kept => kept ?? Response.error())));
   }
 });
 
-// A notification leads to the tab that it tells of, or to the one that was looked at last, or to a new one.
+// A notification leads to its own tab, or to the last active one, or to a new one.
 addEventListener('notificationclick', event => {
   const { notification } = event;
   notification.close();

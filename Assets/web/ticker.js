@@ -1,4 +1,4 @@
-// A clock in a thread of its own, which browsers do not slow down while the page is hidden: so many milliseconds, and then a message.
+// A timer in a worker, which browsers do not slow down in hidden pages: sends a message after the given milliseconds.
 let timer = 0;
 onmessage = ({ data }) => {
   clearTimeout(timer);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-// Weak: there only when linked with -fsanitize=realtime.
+// Weak symbols, defined only if linked with -fsanitize=realtime.
 __attribute__((weak)) void __rtsan_realtime_enter(void);
 __attribute__((weak)) void __rtsan_realtime_exit(void);
 

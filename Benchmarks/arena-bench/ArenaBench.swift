@@ -5,37 +5,37 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// The speed of the arena's runs and of their parts beside C's: the same work, compiled and run in the same minute, as a ratio.
+/// Compares the arena's speed with C: both do the same work at the same time, and the result is their ratio.
 struct ArenaBench: Sendable {
   /// One line of the table.
   struct Row: Sendable {
-    /// What was done.
+    /// The work measured.
     let name: String
-    /// Our figure, in `unit`.
+    /// The arena's figure, in `unit`.
     let ours: Double
-    /// C's figure, or that of the players alone, if there is one.
+    /// C's figure, or that of the players alone; `nil` if there is none.
     var baseline: Double?
-    /// What is counted.
+    /// The unit.
     let unit: String
-    /// What the design asks for; larger is better unless `isTime`.
+    /// The design's goal; larger is better unless `isTime`.
     let goal: Double
-    /// Whether less is better.
+    /// Whether smaller is better.
     var isTime = false
-    /// What was computed, the same on every machine.
+    /// A signature of the computed results, the same on every machine.
     var signature = "-"
-    /// Whether C computed the same.
+    /// Whether C computed the same results; `nil` if it was not compared.
     var agrees: Bool?
   }
 
-  /// The table.
+  /// The rows of the table.
   private(set) var rows: [Row] = []
-  /// What could not be measured, and why.
+  /// The measurements that failed, with the reason.
   private(set) var notes: [String] = []
 
-  /// Whether every row is there and C computed the same in each.
+  /// Whether every row is present and C computed the same in each.
   var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
-  /// Measures; `scale` shortens the work (and changes the signature of random games).
+  /// Runs the measurements; `scale` shortens the work (and changes the signatures of random games).
   init(guardExecutable: String, scale: Double = 1) {
     let program = CBaseline("baseline", PackageResources.baseline_c)
     if program == nil { notes.append("no C compiler (cc, gcc, clang) was found: no ratios") }
@@ -63,7 +63,7 @@ struct ArenaBench: Sendable {
       let written = try ArenaBench.play("random", "random", games / 4, file: file)
       rows.append(
         Row(name: "… into a file", ours: Double(games / 4) / written.processor * 1e3, unit: "M games/s/core", goal: 5))
-      // Two threads beside one, in wall time, the best of three in turn.
+      // Two threads compared with one, in wall time; the best of three alternating runs.
       for (name, count, path) in [("… two threads", games, nil), ("… two, into a file", games / 4, file)] {
         var best = [Double.infinity, .infinity]
         for _ in 0..<3 {
@@ -130,7 +130,7 @@ struct ArenaBench: Sendable {
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
-  /// Adds what some repeats cost, and C in turn with them; what was computed is looked at afterwards.
+  /// Adds a row for `repeats` runs that alternate with C's; results are compared afterwards.
   mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: @autoclosure () -> Measured?,
     isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double
@@ -152,11 +152,11 @@ struct ArenaBench: Sendable {
         goal: goal, isTime: isTime, signature: computed, agrees: theirs.map { $0.signature == computed }))
   }
 
-  /// What C took, and what it computed.
+  /// The time C took and the signature of its results.
   typealias Measured = (nanoseconds: Double, signature: String)
 
-  /// The least time of each of two works in five rounds, in which they take turns: a neighbour who slows the machine down for
-  /// a second then slows down both.
+  /// The shortest time of each of two tasks in five alternating rounds, so that another program that slows the machine for a second
+  /// affects both.
   private static func inTurn<Work, Failure: Error>(
     _ ours: () throws(Failure) -> (nanoseconds: Double, work: Work), beside theirs: () -> Measured?
   ) throws(Failure) -> (ours: (nanoseconds: Double, work: Work), theirs: Measured?) {
@@ -175,7 +175,7 @@ struct ArenaBench: Sendable {
     return (processorTime() - begun, done)
   }
 
-  /// Plays a run; nanoseconds on the clock and on processors, and the results.
+  /// Plays a run; returns nanoseconds of wall and processor time, and the results.
   private static func play(
     _ a: String, _ b: String, _ games: Int, threads: Int = 1, file: String? = nil
   ) throws(ArenaError) -> (wall: Double, processor: Double, signature: String) {
@@ -184,7 +184,7 @@ struct ArenaBench: Sendable {
     (configuration.games, configuration.seed) = (games, 1)
     var run = try Run(configuration, threads: threads, guardExecutable: "")
     run.output = file
-    // The end of the file before is no part of this one.
+    // Removing the previous file is not measured.
     if let file { unlink(file) }
     let (wall, processor) = (monotonicMilliseconds(), processorTime(CLOCK_PROCESS_CPUTIME_ID))
     let report = try run.play()
@@ -194,7 +194,7 @@ struct ArenaBench: Sendable {
     )
   }
 
-  /// Nanoseconds in which two levels get ready and play so many games without a run.
+  /// Nanoseconds for preparing two levels and playing games without a run.
   private static func aloneTables(_ games: Int) -> Double {
     let begun = processorTime()
     let tables = [3, 2].compactMap { Level(number: $0) }.map { DistributionTable($0) }
@@ -207,7 +207,7 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Nanoseconds in which a perfect player and a search get ready and play so many games without a run.
+  /// Nanoseconds for preparing a perfect player and a search and playing games without a run.
   private static func aloneSearch(_ games: Int) -> Double {
     let begun = processorTime()
     let (table, search) = (DistributionTable(SimpleOpponent.perfect), MonteCarloSearch())
@@ -225,7 +225,8 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Games of the trivial C engine against itself, under guards, clocks and rules, beside the same messages sent by C.
+  /// Adds games of the trivial C engine against itself, with guards, clocks and rules, compared with C programs
+  /// exchanging the same messages.
   private mutating func addEngines(_ program: borrowing CBaseline, _ guardExecutable: String, games: Int) {
     var configuration = RunConfiguration()
     configuration.entrants = [RunConfiguration.Entrant(.engine([program.path, "engine"]))]
@@ -268,7 +269,7 @@ struct ArenaBench: Sendable {
     return "\(signature)"
   }
 
-  /// Nanoseconds on a processor, of this thread or of the whole process.
+  /// Nanoseconds of processor time, of this thread or of the whole process.
   static func processorTime(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> Double {
     var time = timespec()
     clock_gettime(clock, &time)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A C program of this folder, compiled into a folder of its own for as long as this lives.
+/// A C program of this folder, compiled to a temporary folder that lives as long as this value.
 struct CBaseline: ~Copyable {
-  /// The program.
+  /// The path of the program.
   let path: String
   private let folder: String
 
-  /// Compiles; `nil` where there is no C compiler.
+  /// Compiles the program; `nil` without a C compiler.
   init?(_ name: String, _ source: [UInt8]) {
     folder = NSTemporaryDirectory() + "alina-bench-\(getpid())-\(name)"
     path = folder + "/\(name)"
@@ -14,7 +14,7 @@ struct CBaseline: ~Copyable {
       (try? Data(source).write(to: URL(filePath: path + ".c"))) != nil
     else { return nil }
     for compiler in ["cc", "gcc", "clang"] {
-      // No contraction: the tree's arithmetic is the same in both languages, digit for digit.
+      // Without contraction the tree's arithmetic gives exactly the same digits in both languages.
       let words = [compiler, "-O3", "-ffp-contract=off", "-o", path, path + ".c"]
       if CBaseline.output("/usr/bin/env", words) != nil { return }
     }
@@ -24,14 +24,14 @@ struct CBaseline: ~Copyable {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// The time that so much of some work took, and what was computed; `nil` where the program failed.
+  /// Runs an amount of some work; returns the time and the signature, or `nil` if the program failed.
   borrowing func measure(_ work: String, _ amount: Int) -> (nanoseconds: Double, signature: String)? {
     let words = CBaseline.output(path, [work, "\(amount)"])?.split(separator: " ", maxSplits: 1)
     guard let words, words.count == 2, let time = Double(words[0]) else { return nil }
     return (time, words[1].trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
-  /// What a program prints; `nil` where it fails.
+  /// The output of a program; `nil` if it fails.
   private static func output(_ path: String, _ arguments: [String]) -> String? {
     let process = Process()
     process.executableURL = URL(filePath: path)

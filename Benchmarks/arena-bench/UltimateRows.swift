@@ -4,7 +4,7 @@ import Opponents
 import TicTacToe
 
 extension ArenaBench {
-  /// Random games and tree search of Ultimate beside C, which computes the same.
+  /// Adds random games and tree search of Ultimate, compared with C, which must compute the same.
   mutating func addUltimate(_ scale: Double) {
     let program = CBaseline("ultimate", PackageResources.ultimate_c)
     let games = max(100, Int(2_000_000 * scale))
@@ -40,7 +40,7 @@ extension ArenaBench {
     return "\(ends[2])/\(ends[1])/\(ends[0])"
   }
 
-  /// Searches of ten thousand simulations, as a player makes them.
+  /// Runs searches of ten thousand simulations, as a player does.
   private static func ultimateVisits(_ simulations: Int, _ value: UltimateValue? = nil) -> String {
     let search = UltimateSearch(value: value)
     var signature: UInt64 = 0
@@ -52,17 +52,17 @@ extension ArenaBench {
     return "\(signature)"
   }
 
-  /// A number's bits mixed as `SplitMix64` mixes its state.
+  /// Mixes a number's bits as `SplitMix64` mixes its state.
   static func mixed(_ number: UInt64) -> UInt64 {
     var generator = SplitMix64(seed: number &- 0x9E37_79B9_7F4A_7C15)
     return generator.next()
   }
 
-  /// Games of the search with the learnt value (first) against the search with playouts, each with so much processor time
-  /// a move. Pairs of games begin with the same four random moves.
+  /// Plays the search with the value function against the search with playouts, with equal processor time per move. Pairs of games start
+  /// with the same four random moves.
   static func playTop(milliseconds: Double, games: Int) throws -> String {
     let value = try UltimateValueFile.load()
-    // A second's nodes, and all that is kept of the move before.
+    // Room for a second's nodes and the tree kept from the move before.
     let searches = [value, nil].map { UltimateSearch(value: $0, capacity: 1 << 24) }
     var score = (wins: 0, draws: 0, losses: 0)
     for game in 0..<games {

@@ -1,4 +1,4 @@
-// The baseline of `scripts/bench-arena`: the same work as the Swift beside it, in plain C, compiled and run by the bench.
+// The C baseline of `scripts/bench-arena`: the same work as the Swift code, compiled and run by the benchmark.
 //   baseline random GAMES | mcts SIMULATIONS | perft REPEATS | solve REPEATS    prints nanoseconds and a signature
 //   baseline engine           a trivial UCI engine
 //   baseline floor GAMES      games of two such engines over plain pipes on one processor: no rules, no guards, no clock
@@ -17,7 +17,7 @@ static double clock_time(clockid_t clock) {
   return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-// Processor time: what other programs do meanwhile is not our work.
+// Processor time, which excludes that of other programs.
 static double now(void) { return clock_time(CLOCK_THREAD_CPUTIME_ID); }
 static double wall(void) { return clock_time(CLOCK_MONOTONIC); }
 
@@ -34,7 +34,7 @@ static int has_line(unsigned m) {
 
 // Random games ---------------------------------------------------------------------------------------------------
 
-// Games by the ply of the first line, 10 for none.
+// Games by the ply of the first line; 10 for draws.
 static uint64_t random_ends[11];
 
 static uint64_t random_games(uint64_t seed, uint64_t games) {
@@ -66,7 +66,7 @@ static uint64_t random_games(uint64_t seed, uint64_t games) {
     ends |= (uint64_t)line[o] << 8;
     PLY(8, x)
     ends |= (uint64_t)line[x] << 9;
-    // The first end counts; a draw has nine moves as well.
+    // The first end counts; a draw has nine moves.
     uint64_t end = (uint64_t)__builtin_ctzll(ends);
     uint64_t length = end - end / 10;
     random_ends[end]++;
@@ -208,17 +208,17 @@ static uint64_t mcts(uint64_t seed, long simulations) {
 // Perft ----------------------------------------------------------------------------------------------------------
 
 static uint64_t visited[10], x_wins[10], o_wins[10], draws[10];
-// By a side's cells, the cells that complete a line for it.
+// By mask of a side's cells, the cells that complete a line for it.
 static uint16_t completing[512];
 
-// The number of cells in a mask of at most two.
+// The number of cells in a mask of at most two cells.
 static unsigned one_or_two(unsigned m) { return (m != 0) + ((m & (m - 1)) != 0); }
 
 static void visit(unsigned me, unsigned other, int level) {
   unsigned rest = ~(me | other) & 0x1FF, won = completing[me] & rest, on = rest ^ won;
   uint64_t *wins = level % 2 == 0 ? x_wins : o_wins, *other_wins = level % 2 == 0 ? o_wins : x_wins;
   if (level == 7) {
-    // Two cells are left: a move that does not win leaves the other cell; counted, not made.
+    // Two cells are left: a move that does not win leaves the other one. Counted without being made.
     unsigned many = one_or_two(on), lost = one_or_two(completing[other] & (many == 1 ? rest ^ on : on));
     visited[8] += 2;
     wins[8] += 2 - many;
@@ -264,7 +264,7 @@ static void solve(void) {
   int counts[10];
   for (int m = 0; m < 512; m++) line[m] = has_line((unsigned)m);
   memset(table, -128, sizeof table);
-  // Subsets of n places with as many marks as X has by then.
+  // Subsets of n places with as many places as X then has marks.
   for (int n = 0; n < 10; n++) {
     counts[n] = 0;
     for (int m = 0; m < 1 << n; m++)
@@ -278,7 +278,7 @@ static void solve(void) {
         steps[empty++] = p << is_o;
         continue;
       }
-      // Every set of places among the occupied cells as a mask, and by how much its key is below all O.
+      // Each subset of the occupied cells as a mask, and how far its key is below that of all O.
       for (int i = 0; i < 1 << marks; i++) {
         masks[i | 1 << marks] = (uint16_t)(masks[i] | 1u << c);
         keys[i | 1 << marks] = keys[i] + p;
@@ -360,7 +360,7 @@ static void say(peer p, const char *text, size_t count) {
   if (write(p.in, text, count) != (ssize_t)count) exit(5);
 }
 
-// Reads until a line's end and returns what came, with a zero behind it.
+// Reads up to a line's end and returns the line, zero-terminated.
 static const char *hear(peer p) {
   static char text[4096];
   size_t have = 0;
@@ -374,7 +374,7 @@ static const char *hear(peer p) {
 }
 
 static void play_floor(char *path, long games) {
-  // All three on one processor, as the arena keeps engines that answer at once.
+  // All three processes on one processor, as the arena runs engines that answer at once.
   unsigned core = 0;
   unsigned long mask[16] = {0};
   syscall(SYS_getcpu, &core, NULL, NULL);
@@ -429,7 +429,7 @@ int main(int count, char **words) {
            (unsigned long long)(e[6] + e[8]));
     return 0;
   } else if (!strcmp(words[1], "mcts")) {
-    // Searches of ten thousand, as a player makes them.
+    // Searches of ten thousand simulations, as a player does.
     for (long i = 0; i < amount / 10000; i++) signature = mix(signature + mcts((uint64_t)i + 1, 10000));
     best_time = now() - begun;
   } else {
@@ -442,7 +442,7 @@ int main(int count, char **words) {
     }
     if (!is_perft) signature = solved();
   }
-  // Nanoseconds for all of it (of the best repeat), and what was computed.
+  // Prints the nanoseconds (of the best repeat) and the signature.
   printf("%.0f %llu\n", best_time, (unsigned long long)signature);
   return 0;
 }

@@ -1,5 +1,5 @@
-// Measures the arena beside C: scripts/bench-arena. Prints a table, or JSON with --json. With `--top MILLISECONDS GAMES` it
-// plays Ultimate's search with the learnt value against the same search without, both with so much time a move.
+// Compares the arena with C (scripts/bench-arena). Prints a table, or JSON with `--json`. `--top MILLISECONDS GAMES` plays Ultimate's
+// search with the value function against the same search without it, with equal time per move.
 import Arena
 import Foundation
 
@@ -8,7 +8,7 @@ let words = Array(CommandLine.arguments.dropFirst())
 switch words.first {
 case "guard": EngineGuard.run(Array(words.dropFirst()))
 case nil, "--json", "--check":
-  // A check is short: its figures mean nothing, and what C computes must be what we compute.
+  // With `--check` the work is too short for valid times; only the equality of the results is checked.
   let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
   let bench = ArenaBench(guardExecutable: program, scale: words.first == "--check" ? 0.01 : 1)
   print(words.first == "--json" ? bench.json : bench.text, terminator: words.first == "--json" ? "\n" : "")

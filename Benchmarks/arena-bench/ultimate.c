@@ -1,4 +1,4 @@
-// The baseline of the bench's rows about Ultimate: the same work as the Swift beside it, in plain C.
+// The C baseline of the benchmark's rows about Ultimate: the same work as the Swift code.
 //   ultimate random GAMES | search SIMULATIONS    prints nanoseconds and a signature
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 typedef unsigned __int128 cells;
 
-// Processor time: what other programs do meanwhile is not our work.
+// Processor time, which excludes that of other programs.
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -26,7 +26,7 @@ static int has_line(unsigned m) {
           | (m >> 2 & m >> 4 & m >> 6 & 1)) != 0;
 }
 
-// The cells that complete a line with those of a mask.
+// The cells that complete a line together with those of a mask.
 static unsigned completions(unsigned m) {
   unsigned result = 0;
   for (int c = 0; c < 9; c++)
@@ -36,7 +36,7 @@ static unsigned completions(unsigned m) {
 
 static uint8_t lines[512];
 static uint16_t completing[512];
-// By the occupied cells of a board: its empty cells in order, four bits each, and their number in the top four bits.
+// By mask of occupied cells: the empty cells in order, four bits each, and their number in the top four bits.
 static uint64_t empties[512];
 
 static void prepare_tables(void) {
@@ -74,7 +74,7 @@ static cells moves_of(const state *s) {
   return ~(s->side[0] | s->side[1]) & boards;
 }
 
-// 1 when the move wins, 2 when it draws, else 0.
+// Returns 1 if the move wins, 2 if it draws, else 0.
 static int mark(state *s, int cell) {
   int board = cell / 9, place = cell % 9, mover = s->turn;
   s->side[mover] |= (cells)1 << cell;
@@ -108,7 +108,7 @@ static inline uint8_t cell_of(uint64_t list, uint64_t *r) { return list >> 4 * d
 #define FIVE 0x0100040010004001u
 #define FOUR 0x0000040010004001u
 
-// 1 when X wins, -1 when O does, 0 for a draw.
+// Returns 1 if X wins, -1 if O wins, 0 for a draw.
 static int playout(const state *s, long *plies) {
   uint16_t marks[2][9];
   uint8_t next[9];
@@ -304,7 +304,7 @@ int main(int count, char **words) {
     printf("%.0f %ld/%ld/%ld\n", now() - begun, ends[2], ends[1], ends[0]);
     return 0;
   }
-  // Searches of ten thousand, as a player makes them.
+  // Searches of ten thousand simulations, as a player does.
   for (long i = 0; i < amount / 10000; i++) signature = mix(signature + search((uint64_t)i + 1, 10000));
   printf("%.0f %llu\n", now() - begun, (unsigned long long)signature);
   return 0;

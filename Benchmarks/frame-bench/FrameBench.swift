@@ -4,13 +4,13 @@ import SDLPlatform
 import Screen
 import TicTacToe
 
-/// What drawing costs, in milliseconds: the medians of many frames of a finished game on the board page.
+/// The cost of drawing in milliseconds: medians over many frames of a finished game on the board page.
 @main struct FrameBench {
-  /// A full redraw with the static layer drawn anew.
+  /// A full redraw without the cached static layer.
   private let uncached: Double
   /// A full redraw with the static layer cached.
   private let cached: Double
-  /// A cell whose ghost fades in, input included.
+  /// A frame in which a cell's preview mark fades in, input included.
   private let cell: Double
 
   static func main() {
@@ -42,10 +42,10 @@ import TicTacToe
       _ = screen.draw(into: buffer.bitmap, isNew: true, at: 30)
     }
     cached = FrameBench.median(of: 61) { _ in _ = screen.draw(into: buffer.bitmap, isNew: true, at: 30) }
-    // Two empty cells of the game above, in reading order.
+    // Two empty cells, in reading order.
     let cells = screen.accessible().filter { $0.role == "gridcell" }
     let places = [cells[2].place, cells[5].place].map { (Double($0.x + $0.width / 2), Double($0.y + $0.height / 2)) }
-    // The pointer changes cells every tenth frame; every frame in between moves two ghosts.
+    // The pointer changes cells every tenth frame; the frames in between animate two preview marks.
     cell = FrameBench.median(of: 120) { frame in
       let now = 31 + Double(frame) / 60
       let place = places[frame / 10 % places.count]

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Server processes of ours, their ports and what they use.
+/// The server processes under test, with their ports and resource use.
 final class Child {
   private let process = Process()
-  /// What ends the processes when it is closed, for a script that starts several.
+  /// Closing this pipe ends the processes, as required by a script that starts several.
   private let leash = Pipe()
-  /// Where each server listens.
+  /// The ports of the servers.
   private(set) var ports: [Int] = []
   private var servers: [Int32] = []
   private var database: Int32?
 
-  /// Starts a program that prints `listening HOST:PORT`, and waits for that line.
+  /// Starts a program and waits for its line `listening HOST:PORT`.
   init(_ program: String, _ arguments: [String]) {
     start(program, arguments) { line in
       guard line.hasPrefix("listening "), let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
@@ -22,7 +22,7 @@ final class Child {
     servers = [process.processIdentifier]
   }
 
-  /// Starts PostgreSQL and some nodes of `server` on it by `scripts/cluster`, with `arguments` for each.
+  /// Starts PostgreSQL and several nodes of `server` with `scripts/cluster`; `arguments` are for each node.
   init(cluster script: String, server: String, nodes: Int, _ arguments: [String]) {
     setenv("ALINA_SERVER", server, 1)
     start(script, ["--nodes", "\(nodes)", "--"] + arguments) { line in
@@ -38,7 +38,7 @@ final class Child {
     }
   }
 
-  /// Runs until `isReady` says so of a line that it prints.
+  /// Starts a program and waits until `isReady` accepts a line of its output.
   private func start(_ program: String, _ arguments: [String], _ isReady: (Substring) -> Bool) {
     let out = Pipe()
     process.executableURL = URL(filePath: program)
@@ -65,7 +65,7 @@ final class Child {
     exit(1)
   }
 
-  /// Ends them; whoever started them does so.
+  /// Ends the processes.
   func stop() {
     guard process.isRunning else { return }
     if servers.first == process.processIdentifier { process.terminate() }
@@ -73,14 +73,14 @@ final class Child {
     process.waitUntilExit()
   }
 
-  /// KiB of memory in use by the first server.
+  /// The resident memory of the first server in KiB.
   var resident: Int {
     let text = (try? String(contentsOfFile: "/proc/\(servers[0])/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
     return line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
   }
 
-  /// Seconds of processor time used so far by the servers, and by the database.
+  /// The processor time used so far by the servers and by the database, in seconds.
   var processorSeconds: (servers: Double, database: Double) {
     let used = servers.reduce(0) { $0 + Child.processorSeconds($1) }
     guard let database else { return (used, 0) }

@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// The yardstick: what NIO does with lines when there is nothing to do with them but to send them back.
+/// The reference: NIO's rate for lines that are only sent back.
 enum Echo {
   private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
@@ -27,7 +27,7 @@ enum Echo {
     func channelReadComplete(context: ChannelHandlerContext) { context.flush() }
   }
 
-  /// Serves until the process is ended; options as the server's listener has them.
+  /// Serves until the process is ended, with the server's socket options.
   static func serve() throws -> Never {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let channel = try ServerBootstrap(group: group)

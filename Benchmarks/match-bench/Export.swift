@@ -2,7 +2,7 @@ import MatchProtocol
 import NIOCore
 import TicTacToe
 
-/// Fetches the log of every game played, one at a time on each connection, and holds it against what was seen.
+/// Fetches the log of every game played, one at a time per connection, and compares it with the events seen.
 final class Export: @unchecked Sendable {  // confined to the one event loop of the load
   private let players: Players
   private let links: [Link]
@@ -11,10 +11,10 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
   private var states: [MatchState?]
   private var mids: [[Int: Int]]
   private var done: EventLoopPromise<Void>?
-  /// The game each link has asked for, and how many have been answered.
+  /// The game each connection has requested, and the number of answers.
   private var asked: [String?]
   private var answered = 0
-  /// What is wrong.
+  /// The faults found.
   private(set) var faults: [String] = []
 
   init(_ players: Players, _ links: [Link]) {
@@ -57,7 +57,7 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
     return promise.futureResult
   }
 
-  /// Ends the wait when nothing has been answered for ten seconds.
+  /// Ends the wait if no answer came for ten seconds.
   private func watch(_ loop: any EventLoop, answered before: Int) {
     loop.scheduleTask(in: .seconds(10)) { [self] in
       guard open > 0 else { return }
@@ -113,7 +113,7 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
     states[game] = nil
   }
 
-  /// Compares every acknowledgement with the place of its move.
+  /// Compares every acknowledgement with the place of its move in the log.
   func compareAnswers() {
     for answer in players.answers where mids[answer.game][answer.ply] != answer.seq {
       faults.append("\(players.games[answer.game]): acknowledged move \(answer.ply) at \(answer.seq) is lost or moved")

@@ -4,7 +4,7 @@ import NIOPosix
 import TLS
 import TLSChannel
 
-/// One connection of the load: each line goes to a callback, lines to send are flushed at the end of a read.
+/// One connection of the load: calls back for each line, and flushes sent lines at the end of a read.
 final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to the one event loop of the load
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -14,9 +14,9 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   private var isReading = false
   /// Called for each line, without its end.
   var onLine: (UnsafeRawBufferPointer) -> Void = { _ in }
-  /// Called when the connection ends.
+  /// Called at the end of the connection.
   var onEnd: () -> Void = {}
-  /// Lines received and sent.
+  /// The number of lines received and sent.
   private(set) var lines = 0
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -52,7 +52,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
     context.flush()
   }
 
-  /// Sends a line, which must have its end.
+  /// Sends a line, including its end.
   func send(_ line: [UInt8]) {
     guard let context else { return }
     lines += 1
@@ -63,7 +63,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   func send(_ line: String) { send(Array(line.utf8)) }
   func close() { context?.close(promise: nil) }
 
-  /// Opens connections to some ports in turn, at most 64 at a time, each made ready by `prepare` on the loop before anything comes.
+  /// Opens connections to the ports in turn, at most 64 at a time; `prepare` is called for each on the loop before data arrives.
   static func open(
     _ count: Int, ports: [Int], tls: TLSContext? = nil, on loop: any EventLoop,
     _ prepare: @escaping @Sendable (Int, Link) -> Void
@@ -88,14 +88,14 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether a text stands at an offset.
+  /// Whether the line has a text at an offset.
   func has(_ text: StaticString, at offset: Int = 0) -> Bool {
     let n = text.utf8CodeUnitCount
     guard offset + n <= count, let base = baseAddress else { return false }
     return memcmp(base + offset, text.utf8Start, n) == 0
   }
 
-  /// The offset behind a text, searched from another one.
+  /// The offset after a text, searched from `start`.
   func after(_ text: StaticString, from start: Int) -> Int? {
     let n = text.utf8CodeUnitCount
     var at = start
@@ -114,7 +114,7 @@ extension UnsafeRawBufferPointer {
     return String(decoding: self[offset..<end], as: UTF8.self)
   }
 
-  /// The digits at an offset.
+  /// The number at an offset.
   func number(at offset: Int) -> Int {
     var value = 0
     for byte in self[offset...] {

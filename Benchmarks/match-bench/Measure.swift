@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import TLS
 
-/// One row of the table.
+/// A row of the table.
 struct Row {
   var name: String
   var value: String
@@ -13,16 +13,16 @@ struct Row {
   var goal = ""
 }
 
-/// Processor seconds of the servers and of the database, for each second.
+/// Processor seconds per second, of the servers and of the database.
 typealias Used = (servers: Double, database: Double)
 
-/// The measurements. Server and load share the machine: one event loop each.
+/// The measurements. Server and load share the machine, with one event loop each.
 struct Measure {
   let options: Options
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   var rows: [Row] = []
   var faults: [String] = []
-  /// Lines a second of the echo, and of the lobby in memory.
+  /// Lines per second of the echo, and of the lobby in memory.
   var echo = 0.0
   var memory = 0.0
   private static let limits = ["--rate", "1000000", "--burst", "1000000", "--log-level", "error"]
@@ -33,7 +33,7 @@ struct Measure {
   /// Starts the server under test.
   private func server(_ arguments: [String]) -> Child { Child(options.server, Measure.open + arguments) }
 
-  /// Starts a cluster of the server under test, if there is a script that does.
+  /// Starts a cluster of the server under test; `nil` if the script is not available.
   private func cluster(_ nodes: Int) -> Child? {
     options.cluster.map { Child(cluster: $0, server: options.server, nodes: nodes, Measure.limits) }
   }
@@ -81,7 +81,7 @@ struct Measure {
     complain("\(row.name): \(row.value) \(row.ratio)")
   }
 
-  /// As many connections as in the other measurements, one line under way on each.
+  /// Measures the echo with as many connections as the other measurements, one line under way on each.
   private mutating func echoLines() throws {
     let child = Child(CommandLine.arguments[0], ["echo"])
     defer { child.stop() }
@@ -101,7 +101,7 @@ struct Measure {
         ratio: "1.00 (\(micro(cpu.servers, lines)) CPU a line)"))
   }
 
-  /// What `counts` counts, each a second, and the processor seconds taken for a second; after two of warming up.
+  /// The rates per second of the counters and the processor time used, after a warm-up of two seconds.
   private func rates(_ child: Child, _ counts: @escaping @Sendable () -> [Int]) throws -> (each: [Double], cpu: Used) {
     let loop = group.next()
     Thread.sleep(forTimeInterval: 2)
@@ -140,7 +140,7 @@ struct Measure {
         ratio: ratio, goal: goal))
   }
 
-  /// Players who are paired and part at once.
+  /// Measures players who are paired and leave at once.
   private mutating func pair(_ name: String, _ child: Child) throws {
     defer { child.stop() }
     let loop = group.next()
@@ -164,7 +164,7 @@ struct Measure {
         value: "\(games) logs folded, \(answers) acknowledged moves found, \(wrong.count) faults"))
   }
 
-  /// Has players play at their pace; adds the percentiles 50, 99 and 99.9 of a histogram of theirs, and the load's own 99th.
+  /// Runs players at their pace; adds percentiles 50, 99 and 99.9 of their histogram, and the 99th of the load's own delay.
   private mutating func time(
     _ name: String, _ players: Players, _ child: Child, matches: Int, seconds: Int,
     _ histogram: KeyPath<Players, Histogram<UInt32>>, goal: String
@@ -191,7 +191,7 @@ struct Measure {
         ratio: "the load itself was late by \(fixed(late)) ms (p99)", goal: goal))
   }
 
-  /// Two thousand matches, each a move a second.
+  /// Measures two thousand matches with one move per second each.
   private mutating func latency() throws {
     let child = server(["--memory"])
     defer { child.stop() }
@@ -202,7 +202,7 @@ struct Measure {
     try verify(players, "latency")
   }
 
-  /// A hundred matches between two nodes, five moves a second each.
+  /// Measures a hundred matches between two nodes, with five moves per second each.
   private mutating func across(_ child: Child) throws {
     defer { child.stop() }
     let players = Players(group.next(), pace: 200_000_000, keepsNeighbours: true)
@@ -212,8 +212,8 @@ struct Measure {
     try verify(players, "across")
   }
 
-  /// A hundred matches, five moves a second each, alone and beside fifty connections, of a thread of their own, that say ten
-  /// times what they may and come again when they are shut out.
+  /// Measures a hundred matches with five moves per second each, alone and beside fifty connections on another thread that send ten times
+  /// the allowed rate and reconnect when disconnected.
   private mutating func flood() throws {
     let child = Child(
       options.server, ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--memory", "--log-level", "error"])
@@ -272,7 +272,7 @@ struct Measure {
         goal: "≤ 1.5"))
   }
 
-  /// Memory of connections that said hello and answered two heartbeats.
+  /// Measures the memory of idle connections after `hello` and two heartbeats.
   private mutating func idle(_ name: String, tls: Bool, goal: String) throws {
     let folder = try Measure.folder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -312,7 +312,7 @@ struct Measure {
         name: name, value: "\(there): \(fixed(Double(after - before) / Double(count))) KiB each", goal: goal))
   }
 
-  /// What redis-server answers to redis-benchmark, where both are installed: a well-known server's number on this machine.
+  /// Runs redis-benchmark if installed: a well-known server's figure on this machine, for comparison.
   private mutating func redis() {
     guard let port = Measure.freePort(), Measure.shell("command -v redis-server && command -v redis-benchmark") != nil
     else {
@@ -361,7 +361,7 @@ struct Measure {
     return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
   }
 
-  // MARK: numbers for people
+  // MARK: formatting
 
   private func fixed(_ value: Double) -> String { String(format: "%.1f", value) }
   private func ratio(_ value: Double) -> String { String(format: "%.2f", value) }

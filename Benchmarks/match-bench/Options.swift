@@ -3,9 +3,9 @@ import Foundation
 /// Writes a line to standard error.
 func complain(_ text: String) { FileHandle.standardError.write(Data("match-bench: \(text)\n".utf8)) }
 
-/// What a run is asked for.
+/// The options of a run.
 struct Options {
-  /// What can be measured, in this order.
+  /// The measurements, in order.
   static let names = [
     "echo", "redis", "memory", "durable", "cluster", "pairing", "latency", "across", "flood", "idle", "idle-tls",
   ]

@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Players who only want to be paired: X aborts each match at once, and both seek again.
+/// Players who are only paired: X aborts each match at once, and both seek again.
 final class Pairs: @unchecked Sendable {  // confined to the one event loop of the load
   private let loop: any EventLoop
-  /// Matches begun, and answers that were refusals.
+  /// The number of matches started, and the refusals.
   private(set) var begun = 0
   private(set) var refusals: [String] = []
   private var seeks = 0
@@ -16,7 +16,7 @@ final class Pairs: @unchecked Sendable {  // confined to the one event loop of t
     _ = try Link.open(players, ports: ports, on: loop) { _, link in link.onLine = { self.take($0, link) } }
   }
 
-  /// Seeks no more.
+  /// Stops seeking.
   func stop() { isOver = true }
 
   private func take(_ line: UnsafeRawBufferPointer, _ link: Link) {

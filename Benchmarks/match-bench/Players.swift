@@ -4,13 +4,14 @@ import MatchProtocol
 import NIOCore
 import TicTacToe
 
-/// Many matches at once, each played to a draw, then again with sides swapped, as fast as the server answers or at a
-/// given pace; remembers what was acknowledged and shown, to be compared with the logs afterwards.
+/// Plays many matches at once, each to a draw and then again with sides swapped, as fast as the server answers or at a
+/// given pace. Records
+/// acknowledgements and events for comparison with the logs.
 final class Players: @unchecked Sendable {  // confined to the one event loop of the load
   /// A game drawn in nine moves.
   private static let cells = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"]
 
-  /// An `ok` that came: which game, which of its moves, at which place of the log.
+  /// An `ok`: its game, the move, and the place in the log.
   struct Answer {
     let game: Int
     let ply: Int
@@ -27,45 +28,47 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private var seats: [Seat] = []
   private var links: [Link] = []
   private var numbers: [String: Int] = [:]
-  /// The names of the games, in the order in which they began.
+  /// The ids of the games, in starting order.
   private(set) var games: [String] = []
-  /// The hash shown with the last event of each game.
+  /// The last hash seen of each game.
   private(set) var shown: [String] = []
-  /// What was acknowledged.
+  /// The acknowledgements.
   private(set) var answers: [Answer] = []
-  /// Moves seen by the opponent.
+  /// The number of moves received by opponents.
   private(set) var moves = 0
-  /// Answers that were no `ok`.
+  /// Answers other than `ok`.
   private(set) var refusals: [String] = []
-  /// Nanoseconds from the instant a move was due to its arrival at the opponent; only at a pace.
+  /// Nanoseconds from a move's due time to its arrival at the opponent; only with a pace.
   private(set) var latency = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// Nanoseconds from the instant a move was due until it was sent: what of `latency` is the load's own.
+  /// Nanoseconds from a move's due time until it was sent: the load's own share of `latency`.
   private(set) var lateness = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// Nanoseconds from the answer to a mover until his opponent, at another node, is told of the move; 0 if he is told first. Only at
+  /// Nanoseconds from the mover's acknowledgement until the opponent, on another node, receives the move; 0 if it
+  /// arrives earlier. Only with
   /// a pace.
   private(set) var passage = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// Who was told of a move first, for each game.
+  /// The first of the two players to receive a game's latest move.
   private var first: [Int: (ply: Int, node: Int, isMover: Bool, at: UInt64)] = [:]
   private var nodes = 1
-  /// When the move that is on its way was due, for each game.
+  /// The due time of each game's current move.
   private var due: [UInt64] = []
   private let pace: UInt64?
   private let keepsNeighbours: Bool
   private var isOver = false
 
-  /// Makes players; with a pace in nanoseconds each match moves once in that time. Neighbours, who are at different servers if there are
-  /// several, play one another and nobody else if that is wanted, of 3,000 matches at most.
+  /// Makes players; with a pace in nanoseconds each match makes one move in that time. With `keepsNeighbours` adjacent
+  /// players, who are on
+  /// different servers if there are several, are paired only with each other (at most 3,000 matches).
   init(_ loop: any EventLoop, pace: UInt64? = nil, keepsNeighbours: Bool = false) {
     (self.loop, self.pace, self.keepsNeighbours) = (loop, pace, keepsNeighbours)
   }
 
-  /// Lines in and out so far.
+  /// The number of lines sent and received so far.
   var lines: Int { links.reduce(0) { $0 + $1.lines } }
 
-  /// Connects to the servers in turn and seeks; a server pairs neighbours.
+  /// Connects to the servers in turn and seeks; the server pairs adjacent players.
   func join(_ matches: Int, ports: [Int]) throws {
     try loop.submit {
       self.nodes = ports.count
@@ -83,7 +86,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     passage.reset()
   }
 
-  /// Lets running games stand and begins none.
+  /// Starts no more games and leaves running ones.
   func stop() { isOver = true }
 
   private func take(_ line: UnsafeRawBufferPointer, _ i: Int, _ link: Link) {
@@ -100,14 +103,14 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       seat.ply = 0
       seat.game = numbers[name] ?? begin(name)
     } else if line.has(#"{"t":"state","m":""#) {
-      // A cluster tells of a new match by its state; what is moved already comes as events.
+      // In a cluster a new match is announced by its state; moves already made arrive as events.
       if seat.side == 0, seat.ply == 0, seat.game >= 0, line.after(#""moves":[]"#, from: 40) != nil { move(i, link) }
     } else if line.has(#"{"t":"ping""#) {
       link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
     } else if line.has(#"{"t":"hello""#) {
       link.send("{\"t\":\"hello\",\"v\":[1],\"client\":\"match-bench\"}\n")
     } else if line.has(#"{"t":"welcome""#) {
-      // Each pair of neighbours has a clock of its own, if no others may play one another.
+      // Distinct clocks for each pair keep other players from being paired with them.
       let clock = keepsNeighbours ? 3600 - i / 2 : 3600
       link.send("{\"t\":\"seek\",\"clock\":\"\(clock)+0\",\"rated\":false,\"key\":\"k\"}\n")
     } else if line.has(#"{"t":"err""#) || line.has(#"{"t":"bye""#) {
@@ -142,7 +145,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     }
   }
 
-  /// Somebody was told of a move, as its mover or as the opponent.
+  /// Records that a player was told of a move.
   private func told(_ i: Int, _ ply: Int, isMover: Bool) {
     guard pace != nil else { return }
     let (game, now) = (seats[i].game, steadyNanoseconds())
@@ -160,7 +163,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       "{\"t\":\"move\",\"id\":\"m\(seat.ply)\",\"m\":\"\(games[seat.game])\",\"ply\":\(seat.ply),\"cell\":\""
       + "\(Players.cells[seat.ply])\",\"mid\":\"p\(seat.ply)\"}\n"
     guard let pace else { return link.send(line) }
-    // Due a fixed time after the move before was due, whenever that one arrived: a late server is not waited for.
+    // Due a fixed time after the previous move's due time, whenever that one arrived: the load does not slow down with the server.
     let now = steadyNanoseconds()
     let before = due[seat.game]
     let at = before == 0 ? now + UInt64.random(in: 0..<pace) : max(before + pace, now)
@@ -173,7 +176,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
 
   // MARK: afterwards
 
-  /// Fetches the log of every game, folds it and compares; what is wrong is returned.
+  /// Fetches the log of every game, folds and compares it; returns the faults.
   func check() throws -> [String] {
     let work = Export(self, links)
     try loop.flatSubmit { work.start(self.loop) }.wait()
@@ -184,7 +187,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   }
 }
 
-/// Nanoseconds of a steady clock.
+/// The monotonic time in nanoseconds.
 func steadyNanoseconds() -> UInt64 {
   var now = timespec()
   clock_gettime(CLOCK_MONOTONIC, &now)

@@ -1,4 +1,4 @@
-// The load of the match server: see Options.help.
+// The load generator for the match server: see Options.help.
 import Foundation
 
 if CommandLine.arguments.dropFirst().first == "echo" { try Echo.serve() }

@@ -6,13 +6,13 @@ import PostgresStore
 import Synchronization
 import TicTacToe
 
-/// Measures the stores, and checks the capacity model of docs/scale.md against them. `scripts/bench-store` runs it.
+/// Measures the stores and checks the capacity model of docs/scale.md against them. Run by `scripts/bench-store`.
 @main struct StoreBench {
-  /// The empty database.
+  /// The address of an empty database.
   private let address: PGAddress
-  /// An empty folder.
+  /// The path of an empty folder.
   private let folder: String
-  /// Seconds of each measurement.
+  /// The length of each measurement in seconds.
   private let seconds: Double
 
   static func main() throws {
@@ -24,7 +24,7 @@ import TicTacToe
     try StoreBench(address: PGAddress(arguments[1]), folder: arguments[2], seconds: seconds).run()
   }
 
-  /// Runs one statement on a connection of its own.
+  /// Runs one statement on a separate connection.
   @discardableResult private func sql(_ text: String) throws -> [[PGValue]] {
     try PGConnection(address).run([PGStatement(once: text)()], within: 20_000).first?.rows ?? []
   }
@@ -34,7 +34,7 @@ import TicTacToe
     return MatchID(using: &random)
   }
 
-  /// Matches that are moved in turn, and begun anew after nine moves, as real ones are.
+  /// Matches that get moves in turn and are restarted after nine moves, like real ones.
   private struct Load {
     private struct Table {
       var m: MatchID
@@ -52,7 +52,7 @@ import TicTacToe
       tables = (0..<matches).map { Table(m: StoreBench.match(base << 40 + UInt64($0))) }
     }
 
-    /// A move in each of the next `count` matches.
+    /// One move in each of the next `count` matches.
     mutating func batch(_ count: Int) -> [StoreUnit] {
       (0..<count).map { _ in
         defer { at = (at + 1) % tables.count }
@@ -71,7 +71,7 @@ import TicTacToe
       }
     }
 
-    /// Moves that leave the matches at different plies: an eighth more of them moved each time.
+    /// Moves that leave the matches at different plies: each time for an eighth more of them.
     mutating func moved() -> [[StoreUnit]] {
       (1...8).map { share in
         at = 0
@@ -83,7 +83,7 @@ import TicTacToe
 
   private func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 
-  /// Processor seconds of this process.
+  /// The processor time of this process in seconds.
   private func ownSeconds() -> Double {
     var usage = rusage()
     getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
@@ -91,14 +91,14 @@ import TicTacToe
       + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
   }
 
-  /// Stores units, all of which must hold.
+  /// Stores units; fails unless all are applied.
   private func apply(_ units: [StoreUnit], to store: any MatchStore) throws {
     for verdict in store.apply(units) {
       guard case .applied = verdict else { throw StoreError.failed("\(verdict)") }
     }
   }
 
-  /// Commits batches of one size one after the other; returns commits and moves a second, and processor µs a move here.
+  /// Commits batches of one size in sequence; returns commits and moves per second, and this process' time per move in µs.
   private func closed(_ store: any MatchStore, _ base: UInt64, _ size: Int) throws -> (commits: Double, cpu: Double) {
     var load = Load(base, matches: size)
     let (began, cpu) = (now(), ownSeconds())
@@ -112,17 +112,17 @@ import TicTacToe
 
   private func text(_ value: Double, _ digits: Int = 0) -> String { String(format: "%.\(digits)f", value) }
 
-  /// A batch takes `fixed + each · moves` seconds, times a factor that chance draws from those measured.
+  /// The cost of a batch: `fixed + each · moves` seconds, times a random factor of those measured.
   private struct Cost {
     var fixed: Double
     var each: Double
     var factors: [Double] = [1]
 
-    /// Least squares of the relative error over measured batches; the factors are what it leaves.
+    /// Fits the batches by least squares of the relative error; the factors are the residuals.
     init(_ batches: [(moves: Int, seconds: Double)]) {
       var (n, x, xx, y, xy) = (0.0, 0.0, 0.0, 0.0, 0.0)
       for batch in batches {
-        // Each as heavy as it is short, so that a few large batches do not hide what a small one costs.
+        // Weighted by 1/time², so that a few large batches do not dominate the cost of small ones.
         let (moves, weight) = (Double(batch.moves), 1 / (batch.seconds * batch.seconds))
         n += weight
         x += weight * moves
@@ -134,14 +134,14 @@ import TicTacToe
       fixed = (y - each * x) / n
       let model = (fixed, each)
       factors = batches.map { $0.seconds / (model.0 + model.1 * Double($0.moves)) }
-      // A fit of relative errors leans to the fast ones; the mean must be what was measured.
+      // A fit of relative errors is biased towards fast batches, so the factors are normalised to the measured mean.
       let mean = factors.reduce(0, +) / Double(factors.count)
       factors = factors.map { $0 / mean }
       (fixed, each) = (fixed * mean, each * mean)
     }
   }
 
-  /// Prints durable moves a second of SQLite and PostgreSQL, the cost of a move, and the capacity model.
+  /// Prints durable moves per second of SQLite and PostgreSQL, the cost of a move, and the capacity model.
   private func run() throws {
     let sizes = [1, 8, 64, 512]
     print("| store | moves a commit | commits/s | moves/s | µs CPU here a move |\n|---|---|---|---|---|")
@@ -170,7 +170,7 @@ import TicTacToe
     try cluster()
   }
 
-  /// Rated matches that begin from tickets with keys, some in each commit, as whoever pairs begins them.
+  /// Measures rated matches started from tickets with keys, several per commit, as the pairing node does.
   private func pairs(_ store: any MatchStore) throws {
     let size = 16
     let players = (1...Int64(2 * size)).map { i in
@@ -205,7 +205,7 @@ import TicTacToe
       try apply(units, to: store)
       spent += now() - at
       begun += size
-      // Their slots become free.
+      // Frees their rated slots.
       let ends = records.map { record in
         var ended = record
         ended.ended = 9
@@ -216,7 +216,7 @@ import TicTacToe
     print("PostgreSQL, \(size) matches begun a commit: \(text(Double(begun) / spent)) matches/s")
   }
 
-  /// Three nodes' stores, each committing on a thread of its own.
+  /// Measures one to three nodes' stores, each committing on its own thread.
   private func cluster() throws {
     for count in 1...3 {
       try sweep()
@@ -239,8 +239,8 @@ import TicTacToe
 
   // MARK: the capacity model
 
-  /// Moves that come by chance at a rate, and one committer that always takes all that wait: measured, and simulated
-  /// from nothing but the cost of a batch.
+  /// Random arrivals of moves at a rate, and one committer that takes all waiting moves: measured, and simulated from the cost of a batch
+  /// alone.
   private func openLoop(_ store: any MatchStore) throws {
     let cost = try calibrate(store)
     let factors = cost.factors.sorted()
@@ -252,7 +252,7 @@ import TicTacToe
     )
     print("|---|---|---|---|---|---|---|")
     for (i, share) in [0.05, 0.2, 0.5, 0.8].enumerated() {
-      // Of what batches of 512 could carry.
+      // A share of the capacity with batches of 512.
       let rate = share * 512 / (cost.fixed + 512 * cost.each)
       let real = try measure(store, UInt64(50 + i), rate)
       let model = simulate(cost, rate)
@@ -262,7 +262,7 @@ import TicTacToe
     }
   }
 
-  /// Nine thousand matches under way, with nothing of their making still to be written or swept.
+  /// Nine thousand live matches, with their creation fully written and swept.
   private func crowd(_ store: any MatchStore, _ base: UInt64) throws -> Load {
     var load = Load(base, matches: 9000)
     for batch in load.moved() { try apply(batch, to: store) }
@@ -270,12 +270,12 @@ import TicTacToe
     return load
   }
 
-  /// Has the database do now what it would do in the next measurement for the last one.
+  /// Makes the database do its deferred work now, rather than during the next measurement.
   private func sweep() throws {
     for order in ["VACUUM ANALYZE match", "VACUUM ANALYZE match_event", "CHECKPOINT"] { _ = try sql(order) }
   }
 
-  /// What batches of several sizes cost, among as many matches as `measure` has.
+  /// Measures the cost of batches of several sizes, among as many matches as `measure` has.
   private func calibrate(_ store: any MatchStore) throws -> Cost {
     var load = try crowd(store, 40)
     var found: [(moves: Int, seconds: Double)] = []
@@ -300,7 +300,7 @@ import TicTacToe
     )
   }
 
-  /// Arrivals are drawn beforehand; those that have come when a commit ends make the next batch.
+  /// The arrival times are drawn beforehand; those before the end of a commit form the next batch.
   private func arrivals(_ rate: Double) -> [Double] {
     var random = SplitMix64(seed: 5)
     var at = 0.0
@@ -321,7 +321,7 @@ import TicTacToe
     while next < arrivals.count {
       let at = now() - began
       guard arrivals[next] <= at else {
-        // Sleep ends late by about a tenth of a millisecond; the rest is waited for awake.
+        // Sleeping ends about a tenth of a millisecond late, so the rest of the time is spent in a busy wait.
         if arrivals[next] - at > 200e-6 { usleep(UInt32((arrivals[next] - at - 200e-6) * 1e6)) }
         continue
       }

@@ -1,4 +1,4 @@
-// Costs and sounds of the synthesizer, for measuring and for looking at with other tools.
+// Measures the synthesizer's cost, and renders sounds for analysis with other tools.
 import CRealtimeProbe
 import Glibc
 import ScoreIO
@@ -34,7 +34,7 @@ func seconds(_ body: () -> Void) -> Double {
   return Double(b.tv_sec - a.tv_sec) + Double(b.tv_nsec - a.tv_nsec) / 1e9
 }
 
-/// `voices` notes of the music's register kept sounding for ten seconds, struck again every two.
+/// Notes that keep `voices` voices sounding for ten seconds, struck again every two seconds.
 func full(voices: Int) -> [ScoreEvent] {
   var events: [ScoreEvent] = []
   let pitches = [35, 47, 62, 66, 71, 74, 76, 78, 79, 81, 83, 85, 86, 88, 90]
@@ -47,7 +47,7 @@ func full(voices: Int) -> [ScoreEvent] {
   return events
 }
 
-/// Every kind of event within ten seconds, more notes than voices among them.
+/// Every kind of event within ten seconds, with more notes than voices.
 func everything() -> [ScoreEvent] {
   var events = full(voices: 40)
   for (i, kind) in ScoreEvent.Kind.allCases.enumerated() where kind != .note {
@@ -61,7 +61,7 @@ func everything() -> [ScoreEvent] {
   return events.sorted { $0.frame < $1.frame }
 }
 
-/// A loop whose cost depends on the processor alone: 480,000 frames of 64 rotating partials, in plain Swift.
+/// A loop whose cost depends on the processor alone: 480,000 frames of 64 rotating partials in plain Swift.
 @inline(never)
 func baseline(_ seed: Float) -> Float {
   var re = SIMD8<Float>(repeating: 1 + seed)
@@ -100,7 +100,7 @@ case "cost":
     print(voices, shares.sorted()[2], ratios.sorted()[2])
   }
 case "block":
-  // The worst block, as the callback would feel it, in ms of CPU time; the budget is the block's own length.
+  // The most expensive block in ms of CPU time, as in an audio callback; the budget is the block's length.
   for size in [256, 512, 1_024] {
     let engine = Engine(patch: standard)
     engine.post(full(voices: 32))
@@ -112,7 +112,7 @@ case "block":
     print(size, "median", ms(times[times.count / 2]), "worst", ms(times.last ?? 0), "budget", ms(Double(size) / 48_000))
   }
 case "notes":
-  // Each B at velocities 30, 50 and 80, nine seconds each, dry but for the pedal.
+  // Each B at velocities 30, 50 and 80, nine seconds each, with the pedal and without effects.
   var patch = standard
   patch.levels.reverbSend = -90
   patch.levels.stringSend = -90
@@ -126,7 +126,7 @@ case "notes":
   }
   write(out, to: arguments.dropFirst().first ?? "notes.f32")
 case "stems":
-  // How much of ten seconds of pairs is room, and how much is strings that ring along, in dB under the dry sound.
+  // The shares of reverb and of sympathetic strings in ten seconds of pairs, in dB below the dry sound.
   func take(_ change: (inout Patch) -> Void) -> [Float] {
     var patch = standard
     change(&patch)
@@ -149,7 +149,7 @@ case "stems":
     "dry", 10 * log10(power(dry) / 960_000), "dB RMS; room", 10 * log10(difference(room) / power(dry)),
     "strings", 10 * log10(difference(strings) / power(dry)))
 case "torture":
-  // Both pianos and every kind of event between rtsan's enter and exit; `violate` allocates there, to prove it is live.
+  // Both pianos and every kind of event between rtsan's enter and exit; `violate` allocates there to show that the check works.
   let violate = arguments.dropFirst().first == "violate"
   guard realtime_probe_is_live() != 0 else {
     print("torture: not built with RealtimeSanitizer; see scripts/sanitize-audio")

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package that composes with Alina's libraries. ONLY keeps what they do not need from being fetched:
+// A package that composes with Alina's libraries. ONLY avoids fetching dependencies they do not need:
 //   ONLY="Tintinnabuli Synth" swift run --package-path examples/swift bells > bells.raw
 let package = Package(
   name: "bells",

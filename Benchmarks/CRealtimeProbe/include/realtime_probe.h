@@ -2,8 +2,8 @@
 
 /// Whether RealtimeSanitizer is linked in.
 int realtime_probe_is_live(void);
-/// Begins and ends what must be real-time safe; nothing without the sanitizer.
+/// Begin and end a section that must be real-time safe; no effect without the sanitizer.
 void realtime_probe_enter(void);
 void realtime_probe_exit(void);
-/// Allocates: the sanitizer ends the program if it works.
+/// Allocates memory, upon which a working sanitizer ends the program.
 void realtime_probe_violate(void);

@@ -1,6 +1,6 @@
 #include <alsa/asoundlib.h>
 
-/* Sends an event at once to whoever listens to a port. */
+/* Sends an event at once to a port's subscribers. */
 static inline int alina_seq_send(snd_seq_t *sequencer, int port, snd_seq_event_t *event) {
   snd_seq_ev_set_source(event, port);
   snd_seq_ev_set_subs(event);
@@ -12,5 +12,5 @@ static inline void alina_alsa_say_nothing(const char *file, int line, const char
   (void)file, (void)line, (void)function, (void)error, (void)format;
 }
 
-/* What goes wrong is told by whoever asked, not by the library on standard error. */
+/* Keeps the library from printing errors, which its callers report. */
 static inline void alina_alsa_silence(void) { snd_lib_error_set_handler(alina_alsa_say_nothing); }

@@ -1,9 +1,8 @@
 #pragma once
 // The few functions of Pango that the game calls, declared by hand.
 //
-// Pango's own headers need GLib's include paths, which only pkg-config knows, and its answer carries `-pthread`,
-// which SwiftPM refuses with a warning at every build. The functions below are a stable C ABI (Pango 1.44 and later);
-// everything else is opaque.
+// Pango's own headers need GLib's include paths, which only pkg-config knows, and its output contains `-pthread`, for which SwiftPM
+// warns in every build. The functions below are a stable C ABI (Pango 1.44 and later); all types are opaque.
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,7 +65,7 @@ void pango_layout_get_cursor_pos(
 int pango_layout_get_unknown_glyphs_count(PangoLayout *layout);
 void pango_cairo_show_layout(cairo_t *cr, PangoLayout *layout);
 
-// which release it is
+// version
 const char *pango_version_string(void);
 
 void *g_object_ref(void *object);

@@ -4,30 +4,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What the system declares for _GNU_SOURCE alone, which Swift does not set. */
+/* Declared by the system only with _GNU_SOURCE, which Swift does not define. */
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 
-/* Orphans among our descendants become our children, not init's; 0, or -1 with errno. */
+/* Makes orphaned descendants children of this process instead of init; returns 0, or -1 with errno. */
 static inline int alina_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L); }
 
-/* A pipe whose ends no started program inherits; 0, or -1 with errno. */
+/* Makes a pipe that child processes do not inherit; returns 0, or -1 with errno. */
 static inline int alina_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 
-/* The processor that runs us. */
+/* Returns the processor that runs this thread. */
 static inline int alina_current_core(void) {
   unsigned core = 0;
   return syscall(SYS_getcpu, &core, (void *)0, (void *)0) == 0 ? (int)core : -1;
 }
 
-/* Whether a thread (0 is ours) may run on a processor, 0-1023. */
+/* Returns whether a thread (0: this one) may run on a processor, 0-1023. */
 static inline int alina_may_run_on(int thread, int core) {
   unsigned long mask[1024 / (8 * sizeof(long))] = {0};
   if (core < 0 || core > 1023 || syscall(SYS_sched_getaffinity, thread, sizeof mask, mask) < 0) return 0;
   return (int)(mask[core / (8 * sizeof(long))] >> core % (8 * sizeof(long)) & 1);
 }
 
-/* Keeps a thread (0 is ours) on one processor, 0-1023. */
+/* Binds a thread (0: this one) to a processor, 0-1023. */
 static inline int alina_stay_on(int thread, int core) {
   unsigned long mask[1024 / (8 * sizeof(long))] = {0};
   if (core < 0 || core > 1023) return -1;
@@ -35,7 +35,7 @@ static inline int alina_stay_on(int thread, int core) {
   return (int)syscall(SYS_sched_setaffinity, thread, sizeof mask, mask);
 }
 
-/* Works blocks of 64 bytes into the eight words of a SHA-256 by the processor's own instructions; 0 where it has none. */
+/* Compresses blocks of 64 bytes into a SHA-256 state with the processor's SHA instructions; returns 0 if it has none. */
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
@@ -52,7 +52,7 @@ static const unsigned alina_sha256_constants[64] __attribute__((aligned(16))) = 
 __attribute__((target("sha,sse4.1"))) static inline void alina_sha256_blocks(void *state, const void *bytes, long count) {
   const __m128i order = _mm_set_epi64x(0x0c0d0e0f08090a0bll, 0x0405060700010203ll);
   const __m128i *in = (const __m128i *)bytes, *k = (const __m128i *)alina_sha256_constants;
-  /* The instructions want the words as ABEF and CDGH. */
+  /* The instructions need the words in the order ABEF and CDGH. */
   __m128i low = _mm_shuffle_epi32(_mm_loadu_si128((__m128i *)state), 0xB1);
   __m128i high = _mm_shuffle_epi32(_mm_loadu_si128((__m128i *)state + 1), 0x1B);
   __m128i abef = _mm_alignr_epi8(low, high, 8), cdgh = _mm_blend_epi16(high, low, 0xF0);

@@ -1,4 +1,4 @@
 #include <sndfile.h>
 
-/* Samples beyond full scale clip instead of wrapping round. */
+/* Clips samples beyond full scale instead of letting them wrap around. */
 static inline void alina_sf_set_clipping(SNDFILE *file) { sf_command(file, SFC_SET_CLIPPING, 0, SF_TRUE); }

@@ -1,5 +1,5 @@
-// Interposes the allocator of the test executable: every call passes on to glibc, and is counted while this thread is
-// armed. Only tests link it.
+// Interposes the allocator of the test executable: every call is passed to glibc, and counted while this thread is armed. Linked only by
+// tests.
 #include "malloc_probe.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-// Asks the probe's module questions: a JSON list of texts on the standard input, one of answers on the output.
+// Passes questions to the probe's module: reads a JSON list of texts from standard input, and writes one of answers.
 // probe.mjs MODULES          the answers
-// probe.mjs MODULES SECONDS  what the page's sound costs: processor seconds for so many of it, in blocks of 128 frames
+// probe.mjs MODULES SECONDS  the processor time for that many seconds of the page's sound, in blocks of 128 frames
 import { readFileSync } from 'node:fs';
 
 const [folder, seconds] = process.argv.slice(2);

@@ -1,17 +1,17 @@
-// What Embedded Swift asks of its surroundings beyond wasi-libc.
+// Functions that Embedded Swift requires beyond wasi-libc.
 #include "shim.h"
 #include <stdint.h>
 
 double strtod(const char *, char **);
 
-// Reads a number of the standard library's `Double(_:)`: the end of what was read, or nothing.
+// Parses a number for the standard library's `Double(_:)`: returns the end of the parsed text, or NULL.
 const char *_swift_stdlib_strtod_clocale(const char *text, double *result) {
   char *end;
   *result = strtod(text, &end);
   return end == text ? (const char *)0 : end;
 }
 
-// Seeds the hashing of sets, whose order nothing depends on; real randomness comes from the page.
+// Seeds the hashing of sets, whose order is never relied on; real randomness comes from the page.
 void arc4random_buf(void *buffer, size_t count) {
   static uint64_t state = 0x9E3779B97F4A7C15u;
   for (size_t i = 0; i < count; i++) {
@@ -20,5 +20,5 @@ void arc4random_buf(void *buffer, size_t count) {
   }
 }
 
-// Nothing is printed.
+// Output is discarded.
 int putchar(int c) { return c; }

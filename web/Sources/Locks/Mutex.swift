@@ -1,10 +1,10 @@
-/// What `Mutex` is where there is one thread and nobody to exclude.
+/// A replacement for `Mutex` in single-threaded WebAssembly, which needs no locking.
 package final class Mutex<Value>: @unchecked Sendable {
   private var value: Value
 
-  /// Holds a value.
+  /// Wraps a value.
   package init(_ value: Value) { self.value = value }
 
-  /// Gives the value to a body.
+  /// Calls `body` with the value.
   package func withLock<Result>(_ body: (inout Value) -> Result) -> Result { body(&value) }
 }

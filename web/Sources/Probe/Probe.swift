@@ -11,14 +11,14 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// The same questions to both builds of the shared targets: what Embedded Swift answers must be what the native one answers.
+/// Answers questions with the shared targets, so that the Embedded Swift build can be compared with the native one.
 package struct Probe {
   private let pack: RulePack
 
-  /// Makes a probe of the shipped rules (`RulePack`); throws what is wrong with them.
+  /// Makes a probe with the shipped rules (`RulePack`); throws their errors.
   package init(rules: [UInt8]) throws(RuleErrors) { pack = try RulePack(rules) }
 
-  /// The answer to a question: a word, its numbers, and from the second line on its text.
+  /// Answers a question: a word, its numbers, and its text from the second line on.
   package func answer(_ question: String) -> String {
     let halves = question.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     let words = halves[0].split(separator: " ")
@@ -41,7 +41,7 @@ package struct Probe {
     }
   }
 
-  /// A game of random moves, annotated as a session keeps it.
+  /// A game of random moves, annotated as in a session.
   package static func game(seed: UInt64) -> Record {
     var generator = SplitMix64(seed: seed)
     var record = Record()
@@ -134,7 +134,7 @@ package struct Probe {
     return hash.digest.hex
   }
 
-  /// A client that is told some lines of a server, and after each of `> b2` makes a move in its match.
+  /// A client that receives a server's lines, and makes a move in its match after each line `> b2`.
   private func client(_ text: String) -> String {
     var model = ClientModel(.init(client: "probe", guest: "p"), seed: 5)
     var answer = ""

@@ -4,14 +4,14 @@ import ScoreFormats
 nonisolated(unsafe) private var bytes: [UInt8] = []
 nonisolated(unsafe) private var probe: Probe?
 
-/// Room for a question or the rules.
+/// Returns a buffer for a question or the rules.
 @_expose(wasm, "probe_buffer") @_cdecl("probe_buffer")
 package func probeBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
   bytes = [UInt8](repeating: 0, count: Int(count))
   return bytes.withUnsafeMutableBytes { $0.baseAddress }
 }
 
-/// Takes the rules in the buffer; puts what is wrong with them there, and returns how many bytes that is.
+/// Reads the rules in the buffer, replaces them by their errors, and returns the errors' number of bytes.
 @_expose(wasm, "probe_rules") @_cdecl("probe_rules")
 package func probeRules() -> Int32 {
   do throws(RuleErrors) {
@@ -21,7 +21,7 @@ package func probeRules() -> Int32 {
   return Int32(bytes.count)
 }
 
-/// Puts the answer to the question in the buffer; how many bytes it has.
+/// Replaces the question in the buffer by its answer, and returns the answer's number of bytes.
 @_expose(wasm, "probe_answer") @_cdecl("probe_answer")
 package func probeAnswer() -> Int32 {
   bytes = Array((probe?.answer(String(decoding: bytes, as: UTF8.self)) ?? "").utf8)

@@ -1,23 +1,23 @@
 import Glibc
 
-/// The one place where 48,000 frames a second become another number of them: a windowed sinc of 32 taps.
+/// Converts 48,000 frames per second to another rate, with a windowed sinc of 32 taps.
 struct Resampler {
   private static let taps = 32
-  /// Places between two frames for which the sinc is tabled.
+  /// The number of tabulated sinc phases between two frames.
   private static let phases = 256
 
-  /// Frames of the engine for one of the device's.
+  /// The engine's frames per frame of the device.
   private let step: Double
   /// The sinc's values at each phase.
   private let table: [Float]
-  /// What was taken from the engine and is needed still, interleaved, and where in it the next frame lies.
+  /// The engine's frames still needed, interleaved, and the position of the next output frame in them.
   private var source: [Float]
   private var place = 0.0
 
-  /// Resamples to a rate in Hz.
+  /// Makes a resampler to a rate in Hz.
   init(to rate: Double) {
     step = 48_000 / rate
-    // Nothing above the lower of the two Nyquist frequencies may pass.
+    // Cuts off at the lower of the two Nyquist frequencies.
     let cutoff = min(1, rate / 48_000) * (rate == 48_000 ? 1 : 0.94)
     let half = Double(Self.taps / 2)
     var table: [Float] = []
@@ -33,7 +33,7 @@ struct Resampler {
     source = [Float](repeating: 0, count: 2 * (Self.taps - 1))
   }
 
-  /// Fills both channels with frames; `render` is asked for interleaved ones of the engine.
+  /// Fills both channels; `render` provides the engine's interleaved frames.
   mutating func fill(
     _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, _ frames: Int,
     render: (UnsafeMutablePointer<Float>, Int) -> Void

@@ -3,17 +3,17 @@ import ScoreFormats
 import Synth
 import Tintinnabuli
 
-/// The sound of the page: the native engine in a module of its own, which an AudioWorklet asks for blocks.
+/// The page's sound: the native engine in a separate module, rendered in blocks by an AudioWorklet.
 ///
-/// Whoever calls has one thread. Bytes come in through a buffer (`sound_buffer`); events and reports have the layout of
-/// `ScoreEvent` and `LateBatch`, the same in the page's other module. Frames of the page count from its first sound,
-/// the engine's from when the device began: `base` is what lies between them.
+/// The module is used from one thread. Bytes are passed in a buffer (`sound_buffer`); events and reports have the layout of
+/// `ScoreEvent` and `LateBatch`, as in the page's other module. The page's frames count from its first sound, the engine's from the
+/// start of the device: `base` is the difference.
 struct SoundModule {
   var engine: Engine
   var rules: ScoreRules
   var resampler: Resampler
   var base: Int64 = 0
-  /// Left, then right, of the last block.
+  /// The left, then the right channel of the last block.
   var block: [Float] = []
 }
 
@@ -21,14 +21,14 @@ nonisolated(unsafe) private var sound: SoundModule?
 nonisolated(unsafe) private var buffer: [UInt8] = []
 nonisolated(unsafe) private var pack: RulePack?
 
-/// Room for so many bytes on their way in or out.
+/// Returns a buffer of this size for input or output.
 @_expose(wasm, "sound_buffer") @_cdecl("sound_buffer")
 package func soundBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
   if buffer.count < count { buffer += [UInt8](repeating: 0, count: Int(count) - buffer.count) }
   return buffer.withUnsafeMutableBytes { $0.baseAddress }
 }
 
-/// Begins, as the first of the rule files sounds: the buffer holds their pack, the device plays at `rate`. 0 if it cannot.
+/// Starts with the first rule file of the pack in the buffer, for a device at `rate`. Returns 0 on failure.
 @_expose(wasm, "sound_start") @_cdecl("sound_start")
 package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   pack = try? RulePack(Array(buffer.prefix(Int(count))))
@@ -37,7 +37,7 @@ package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   return 1
 }
 
-/// Sounds from here on as rules say: the buffer holds their name and the letter and the alteration of their tonic, a line each.
+/// Changes the rules: the buffer holds their name and the letter and alteration of their tonic, one per line.
 @_expose(wasm, "sound_rules") @_cdecl("sound_rules")
 package func soundRules(_ count: Int32) {
   let lines = String(decoding: buffer.prefix(Int(count)), as: UTF8.self).split(separator: "\n")
@@ -49,13 +49,13 @@ package func soundRules(_ count: Int32) {
   sound?.engine.load(Patch(rules))
 }
 
-/// Says which frame of the page the engine's next one is: after a time in which nothing could be heard.
+/// Sets the page's frame of the engine's next frame, after a time without output.
 @_expose(wasm, "sound_resume") @_cdecl("sound_resume")
 package func soundResume(_ pageFrame: Double) {
   if let engine = sound?.engine { sound?.base = Int64(pageFrame) - engine.framesBegun.rawValue }
 }
 
-/// Takes the events in the buffer; of those from before the device played, what still stands: the pedal and the drone.
+/// Takes the events in the buffer; of events before the device's start only those with lasting effect: pedal and drone.
 @_expose(wasm, "sound_post") @_cdecl("sound_post")
 package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
   guard let sound else { return }
@@ -72,8 +72,8 @@ package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
     })
 }
 
-/// Renders a whole piece, whose events the buffer holds and whose last bar ends at a frame, into the buffer as a sound file, by an
-/// engine of its own; how many bytes that is.
+/// Renders a whole piece as a sound file into the buffer with a separate engine; the buffer holds its events, and its last bar ends at
+/// `end`. Returns the number of bytes.
 @_expose(wasm, "sound_piece") @_cdecl("sound_piece")
 package func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double) -> Int32 {
   guard let engine = sound.map({ Engine(patch: Patch($0.rules)) }) else { return 0 }
@@ -86,23 +86,23 @@ package func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double) -> Int32 {
   return Int32(buffer.count)
 }
 
-/// The next block at the device's rate: left, and after it right.
+/// Renders the next block at the device's rate; the right channel follows the left.
 @_expose(wasm, "sound_block") @_cdecl("sound_block")
 package func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
   guard sound != nil else { return nil }
   let count = Int(frames)
   if sound?.block.count != 2 * count { sound?.block = [Float](repeating: 0, count: 2 * count) }
-  // A tuning takes some 10 ms, a block lasts 3: a few notes of it each time.
+  // Retuning takes about 10 ms and a block lasts 3 ms, so a few notes are retuned per block.
   for _ in 0..<3 { sound?.engine.continueTuning() }
   sound?.render(count)
   return sound?.block.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
 
-/// The first frame of the page that is not rendered yet.
+/// The first unrendered frame, in the page's frames.
 @_expose(wasm, "sound_begun") @_cdecl("sound_begun")
 package func soundBegun() -> Double { sound.map { Double($0.engine.framesBegun.rawValue + $0.base) } ?? 0 }
 
-/// Puts what was late since the last call into the buffer, in frames of the page; how many bytes that is.
+/// Writes the late batches since the last call to the buffer, in the page's frames; returns the number of bytes.
 @_expose(wasm, "sound_reports") @_cdecl("sound_reports")
 package func soundReports() -> Int32 {
   guard let sound else { return 0 }
@@ -116,7 +116,7 @@ package func soundReports() -> Int32 {
   }
 }
 
-/// Turns a knob: 0 volume in dB, 1 preview and 2 drone in dB (below −90 is off), 3 mute, 4 A4 in Hz.
+/// Sets a parameter: 0 volume in dB, 1 preview and 2 drone in dB (below −90 is off), 3 mute, 4 A4 in Hz.
 @_expose(wasm, "sound_set") @_cdecl("sound_set")
 package func soundSet(_ knob: Int32, _ value: Double) {
   guard let engine = sound?.engine else { return }
@@ -131,7 +131,7 @@ package func soundSet(_ knob: Int32, _ value: Double) {
 }
 
 extension SoundModule {
-  /// Renders into `block`, at 48 kHz straight from the engine, otherwise through the resampler.
+  /// Renders into `block`: directly at 48 kHz, otherwise through the resampler.
   mutating func render(_ frames: Int) {
     let engine = engine
     block.withUnsafeMutableBufferPointer { block in

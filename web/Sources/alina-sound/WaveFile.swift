@@ -1,7 +1,7 @@
 /// A sound file in memory: 48 kHz, stereo, 24 bits, byte for byte as libsndfile writes it.
 struct WaveFile {
   private(set) var bytes: [UInt8] = []
-  /// Frames that are still to come.
+  /// The number of frames still to be added.
   private(set) var framesLeft: Int
 
   private static let bytesPerFrame = 6
@@ -18,7 +18,7 @@ struct WaveFile {
     add(36 + size)
     add("WAVEfmt ")
     add(16)
-    add(1, bytes: 2)  // whole numbers
+    add(1, bytes: 2)  // integer samples
     add(2, bytes: 2)
     add(48_000)
     add(UInt32(48_000 * WaveFile.bytesPerFrame))
@@ -28,7 +28,7 @@ struct WaveFile {
     add(size)
   }
 
-  /// Appends interleaved samples; beyond ±1 is clipped.
+  /// Appends interleaved samples, clipped to ±1.
   mutating func add(_ samples: [Float]) {
     framesLeft -= samples.count / 2
     for sample in samples {

@@ -2,14 +2,14 @@ import GameScore
 import Play
 import Screen
 
-/// A film that the browser records: the page draws its pictures, the script keeps them with the sound.
+/// A film recorded by the browser: this class draws its pictures, and the script records them with the sound.
 final class PageFilm {
   private var stage: FilmStage
   private let surface: Surface
   private var isNew = true
   private let told: (MakingNews) -> Void
 
-  /// Has the script begin.
+  /// Makes the script start the recording.
   init(_ piece: Piece, shape: FilmShape, told: @escaping (MakingNews) -> Void) {
     let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size
@@ -20,14 +20,14 @@ final class PageFilm {
     music.events.withUnsafeBytes { _ = Page.write("film/" + words.joined(separator: "\t"), Array($0)) }
   }
 
-  /// Draws the picture of a moment in seconds.
+  /// Draws the picture at a time in seconds.
   func draw(at now: Double) {
     _ = stage.draw(into: surface, isNew: isNew, at: now)
     surface.flush()
     isNew = false
   }
 
-  /// Hears a word and what belongs to it; false once the film is over.
+  /// Handles a message of the script; returns false once the film has ended.
   func hear(_ line: String) -> Bool {
     let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
     let words = parts.count > 1 ? parts[1] : ""

@@ -12,7 +12,7 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The page: one game, its inputs since the last turn, and the canvas it is drawn on.
+/// The page: one game, its inputs since the last turn, and its canvas.
 final class PageGame {
   let app: App
   let sound: PageSound
@@ -34,7 +34,7 @@ final class PageGame {
     var opening = Opening(seed: seed, rulesName: shelf.names[0], rules: rules)
     opening.overrides = { settings in
       if Page.prefers("still") { settings.reducedMotion = true }
-      // A browser fills the screen only when it is asked to by a touch.
+      // Browsers allow full screen only in response to a touch, so it starts off.
       settings.fullScreen = false
     }
     var random = SplitMix64(seed: seed)
@@ -93,14 +93,14 @@ final class PageGame {
     isNew = true
   }
 
-  /// Lets time pass; returns the seconds until something is to do, or less than 0 where a picture is due.
+  /// Advances time; returns the seconds until the next turn, or a negative number if a picture is due.
   func turn(draws: Bool) -> Double {
     let now = app.services.now()
     let input = input
     self.input = []
     app.update(input: input, at: now)
     tellPlace()
-    // Nobody looks: nothing is drawn, and time goes on.
+    // A hidden page draws no pictures, but time advances.
     if app.isHidden { return app.nextUpdate(after: now) - now }
     if draws, isNew || app.nextFrame(after: now) <= now {
       _ = app.draw(into: surface, isNew: isNew, at: now)
@@ -113,7 +113,7 @@ final class PageGame {
 
   func activate(_ id: Int, onlyFocus: Bool) { app.screen.activate(id, onlyFocus: onlyFocus, at: app.services.now()) }
 
-  /// Keeps the title and the address as what they say, and the history as deep as the pages lie.
+  /// Updates the title and the address, and keeps the browser's history as deep as the open pages.
   private func tellPlace() {
     if app.windowTitle != toldTitle {
       toldTitle = app.windowTitle
@@ -132,7 +132,7 @@ final class PageGame {
     }
   }
 
-  /// Keeps the elements behind the picture as the views that drew it.
+  /// Updates the elements behind the picture to match the views that drew it.
   func tellControls() {
     let controls = app.screen.accessible(hidden: true)
     if controls != toldControls {
@@ -156,41 +156,41 @@ final class PageGame {
 }
 
 nonisolated(unsafe) private var game: PageGame?
-/// The connection that the socket's lines are for.
+/// The connection that receives the socket's lines.
 nonisolated(unsafe) private var socket: WebConnection?
-/// The film that is being made.
+/// The film being made.
 nonisolated(unsafe) private var film: PageFilm?
 nonisolated(unsafe) private var incoming: [UInt8] = []
 
-/// What the page's script has put into the buffer of `alinaBuffer`.
+/// The text that the script has written to the buffer of `alinaBuffer`.
 private func text() -> String { String(decoding: incoming, as: UTF8.self) }
 
-/// A buffer for so many bytes that the script writes a text into before a call that takes one.
+/// Returns a buffer of this size, into which the script writes a text before a call that takes one.
 @_expose(wasm, "buffer") @_cdecl("alinaBuffer")
 package func alinaBuffer(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   incoming = [UInt8](repeating: 0, count: Int(count))
   return incoming.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
 
-/// Begins, with the music of a number.
+/// Starts the game; `seed` seeds its music.
 @_expose(wasm, "start") @_cdecl("alinaStart")
 package func alinaStart(_ seed: Double) { game = PageGame(seed: UInt64(seed)) }
 
-/// The canvas has another size in pixels, or another number of them for a unit of the page.
+/// Sets the canvas' size in pixels and the number of pixels per unit of the page.
 @_expose(wasm, "resize") @_cdecl("alinaResize")
 package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
   game?.resize(width: Int(width), height: Int(height), scale: scale)
 }
 
-/// Lets time pass; returns the seconds until something is to do, or less than 0 where a picture is due.
+/// Advances time; returns the seconds until the next turn, or a negative number if a picture is due.
 @_expose(wasm, "turn") @_cdecl("alinaTurn")
 package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
 
-/// Tells what is behind the picture that was drawn.
+/// Updates the elements behind the drawn picture.
 @_expose(wasm, "controls") @_cdecl("alinaControls")
 package func alinaControls() { game?.tellControls() }
 
-/// A pointer: 0 moved, 1 down, 2 up, 3 cancelled, 4 left; a wheel: 5, by `y` lines.
+/// Handles a pointer: 0 moved, 1 down, 2 up, 3 cancelled, 4 left; or a wheel: 5, by `y` lines.
 @_expose(wasm, "pointer") @_cdecl("alinaPointer")
 package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: Int32) {
   switch kind {
@@ -203,7 +203,7 @@ package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: In
   }
 }
 
-/// A key by the name that browsers have for it; 0 where the game has no such key.
+/// Handles a key with the browser's name in the buffer; returns 0 if the game has no such key.
 @_expose(wasm, "key") @_cdecl("alinaKey")
 package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
   let name = text()
@@ -212,8 +212,9 @@ package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
   return 1
 }
 
-/// Something that comes with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of
-/// the server, 6 the server's line is open, 7 it is closed, 8 how far a film is. A room's match has its code after a stroke.
+/// Handles an event with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line
+/// of the server, 6 the
+/// socket is open, 7 it is closed, 8 a film's progress. A room's match has its code after a slash.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
   guard let game else { return }
@@ -233,12 +234,12 @@ package func alinaText(_ kind: Int32) {
   }
 }
 
-/// Answers a request of the program with a text.
+/// Delivers the answer to a request.
 @_expose(wasm, "answer") @_cdecl("alinaAnswer")
 package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
 
-/// A state: 0 the page is seen, 1 it has the focus, 2 there is sound, or (0) no output for it, or (2) no way to make it, 3 the page
-/// fills the screen.
+/// Sets a state: 0 the page is visible, 1 it has the focus, 2 sound is running; if off, 0 there is no output and 2 sound is not possible;
+/// 3 the page fills the screen.
 @_expose(wasm, "state") @_cdecl("alinaState")
 package func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {
@@ -251,23 +252,23 @@ package func alinaState(_ kind: Int32, _ isOn: Int32) {
   }
 }
 
-/// Draws the picture of a film at so many seconds.
+/// Draws a film's picture at a time in seconds.
 @_expose(wasm, "film") @_cdecl("alinaFilm")
 package func alinaFilm(_ seconds: Double) { film?.draw(at: seconds) }
 
-/// Goes back by so many steps, as the browser's own Back asks.
+/// Goes back by some steps, for the browser's Back.
 @_expose(wasm, "back") @_cdecl("alinaBack")
 package func alinaBack(_ steps: Int32) { for _ in 0..<steps { game?.app.goBack() } }
 
-/// Looks for the match that was cut short when the page was left.
+/// Searches for the match that was interrupted when the page was left.
 @_expose(wasm, "resume") @_cdecl("alinaResume")
 package func alinaResume() { game?.app.resumeMatch() }
 
-/// Presses a control of the list, or brings the focus to it.
+/// Presses a control of the list, or moves the focus to it.
 @_expose(wasm, "activate") @_cdecl("alinaActivate")
 package func alinaActivate(_ id: Int32, _ onlyFocus: Int32) { game?.activate(Int(id), onlyFocus: onlyFocus != 0) }
 
-/// A batch of events came too late and was moved: by how much, and when it sounded.
+/// Handles a late batch of events: the delay, and the frame at which it sounded.
 @_expose(wasm, "late") @_cdecl("alinaLate")
 package func alinaLate(_ generation: Int32, _ frame: Double, _ lateness: Double) {
   game?.sound.wasLate(
@@ -276,12 +277,12 @@ package func alinaLate(_ generation: Int32, _ frame: Double, _ lateness: Double)
 }
 
 extension ServerAddress {
-  /// The server that the page came from.
+  /// The server of the page.
   static let page = ServerAddress("localhost")!
 }
 
 extension RuleShelf {
-  /// The rules that came with the page.
+  /// The rules shipped with the page.
   static var page: RuleShelf {
     var entries: [RulePack.Entry] = []
     do throws(RuleErrors) {
@@ -296,7 +297,7 @@ extension RuleShelf {
       }
       return (entry.rules, entry.reference)
     }
-    // The standard ones first.
+    // The standard rules come first.
     shelf.names = ["score"] + entries.map { $0.reference.name }.filter { $0 != "score" }
     return shelf
   }

@@ -5,25 +5,25 @@ import Session
 import Tintinnabuli
 
 @_extern(wasm, module: "env", name: "soundNow") private func scriptSoundNow() -> Double
-/// The events as they lie in memory: the module of the sound is built from the same sources.
+/// Passes events in their memory layout, as the sound module is built from the same sources.
 @_extern(wasm, module: "env", name: "soundPost")
 private func scriptSoundPost(_ bytes: UnsafeRawPointer?, _ count: Int32)
 @_extern(wasm, module: "env", name: "soundSet") private func scriptSoundSet(_ what: Int32, _ value: Double)
 @_extern(wasm, module: "env", name: "soundRules")
 private func scriptSoundRules(_ bytes: UnsafePointer<UInt8>?, _ count: Int32)
 
-/// The sound of the page: an engine in the browser's audio thread, reached by messages.
+/// The page's sound: an engine in the browser's audio thread, reached by messages.
 final class PageSound {
   private var late: [LateBatch] = []
 
-  /// What the engine can be told.
+  /// The parameters of the engine.
   private enum Knob: Int32 {
     case volume, preview, drone, muted, tuning
   }
 
-  /// Quieter than this is silence.
+  /// Levels below this are silent.
   private static let silence = -200.0
-  /// Two blocks of the browser, the way of a message, and a turn of the page that comes late.
+  /// Two of the browser's blocks, the delay of a message, and a late turn of the page.
   private static let lead = Tick.milliseconds(60)
 
   func wasLate(_ batch: LateBatch) { late.append(batch) }
@@ -37,7 +37,7 @@ final class PageSound {
       }, lead: PageSound.lead)
   }
 
-  /// As the game knows it.
+  /// The sound output for the game.
   var output: SoundOutput {
     var sound = SoundOutput(port)
     sound.setVolume = { scriptSoundSet(Knob.volume.rawValue, $0) }
@@ -52,13 +52,13 @@ final class PageSound {
     return sound
   }
 
-  /// Rules as the module of the sound looks them up: it has them at home, and takes them to their tonic.
+  /// The key by which the sound module finds rules: it has them itself and transposes them to the tonic.
   static func name(of rules: ScoreRules) -> String {
     let tonic = rules.scale.tonicSpelling
     return "\(rules.name)\n\(tonic.letter)\n\(tonic.alteration)"
   }
 
-  /// What the module of the sound must know of a piece beside its events: rules, thousandths of a hertz, and the end.
+  /// The data of a piece besides its events: rules, A4 in thousandths of a hertz, and the end.
   static func order(_ music: Rendition, a4: Double) -> [String] {
     [name(of: music.rules), "\(Int((a4 * 1_000).rounded()))", "\(music.end.rawValue)"]
   }

@@ -4,7 +4,7 @@ import MatchProtocol
 import Play
 import TicTacToe
 
-/// A client model over the page's WebSocket: one text message is one line. It heals itself.
+/// A client model over the page's WebSocket, with one line per text message. Reconnects by itself.
 final class WebConnection {
   private var model: ClientModel
   private var inbox: [ClientEvent] = [.status(.connecting)]
@@ -12,7 +12,7 @@ final class WebConnection {
   private var isWanted = true
   private var tries = 0
   private var problem: ConnectionProblem?
-  /// When to try again, and when the server was last heard, in the clock of matches.
+  /// The times of the next try and of the server's last message, on the clock of matches.
   private var retryAt: Int64?
   private var heard: Int64 = 0
   private let notKept: () -> Void
@@ -20,8 +20,8 @@ final class WebConnection {
 
   private static let credentials = "data/credentials"
 
-  /// Goes to the server that the page came from; `name` is what the player wrote for one. `notKept` is told if the browser has no room for
-  /// who the player is; `chance` gives a random number under its argument.
+  /// Connects to the page's server; `name` is the player's entry. `notKept` is called if the browser has no storage for the identity;
+  /// `chance` returns a random number below its argument.
   init(name: String?, seed: UInt64, notKept: @escaping () -> Void, chance: @escaping (Int) -> Int) {
     var identity = ClientModel.Identity(client: "alina web", written: name)
     var saved: [String: String] = [:]
@@ -40,7 +40,7 @@ final class WebConnection {
 
   static var milliseconds: Int64 { Int64(scriptNow() * 1_000) }
 
-  /// The connection as the game knows it.
+  /// The connection for the game.
   var connection: Connection {
     Connection(
       poll: { self.poll() }, match: { self.model.matches[$0] },
@@ -82,7 +82,7 @@ final class WebConnection {
     inbox.append(.status(.closed))
   }
 
-  // MARK: What the socket says
+  // MARK: Events of the socket
 
   func cameUp() {
     isUp = true
@@ -112,7 +112,7 @@ final class WebConnection {
     inbox.append(.status(.waiting(milliseconds: wait, reason: reason)))
   }
 
-  // MARK: Carrying out
+  // MARK: Output
 
   private func carryOut(_ output: ClientModel.Output) {
     send(output.lines)
@@ -137,7 +137,7 @@ final class WebConnection {
   private func send(_ lines: [[UInt8]]) {
     guard isUp else { return }
     for line in lines {
-      // A message has no line end: the frame is the line.
+      // A message needs no line end, as the frame delimits the line.
       Page.tell(.send, String(decoding: line.last == 10 ? line.dropLast() : line[...], as: UTF8.self))
     }
   }

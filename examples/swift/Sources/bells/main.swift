@@ -3,7 +3,7 @@ import ScoreModel
 import Synth
 import Tintinnabuli
 
-// Three events, one after another, then the arch that closes them: raw stereo, 32-bit floats, 48,000 frames a second.
+// Three events in sequence and the closing arch, as raw stereo: 32-bit floats, 48,000 frames per second.
 var rules = ScoreRules()
 rules.signs = [SignRule("calm")]
 rules.melody.compass = Pitch(69)...Pitch(95)
