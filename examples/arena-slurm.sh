@@ -1,8 +1,8 @@
 #!/bin/sh
-# One share of a run in each task of a Slurm array, and what puts them together when all are done:
+# Plays one shard of a run in each task of a Slurm array, and merges the shards when all are done:
 #   sbatch --array=1-16 examples/arena-slurm.sh
 #   sbatch --dependency=afterok:ID --wrap='alina-arena merge shard-*.jsonl --out games.jsonl'
-# A task that is started again goes on where its file ends.
+# A restarted task continues where its file ends.
 #SBATCH --job-name=alina-arena
 #SBATCH --cpus-per-task=2
 #SBATCH --requeue

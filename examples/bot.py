@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays tic-tac-toe on an Alina server, with nothing but Python's standard library and docs/protocol.md.
+"""Plays tic-tac-toe on an Alina server; written with Python's standard library from docs/protocol.md alone.
 
     examples/bot.py 127.0.0.1:4664 --games 3
 

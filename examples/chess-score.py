@@ -23,7 +23,7 @@ def material(board, side):
 
 
 def facts(board, move):
-    """What is true of a move, in the words of chess.yaml."""
+    """The facts of a move, as named in chess.yaml."""
     words = []
     if board.is_capture(move): words.append("capture")
     if board.is_castling(move): words.append("castling")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes music of a server's log as it grows: reads its lines, writes those that `alina-score live` plays.
+"""Composes a server's log as it grows: reads its lines, and writes event lines for `alina-score live`.
 
     tail -f server.log | examples/server-log.py | alina-score live --score-rules examples/server-log.yaml
 

@@ -7,7 +7,7 @@ LINES = [{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4
 SIDES = {"tictactoe": 3, "infinite": 3, "ultimate": 9}
 variant, moves = "tictactoe", []
 
-def place(cell):  # The board that a cell lies on, and where on it.
+def place(cell):  # The board of a cell, and its place there.
     row, column = SIDES[variant] - int(cell[1]), ord(cell[0]) - 97
     return row // 3 * 3 + column // 3, row % 3 * 3 + column % 3
 
@@ -22,7 +22,7 @@ def legal():
     cells = [chr(97 + i % side) + str(i // side + 1) for i in range(side * side)]
     free = [c for c in cells if live[place(c)[0]] and place(c)[1] not in set.union(*boards[place(c)[0]])]
     target = place(moves[-1])[1] if side == 9 and moves else 0
-    return [c for c in free if moves and place(c)[0] == target] or free  # A closed board sends anywhere.
+    return [c for c in free if moves and place(c)[0] == target] or free  # If that board is closed, any may be chosen.
 
 for words in map(str.split, sys.stdin):
     if words[:1] == ["uci"]:

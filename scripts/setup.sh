@@ -1,4 +1,4 @@
-# Sourced by play, test and the scripts: installs what is missing, without a prompt, and without a word when nothing is.
+# Sourced by play, test and the scripts: installs missing packages without prompts, and prints no output if there are none.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,13 +8,13 @@ fail() {
   exit 1
 }
 
-# usage: the comment at the top of the script.
+# usage: prints the comment at the top of the script.
 usage() {
   sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
   exit 0
 }
 
-# is_there PROBE: whether a thing of scripts/packages is on this machine, whoever put it there.
+# is_there PROBE: tests whether an entry of scripts/packages is installed, by whatever means.
 is_there() {
   local name=${1#*:}
   case $1 in
@@ -26,7 +26,7 @@ is_there() {
   esac
 }
 
-# missing STAGE…: "package probe" of each thing that the stages need and that is not there.
+# missing STAGE…: prints "package probe" for each missing entry of the stages.
 missing() {
   local stage package probe
   while read -r stage package probe; do
@@ -34,8 +34,8 @@ missing() {
   done < <(grep -v '^#' "$root/scripts/packages") | sort -u
 }
 
-# need STAGE…: sees to it that what the stages need is there: by apt where that is, as root or by a sudo that asks nothing;
-# elsewhere it says what to install, in that system's words where they follow from the thing.
+# need STAGE…: installs the missing packages of the stages with apt, as root or by a sudo without password; on other systems it
+# prints what to install, as a command of the system's package manager if the probes determine one.
 need() {
   local lacking packages as_root=() log
   lacking=$(missing "$@")
@@ -50,7 +50,7 @@ need() {
   fi
   log=$(mktemp)
   echo "asking apt what there is" >&2
-  # Which of several names a package has here is known after this.
+  # After this apt knows which of several names a package has here.
   apt_get update -qq || apt_failed "apt could not update its lists"
   packages=$(packages_for "$lacking")
   echo "installing $packages" >&2
@@ -59,14 +59,14 @@ need() {
   rm -f "$log"
 }
 
-# apt_failed TEXT: the end of what apt said, and the text.
+# apt_failed TEXT: prints the end of apt's output and the text, and fails.
 apt_failed() {
   tail -n 15 "$log" >&2
   rm -f "$log"
   fail "$1"
 }
 
-# packages_for LACKING: the packages by the names that they have in this release: of NAME|NAME… the first that apt knows.
+# packages_for LACKING: prints the package names for this release: of NAME|NAME… the first that apt knows.
 packages_for() {
   local names name found chosen=()
   while read -r names _; do
@@ -81,8 +81,8 @@ packages_for() {
   echo "${chosen[@]}"
 }
 
-# apt_get ARGUMENT…: runs apt-get by the command in as_root, with what it says in the file named by log. A fresh machine may be
-# installing its own upgrades: while another program holds a lock of apt this waits, and says so every few seconds.
+# apt_get ARGUMENT…: runs apt-get with the command in as_root, and writes its output to the file in log. Waits while another program
+# holds apt's lock, such as the first upgrades of a fresh system, and prints a line every few seconds.
 apt_get() {
   local holder
   until "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get "$@" >"$log" 2>&1 </dev/null; do
@@ -93,7 +93,7 @@ apt_get() {
   done
 }
 
-# in_other_words LACKING: the command of another packager; they find libraries and programs by what they provide.
+# in_other_words LACKING: prints the install command of another package manager, which finds libraries and programs by what packages provide.
 in_other_words() {
   local provided
   provided=$(sed -nE "s/.* lib:(.*)/'pkgconfig(\1)'/p; s|.* bin:(.*)|/usr/bin/\1|p" <<<"$1" | tr '\n' ' ')
@@ -106,9 +106,9 @@ in_other_words() {
   fi
 }
 
-# need_python: sees to what Debian does not have, in a Python beside the build, which PYTHON then names: an independent
-# reader of MusicXML, the reader of chess games that an example uses, and what python/ is tested with. Where a module cannot
-# be had its tests are skipped.
+# need_python: installs Python modules that Debian lacks, in a virtual environment beside the build, and sets PYTHON: an independent
+# reader of MusicXML, the reader of chess games for an example, and the modules for testing python/. If a module cannot be
+# installed, its tests are skipped.
 need_python() {
   local folder=$root/.build/python module
   [ -x "$folder/bin/python3" ] || /usr/bin/python3 -m venv --system-site-packages "$folder" >/dev/null 2>&1 || return 0
@@ -125,7 +125,7 @@ need_swift() {
   command -v swift >/dev/null || fail "needs Swift 6.3 on the PATH (https://www.swift.org/install)"
 }
 
-# swift build without the note on Pango's pkg-config flags, which SwiftPM prints on every build and nobody can act on.
+# Runs swift build without the warning about Pango's pkg-config flags, which SwiftPM prints in every build and cannot be avoided.
 swift_build() {
   swift build "$@" 2> >(grep -v 'prohibited flag(s)' >&2)
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the sounds and pictures of docs/what-you-hear.md from the games of docs/heard, and docs/alina.ogg.
+# Makes the sounds and pictures of docs/what-you-hear.md from the games in docs/heard, and docs/alina.ogg.
 # Run: tools/heard.sh ALINA_SCORE     (needs ffmpeg)
 set -eu
 score=$1

@@ -1,4 +1,4 @@
-"""Chromium by its DevTools protocol and Firefox by WebDriver BiDi: headless, each with a profile of its own."""
+"""Drives Chromium through its DevTools protocol and Firefox through WebDriver BiDi: headless, each with its own profile."""
 import base64
 import copy
 import json
@@ -13,7 +13,7 @@ import websocket
 
 PATIENCE = 60
 NAMES = {"chromium": "chromium", "firefox": "firefox-esr"}
-# Keys by the words of `KeyboardEvent.key`: what WebDriver has for them, and Windows' numbers, which Chromium goes by.
+# Keys by `KeyboardEvent.key`: their WebDriver codes, and their Windows key codes, which Chromium uses.
 KEYS = {"Control": ("\ue009", 17), "Alt": ("\ue00a", 18), "Shift": ("\ue008", 16), "Tab": ("\ue004", 9), "Enter": ("\ue007", 13),
         "Escape": ("\ue00c", 27), "ArrowLeft": ("\ue012", 37), "Home": ("\ue011", 36), "ContextMenu": ("", 93),
         **{f"F{n}": (chr(0xE030 + n), 111 + n) for n in range(1, 13)}}
@@ -21,11 +21,11 @@ MODIFIERS = {"Alt": 1, "Control": 2, "Shift": 8}
 
 
 class Fault(Exception):
-    """What a page did, or did not do."""
+    """A fault of a page."""
 
 
 def wait(what, check, seconds=PATIENCE):
-    """Asks until there is an answer that holds."""
+    """Polls until an answer is true."""
     end = time.monotonic() + seconds
     while not (found := check()):
         if time.monotonic() > end:
@@ -38,7 +38,7 @@ class Browser:
     """One window with one page."""
 
     def __init__(self, name, before=None, text=100):
-        """`before` is a script that runs before those of each page, `text` the size of all text in hundredths."""
+        """`before` is a script that runs before those of each page, `text` the text size in per cent."""
         self.name, self.asked, self.complaints, self.last = name, [], [], 0
         self.profile = tempfile.mkdtemp(prefix="alina-")
         self.downloads = f"{self.profile}/downloads"
@@ -48,7 +48,7 @@ class Browser:
         with open(f"{self.profile}/user.js", "w", encoding="utf-8") as settings:
             for key, value in (("browser.download.folderList", 2), ("browser.download.dir", self.downloads),
                                ("browser.download.useDownloadDir", True), ("font.size.variable.x-western", 16 * text // 100),
-                               # The clipboard as after "Paste" was pressed in the browser's own question.
+                               # Allows reading the clipboard, as if the user had confirmed it.
                                ("dom.events.testing.asyncClipboard", True)):
                 settings.write(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n")
         common = ["--remote-debugging-port=0", "--headless"]
@@ -81,18 +81,18 @@ class Browser:
             self.session = self.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Network"):
                 self.call(domain + ".enable")
-            # Several windows, and each is in front.
+            # Several windows, each with the focus.
             self.call("Emulation.setFocusEmulationEnabled", enabled=True)
             self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
             if self.before:
                 self.call("Page.addScriptToEvaluateOnNewDocument", source=self.before)
         else:
-            # A window, as a tab would hide the one before.
+            # A window, as a new tab would hide the previous one.
             self.context = self.call("browsingContext.create", type="window")["context"]
             self.call("browsingContext.activate", context=self.context)
 
     def tab(self):
-        """Another tab of the same browser; what is noted is noted together."""
+        """Another tab of the same browser, with shared logs."""
         other = copy.copy(self)
         other._enter()
         return other
@@ -104,12 +104,12 @@ class Browser:
             self.call("browsingContext.close", context=self.context)
 
     def allow(self, url):
-        """Lets pages of an address read the clipboard, as after the player's yes."""
+        """Allows pages of an address to read the clipboard."""
         if self.name == "chromium":
             self.call("Browser.grantPermissions", origin="/".join(url.split("/")[:3]), permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
 
     def key(self, name, *held):
-        """Presses a key of the keyboard while others are held."""
+        """Presses a key while others are held."""
         if self.name == "chromium":
             number = KEYS[name][1] if name in KEYS else ord(name.upper())
             key = {"key": name, "windowsVirtualKeyCode": number, "modifiers": sum(MODIFIERS[word] for word in held)}
@@ -128,7 +128,7 @@ class Browser:
         return found and found[1]
 
     def call(self, method, **params):
-        """Sends a command and returns its answer; what happens meanwhile is noted."""
+        """Sends a command and returns its answer; events in between are logged."""
         self.last += 1
         command = {"id": self.last, "method": method, "params": params}
         if self.session if self.name == "chromium" else False:
@@ -152,7 +152,7 @@ class Browser:
             self.complaints.append(params.get("text", ""))
 
     def open(self, url):
-        """Goes to an address, and waits until its page is there."""
+        """Opens an address, and waits until its page is loaded."""
         if self.name == "chromium":
             self.run("globalThis.isOld = true")
             self.call("Page.navigate", url=url)
@@ -161,7 +161,7 @@ class Browser:
             self.call("browsingContext.navigate", context=self.context, url=url, wait="complete")
 
     def run(self, expression):
-        """What an expression, which may be a promise, is in the page."""
+        """Evaluates an expression in the page; a promise is awaited."""
         text = f"(async () => JSON.stringify((await ({expression})) ?? null))()"
         if self.name == "chromium":
             answer = self.call("Runtime.evaluate", expression=text, awaitPromise=True, userGesture=True)
@@ -175,11 +175,11 @@ class Browser:
         return json.loads(answer["result"]["value"])
 
     def until(self, expression, seconds=PATIENCE):
-        """Asks an expression until it holds."""
+        """Polls an expression until it is true."""
         return wait(lambda: f"{expression} in {self.name}; {self.complaints[-3:]}", lambda: self.run(expression), seconds)
 
     def click(self, x, y, isPressed=True):
-        """Presses the mouse at a place of the page, or only moves it there."""
+        """Clicks at a place of the page, or only moves the mouse there."""
         if self.name == "chromium":
             for kind in ("mouseMoved", "mousePressed", "mouseReleased")[:3 if isPressed else 1]:
                 button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
@@ -191,7 +191,7 @@ class Browser:
                 {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}])
 
     def size(self, width, height, isPhone=True):
-        """Makes the page so large: a phone's, which has fingers, or a window's."""
+        """Sets the page's size, as a phone with touch or as a window."""
         if self.name == "chromium":
             self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1 + isPhone, mobile=isPhone)
             self.call("Emulation.setTouchEmulationEnabled", enabled=isPhone)
@@ -199,7 +199,7 @@ class Browser:
             self.call("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
 
     def picture(self, path):
-        """Writes what is seen as a PNG."""
+        """Writes a screenshot as PNG."""
         if self.name == "chromium":
             data = self.call("Page.captureScreenshot")["data"]
         else:
@@ -208,7 +208,7 @@ class Browser:
             file.write(base64.b64decode(data))
 
     def close(self):
-        """Ends it, with all it knows."""
+        """Ends the browser and removes its profile."""
         self.socket.close()
         self.process.kill()
         self.process.wait(PATIENCE)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""duels.py BROWSER GAMES alina-server: a page against a window, another page and a bot, so many games each.
+"""duels.py BROWSER GAMES alina-server: plays a page against a window, another page and a bot, GAMES games each.
 
 In one of four games the server is killed; whoever's turn it is makes the move while it is away, and it is started again. At the end what
 the server has kept is compared with what each of the players has, game by game. Prints what was played, or what went wrong in one
@@ -24,7 +24,7 @@ LINES = [cells.split() for cells in ("a1 a2 a3", "b1 b2 b3", "c1 c2 c3", "a1 b1 
 
 
 class Window:
-    """The native window on a display of its own, with the same hands and eyes as a `Player` of a page."""
+    """The native window on a separate display, with the same interface as a page's `Player`."""
 
     def __init__(self, program, *arguments):
         self.folder = tempfile.mkdtemp(prefix="alina-")
@@ -42,7 +42,7 @@ class Window:
         wait("a window", lambda: os.path.exists(self.controls))
 
     def places(self):
-        """Where each control is, by its words."""
+        """The place of each control, by its label."""
         with open(self.controls, encoding="utf-8") as file:
             lines = [line.rstrip("\n").split(" ", 4) for line in file.readlines()[1:]]
         return {words: (int(x) + int(width) // 2, int(y) + int(height) // 2) for x, y, width, height, words in lines}
@@ -85,14 +85,14 @@ def is_over(cells):
 
 
 def game(people, chance, server=None):
-    """One game by free cells at random, of whoever's turn it is; `server` is killed and started again in it."""
+    """Plays one game with random moves; `server` is killed and restarted in it."""
     away = chance.randrange(1, 5)
     while not is_over(cells := people[0].cells()):
         cell = chance.choice([name for name, mark in cells.items() if mark == "empty"])
         is_away = server and away == sum(mark != "empty" for mark in cells.values())
         if is_away:
             server.kill()
-        # Whoever's turn it is not is refused.
+        # The player who is not to move is refused.
         for person in people:
             person.press(cell)
         if is_away:
@@ -103,7 +103,7 @@ def game(people, chance, server=None):
 
 
 def kept(server, count):
-    """The matches of a server as moves, once there are so many; each log without a gap."""
+    """The moves of a server's matches, once there are so many; checks that no log has a gap."""
     def look():
         with sqlite3.connect(f"file:{glob.glob(server.folder + '/*.sqlite')[0]}?mode=ro", uri=True) as store:
             return list(store.execute("SELECT n, id FROM match WHERE ended IS NOT NULL ORDER BY n")), {
@@ -126,7 +126,7 @@ def compare(server, people, count):
 
 
 def duel(name, program, other, games):
-    """So many games of a page against a `window`, a `page` or a `bot`."""
+    """Plays games of a page against a `window`, a `page` or a `bot`."""
     server, chance = Server(program), random.Random(games)
     bin, people, bot = os.path.dirname(program), [], None
     try:
@@ -146,7 +146,7 @@ def duel(name, program, other, games):
             elif number:
                 page.press("Rematch")
                 people[1].press("Accept rematch")
-            # A bot that has X does not wait.
+            # A bot with X moves at once.
             wait("the next board", lambda: all(list(person.cells().values()).count("empty") >= 8 for person in people))
             game(people, chance, server if number % 4 == 1 else None)
             if bot:
@@ -165,7 +165,7 @@ def duel(name, program, other, games):
 
 
 if __name__ == "__main__":
-    # A test run starts us with signals blocked, and what we start would have them so.
+    # A test run starts this script with signals blocked, which its children would inherit.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     try:
         for other in ("window", "page", "bot"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""frame.py BROWSER alina-server: what holds the page, in a real browser and with a program of a few lines in place of the game.
+"""frame.py BROWSER alina-server: tests the page's scripts in a real browser, with a small program in place of the game.
 
 Prints what went wrong in one line and exits 1.
 """
@@ -39,14 +39,14 @@ def expect(holds, what):
 
 
 class Server:
-    """An alina-server with a page of its own."""
+    """An alina-server with a page made by the test."""
 
     def __init__(self, program):
         self.program, self.folder, self.process, self.page = program, tempfile.mkdtemp(prefix="alina-"), None, "127.0.0.1:0"
         self.address = ""
 
     def build(self, build, without=()):
-        """Makes the page anew."""
+        """Builds the page again."""
         modules = f"{self.folder}/modules"
         os.makedirs(modules, exist_ok=True)
         for name, text in (("alina.js", PROGRAM % build), ("alina.wasm", "")):
@@ -106,7 +106,7 @@ def controls(page):
     page.run(f"{at % 20}.focus()")
     page.run(f"{at % 21}.click()")
     seen = page.run("page.seen.splice(0)")
-    # A window that is not in front is told of no focus.
+    # A window without the focus gets no focus events.
     wanted = ([["focus", 20]] if page.run("document.hasFocus()") else []) + [["activate", 21]]
     expect(seen == wanted, f"of what is done to elements {seen} is told")
     expect(page.run(f"[{at % 21}.getAttribute('aria-checked'), {at % 22}.getAttribute('aria-valuetext')]") == ["true", "7 of 10"],
@@ -164,12 +164,12 @@ def main(name, program):
         controls(page)
         page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length === 1)")
         socket(page, server)
-        # Without a network it is there all the same, also by a link.
+        # Offline the page loads too, also by a link.
         page.open(server.url)
         page.until("globalThis.page?.build === '1'")
         page.open(server.url + "w/abc")
         page.until("globalThis.page?.files.asked()?.[1] === 'abc'")
-        # Another version replaces it whole.
+        # Another version replaces it completely.
         server.address = "https://alina.example/play/"
         server.build("2")
         server.start()
@@ -179,7 +179,7 @@ def main(name, program):
         versions = page.run("[...new Set(performance.getEntries().map(entry => entry.name.match(/\\/v\\/(\\w+)\\//)?.[1]).filter(Boolean))]")
         expect(len(versions) == 1, f"files of {versions}")
         server.kill()
-        # A part that does not arrive is a line, and what was kept stays.
+        # A missing file is reported in one line, and the cached version stays.
         server.build("3", without=["controls.js"])
         server.start()
         page.open(server.url)

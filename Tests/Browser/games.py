@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""games.py BROWSER alina-server: Infinite and Ultimate between two people, to the end, on a desktop and on a phone.
+"""games.py BROWSER alina-server: plays Infinite and Ultimate between two people to the end, on a desktop and on a phone.
 
 A room of each game by its link; both load the page again in the middle, and a third watches; the finished game by its link.
 Prints what went wrong in one line and exits 1.
@@ -13,19 +13,19 @@ from live import SECOND, again, hash_begins
 from play import CELL, CONTROL, expect, open_room, visit, watch
 
 
-# Whether a cell is marked.
+# An expression: whether a cell is marked.
 MARKED = f"(label => label && !label.includes('empty'))({CELL}.map(cell => cell.ariaLabel).find(label => label.startsWith(%s)))"
 
 
 def open_cells(player, game):
-    """The cells that may be marked, as they are called."""
+    """The labels of the playable cells."""
     said = ", empty; " if game == "Ultimate" else ", empty"
     labels = player.page.run(f"{CELL}.map(cell => cell.ariaLabel)")
     return [label.split(", empty")[0] for label in labels if said in label]
 
 
 def press(player, cell, game):
-    """Marks a cell: on a phone the first touch may only bring its board near, and boards move to and fro."""
+    """Marks a cell; on a phone the first touch may only enlarge its board, which moves the cells."""
     for _ in range(3):
         player.page.run("new Promise(done => setTimeout(done, 700))")
         if cell not in open_cells(player, game):
@@ -41,7 +41,7 @@ def is_over(player):
 
 
 def whole(game, ann, ben, enter, moves):
-    """A match to its end; returns the plies it took."""
+    """Plays a match to its end; returns the number of plies."""
     for name in ("Menu", "Play online", "Connect", f"Game: {game}", "Time control: unlimited"):
         ann.press(name)
     room = open_room(ann)
@@ -84,7 +84,7 @@ def main(name, program):
             x, plies = whole(game, ann, ben, enter, moves)
             kept = x.games()[-1]
             expect(f'[Variant "{game}"]' in kept, f"the kept game is {kept[:200]}")
-            # The finished game by its link, to somebody who was not there.
+            # Opens the finished game by its link as another person.
             hash_before = x.page.run("location.hash")
             x.press(x.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
             hash_begins(x, "#/g/")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hands.py BROWSER alina-server: keyboard, clipboard, full screen, two tabs, an interrupted sound, a trap, a full store.
+"""hands.py BROWSER alina-server: tests keyboard, clipboard, full screen, two tabs, interrupted sound, a crash and full storage.
 
 What a browser does itself is left to it; what two tabs keep does not get into each other's way; what ends does not end the game.
 Prints what went wrong in one line and exits 1.
@@ -13,7 +13,7 @@ from play import CELL, CONTROL, Player, Server, expect
 FIELD = "document.getElementById('text')"
 TEXTS = f"{CONTROL}.filter(control => control.role === 'textbox').map(control => [control.ariaLabel, control.textContent])"
 GAMES = "Object.keys(localStorage).filter(key => /data\\/games\\/.*\\.pgn$/.test(key))"
-# Each key with whether the page has taken it from the browser.
+# Records each key and whether the page prevented the browser's action.
 NOTE_KEYS = """addEventListener('DOMContentLoaded', () => {
   globalThis.keys = [];
   // After the page's own listeners.
@@ -38,7 +38,7 @@ NOTE_SOUND = """(() => {
     }
   };
 })();"""
-# A program whose next turn traps when that is wanted, with the instruction that Swift's traps are.
+# Makes the program's next turn trap on request, with the instruction that Swift's traps use.
 TRAP = """(() => {
   const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 5, 1, 3, 0, 0, 11]);
   const trap = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports.f, stream = WebAssembly.instantiateStreaming;
@@ -52,7 +52,7 @@ TRAP = """(() => {
 
 
 def keyboard(player):
-    """The page takes the keys that it uses, and leaves the others, and the zoom, to the browser."""
+    """Checks that the page takes the keys it uses, and leaves the others and the zoom to the browser."""
     page = player.page
     page.until(f"{CELL}.length === 9")
     for key in ("F1", "Escape", "ArrowLeft"):
@@ -60,7 +60,7 @@ def keyboard(player):
         page.key(key)
         said = page.until("keys.at(-1)")
         expect(said == f"{key} true", f"the page is told {said} of {key}")
-    # Made up, as the browser does what they are for: goes back, home, into its own bar, opens a menu, prints.
+    # Synthetic events, as the browser would act on real ones: back, home, its address bar, menus, printing.
     for left in ("{ key: 'F6' }", "{ key: 'F10', shiftKey: true }", "{ key: 'ContextMenu' }", "{ key: 'ArrowLeft', altKey: true }",
                  "{ key: 'Home', altKey: true }", "{ key: 'p', ctrlKey: true }", "{ key: 'c', ctrlKey: true, shiftKey: true }"):
         expect(page.run(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {{ ...{left}, bubbles: true, cancelable: true }}))"),
@@ -68,7 +68,7 @@ def keyboard(player):
     for is_zoom in (True, False):
         expect(page.run("document.getElementById('screen').dispatchEvent(new WheelEvent('wheel', "
                         f"{{ deltaY: 1, ctrlKey: {str(is_zoom).lower()}, cancelable: true }}))") == is_zoom, "the wheel zooms, or the page scrolls")
-    # Tab goes from element to element, and Enter presses the one that has the focus.
+    # Tab moves between the elements, and Enter presses the focused one.
     page.until(f"{CELL}.length === 9")
     seen = set()
     for _ in range(40):
@@ -82,7 +82,7 @@ def keyboard(player):
 
 
 def text(player):
-    """A text is pasted once, and the field says what it is for."""
+    """Checks that text is pasted once, and that the field has a label."""
     page = player.page
     for name in ("Play online", "Connect"):
         player.press(name)
@@ -95,7 +95,7 @@ def text(player):
     for word in ("ABC234", "ABC234"):
         page.key("v", "Control")
         page.until(f"{TEXTS}.some(([, text]) => text === {word!r})")
-        # All of it is selected, so that what is pasted next replaces it.
+        # Selects everything, so that the next paste replaces it.
         page.key("a", "Control")
     page.key("7")
     page.until(f"{TEXTS}.some(([, text]) => text === '7')")
@@ -105,7 +105,7 @@ def text(player):
 
 
 def clipboard(player):
-    """A game is copied and pasted by the keys; what the browser refuses is not said to be copied."""
+    """Copies and pastes a game with keys; a refused copy must not be reported as copied."""
     page = player.page
     page.until(f"{CELL}.length === 9")
     player.press("b2")
@@ -123,19 +123,19 @@ def clipboard(player):
 
 
 def full_screen(player, server):
-    """The setting is what the screen is, whoever changes it."""
+    """Checks that the setting follows the screen when the browser changes it."""
     page = player.page
     setting = "localStorage.getItem('alina/config/settings')?.match(/full-screen = (.*)/)?.[1]"
     page.key("F11")
     page.until(f"document.fullscreenElement && {setting} === 'yes'")
-    # As the browser's own Esc does.
+    # Like the browser's Esc.
     page.run("document.exitFullscreen()")
     page.until(f"!document.fullscreenElement && {setting} === 'no'")
     page.key("F11")
     page.until("Boolean(document.fullscreenElement)")
     page.run("document.exitFullscreen()")
     page.until(f"{setting} === 'no'")
-    # At a start no browser fills the screen; the first press does.
+    # Browsers refuse full screen at the start; the first press enters it.
     page.run("localStorage.setItem('alina/config/settings', 'full-screen = yes\\n')")
     player.open(server.url)
     page.key("F11")
@@ -144,14 +144,14 @@ def full_screen(player, server):
 
 
 def tabs(player, server):
-    """Two tabs keep two games, also those of one second; the next tab takes up none that another one plays."""
+    """Checks that two tabs save separate games, also in the same second, and that a new tab resumes none of theirs."""
     page = player.page
     page.run("localStorage.clear()")
     player.open(server.url)
     other = player.tab(server.url)
     for each in (player, other):
         each.page.until(f"{CELL}.length === 9")
-    # Both begin in one second of the clock: it is stopped.
+    # The clock is stopped, so that both start in the same second.
     for each in (player, other):
         each.page.run("(Date = class extends Date { constructor(...words) { super(...(words.length ? words : [1e12])); } static now() { return 1e12; } }, 0)")
     player.press("b2")
@@ -163,7 +163,7 @@ def tabs(player, server):
     third.page.until(f"{CELL}.length === 9")
     expect("X" not in third.cells().values(), "a tab takes up a game that another one plays")
     third.page.close_tab()
-    # The last one that was begun is taken up once its tab is gone.
+    # The last started game is resumed after its tab is closed.
     other.page.close_tab()
     page.until("navigator.locks.query().then(({ held }) => held.filter(lock => lock.name.includes('data/games')).length === 1)")
     fourth = player.tab(server.url)
@@ -172,7 +172,7 @@ def tabs(player, server):
 
 
 def phone_call(player, server):
-    """A muted page opens no device; a call, a device that goes and a device that is closed end the sound for a while only."""
+    """Checks that a muted page opens no device, and that sound returns after a call, a removed and a closed device."""
     page = player.page
     page.run("(localStorage.clear(), localStorage.setItem('alina/config/settings', 'muted = yes\\n'))")
     player.open(server.url)
@@ -186,16 +186,16 @@ def phone_call(player, server):
     page.until("states()[0] === 'suspended'")
     page.key("m")
     page.until("states()[0] === 'running'")
-    # A call in the middle: the sound is back with its end, without a touch.
+    # A call: the sound returns at its end, without a touch.
     page.run("call(true)")
     page.key("ArrowLeft")
     page.key("ArrowLeft")
     page.run("call(false)")
     page.until("states()[0] === 'running' && globalThis.level?.() > 0.001")
-    # A device that the browser closes: another one in its place.
+    # A device closed by the browser is replaced.
     page.run("devices[0].close()")
     page.until("states()[1] === 'running' && globalThis.level?.() > 0.001")
-    # A call before the first touch: the sound comes with the first one after it.
+    # A call before the first touch: the sound starts with the first touch after it.
     player.open(server.url)
     page.run("call(true)")
     player.press("Menu")
@@ -208,7 +208,7 @@ def phone_call(player, server):
 
 
 def full_store(player, server):
-    """A player whose browser has no room left stays the same player."""
+    """Checks that a player whose browser storage is full stays the same player."""
     page = player.page
     page.run("localStorage.clear()")
     player.open(server.url)
@@ -216,7 +216,7 @@ def full_store(player, server):
     for name in ("Menu", "Play online", "Connect"):
         player.press(name)
     page.until("localStorage.getItem('alina/data/credentials')?.includes('resume')")
-    # With not even that much room, the player is told.
+    # Without even that space, the player is told.
     page.run("""(() => { localStorage.removeItem('alina/data/credentials'); localStorage.removeItem('alina-reserve');
       for (let n = 2 ** 12; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`fuller${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("Disconnect")
@@ -226,7 +226,7 @@ def full_store(player, server):
 
 
 def trap(player, server):
-    """A trap ends in one line and a button, at once and for good; the game is there when the page is loaded again."""
+    """Checks that a trap shows a message and a button at once, and that the game is intact after a reload."""
     page = player.page
     page.run("localStorage.clear()")
     player.open(server.url)
@@ -247,7 +247,7 @@ def trap(player, server):
     page.run(f"(globalThis.isOld = true, setTimeout(() => {button}.click()), 0)")
     page.until(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CELL}.length === 9")
     player.until_cell("b2", "X")
-    # One at the start: the line too; the game that may have done it is among those kept, and the next start begins another one.
+    # A trap at the start shows the message too; the game being resumed is kept in the list, and the next start begins another one.
     page.run("sessionStorage.trapAtStart = 1")
     page.open(server.url)
     page.until(f"{button}?.textContent === 'Reload'")
@@ -270,7 +270,7 @@ def main(name, program):
         player.open(server.url)
         full_screen(player, server)
         tabs(player, server)
-        # Firefox has no output here.
+        # Firefox has no sound output here.
         if name == "chromium":
             phone_call(player, server)
         full_store(player, server)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""live.py BROWSER alina-server: a live match survives what happens to a page.
+"""live.py BROWSER alina-server: tests that a live match survives events of the page.
 
 Two friends in a room and somebody who watches: each loads the page again in the middle, also while the server is away; a hidden page says
 whose move it is; the browser's Back goes back within Alina; the address says what is shown; a piece in another key is kept as it was heard.
@@ -14,7 +14,7 @@ import sys
 from browsers import Fault, wait
 from play import CELL, CONTROL, enter_lobby, expect, open_room, visit, watch
 
-# Before the page's own scripts: a page that is hidden when it is told so, as browsers have it: no frames, and timers once a minute.
+# Runs before the page's scripts: simulates a hidden page on request, with no frames, and timers once a minute.
 HIDE = """(() => {
   let isHidden = false;
   const [request, after, kept] = [globalThis.requestAnimationFrame, globalThis.setTimeout, []];
@@ -28,7 +28,7 @@ HIDE = """(() => {
     if (!now) for (const call of kept.splice(0)) requestAnimationFrame(call);
   };
 })()"""
-# As Android's Chrome, where only the service worker can show a notification.
+# Simulates Chrome on Android, where only the service worker can show notifications.
 NOTICES = """(() => {
   globalThis.notices = [];
   globalThis.Notification = class {
@@ -42,17 +42,17 @@ NOTICES = """(() => {
   });
 })()"""
 
-# Whether the player has heard that the first move is the other's.
+# An expression: whether the player was told to wait for the first move.
 SECOND = "heard.some(line => line.includes('Waiting for guest'))"
 
 
 def again(player):
-    """Loads the page again, where it is."""
+    """Reloads the page at its address."""
     page = player.page
     page.run("(globalThis.isOld = true, setTimeout(() => location.reload()), 0)")
 
     def is_back():
-        # What is asked while the page goes is answered by nobody.
+        # Requests during the reload get no answer.
         with contextlib.suppress(Fault):
             return page.run(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CONTROL}.length > 2")
         return False
@@ -76,7 +76,7 @@ def hash_begins(player, start):
 
 
 def loads_again(x, o, server, enter):
-    """A match in which everybody loads the page again."""
+    """Plays a match in which all players reload the page."""
     everybody = [x, o]
     hash_begins(x, "#/r/")
     plays(x, "b2", "X", everybody)
@@ -91,7 +91,7 @@ def loads_again(x, o, server, enter):
     shows([looker], {"a3": "O"})
     again(o)
     shows([o], {"b2": "X", "a3": "O"})
-    # Nobody is there: the board says so, and the match is back with the server.
+    # Without the server the board says so, and the match returns with it.
     x.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
     server.kill()
     again(x)
@@ -102,7 +102,7 @@ def loads_again(x, o, server, enter):
 
 
 def hidden(x, o, everybody):
-    """A page that nobody sees goes on, and its title says whose move it is."""
+    """Checks that a hidden page continues, and that its title names the side to move."""
     o.page.run("hide(true)")
     plays(x, "a1", "X", [x])
     o.page.until("document.title === 'Your move – Alina'", 20)
@@ -113,7 +113,7 @@ def hidden(x, o, everybody):
 
 
 def back(player):
-    """The browser's Back goes from page to page, and leaves no match unasked."""
+    """Checks that the browser's Back goes from page to page, and leaves a match only after a confirmation."""
     page = player.page
     player.press("Menu")
     player.press("Settings")
@@ -129,7 +129,7 @@ def back(player):
 
 
 def kept(player, program):
-    """A piece that is not in the home key has the bytes of alina-score."""
+    """Checks that a piece in another key equals alina-score's byte for byte."""
     page = player.page
     game = re.sub(r"\[Station .*\n", "", player.games()[-1]).replace("\n\n", "\n[Station \"2 2\"]\n\n", 1)
     page.run(f"navigator.clipboard.writeText({game!r})")
@@ -144,7 +144,7 @@ def kept(player, program):
 
 
 def filmed(player):
-    """The browser records the game as a film, of pictures and sound, after one that was stopped."""
+    """Cancels a film, then records one with pictures and sound."""
     page = player.page
     player.press("Save as video")
     player.sees("Cancel video")
@@ -162,7 +162,7 @@ def filmed(player):
         ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "compact=nk=1:p=0", f"{page.downloads}/{film}"],
         check=True, capture_output=True, text=True).stdout.strip()
     expect(length != "N/A" and float(length) > 1, f"a player cannot seek in the film: its length is {length}")
-    # Firefox has no output here, and makes a silent film.
+    # Firefox has no sound output here, and makes a silent film.
     sound = {"audio"} if page.name == "chromium" else set()
     expect(set(kinds) == {"video"} | sound and kinds["video"][:2] == [1280, 720] and kinds["video"][-1] > 100, f"the film is {told}")
 
@@ -177,7 +177,7 @@ def main(name, program):
         ben = enter("r/" + room.split("/")[-1])
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
-        # Who has X is the server's choice.
+        # The server chooses the player of X.
         wait("somebody to be told to wait", lambda: any(player.page.run(SECOND) for player in (ann, ben)))
         x, o = (ben, ann) if ann.page.run(SECOND) else (ann, ben)
         everybody = loads_again(x, o, server, enter)

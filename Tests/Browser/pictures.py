@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pictures.py BROWSER alina-server: each page of the book at 1280×720 in a browser and in the window, side by side.
+"""pictures.py BROWSER alina-server: compares each page at 1280×720 in a browser with the window's.
 
 What can be pressed lies where it lies in the window, to one pixel; what is drawn is found in the window's picture within one pixel, text
 within two, and nothing else is there. Held against the window's picture moved aside by a pixel more, each page must fail. Prints what went
@@ -23,15 +23,15 @@ with open(f"{ROOT}/docs/heard/game.pgn", encoding="utf-8") as file:
     GAME = file.read()
 SIZE = (1280, 720)
 SEED = 7
-# What is no text.
+# The drawing commands other than text.
 SHAPES = ("fill", "stroke", "rectangle")
-# Pixels to each side within which a thing is looked for, the size of a piece of a shape, and the least ink worth looking for.
+# The search distance in pixels, the size of a shape's parts, and the least ink that is compared.
 REACH = 5
 TILE = 12
 LEAST = 5000
-# From the board to each page, by the words and the keys on the way there.
+# The labels and keys that lead from the board to each page.
 PAGES = (
-    # Without its staff, which moves with the music; that of a review stands.
+    # Without the staff, which moves with the music; a review's staff does not.
     ("settings", "Menu", "Settings", *["ArrowDown"] * 5, "ArrowRight", "Back", "Escape"),
     ("contents", "Menu"),
     ("new-game", "Menu", "New game"),
@@ -46,7 +46,7 @@ PAGES = (
 )
 STILL = "new Promise(done => { const last = drawn; setTimeout(() => done(drawn === last), 400); })"
 KEYS = {"PageDown": "pagedown", "ArrowDown": "down", "ArrowRight": "right", "Escape": "escape"}
-# Before the page's own scripts: what is drawn is noted by its box, each run of text by its words.
+# Runs before the page's scripts: records the box of each drawing, and the words of each text.
 NOTE = """(() => {
   Math.random = () => %d / 2 ** 32;
   // Firefox waits for a sound device, and the page would say so.
@@ -87,13 +87,13 @@ NOTE = """(() => {
 
 
 def grey(path):
-    """A picture as numbers, darkest 0."""
+    """A picture as grey levels, 0 is black."""
     data = subprocess.run(["convert", path, "-depth", "8", "gray:-"], check=True, stdout=subprocess.PIPE).stdout
     return numpy.frombuffer(data, numpy.uint8).reshape(SIZE[1], SIZE[0]).astype(float)
 
 
 def distances(ours, theirs, box):
-    """How much differs (squares) between a box of ours and theirs, moved by each of up to `REACH` pixels."""
+    """The squared differences between a box of our picture and theirs, for each shift of up to `REACH` pixels."""
     left, top, right, bottom = box
     part = ours[top:bottom, left:right]
     reach = range(-REACH, REACH + 1)
@@ -101,7 +101,7 @@ def distances(ours, theirs, box):
 
 
 def tiles(what, box):
-    """A word is one, anything else cut small, so that each end of it is looked at."""
+    """Splits a box: a word stays whole, other shapes are cut, so that each end is compared."""
     left, top = (max(REACH, int(edge) - 1) for edge in box[:2])
     right, bottom = (min(size - REACH, math.ceil(edge) + 1) for edge, size in zip(box[2:], SIZE))
     step = TILE if what in SHAPES else max(SIZE)
@@ -111,7 +111,7 @@ def tiles(what, box):
 
 
 def compare(drawn, ours, theirs):
-    """What the page draws and is not found in the window's picture, or only elsewhere, and what else is there."""
+    """The page's drawings that are missing or displaced in the window's picture, and the window's additional ones."""
     rest = numpy.ones(ours.shape, bool)
     for what, *box in drawn:
         rest[max(0, int(box[1]) - 2):math.ceil(box[3]) + 2, max(0, int(box[0]) - 2):math.ceil(box[2]) + 2] = False
@@ -133,7 +133,7 @@ def compare(drawn, ours, theirs):
 
 
 def show(player, server, scene, way, folder):
-    """Goes to a page by its words and keys; what is drawn there, and what can be pressed, once nothing moves."""
+    """Opens a page by its labels and keys; returns its drawings and controls when nothing moves."""
     page = player.page
     page.run("localStorage.clear()")
     player.open(server.url)
@@ -144,7 +144,7 @@ def show(player, server, scene, way, folder):
         else:
             player.press(word)
             page.until(STILL)
-    # Nothing lies under the pointer, and all is drawn once more.
+    # Moves the pointer away, and redraws everything.
     page.run("void document.getElementById('screen').dispatchEvent(new PointerEvent('pointerleave', { isPrimary: true }))")
     page.until(STILL)
     page.run("(drawing.splice(0), document.dispatchEvent(new Event('visibilitychange')), null)")
@@ -156,7 +156,7 @@ def show(player, server, scene, way, folder):
 
 
 def window(program, scene, way, folder):
-    """The same of the window: writes its picture, and says what can be pressed."""
+    """Opens the same page in the window; writes its picture, and returns its controls."""
     with open(f"{folder}/script", "w", encoding="utf-8") as script:
         keys = [KEYS[word] for word in way if word in KEYS]
         script.writelines(f"{1 + index / 10}s key {key}\n" for index, key in enumerate(keys))
@@ -178,13 +178,13 @@ def main(name, program):
         for scene, *way in PAGES:
             drawn, controls = show(player, server, scene, way, folder)
             for words, box in window(program, scene, way, folder):
-                # Over the page a slider and a field have their values apart.
+                # In the page a slider and a field have separate values.
                 expect(any((words.startswith(name) or words == value) and all(abs(ours - theirs) <= 1 for ours, theirs in zip(place, box))
                            for name, value, place in controls), f"{scene}: {words} is not at {box} as in the window")
             ours, theirs = (grey(f"{folder}/{of}.png") for of in ("page", "window"))
             wrong = [" ".join(words) for words in compare(drawn, ours, theirs)]
             expect(not wrong, f"{scene}: {'; '.join(wrong[:5])}, {len(wrong)} in all")
-            # That a pixel too many is seen.
+            # Checks that a difference of one pixel more is detected.
             for axis in (0, 1):
                 for aside, areShapes in ((3, False), (2, True)):
                     seen = [what for what, _ in compare(drawn, ours, numpy.roll(theirs, aside, axis)) if (what in SHAPES) == areShapes]
@@ -198,7 +198,7 @@ def main(name, program):
 
 
 if __name__ == "__main__":
-    # A test run starts us with signals blocked, and what we start would have them so.
+    # A test run starts this script with signals blocked, which its children would inherit.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     try:
         main(*sys.argv[1:])

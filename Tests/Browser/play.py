@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""play.py BROWSER alina-server: the page in a real browser, as players use it.
+"""play.py BROWSER alina-server: tests the page in a real browser as players use it.
 
 A game against Bram with sound, that game by its link and its piece as files; a room by its link, three games, through a server that is
 killed and started again in the second, where a third comes to watch by a link; a match that somebody watches; and what is damaged,
@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGE = os.environ.get("ALINA_PAGE", f"{ROOT}/.build-web/page")
 CELL = "[...document.querySelectorAll('[role=gridcell] [data-id]')]"
 CONTROL = "[...document.querySelectorAll('#controls [data-id]')]"
-# Before the page's own scripts: what is copied, drawn and heard is noted.
+# Runs before the page's scripts: records copied texts, drawings and sound.
 WATCH = """(() => {
   // Not in the empty page that a tab begins with.
   if (!globalThis.Clipboard) return;
@@ -61,7 +61,7 @@ def expect(holds, what):
 
 
 class Server:
-    """An alina-server that keeps its matches in a folder, so that it can be killed."""
+    """An alina-server with its matches in a folder, so that it survives a kill."""
 
     def __init__(self, program, site=PAGE):
         self.program, self.site, self.folder = program, site, tempfile.mkdtemp(prefix="alina-")
@@ -82,7 +82,7 @@ class Server:
 
 
 class Player:
-    """Somebody in front of a browser: what is on the page is found by its name, as a screen reader has it."""
+    """A player in a browser, who finds controls by the names given to screen readers."""
 
     def __init__(self, name, url, before="", text=100, size=None):
         self.page = Browser(name, before=f"{WATCH};{before}", text=text)
@@ -92,7 +92,7 @@ class Player:
         self.open(url)
 
     def tab(self, url):
-        """The same person in front of another tab."""
+        """The same player in another tab."""
         other = copy.copy(self)
         other.page = self.page.tab()
         other.open(url)
@@ -103,13 +103,13 @@ class Player:
         self.page.until(f"document.getElementById('message').hidden && {CONTROL}.length > 2")
 
     def press(self, name):
-        """Clicks in the middle of a control, where it is drawn."""
-        # What a list has moved out of sight comes into it with the focus.
+        """Clicks the middle of a control."""
+        # Focusing scrolls a control into view.
         place = (f"(control => {{ if (!control) return null; const box = control.getBoundingClientRect();"
                  f"if (box.y < innerHeight * 0.15 || box.bottom > innerHeight * 0.85) control.focus();"
                  f"return [box.x + box.width / 2, box.y + box.height / 2]; }})({CONTROL}.find(control => "
                  f"control.ariaLabel.startsWith({json.dumps(name)}) && control.ariaDisabled !== 'true'))")
-        # Pages slide in, and words make room for others, but not under a pointer: only what stays there is pressed.
+        # Pages slide in and controls move, so a control is clicked only when it has stopped.
         before, at = None, self.page.until(place)
         while before != at:
             self.page.click(*at, isPressed=False)
@@ -130,7 +130,7 @@ class Player:
         self.page.until(f"{CELL}.some(cell => cell.ariaLabel === '{name}, {mark}')")
 
     def games(self):
-        """The games that are kept, the oldest first."""
+        """The saved games, oldest first."""
         return self.page.run("Object.keys(localStorage).filter(key => key.startsWith('alina/data/games/')).sort().map(key => localStorage.getItem(key))")
 
     def close(self):
@@ -138,7 +138,7 @@ class Player:
 
 
 def alone(player):
-    """A game against Bram to its end, with sound."""
+    """Plays a game against Bram to its end, with sound."""
     page = player.page
     page.until(f"{CELL}.length === 9")
     for count in range(1, 6):
@@ -151,13 +151,13 @@ def alone(player):
         if page.run(f"{CONTROL}.some(control => control.ariaLabel === 'Rematch')"):
             break
     player.sees("Rematch")
-    # Firefox plays nothing at all where there is no output, and says so.
+    # Without an output Firefox plays no sound, and the page says so.
     page.until("globalThis.level?.() > 0.001 || heard.some(line => line.includes('No sound device'))")
     expect(page.name == "firefox" or page.run("level() > 0.001"), "a game without a sound")
 
 
 def keep(player, program):
-    """The piece as files, beside what alina-score makes of the game."""
+    """Compares the piece's files with those of alina-score."""
     page = player.page
     for name in ("Menu", "Export the music"):
         player.press(name)
@@ -173,7 +173,7 @@ def keep(player, program):
 
 
 def whole(player):
-    """All that came with the page is there, also without a network."""
+    """Checks that all files of the page are available, also offline."""
     for name in ("Menu", "Settings"):
         player.press(name)
     player.sees("Theme: dark")
@@ -185,7 +185,7 @@ def whole(player):
 
 
 def review(player):
-    """The game that is over, by its link, in a page of its own."""
+    """Opens the finished game by its link in another page."""
     # Bram may have won.
     player.press(player.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
     player.press("Share link")
@@ -200,24 +200,24 @@ def enter_lobby(player):
 
 
 def open_room(player):
-    """A room's link, from the lobby."""
+    """Returns a room's link from the lobby."""
     for name in ("Open a room", "Share link"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/r/') && copied.at(-1)")
 
 
 def watch(player):
-    """The link by which a match is watched, from one who plays it."""
+    """Returns a match's link for spectators from a player."""
     for name in ("Menu", "Share spectator link"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/w/') && copied.at(-1)").split("/", 3)[3]
 
 
 def match(ann, ben, server=None, enter=None, watchers=()):
-    """One game of a match to a win of X: all see each move; `server` is killed within it, `enter` brings somebody who watches."""
+    """Plays one game of a match to a win of X, checking that all see each move; kills `server` in it, and `enter` adds a spectator."""
     watchers = list(watchers)
     for cell, mark in (("b2", "X"), ("a3", "O"), ("a1", "X"), ("c1", "O"), ("c3", "X")):
-        # Whoever's turn it is not is refused.
+        # The player who is not to move is refused.
         ann.press(cell)
         ben.press(cell)
         for player in (ann, ben, *watchers):
@@ -236,14 +236,14 @@ def match(ann, ben, server=None, enter=None, watchers=()):
 
 
 def refusals(player, server):
-    """What is foreign, refused or too much: a line each, and nothing lost."""
+    """Checks that foreign data, refusals and full storage give one line each and lose no data."""
     page = player.page
     page.run("""localStorage.setItem('alina/config/settings', '\\0 of somebody else = ?\\n')""")
     page.run("localStorage.setItem('other', '1')")
     player.open(server.url)
     page.until(f"{CELL}.length === 9")
     expect(page.run("localStorage.getItem('other')") == "1", "what is somebody else's is gone")
-    # No room left for the next game.
+    # Fills the storage before the next game.
     page.run("""(() => { for (let n = 2 ** 22; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`full${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("b2")
     player.hears("The game could not be saved")
@@ -251,7 +251,7 @@ def refusals(player, server):
 
 
 def other_version(player):
-    """A server that speaks another version of the protocol: one line."""
+    """Checks that a server with another protocol version is reported in one line."""
     player.page.run("""void (globalThis.WebSocket = class {
       static OPEN = 1;
       readyState = 1;
@@ -265,7 +265,7 @@ def other_version(player):
 
 
 def half_loaded(name, program):
-    """A module of which half arrives is a line, and nothing is lost."""
+    """Checks that an incomplete module is reported in one line and loses no data."""
     for module, words in (("alina", "Not all of the page arrived"), ("sound", "This browser cannot play sound here")):
         folder = tempfile.mkdtemp(prefix="alina-")
         shutil.copytree(PAGE, folder, dirs_exist_ok=True)
@@ -280,7 +280,7 @@ def half_loaded(name, program):
             if module == "sound":
                 page.click(*page.until(f"{CELL}.length === 9 && (box => [box.x + 9, box.y + 9])({CELL}[4].getBoundingClientRect())"))
             page.until(f"[...heard, document.getElementById('message').textContent].some(line => line.includes('{words}'))")
-            # What sounds no more is not told a second time, as a device that is missing.
+            # The missing sound must not also be reported as a missing device.
             page.run("new Promise(done => setTimeout(done, 3500))")
             expect(not page.run("heard.some(line => line.includes('No sound device'))"), "half a sound is told of twice")
             expect(page.run("localStorage.getItem('alina/data/games/a.pgn')") == "kept", "what was kept is lost")
@@ -293,7 +293,7 @@ def half_loaded(name, program):
 
 @contextlib.contextmanager
 def visit(name, program, before=""):
-    """A server, and `enter(path)` for one more player of its page; in the end nobody may have complained, or asked another host."""
+    """Runs a server, with `enter(path)` for further players; at the end no page may have logged errors or contacted another host."""
     server = Server(program)
     players = []
 
@@ -304,7 +304,7 @@ def visit(name, program, before=""):
     try:
         yield server, enter
         for player in players:
-            # Firefox also tells of the server that is away.
+            # Firefox also logs that the server is unreachable.
             complaints = [line for line in player.page.complaints if "/play" not in line]
             expect(complaints == [], f"{complaints}")
             foreign = [url for url in player.page.asked if url.startswith("http") and not url.startswith(server.url)]
@@ -329,7 +329,7 @@ def main(name, program):
         ben.sees("Share link")
         ben.page.run("location.hash = '#/g/' + %s" % json.dumps(link.split("/g/")[1][:-3]))
         ben.hears("this link is damaged")
-        # A room by its link, three games, and the server away in the second.
+        # A room joined by its link, three games, and a server kill in the second.
         ann.press("Back")
         enter_lobby(ann)
         room = open_room(ann)
@@ -339,14 +339,14 @@ def main(name, program):
             player.page.until(f"{CELL}.length === 9")
         watchers = []
         for game in range(3):
-            # A third comes in the middle of the second, by the match's link, and goes on to the next with them.
+            # A spectator joins in the second game by the match's link, and follows into the next.
             watchers = match(ann, ben, server if game == 1 else None, (lambda: enter(watch(ann))) if game == 1 else None, watchers)
             if game < 2:
                 ann.press("Rematch")
                 ben.press("Accept rematch")
                 for player in (ann, ben, *watchers):
                     player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
-        # One that is in no room, and is watched.
+        # A match from the queue with a spectator.
         for player in (ann, ben):
             for what in ("Leave the match", "Time control: unlimited", "Quick match"):
                 player.press(what)

@@ -1,4 +1,4 @@
-"""What the independent checks share: sound files in and out, the program under test, a tally of what held."""
+"""Shared by the independent checks: reading and writing sound files, running the program, counting results."""
 
 import subprocess
 import sys
@@ -14,19 +14,19 @@ def read(path):
     """A sound file as floats, frames by two."""
     rate, data = wavfile.read(path)
     assert rate == RATE, f"{path}: {rate} Hz"
-    # 24-bit samples come as 32-bit integers, their low byte empty.
+    # 24-bit samples are read as 32-bit integers with an empty low byte.
     scale = {np.dtype("int16"): 2**15, np.dtype("int32"): 2**31}.get(data.dtype, 1)
     return data.astype(np.float64) / scale
 
 
 def write(path, left, right=None):
-    """Writes a stereo sound as 32-bit floats, which loses nothing."""
+    """Writes a stereo sound as 32-bit floats, without loss."""
     right = left if right is None else right
     wavfile.write(path, RATE, np.stack([left, right], 1).astype(np.float32))
 
 
 def run(*command):
-    """Runs a program to its end; what it prints, or one line of what went wrong."""
+    """Runs a program to its end; returns its output, or fails with one line."""
     result = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if result.returncode:
         sys.exit(f"{Path(str(command[0])).name} {' '.join(map(str, command[1:3]))}: {result.stderr.strip()[-300:]}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Listens to the ends of pieces: is the key heard, and is it heard that the piece is over?
+"""Analyses the ends of pieces: is the key recognisable, and the end?
 
 Run: python3 Tests/Ears/ends.py ALINA_SCORE [--games 100] [--seed 11] [FILE.pgn…]   (needs numpy, mido)
 
@@ -48,7 +48,7 @@ def key(heard, end):
 
 
 def is_over(heard, end):
-    """Whether what sounds up to a moment, and is silent then, is heard as an end."""
+    """Whether the notes up to a moment, followed by silence, sound like an end."""
     heard = [note for note in heard if note[0] < end]
     found = key(heard, end)
     if len(heard) < 8 or found is None:
@@ -56,7 +56,7 @@ def is_over(heard, end):
     tonic, mode = found
     begins = sorted({round(note[0], 2) for note in heard})
     rings = end - begins[-1] > 4 * np.median(np.diff(begins))
-    # A hand's notes come within a tenth of a second.
+    # The notes of one voice begin within a tenth of a second.
     last = [note[2] for note in heard if note[0] > begins[-1] - 0.1]
     sounding = [note[2] for note in heard if note[1] > begins[-1]]
     triad = {tonic, (tonic + (4 if mode == "major" else 3)) % 12, (tonic + 7) % 12}

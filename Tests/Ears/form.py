@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Listens to minutes of play for their form: onsets, phrases and rests, how rough it is.
+"""Analyses the form of minutes of play: onsets, phrases, rests and roughness.
 
 Run: python3 Tests/Ears/form.py ALINA_SCORE [--games 6] [--seed 7] [--rules score] [--wav FILE]   (numpy, scipy)
 
@@ -27,7 +27,7 @@ def spectrogram(x):
 
 
 def onsets(magnitude):
-    """The moments, in seconds, at which something is struck."""
+    """The onsets in seconds."""
     level = np.log1p(3_000 * magnitude[8:700])
     flux = np.maximum(level[:, 3:] - level[:, :-3], 0).sum(axis=0)
     floor = signal.medfilt(flux, 101)
@@ -36,7 +36,7 @@ def onsets(magnitude):
 
 
 def phrases(moments):
-    """Runs of onsets: (notes, the moment of the last of them, seconds of the long note that it is)."""
+    """Runs of onsets: (number of notes, time of the last one, its length in seconds)."""
     result, run_ = [], [moments[0]]
     for now in moments[1:]:
         gaps = np.diff(run_)
@@ -50,7 +50,7 @@ def phrases(moments):
 
 
 def roughness(magnitude):
-    """The roughness of each second: of the dozen strongest partials, pair by pair."""
+    """The roughness of each second, summed over pairs of its dozen strongest partials."""
     f = np.fft.rfftfreq(4_096, 1 / RATE)
     curve = []
     for frame in magnitude[:, 50::100].T:
@@ -88,7 +88,7 @@ def main():
     tally.expect("phrases", len(found), len(found) > 3, "some")
     tally.expect("notes of a phrase, half of them at most", float(np.median(notes)), 1 < np.median(notes) < 9, "2-8")
     tally.expect("seconds of a long note, half of them at most", float(np.median(longs)), np.median(longs) > 1, "> 1")
-    # A phrase longer than the longest bar ran on from one bar into the next: its long note was cut off.
+    # A phrase longer than the longest bar runs over two bars, the first of which lost its long note.
     whole = float(np.mean(notes <= 9))
     tally.expect("phrases that end on a long note before another begins", whole, whole >= 0.85, ">= 0.85")
     longest = float(np.max(np.diff(begun)))

@@ -1,4 +1,4 @@
-"""Seeded games of players that win if they can, else block, else move at random, as records that alina-score reads."""
+"""Seeded games between players that win if they can, else block, else move at random, as records for alina-score."""
 
 import math
 import random
@@ -23,7 +23,7 @@ def play(rng):
                 s in line and all(board[t] == who for t in line if t != s) for line in LINES)]
 
         square = rng.choice(finishing(me) or finishing(other) or empty)
-        # Median 4 s, nobody idle past 30 s.
+        # Log-normal with median 4 s, at most 30 s.
         think = min(30.0, math.exp(rng.gauss(math.log(4), 0.6)))
         board[square] = me
         moves.append((square, think))

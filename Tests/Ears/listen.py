@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Listens to rendered games, eyes shut: whose move was it, in which row?
+"""Recognises moves from rendered games alone: which side moved, in which row?
 
 Run: python3 Tests/Ears/listen.py ALINA_SCORE [GAMES [SEED]] [--piano grand]     (needs numpy and scipy)
 
@@ -40,12 +40,12 @@ def amplitudes(x, start, seconds):
 
 
 def risen(before, after):
-    """What was added to each pitch, as an amplitude."""
+    """The amplitude added to each pitch."""
     return np.sqrt(np.maximum((after**2).sum(1) - (before**2).sum(1), 0))
 
 
 def to_the_right(before, after):
-    """By how many dB what was added is louder on the right."""
+    """The level difference of the added sound, right minus left, in dB."""
     left, right = np.maximum(after**2 - before**2, 0).sum(0) + 1e-12
     return 10 * np.log10(right / left)
 
@@ -59,8 +59,8 @@ def at_downbeat(x, moment):
     def level(rise, pitch):
         return rise[pitch - PITCHES[0]]
 
-    # Rolled: notes that were not there in the first 60 ms and are after them, as loud as what was; and most of what lies
-    # above G5, where overtones tell of a note struck again while it rings, comes after them too. O also sits on the left.
+    # Rolled: notes that start after the first 60 ms, as loud as the earlier ones; most energy above G5, where overtones show
+    # a note struck again while ringing, also comes later. O is also on the left.
     def strength(rise, pitch):
         return np.sqrt(sum(level(rise, pitch + partial) ** 2 for partial in (0, 12, 19)))
     def above(rise):
@@ -71,13 +71,13 @@ def at_downbeat(x, moment):
     evidence = min(0.8, max(loudness(level, late), loudness(strength, late))) + np.log10(above(late) / above(at_once)) / 2
     if evidence - max(0, to_the_right(long_before, after) - 3) / 4 > 0.15:
         rolled = [p for p in O_CELLS if strength(late, p) > 2 * strength(at_once, p)] or list(O_CELLS)
-        # A strong overtone looks like the note an octave above: the lower of two octaves is the one struck.
+        # A strong overtone looks like a note an octave higher, so the lower of two octaves is taken.
         loudest = max(rolled, key=lambda p: strength(late, p))
         lower = loudest - 12
         is_lower = lower in rolled and level(late, lower) > 0.3 * level(late, loudest)
         return "O", O_CELLS[lower if is_lower else loudest]
     new = [p for p in X_CELLS if level(at_once, p) > 0.3 * at_once.max()]
-    # No T lies an octave under its M: what sounds an octave above a new note is its overtone.
+    # T is never an octave below its M, so a note an octave above a new one is its overtone.
     new = [p for p in new if p - 12 not in new]
     if not new:
         new = [max(X_CELLS, key=lambda p: strength(at_once, p))]
@@ -86,7 +86,7 @@ def at_downbeat(x, moment):
         m = max(tensions, key=lambda p: level(at_once, p))
         # C# under F# is an awakening: T's only note outside the triad.
         return "X", X_CELLS[m + 5 if m % 12 == 1 and m + 5 in new else m]
-    # Both of the triad: T lies below M, but for B5 with D6, whose nearer triad note may be above: there M is the louder.
+    # If both are triad notes, T is below M, except for B5 with D6, whose nearer triad note may be above; there M is louder.
     m = max(new)
     if m == 86 and 83 in new and level(at_once, 83) > 1.15 * level(at_once, 86):
         m = 83
@@ -99,7 +99,7 @@ def note(name):
 
 
 def moves_of(text):
-    """What was played, for the verdict only: (seconds, mover, row) of each move's bar."""
+    """The true moves, for comparison only: (seconds, mover, row) of each move's bar."""
     lines, result = text.split("\n"), []
     for at, line in enumerate(lines):
         found = re.match(r"bar \d+  (\d+):([\d.]+)  move \d+  ([XO])", line)

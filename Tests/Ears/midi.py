@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays our MIDI file by FluidSynth's own player and hears whether its notes begin where ours do.
+"""Plays our MIDI file with FluidSynth's player and compares the onsets with ours.
 
 Run: python3 Tests/Ears/midi.py ALINA_SCORE RULES [GAMES [SEED]]   (needs numpy, scipy, mido, fluidsynth, the soundfont)
 
@@ -23,7 +23,7 @@ FONT = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3"
 
 
 def dry(rules, target):
-    """The rules with everything but the struck piano turned down."""
+    """The rules with everything except the piano muted."""
     text = Path(rules).read_text()
     for key in ("reverb-send", "drone", "bell"):
         text, found = re.subn(rf"(?m)^  {key}: -?[\d.]+", f"  {key}: -90", text)
@@ -35,7 +35,7 @@ def dry(rules, target):
 
 
 def struck(file):
-    """The moments at which the file strikes notes, in frames, and which: mido reads them."""
+    """The onsets of the file in frames, with their notes, read by mido."""
     now, notes = 0.0, {}
     for message in mido.MidiFile(file):
         now += message.time
@@ -45,7 +45,7 @@ def struck(file):
 
 
 def rise(x, frame, pitches):
-    """How fast the notes near a frame grow in a sound, from 33 ms before to 60 ms after, every 8 frames."""
+    """The rise of the sound around a frame, from 33 ms before to 60 ms after, every 8 frames."""
     part = x[frame - 1_600 : frame + 3_000].sum(axis=1)
     window = np.hanning(768)
     power = 0
@@ -58,7 +58,7 @@ def rise(x, frame, pitches):
 
 
 def lag(a, b):
-    """By how many frames the second of two rises comes after the first, within 10 ms."""
+    """The delay of the second of two rises in frames, within 10 ms."""
     match = signal.correlate(b, a, "full", method="fft")
     match = match[len(a) - 61 : len(a) + 60]
     at = int(np.clip(np.argmax(match), 1, len(match) - 2))
@@ -83,13 +83,13 @@ def main():
             a, b = read(ours), read(theirs)
             apart = []
             for frame, notes in struck(file):
-                # The low tonic's slow rise under what sounds already has no moment of its own.
+                # The low tonic's slow rise below other notes has no distinct onset.
                 if 2_000 < frame < min(len(a), len(b)) - 4_000 and max(notes) > 50:
                     apart.append(lag(rise(a, frame, notes), rise(b, frame, notes)) / RATE * 1_000)
             apart = np.array(apart)
-            # The player's own delay: it counts in whole milliseconds and runs of 64 frames.
+            # The player's delay, as it works in whole milliseconds and blocks of 64 frames.
             delay = float(np.median(apart))
-            # Two of its runs of 64 frames; the file's own ticks are a millisecond.
+            # Two blocks of 64 frames; the file's ticks are 1 ms.
             close = float(np.mean(np.abs(apart - delay) <= 2 * 64 / RATE * 1_000))
             tally.expect(f"game {index}: FluidSynth's own delay, ms", delay, abs(delay) <= 2, "<= 2")
             tally.expect(f"game {index}: of {len(apart)} onsets within 2.7 ms", close, close >= 0.95, ">= 0.95; what is struck again while it rings has no clear moment")

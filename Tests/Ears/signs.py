@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Listens to rendered games for two soft signs: a mistake's glint, and the bell of the only move.
+"""Detects two soft signs in rendered games: a mistake's glint, and the bell of an only move.
 
 Run: /usr/bin/python3 Tests/Ears/signs.py ALINA_SCORE [GAMES [SEED]]     (needs numpy, scipy and mido)
 
@@ -44,7 +44,7 @@ def hertz(pitch):
 
 
 def glint(x, moment, pitches):
-    """By how many dB the glints beside a pair's notes rise when it is struck."""
+    """The rise in dB of the glint's sidebands at a pair's onset."""
     sides = [CARRIER + sign * hertz(pitch) for pitch in pitches for sign in (-1, 1)]
     before, after = spectrum(x, moment - 0.36, 0.25), spectrum(x, moment + 0.005, 0.1)
     heard = [sum(power(s, f, 15) for f in sides) for s in (before, after)]
@@ -52,7 +52,7 @@ def glint(x, moment, pitches):
 
 
 def above(x, moment, m):
-    """By how many dB more the octave of the triad's note below M rises than that note itself."""
+    """The rise in dB of the octave of the triad note below M, relative to that of the note itself."""
     low = next(p for p in range(m - 1, 0, -1) if p % 12 in TRIAD)
     before, after = spectrum(x, moment - 0.125, 0.12), spectrum(x, moment + 0.005, 0.1)
     rise = [(power(after, hertz(p), 8) + 1e-6) / (power(before, hertz(p), 8) + 1e-6) for p in (low, low + 12)]
@@ -70,7 +70,7 @@ def struck(path):
 
 
 def pairs_of(text, notes):
-    """The first two pairs of each move's bar: ((first, its pitches), (second, its M) or None, what the bar says)."""
+    """The first two pairs of each move's bar: ((first, its pitches), (second, its M) or None, the bar's signs)."""
     bars = [(60 * int(h[1]) + float(h[2]), h[3], h[5].split(", ")) for h in map(HEAD.match, text.split("\n")) if h]
     ends = [at for at, _, _ in bars[1:]] + [float("inf")]
     for (at, kind, signs), end in zip(bars, ends):
@@ -88,7 +88,7 @@ def pairs_of(text, notes):
 def main():
     score, arguments = sys.argv[1], list(map(int, sys.argv[2:]))
     count, seed = (arguments + [16, 3][len(arguments):])[:2]
-    # What was heard of bars with the sign, and of calm ones.
+    # The measures of bars with the sign, and of calm ones.
     glints, bells = ([], []), ([], [])
     with tempfile.TemporaryDirectory() as folder:
         def render(index):

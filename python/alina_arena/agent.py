@@ -12,7 +12,7 @@ from alina_arena.batch import ANSWER, BEGIN, SIDES, Batch, planes
 
 
 class Agent:
-    """Chances of every move from the four planes of the side to move."""
+    """Computes the probabilities of all moves from the four planes of the side to move."""
 
     def __init__(self, rules, hidden=128, seed=1):
         generator = np.random.default_rng(seed)
@@ -38,7 +38,7 @@ class Agent:
         return agent
 
     def chances(self, seen):
-        """The chances of each cell, and the hidden layer."""
+        """The probability of each cell, and the hidden layer's values."""
         seen = seen.reshape(len(seen), -1).astype(np.float32)
         hidden = np.maximum(seen @ self.weights["w1"] + self.weights["b1"], 0)
         logits = hidden @ self.weights["w2"] + self.weights["b2"]
@@ -68,7 +68,7 @@ class Agent:
 
 
 def train(rules="classic", opponent="levels:2", seconds=60, games=512, seed=1, engine=None, report=print):
-    """Plays `games` games at a time for so many seconds, each side in half of them, and learns from those that end.
+    """Plays `games` games at a time for a number of seconds, half on each side, and learns from the finished ones.
 
     Every second game begins with two random moves, as the arena's `--openings random:2` do.
     """
@@ -124,7 +124,7 @@ def serve(path):
     size = SIDES[agent.rules]
     name = "tictactoe" if agent.rules == "classic" else agent.rules
     start, moves, prefix = "", [], ""
-    # The rules are the arena's: a batch of one game says what is legal.
+    # A batch of one game provides the legal moves by the arena's rules.
     batch = Batch(1, agent.rules, "random")
     for line in sys.stdin:
         words = line.split()

@@ -8,12 +8,12 @@ import numpy as np
 
 # Cells along an edge of each game's board.
 SIDES = {"classic": 3, "infinite": 3, "ultimate": 9}
-# What a step may hold beside a cell: leave the game, begin it anew, let the engine's player move.
+# The actions besides a cell: skip the game, restart it, let the engine's player move.
 WAIT, BEGIN, ANSWER = 253, 254, 255
 
 
 class EngineError(RuntimeError):
-    """The engine ended, with what it said."""
+    """The engine ended; the message is its output."""
 
 
 def find_engine():
@@ -54,7 +54,7 @@ class Batch:
         self._send(f"games {count} {seed} {position}\n".encode())
 
     def step(self, actions):
-        """Does one action in every game: a cell, WAIT, BEGIN or ANSWER."""
+        """Performs one action in every game: a cell, WAIT, BEGIN or ANSWER."""
         actions = np.asarray(actions)
         if actions.shape != (self.count,):
             raise ValueError(f"actions of shape {actions.shape}, not ({self.count},)")
@@ -100,13 +100,13 @@ def board_text(batch, game=0):
 
 
 def check_render_mode(mode, modes):
-    """Refuses a mode that the environment does not have."""
+    """Raises an error for a mode that the environment does not have."""
     if mode is not None and mode not in modes:
         raise ValueError(f"render_mode {mode!r}: {', '.join(map(repr, modes))} or None")
 
 
 def planes(batch, games=slice(None)):
-    """What the side to move sees, (games, 4, side, side) of 0 and 1: its marks, the other's, legal cells, oldest marks."""
+    """The observation of the side to move, (games, 4, side, side) of 0 and 1: its marks, the other's, legal cells, oldest marks."""
     side = SIDES[batch.rules]
     turn = batch.turn[games, None]
     marks = batch.marks[games]

@@ -7,7 +7,7 @@ from alina_arena.batch import ANSWER, BEGIN, SIDES, Batch, board_text, check_ren
 
 
 class AlinaEnv(gymnasium.Env):
-    """The agent plays one side, a player of the arena the other; the sides change from game to game.
+    """The agent plays one side, a player of the arena the other; sides alternate from game to game.
 
     An observation is a dictionary: `observation` (4, side, side) as `planes` makes it, `action_mask` (cells,). The reward is
     1, 0 or -1 at the end of a game. An illegal action ends the game with -1.
@@ -52,7 +52,7 @@ class AlinaEnv(gymnasium.Env):
         return self._observation(), {}
 
     def step(self, action):
-        # Beyond the cells are the orders of a batch.
+        # Larger numbers are a batch's other actions.
         is_cell = 0 <= int(action) < self._batch.cells
         if is_cell:
             self._batch.step([int(action)])
@@ -64,7 +64,7 @@ class AlinaEnv(gymnasium.Env):
         return self._observation(), reward, result != 0, False, {}
 
     def action_masks(self):
-        """The legal actions, as sb3-contrib asks for them."""
+        """The legal actions, in sb3-contrib's form."""
         return self._batch.legal[0].astype(bool)
 
     def render(self):

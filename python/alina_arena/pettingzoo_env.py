@@ -16,7 +16,7 @@ def env(rules="classic", render_mode=None, engine=None):
 
 
 class raw_env(AECEnv):
-    """Agents `x` and `o`; observations and rewards as those of `AlinaEnv`."""
+    """Agents `x` and `o`; observations and rewards are those of `AlinaEnv`."""
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1, "name": "alina_v1", "is_parallelizable": False}
 
@@ -25,7 +25,7 @@ class raw_env(AECEnv):
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._rules = rules
-        # Nobody answers for a side: the player is never asked.
+        # Both sides are agents, so the batch's player never moves.
         self._batch = Batch(1, rules, "random", 1, engine)
         side = SIDES[rules]
         self.possible_agents = ["x", "o"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a small agent against level 2 for a minute and lets it play the arena's own level 2 until the SPRT knows.
+"""Trains a small agent against level 2 for a minute, and plays it against the arena's level 2 until the SPRT decides.
 
     ALINA_ARENA=.build/release/alina-arena PYTHONPATH=python python3 python/examples/train_and_play.py [RULES [SECONDS]]
 """

@@ -89,15 +89,15 @@ class AgentTests(unittest.TestCase):
             Agent("classic").save(path)
             command = [sys.executable, "-m", "alina_arena.agent", path]
             answer = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
-        # One cell is free.
+        # Only one cell is free.
         self.assertEqual(answer, "bestmove P@b1\n")
 
 
 class EnvironmentTests(unittest.TestCase):
     def setUp(self):
         warnings.simplefilter("error")
-        # Recommendations of PettingZoo that are not followed on purpose: its own games with an action mask have observations
-        # in a dictionary too, and the agents are named by their sides.
+        # Recommendations of PettingZoo that are not followed deliberately: its own games with an action mask have dictionary
+        # observations too, and the agents are named by their sides.
         warnings.filterwarnings("ignore", "Observation space for each agent probably should be")
         warnings.filterwarnings("ignore", "Observation is not a NumPy array")
         warnings.filterwarnings("ignore", "We recommend agents to be named in the format")

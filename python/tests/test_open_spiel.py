@@ -1,4 +1,4 @@
-"""Ultimate beside OpenSpiel's: the same legal cells and the same ends. Skipped where pyspiel is not installed.
+"""Compares Ultimate with OpenSpiel: the same legal cells and the same ends. Skipped where pyspiel is not installed.
 
 It passed with OpenSpiel 2.0.2. Versions before 2.0 put down the wrong player's mark after a free choice.
 """
@@ -51,7 +51,7 @@ class OpenSpielTests(unittest.TestCase):
                 self.assertEqual(batch.legal.sum(), 0)
 
     def boards(self, state):
-        """The boards that may be played in, with their free places. A free choice is an action of its own there."""
+        """The playable boards with their free places. In OpenSpiel the free choice of a board is a separate action."""
         if self.is_choice(state):
             chosen = []
             for board in state.legal_actions():

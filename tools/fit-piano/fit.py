@@ -80,7 +80,7 @@ def fit_decay(power, top):
     """Two exponentials through a power envelope: (dB, dB/s, dB, dB/s)."""
     t = np.arange(len(power)) * STEP / RATE
     use = (t > 0.035) & (t < 7.5) & (power > top * 10 ** -8.5)
-    # What has fallen to the noise once is not believed when it rises again.
+    # A later rise after the envelope has reached the noise floor is ignored.
     floor = np.argmax((power < top * 10 ** -8.5) & (t > 0.1)) or len(power)
     use[floor:] = False
     if use.sum() < 12:
@@ -136,7 +136,7 @@ def fit_note(oracle, midi):
         if fit is None:
             continue
         a, d1, a2, d2 = fit
-        # Other touches: the same decays, another level, from the first half second.
+        # The other velocities have the same decays; only their level is fitted, from the first half second.
         part = slice(8, 80)
         delta = [float(np.median(10 * np.log10((power[v][part] + 1e-30) / (power[50][part] + 1e-30)))) for v in TOUCHES]
         early, late = channels(env[80], 6, 120), channels(env[80], 250, 1_000)
@@ -203,7 +203,7 @@ def band_power(x, f, frames):
 
 
 def fit_noise(x, rows, rise):
-    """Short modes that make up for what the partials miss in the first 150 ms."""
+    """Short modes that add what the partials lack in the first 150 ms."""
     note = dict(rows=rows, noise=[], rise=rise)
     model = render(note, seconds=0.25, noise=False)
     noise = []
