@@ -20,7 +20,7 @@ package final class DistributionTable: Sendable {
   let isRandom: Bool
   private let rows: [Row]
   private let weights: [UInt64]
-  /// The row of a state, by base-3 key · 10 + last move (9 for none); −1 where there is no live state.
+  /// The row of a state, by base-3 key · 10 + last move (9 for none); −1 for states that are not live.
   private let index: [Int32]
 
   /// Fills the table from every live state.

@@ -9,7 +9,7 @@ package struct PackedGame: Sendable, Hashable {
   @inline(__always)
   init(bits: UInt64) { self.bits = bits }
 
-  /// What ended the game.
+  /// The cause of the end.
   package enum Ending: UInt64, Sendable {
     /// A line or a full board.
     case normal
@@ -60,6 +60,6 @@ package struct PackedGame: Sendable, Hashable {
   func cell(_ ply: Int) -> Int { Int(bits >> (4 * UInt64(ply)) & 15) }
   /// The result.
   package var outcome: Outcome { bits >> 40 & 3 == 2 ? .draw : .win(bits >> 40 & 3 == 0 ? .x : .o) }
-  /// What ended it.
+  /// The cause of its end.
   package var ending: Ending { Ending(rawValue: bits >> 42 & 3) ?? .normal }
 }

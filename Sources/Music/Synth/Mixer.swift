@@ -3,7 +3,7 @@ import Synchronization
 
 /// The state of the audio thread: turns events into voices and mixes them.
 ///
-/// A render is split at grid frames and events. Each part lies in one cell, so results depend on frame numbers only.
+/// A render is split at grid frames and events. Each part is within one cell, so results depend on frame numbers only.
 /// Real-time safe: yes, except `init`.
 struct Mixer: ~Copyable {
   /// The reference level of the drone's envelope: that of a soft piano.

@@ -74,7 +74,7 @@ package enum ConnectionProblem: Sendable, Hashable {
   case wordless
   /// The connection ended without a given reason.
   case lost
-  /// The server asked the client to return after so many milliseconds.
+  /// The server asked the client to return after this time.
   case asked(milliseconds: Int)
 
   /// Part of a sentence.
@@ -94,9 +94,9 @@ package enum ConnectionStatus: Sendable, Hashable {
   case connecting
   /// Connected and logged in.
   case online(ServerMessage.Welcome)
-  /// Lost or not reached. The next try is after so many milliseconds.
+  /// Lost or not reached. The next try is after this time.
   case waiting(milliseconds: Int, reason: ConnectionProblem)
-  /// Ended for good. `connect` starts anew.
+  /// Ended permanently. `connect` starts again.
   case failed(ClientFailure)
   /// Closed by `disconnect`.
   case closed
@@ -126,7 +126,7 @@ package enum ClientEvent: Sendable, Hashable {
   case becameGuest(login: String?)
   /// The server has no such match any more, or none for this client. The match is forgotten.
   case lost(MatchID)
-  /// The opponent is away. A win can be claimed after so many milliseconds.
+  /// The opponent is away. A win can be claimed after `claimIn` ms.
   case gone(MatchID, Player, claimIn: Int)
   /// A player sent a chat message.
   case chat(MatchID, from: String, text: String?, emote: String?)

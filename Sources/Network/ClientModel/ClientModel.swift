@@ -335,7 +335,7 @@ package struct ClientModel: Sendable {
     var asked = outstanding.first { $0.id == line.re }?.message
     // The server ends a waiting seek by an error without `re`.
     if line.re == nil, code == .midReused || code == .occupied { asked = currentSeek.map { .seek($0) } }
-    // The next server carries out what a stopping one refuses, except what is done in a match: the player decides anew.
+    // The next server carries out what a stopping one refuses, except commands in a match, about which the player decides again.
     if code == .draining, asked?.isAct == false { return }
     settle(line.re)
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }

@@ -78,7 +78,7 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
 
   // MARK: on the thread
 
-  /// Calls `body` after so many milliseconds.
+  /// Calls `body` once after a delay.
   func after(_ milliseconds: Int64, _ body: @escaping () -> Void) -> Timer {
     let timer = Timer(due: PollLoop.now + milliseconds, body: body)
     timers.append(timer)

@@ -33,9 +33,9 @@ struct CachedMatch: Sendable {
   /// The earliest time of the next try, after the store failed an event caused by a timer or by presence.
   var retryAt: Int64?
 
-  /// When the clock of the side to move began to run; `nil` while it stands.
+  /// When the clock of the side to move began to run; `nil` while it is stopped.
   private(set) var turnStarted: Int64?
-  /// After a restart: the clock stands until the side to move is back, at most for this span.
+  /// After a restart: the clock is stopped until the side to move is back, at most for this time.
   private var wait: Span?
   var waitsUntil: Int64? { wait?.end }
   /// The sides that are absent. Logged too, at most `mostPresences` times a side.

@@ -269,7 +269,7 @@ struct Nodes: Sendable {
   /// Whether an answer that may have named such a match was lost.
   var mustCompare = false
   /// Matches with a player whose presence is unknown and not logged: a node has died, a room's opener is not here, or a
-  /// session is said to be elsewhere.
+  /// session is reported on another node.
   private(set) var deserted: [MatchID: Desertion] = [:]
   /// When this node last searched for matches without a living follower.
   var sweptAt = Int64.min / 2

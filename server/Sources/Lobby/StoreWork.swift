@@ -67,7 +67,7 @@ struct StoreWork: Sendable {
   /// The number of connections whose history is being read.
   var historyReaders = 0
 
-  /// What to do with a match after it is loaded.
+  /// The action for a match after it is loaded.
   enum Loading: Sendable {
     case request(Request)
     /// Subscribe the players of this match, whose rematch it is.

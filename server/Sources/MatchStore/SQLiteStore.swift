@@ -220,7 +220,7 @@ package final class SQLiteStore: MatchStore {
 
   /// Answers all questions in one transaction: of the writing connection if one changes the file, else of a reading one.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
-    // After a failed write a heartbeat succeeds only if a probe can be written; without heartbeats the lobby lets nobody lose by time.
+    // After a failed write a heartbeat succeeds only if a probe can be written; without heartbeats the lobby ends no match by time.
     if let beat = questions.firstIndex(where: \.isBeat), state.withLock({ $0.hasFailed }) {
       do throws(StoreError) {
         try requireRoom()

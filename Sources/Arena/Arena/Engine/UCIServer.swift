@@ -8,7 +8,7 @@ import TicTacToe
 ///
 /// It answers in the notation in which it was last addressed: ours, or cutechess-cli's (`-variant tictactoe`).
 package struct UCIServer {
-  /// What the caller must do after a line.
+  /// The caller's action after a line.
   package enum Action {
     /// Write these lines and continue reading.
     case reply([String])

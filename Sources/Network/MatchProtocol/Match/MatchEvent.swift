@@ -62,7 +62,7 @@ package struct MatchEvent: Sendable, Hashable {
     case recovered
     /// The match is over; the outcome is `nil` if it was aborted.
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
-    /// A side wants another match. With `next` both do, and `next` is that match.
+    /// A side asks for a rematch. If `next` is set, both have asked, and `next` is the rematch.
     case rematch(next: MatchID?)
     /// The server has set the match aside because of its log: it is over, aborted, and without a result.
     case aside(why: String)

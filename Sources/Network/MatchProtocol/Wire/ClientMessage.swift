@@ -6,7 +6,7 @@ package enum MatchAction: Sendable, Hashable {
   /// Mark a cell as ply `ply` (the number of marks before it); without a number, at the current ply.
   case move(ply: Int?, cell: CellName)
   case resign
-  /// Offer, accept or decline a draw. An answer names the `seq` of the offer, or means the offer that stands.
+  /// Offer, accept or decline a draw. An answer names the `seq` of the offer, or means the open one.
   case draw(MatchEvent.DrawAction, offer: Int?)
   /// Ask for, or agree to, another match with sides swapped.
   case rematch

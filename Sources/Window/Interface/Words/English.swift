@@ -366,7 +366,7 @@ emoteOops = Oops
 speakPlays = plays
 speakEmpty = empty
 
-# What cannot be, and why
+# Refusals with reasons
 answerIsDue = Please wait: the opponent moves in time with the music.
 nothingToUndo = Nothing to undo.
 nothingToRedo = Nothing to redo.

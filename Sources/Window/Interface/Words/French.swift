@@ -366,7 +366,7 @@ emoteOops = Oups
 speakPlays = joue
 speakEmpty = vide
 
-# What cannot be, and why
+# Refusals with reasons
 answerIsDue = Attends : l'adversaire joue en mesure avec la musique.
 nothingToUndo = Rien à annuler.
 nothingToRedo = Rien à rétablir.

@@ -366,7 +366,7 @@ emoteOops = Hoppla
 speakPlays = spielt
 speakEmpty = leer
 
-# What cannot be, and why
+# Refusals with reasons
 answerIsDue = Bitte warte: Der Gegner zieht im Takt der Musik.
 nothingToUndo = Nichts zurückzunehmen.
 nothingToRedo = Nichts wiederherzustellen.

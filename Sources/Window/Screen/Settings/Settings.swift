@@ -71,7 +71,7 @@ package final class Settings {
   @Setting package var a4: Double
   @Setting package var piano: PianoKind
   @Setting package var filmShape: FilmShape
-  /// What sounds while the window is hidden.
+  /// The sounds played while the window is hidden.
   @Setting package var background: BackgroundSound
   /// The name of the audio device; empty for the system's default.
   @Setting package var device: String
