@@ -12,13 +12,13 @@ package enum Happening: Sendable, Hashable {
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
   /// The last move, heard before its logged time was known, has now got that time.
   case logged
-  /// A move was played.
+  /// A player made a move.
   case moved(VariantMove)
   /// The game ended other than by a move (resignation, time, agreement, abandonment), or by the last reported move.
   case ended(GameEnd)
-  /// The last bar's move was taken back.
+  /// The last move was taken back.
   case undone
-  /// A move was refused.
+  /// A player's click or command was refused.
   case refused
   /// An empty cell is hovered or focused; `nil` ends it.
   case previewed(Cell?)

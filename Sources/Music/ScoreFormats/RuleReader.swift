@@ -9,7 +9,7 @@ package struct RuleReader: RuleVisitor {
   /// The current mapping; `nil` if it is missing or invalid, which was reported.
   private var node: RuleTree?
   private var path = ""
-  /// The keys of it visited so far.
+  /// The keys of the current mapping that were visited so far.
   private var asked: [String] = []
   private var isOptional = false
   private let chains: [String]

@@ -16,7 +16,7 @@ package indirect enum RuleTree: Sendable {
     }
   }
 
-  /// The word or number; `nil` for others.
+  /// The word or number; `nil` for lists and mappings.
   package var text: String? { if case .scalar(let text, _) = self { text } else { nil } }
 
   /// The value of a key in a mapping.
@@ -24,7 +24,7 @@ package indirect enum RuleTree: Sendable {
     if case .mapping(let entries, _) = self { entries.first { $0.key == key }?.value } else { nil }
   }
 
-  /// The value as written, for messages.
+  /// The value as written in the file, for error messages.
   var shown: String {
     switch self {
     case .scalar(let text, _): "\"\(text.prefix(40))\""
@@ -36,7 +36,7 @@ package indirect enum RuleTree: Sendable {
 
 /// An error in a rule file, with its location and the permitted values.
 package struct RuleError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The line, from 1; 0 for the whole file.
+  /// The line of the error, from 1; 0 for the whole file.
   package let line: Int
   /// The path of the key, such as `melody.weights.leap`; empty for the whole file.
   package let key: String

@@ -32,7 +32,7 @@ package struct ScorePage: Sendable {
     var stretch = 1.0
   }
 
-  /// The top of each system.
+  /// The vertical position of each system's top.
   private var tops: [Double] = []
   private let scale: Scale
   /// Half the distance between staff lines.

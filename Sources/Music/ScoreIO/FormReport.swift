@@ -36,7 +36,7 @@ package struct FormReport: Sendable {
     rows.append(("\(pace): bars heard note for note in half an hour", percent(value), "<= 15 %", value <= 15))
   }
 
-  /// Two hours of games between computers.
+  /// Adds two hours of games between computers.
   private mutating func listen(_ records: [Record], _ rules: ScoreRules) {
     let session = Session(records, rules: rules, median: nil, until: .seconds(7_200))
     var (long, all) = (0, 0)

@@ -25,7 +25,7 @@ package struct PaceReport: Sendable {
   package let hasOpponent: Bool
   /// The number of bars of moves.
   package private(set) var bars = 0
-  /// The number of these whose long note was heard.
+  /// The number of bars whose long note was heard.
   package private(set) var reached = 0
   /// The number of pairs composed.
   package private(set) var pairs = 0

@@ -8,7 +8,7 @@ import Tintinnabuli
 /// (an awakening's note, the second pair); then the cells of a line, which sound in another octave if out of reach;
 /// then the widest move, which is widened; last all costs.
 package enum RuleAdvice {
-  /// A line for each such request.
+  /// One line of advice for each impossible request.
   package static func lines(_ rules: ScoreRules) -> [String] {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
   }

@@ -6,11 +6,11 @@ import TicTacToe
 package struct StyleMeasures: Sendable, Hashable {
   /// The number of bars.
   package private(set) var bars = 0
-  /// Pairs with both voices.
+  /// The number of pairs in which both voices play.
   package private(set) var pairs = 0
   /// Pairs whose T is a triad tone in one of the four positions relative to M, modulo octaves.
   package private(set) var conforming = 0
-  /// Pairs of awakenings, which do not conform.
+  /// The number of pairs with an awakening, whose T is outside the triad.
   package private(set) var awakenings = 0
   /// Bars whose last note is at least 1.5 times as long as any other.
   package private(set) var lawful = 0
@@ -18,9 +18,9 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)
   /// The number of M notes in the triad.
   package private(set) var triadNotes = 0
-  /// The number of M's moves within bars.
+  /// The number of melodic steps and leaps within bars.
   package private(set) var moves = 0
-  /// The number of moves by step.
+  /// The number of melodic moves by a single degree.
   package private(set) var steps = 0
   /// Pairs at the interval of a second, modulo octaves.
   package private(set) var seconds = 0

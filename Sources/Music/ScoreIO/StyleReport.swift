@@ -19,13 +19,13 @@ package struct StyleReport: Sendable {
   private var mostAwakenings = 0
   /// Bars of at least four notes that repeat an M line of the same game.
   package private(set) var repeats = 0
-  /// Bars of at least four notes.
+  /// The number of bars with at least four notes.
   package private(set) var longBars = 0
   private var roughness: [String: (sum: Double, time: Double)] = [:]
 
   package init() {}
 
-  /// Adds a game without cuts.
+  /// Adds a game, played without interruption.
   package mutating func add(_ record: Record, rules: ScoreRules) {
     let rendition = Rendition(of: record, rules: rules, uncut: true)
     games += 1

@@ -50,7 +50,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public var velocity: UInt8 = 0
   /// The pan from left (−100) to right (+100).
   public var pan: Int8 = 0
-  /// Depends on `Kind`.
+  /// A further value of the event, described at its `Kind`.
   public var amount: UInt8 = 0
   /// The effect chain of a note; 0 for none.
   public var chain: UInt8 = 0
@@ -88,11 +88,11 @@ extension ScoreEvent {
 
 /// A report of a batch that arrived after its first frame had begun and was shifted as a whole.
 public struct LateBatch: Sendable, Hashable, BitwiseCopyable {
-  /// The generation of its first event.
+  /// The generation of the late batch's first event.
   public var generation: UInt32
   /// The frame on which that event sounded.
   public var frame: Tick
-  /// The shift in frames, above 0.
+  /// The delay in frames, above 0.
   public var lateness: Int64
 
   /// Makes a report; see the properties for units.

@@ -2,6 +2,6 @@
 public enum Voice: UInt8, Sendable, Hashable, CaseIterable {
   case first, second
 
-  /// The other one.
+  /// The other voice.
   public var other: Voice { self == .first ? .second : .first }
 }

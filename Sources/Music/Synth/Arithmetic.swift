@@ -20,11 +20,11 @@ enum Arithmetic {
     return x + x * y * p
   }
 
-  /// Two sines at once.
+  /// The sines of two angles, computed together.
   @inline(__always)
   static func sine(turns t: SIMD2<Double>) -> Stereo { Stereo(Float(sine(turns: t.x)), Float(sine(turns: t.y))) }
 
-  /// Turns wrapped from past 1 to 0.
+  /// Wraps phases in turns that have passed 1.
   @inline(__always)
   static func wrapped(_ t: SIMD2<Double>) -> SIMD2<Double> { t.replacing(with: t - 1, where: t .>= 1) }
 

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The controls besides the score: set by the producer thread, read by the audio thread at each grid frame.
 struct Controls: ~Copyable {
-  /// Amplitudes, and the tuning in Hz.
+  /// The parameters set from other threads: amplitudes, and the tuning in Hz.
   let volume = Atomic<Float>(1)
   let drone = Atomic<Float>(1)
   let preview = Atomic<Float>(1)

@@ -2,11 +2,11 @@
 ///
 /// Mono: both channels count. Latency: the window. Real-time safe: yes, except `init`.
 public struct EnvelopeExtractor: ~Copyable {
-  /// The kind of level.
+  /// The level that an extractor follows.
   public enum Detector: UInt8, Sendable, Hashable, BitwiseCopyable, CaseIterable {
-    /// The loudest sample.
+    /// The loudest sample of the window.
     case peak
-    /// The root mean square, for slow envelopes.
+    /// The root mean square of the window, for slow envelopes.
     case average
   }
 
@@ -14,7 +14,7 @@ public struct EnvelopeExtractor: ~Copyable {
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
     /// The window in milliseconds, 1…1,000.
     public var window: Float
-    /// The kind of level.
+    /// The level that is followed.
     public var detector: Detector
 
     /// Makes settings, clamped to their ranges.
@@ -105,7 +105,7 @@ public struct EnvelopeMatcher: ~Copyable {
     public var extractor: EnvelopeExtractor.Parameters
     /// The strength: 0 leaves the sound unchanged, bit for bit; 100 imposes the whole envelope.
     public var match: Float
-    /// The gain afterwards in dB, −60…24.
+    /// The gain after matching in dB, −60…24.
     public var gain: Float
 
     /// Makes settings, clamped to their ranges.
@@ -126,7 +126,7 @@ public struct EnvelopeMatcher: ~Copyable {
   private var source: EnvelopeExtractor
   private var own: EnvelopeExtractor
   private var place = GridPlace()
-  /// The strength, 0…1, and the gain.
+  /// The matching strength, 0…1, and the gain.
   private var levels: Ramp<SIMD2<Float>>
 
   package init(sampleRate: Double) {

@@ -71,7 +71,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
   private var at = 0
   private var place = GridPlace()
   private var delay: Ramp<Float>
-  /// Feedback, damping, dry, wet.
+  /// The ramps of feedback, damping, dry and wet level.
   private var levels: Ramp<SIMD4<Float>>
   private var low = Stereo.zero
   private var silence = SilenceWatch(memory: size, floor: 1e-12)
@@ -89,12 +89,12 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     levels.aim(SIMD4(p.feedback, p.damping, p.dry, p.wet), frames: 960)
   }
 
-  /// Changes only the delay, within `frames`.
+  /// Moves the delay to `frames` within a number of frames, without changing other settings.
   mutating func glide(to frames: Float, within: Int) {
     delay.aim(min(max(frames, 4), Self.maximumDelay), frames: within)
   }
 
-  /// Changes only the feedback, within `frames`.
+  /// Moves the feedback within a number of frames, without changing other settings.
   mutating func setFeedback(_ g: Float, within frames: Int) {
     var target = levels.target
     target.x = min(max(g, -0.9999), 0.9999)

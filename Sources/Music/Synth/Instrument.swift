@@ -3,12 +3,12 @@
 /// All functions run on the audio thread and must be real-time safe. Runs have at most 64 frames and never cross the
 /// engine's 64-frame grid.
 public struct Instrument: BitwiseCopyable, @unchecked Sendable {
-  /// The argument of all functions.
+  /// The first argument of all functions.
   public typealias Context = UnsafeMutableRawPointer
   /// A channel's buffer.
   public typealias Side = UnsafeMutablePointer<Float>
 
-  /// Must outlive the engine.
+  /// The instrument's state, which must outlive the engine.
   public var context: Context
   /// Strikes a key, or releases it at velocity 0: MIDI pitch, velocity 0–127, pan −100…100, bus 0…7.
   public var strike: @convention(c) (Context, Int32, Int32, Int32, Int32) -> Void

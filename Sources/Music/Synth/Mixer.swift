@@ -13,7 +13,7 @@ struct Mixer: ~Copyable {
   private var scheduler = Scheduler()
   private var piano: UnsafeMutablePointer<ModalPiano>
   private var rack: UnsafeMutablePointer<Rack>
-  /// Their predecessors while those still sound.
+  /// The previous pianos, while their notes still sound.
   private var oldPiano: UnsafeMutablePointer<ModalPiano>?
   private var oldRack: UnsafeMutablePointer<Rack>?
   private let bells: Nodes<Bell>
@@ -87,7 +87,7 @@ struct Mixer: ~Copyable {
   /// The next frame of score time.
   var now: Int64 { frame }
 
-  /// Takes the posted events.
+  /// Moves the posted events from the ring to the scheduler.
   mutating func drain(_ ring: borrowing Ring<Posted>, _ late: borrowing Ring<LateBatch>) {
     scheduler.drain(ring, now: frame, late: late)
   }

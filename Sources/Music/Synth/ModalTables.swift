@@ -1,6 +1,6 @@
 /// A decaying partial of a struck note in the model.
 struct Mode: Sendable {
-  /// Frequency in Hz.
+  /// The partial's frequency in Hz.
   var frequency: Double
   /// Level in dBFS at velocities 30, 50 and 80.
   var level: SIMD3<Double>
@@ -25,7 +25,7 @@ struct ModalNote: Sendable {
 
 /// The partials of all notes in groups of eight: built once, read by the audio thread.
 struct ModalTables: ~Copyable {
-  /// Eight partials.
+  /// The values of eight partials, for SIMD.
   typealias Lane = SIMD8<Float>
 
   /// A note's position in the tables.
@@ -33,7 +33,7 @@ struct ModalTables: ~Copyable {
     var first: Int32 = 0
     var groups: Int32 = 0
     var attackFrames: Int32 = 1
-    /// The factor a frame under the full damper.
+    /// The amplitude factor per frame with the damper fully on.
     var damper: Float = 1
   }
 
@@ -49,7 +49,7 @@ struct ModalTables: ~Copyable {
     var leftGain = Lane.zero
     var rightGain = Lane.zero
     var rightQuadrature = Lane.zero
-    /// The start of the rotation.
+    /// The real part of each partial's phase at the strike.
     var startRe = Lane.zero
     var startIm = Lane.zero
     /// log2 of the amplitude at velocities 30, 50 and 80.

@@ -23,7 +23,7 @@ extension StereoBlock {
   @inline(__always)
   func add(_ other: StereoBlock) { for i in indices { self[i] += other[i] } }
 
-  /// Scales by a ramp.
+  /// Scales the frames by a ramp.
   @inline(__always)
   func scale(_ ramp: inout Ramp<Float>) { for i in indices { self[i] *= ramp.next() } }
 
@@ -85,7 +85,7 @@ struct GridPlace: BitwiseCopyable {
 struct SilenceWatch: BitwiseCopyable {
   /// Frames of silence after which the memory is empty.
   private let memory: Int
-  /// The amplitude that counts as silence.
+  /// The amplitude below which the node counts as silent.
   private let floor: Float
   private var quiet: Int
   private var peak: Float = 0
@@ -100,7 +100,7 @@ struct SilenceWatch: BitwiseCopyable {
   /// Whether the node contains only silence.
   var isResting: Bool { quiet >= memory }
 
-  /// Notes a sample of the node's memory or output.
+  /// Records a sample of the node's memory or output, for the detection of silence.
   @inline(__always)
   mutating func note(_ level: Float) { peak = max(peak, level) }
 
@@ -112,7 +112,7 @@ struct SilenceWatch: BitwiseCopyable {
     return isResting && !wasResting
   }
 
-  /// Notes that the node's memory was cleared.
+  /// Records that the node's memory was cleared.
   mutating func rest() {
     quiet = memory
     peak = 0

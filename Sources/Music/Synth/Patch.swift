@@ -13,21 +13,21 @@ public struct Patch: Sendable, Hashable {
     case comb(FeedbackComb.Parameters, melt: Float = 0)
     /// A ring modulator with fixed carriers.
     case ringModulator(StereoRingModulator.Parameters)
-    /// Imposes the envelope of the dry piano.
+    /// Imposes the envelope of the piano without effects on the chain.
     case matcher(EnvelopeMatcher.Parameters)
-    /// A reverb of the chain's own.
+    /// A separate reverb for the chain.
     case reverb(Reverb.Parameters)
     /// A change of level in dB, −60…24.
     case gain(Float)
   }
 
-  /// Levels of the mix.
+  /// The levels of the mix.
   public var levels = Levels()
   /// The reverb of the room.
   public var reverb = Reverb.Parameters.church
   /// Strings that resonate while the pedal is down.
   public var strings: [FeedbackComb.Parameters] = []
-  /// How the drone follows the piano's envelope.
+  /// The matcher that lets the drone follow the piano's envelope.
   public var breath = EnvelopeMatcher.Parameters.breath
   /// T60 of a bell in seconds, 0.2…20.
   public var bellDecay: Float = 4
@@ -35,6 +35,6 @@ public struct Patch: Sendable, Hashable {
   /// is added to the dry sound.
   public var chains: [[Node]] = []
 
-  /// The bare piano.
+  /// Makes a patch with the piano alone.
   public init() {}
 }

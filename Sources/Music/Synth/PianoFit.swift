@@ -3,7 +3,7 @@
 /// `tools/fit-piano/fit.py` generates `table`, where the units are described.
 enum PianoFit {
   struct Anchor {
-    /// MIDI number, rise, inharmonicity, tuning.
+    /// The note's MIDI number, hammer rise, inharmonicity and tuning.
     var head: [Int]
     /// One row for each partial.
     var partials: [[Int]] = []

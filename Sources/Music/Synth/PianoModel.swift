@@ -145,6 +145,6 @@ struct PianoModel {
 }
 
 extension Noise {
-  /// A number in 0..<1.
+  /// A random number in 0..<1.
   fileprivate mutating func uniform() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
 }

@@ -38,7 +38,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
   /// Sets `value` at once; only for silent parameters.
   mutating func jump(_ value: Value) { self = Ramp(value) }
 
-  /// Sets the slope of the next cell.
+  /// Computes the slope for the next cell of the control grid.
   mutating func tick() {
     if cells > 0 {
       step = (target - value) / (Float(cells) * Float(Grid.frames))
@@ -57,7 +57,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
     return value
   }
 
-  /// Skips frames of a run.
+  /// Advances by the frames of a run.
   @inline(__always)
   mutating func skip(_ frames: Int) { for _ in 0..<frames { _ = next() } }
 }

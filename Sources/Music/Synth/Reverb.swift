@@ -52,7 +52,7 @@ public struct Reverb: ~Copyable, AudioNode {
   private var smooth = Lines.zero
   private var at = 0
   private var predelay = 0
-  /// Dry and wet.
+  /// The ramps of dry and wet level.
   private var levels: Ramp<SIMD2<Float>>
   private var place = GridPlace()
   private var silence: SilenceWatch

@@ -33,7 +33,7 @@ public struct StereoRingModulator: ~Copyable, AudioNode {
   private let sampleRate: Double
   private var phase = SIMD2<Double>.zero
   private var place = GridPlace()
-  /// The carriers in Hz, dry, wet.
+  /// The ramps of the carriers' frequencies in Hz, and of dry and wet level.
   private var settings: Ramp<SIMD4<Float>>
 
   package init(sampleRate: Double) {

@@ -2,7 +2,7 @@ import ScoreModel
 
 /// The music scheduled without further events, with due times.
 struct Agenda: Sendable {
-  /// The section that continues by itself.
+  /// The section that plays without further events.
   enum Course: Sendable {
     case silent
     case opening(step: Int)
@@ -46,7 +46,7 @@ struct Agenda: Sendable {
   }
 
   var course = Course.silent
-  /// When the course continues.
+  /// The time of the course's next step.
   var next: Tick?
   /// The next stroke of the low tonic while waiting.
   var drone: Tick?
@@ -63,7 +63,7 @@ struct Agenda: Sendable {
     if case .closing(let closing) = course, closing.sentence != nil { closing.until } else { .zero }
   }
 
-  /// The earliest due time.
+  /// The earliest time at which `advance` has work.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
   /// Starts waiting at `end`: schedules echoes and strokes of the low tonic.

@@ -5,7 +5,7 @@ import ScoreModel
 struct BarPlan {
   var kind: Bar.Kind
   var ply = 0
-  /// The voice that plays; `nil` in the opening.
+  /// The voice that plays the bar; `nil` in the opening.
   var voice: Voice?
   var count: Int
   var sign: SignRule
@@ -15,18 +15,18 @@ struct BarPlan {
   var resolves: Note?
   /// The pair in which T leaves the triad, if any: the downbeat if M has the right note there, else the second.
   var awakensAt: Int?
-  /// Seconds of a short note.
+  /// The length of a short note in seconds.
   var short: Double
   /// A removed degree: the pair in which its T is alone.
   var leaves: (slot: Int, degree: Int)?
-  /// The event's root (`Event.root`).
+  /// The root of the event's harmony (`Event.root`).
   var root = 0
   /// Whether the bar quotes an earlier one on purpose.
   var quotes = false
   /// Whether the downbeat strikes the low tonic.
   var strikesDrone = false
   var hasM = true
-  /// When T sounds; overrides the sign.
+  /// The time at which T sounds; overrides the sign's.
   var tPace: SignRule.TPace?
   /// Velocity in per cent: of all notes, and additionally of T.
   var velocity = 100

@@ -168,7 +168,7 @@ extension Conductor {
 }
 
 extension SplitMix64 {
-  /// The first number of a seeded generator.
+  /// The first number of the generator for a seed and an index.
   static func first(seed: UInt64, index: UInt64) -> UInt64 {
     var generator = SplitMix64(seed: seed, index: index)
     return generator.next()

@@ -3,7 +3,7 @@ import ScoreModel
 
 /// Scheduled music: opening, closing arch, echoes, drone.
 extension Conductor {
-  /// The next step of the course, due at `moment`.
+  /// Performs the course's next step, due at `moment`.
   mutating func goOn(at moment: Tick) -> [ScoreEvent] {
     agenda.next = nil
     switch agenda.course {

@@ -11,9 +11,9 @@ import ScoreModel
 public struct Conductor: Sendable {
   /// When an opponent that has chosen its move may reply.
   public enum Reply: String, Sendable, Hashable, CaseIterable {
-    /// On a slot of the preceding bar's long note.
+    /// The opponent replies on a slot of the preceding bar's long note.
     case musical
-    /// At once.
+    /// The opponent replies at once.
     case immediate
   }
 
@@ -27,13 +27,13 @@ public struct Conductor: Sendable {
   public var pieceStation: Station { piece.station ?? station }
   /// The tempo, 0.7 (slow) … 1.3 (fast); applies from the next bar.
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
-  /// When an opponent may reply.
+  /// The timing of an opponent's replies.
   public var reply = Reply.musical
   /// The voices that reply on the score's slots and so need no waiting: both, unless people play. Set it before a piece begins.
   public var inTime: Set<Voice> = [.first, .second]
   /// The players' names, for the colours in the rules.
   public var names: [Voice: String] = [:]
-  /// Whether to keep `reasons`.
+  /// Whether `reasons` are recorded.
   public var explains = false
   /// The seed of the running piece, for its record.
   public internal(set) var pieceSeed: UInt64
@@ -180,7 +180,7 @@ public struct Conductor: Sendable {
     return [bed(at: moment, seconds: rules.sentences.bed, generation: book.generation)]
   }
 
-  /// The cut of the current bar.
+  /// The event that cuts the current bar.
   func cut(at moment: Tick) -> ScoreEvent { ScoreEvent(frame: moment, generation: book.generation, kind: .cut) }
 
   func tonic(at moment: Tick, generation: UInt32, share: Int = 100) -> [ScoreEvent] {
@@ -202,7 +202,7 @@ extension [ScoreEvent] {
 }
 
 extension ScoreEvent {
-  /// A pedal movement.
+  /// An event that moves the pedal.
   static func pedal(at frame: Tick, to amount: Int, seconds: Double, generation: UInt32 = 0) -> ScoreEvent {
     ScoreEvent(
       frame: frame, generation: generation, kind: .pedal, amount: UInt8(clamping: amount),

@@ -12,7 +12,7 @@ struct Debts: Sendable {
   struct Said: Sendable {
     var start: Tick
     var onsets: [Tick]
-    /// The long note.
+    /// The long note of the last bar's M.
     var goal: Note?
     /// Its signs with their voices, and the pairs on which they sound.
     var signs: [(debt: Debt, pair: Int)]
@@ -83,7 +83,7 @@ struct Debts: Sendable {
     }
   }
 
-  /// Remembers a bar's signs and their pairs.
+  /// Records a bar's signs and the pairs on which they sound.
   mutating func say(_ plan: BarPlan, _ written: WrittenBar, by voice: Voice) {
     var signs: [(debt: Debt, pair: Int)] = []
     if let owed = plan.owed { signs.append((Debt(sign: owed.rule.name, voice: owed.voice), 1)) }

@@ -50,7 +50,7 @@ struct EchoMemory: Sendable {
 /// Writes bars that repeat earlier ones.
 struct EchoWriter {
   let rules: ScoreRules
-  /// Seconds of a short note.
+  /// The length of a short note in seconds.
   let short: Double
 
   /// The last pairs of a bar; T rests except on the long note.

@@ -52,9 +52,9 @@ public struct Event: Sendable, Hashable {
 
 /// The degrees that each voice holds, counted like `Event.degree`.
 public struct Marks: Sendable, Hashable {
-  /// Those of the first voice.
+  /// The degrees marked by the first voice.
   public var first: [Int]
-  /// Those of the second voice.
+  /// The degrees marked by the second voice.
   public var second: [Int]
 
   /// Makes marks of both voices.
@@ -67,7 +67,7 @@ public struct Marks: Sendable, Hashable {
 public struct End: Sendable, Hashable {
   /// The rule file's ending that closes the piece.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A voice has won.
+    /// A voice has won the piece.
     case win
     /// A voice has won against the only local player.
     case loss

@@ -1,9 +1,9 @@
 /// A word for a property of an event to which the score may respond. A rule file declares its words.
 public struct Fact: RawRepresentable, Sendable, Hashable {
-  /// The word: a–z, 0–9 and -.
+  /// The fact's name in rule files: a–z, 0–9 and -.
   public var rawValue: String
 
-  /// Makes a fact from its word.
+  /// Makes a fact from its name.
   public init(rawValue: String) { self.rawValue = rawValue }
 }
 

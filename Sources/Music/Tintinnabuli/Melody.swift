@@ -5,7 +5,7 @@ import ScoreModel
 ///
 /// Degrees are those of the first voice; the manner's octave is added later.
 struct MelodyProblem {
-  /// The number of notes.
+  /// The number of notes of the melody.
   var count: Int
   /// Degrees fixed before the search, by slot.
   var fixed: [Int: Int]
@@ -17,11 +17,11 @@ struct MelodyProblem {
   var leans: Bool
   /// The centre of the game's register.
   var center: Int
-  /// Degrees of the mover's marks.
+  /// The degrees of the mover's marks on the board.
   var own: [Int]
   /// The mover's motto.
   var motto: [Int]
-  /// Degrees of the opponent's marks.
+  /// The degrees of the opponent's marks on the board.
   var opposing: [Int]
   /// Notes to pass through, by slot; if empty, each candidate plans its own.
   var recalls: [Int: Int] = [:]
@@ -29,7 +29,7 @@ struct MelodyProblem {
 
 /// A solution with its cost, including the candidate's random part.
 struct MelodyLine {
-  /// The degrees, slot by slot.
+  /// The melody's degrees, slot by slot.
   var degrees: [Int]
   /// The total cost.
   var cost: Int
@@ -56,7 +56,7 @@ struct MelodySearch {
   /// The costs common to all candidates, for moves up to `widest`.
   private struct Prices {
     let widest: Int
-    /// By preceding move and move.
+    /// The costs of each pair of consecutive moves: by preceding move, then by move.
     var moves: [Int]
     /// By slot, degree and the move that leads there: the costs of the degree and of the path.
     var paths: [Int]
@@ -125,7 +125,7 @@ struct MelodySearch {
     if isLast && !satisfiesGoal(degree) { visit(.goal, rules[.goal]) }
   }
 
-  /// The candidate's own costs of a degree in a slot.
+  /// The random costs that the candidate adds for a degree in a slot.
   private func tasteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     if let wanted = recalls[slot], wanted != degree { visit(.recall, rules[.recall]) }
     visit(.chance, taste[slot * size + degree - low])

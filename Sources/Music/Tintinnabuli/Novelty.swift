@@ -7,7 +7,7 @@ import ScoreModel
 struct Novelty: Sendable {
   /// The number of notes of a compared pattern.
   static let length = 5
-  /// How long a line is remembered.
+  /// The time for which a melody is remembered.
   static let memory = Tick.seconds(1_800)
   /// The number of lines above which expired ones are removed; half an hour of hasty play has fewer.
   private static let most = 4_096
@@ -25,7 +25,7 @@ struct Novelty: Sendable {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }
 
-  /// Remembers a line as written and as sounding.
+  /// Remembers a melody, as written and as sounding.
   mutating func insert(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) {
     if lines.count >= Self.most {
       patterns = patterns.filter { isFresh($0.value, at: moment) }

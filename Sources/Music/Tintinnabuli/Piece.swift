@@ -13,7 +13,7 @@ struct Piece: Sendable {
   /// The number of the last event.
   var number = 0
   var marks = Marks()
-  /// The standing of the last event's voice.
+  /// The last event's standing, from losing (−1) to winning (1), for its voice.
   var standing = 0.0
   var events: [Event] = []
   /// The position in the cycle of tonics of a network match; `nil` for other pieces.

@@ -7,12 +7,12 @@ package indirect enum RuleKind: Sendable {
   case bool
   /// One of several words.
   case word([String])
-  /// A name defined by the file.
+  /// A name that the file defines itself.
   case name
   /// The name of one of the file's chains, or `none`.
   case chain
   case pitch
-  /// A letter with an accidental.
+  /// A note letter with an accidental.
   case letter
   /// An effect unit of one of several kinds.
   case unit([String])

@@ -9,7 +9,7 @@ struct ScoreBook: Sendable {
     /// The time of its cut, after which it does not sound.
     var cut: Tick?
 
-    /// The end of its last note.
+    /// The end of the bar's last note, or its cut.
     var end: Tick { min(written.end, cut ?? written.end) }
   }
 
@@ -77,7 +77,7 @@ struct ScoreBook: Sendable {
 }
 
 extension Bar {
-  /// The end of its last pair, or its cut.
+  /// The end of the bar's last pair, or its cut.
   public var end: Tick { start + (cut ?? pairs.last?.end ?? .zero) }
 
   /// The pairs that sounded: all of an uncut bar, the first of a cut one.
@@ -88,7 +88,7 @@ extension Bar {
 }
 
 extension Pair {
-  /// The onset of the first note.
+  /// The onset of the pair's first note.
   package var onset: Tick? { [t, m].compactMap { $0?.onset }.min() }
 
   /// The end of the last note; bass notes count if they are alone.
@@ -97,7 +97,7 @@ extension Pair {
       ?? .zero
   }
 
-  /// Applies a change to each note.
+  /// Applies a change to each note of the pair.
   mutating func change(_ body: (inout Note) -> Void) {
     if m != nil { body(&m!) }
     if t != nil { body(&t!) }

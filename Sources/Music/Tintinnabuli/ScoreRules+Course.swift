@@ -88,9 +88,9 @@ extension ScoreRules {
 
   /// The phrases after a bar's long note while a player thinks, by both voices in turn.
   public struct Phrases: Sendable, Hashable {
-    /// Seconds of rest before each.
+    /// The rest before each phrase in seconds.
     public var after = 0.8
-    /// Velocity in per cent of a bar's.
+    /// The velocity of phrases in per cent of the bar's.
     public var velocity = 86
     /// Pairs by which an event's bar may be extended for each event so far; 0 for none.
     public var growth = 0
@@ -110,7 +110,7 @@ extension ScoreRules {
     public var arch = 3...4
     /// Velocity in per cent of T's, of the T that answers a removed degree.
     public var leaves = 110
-    /// Seconds in which the bed reaches another root.
+    /// The time in seconds in which the bed reaches another root.
     public var bed = 3.0
 
     package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -148,7 +148,7 @@ extension ScoreRules {
     public var chain: String?
     /// Per cent by which each bar's short notes are longer than the first bar's.
     public var augment = 0
-    /// When T sounds in its bars.
+    /// The time at which T sounds in its bars.
     public var tPace = SignRule.TPace.together
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -170,15 +170,15 @@ extension ScoreRules {
 
   /// The phrase before the first move; times in seconds from the first sound.
   public struct Opening: Sendable, Hashable {
-    /// The low tonic.
+    /// The time of the low tonic in seconds.
     public var drone = 0.1
-    /// The pair on the centre.
+    /// The time of the pair on the centre cell in seconds.
     public var center = 2.0
-    /// The seeded bar.
+    /// The time of the seeded bar in seconds.
     public var phrase = 6.0
-    /// Pairs of the seeded bar.
+    /// The number of pairs of the seeded bar.
     public var pairs = 3
-    /// The first echo.
+    /// The time of the first echo in seconds.
     public var echoes = 16.0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -194,7 +194,7 @@ extension ScoreRules {
   public struct Echoes: Sendable, Hashable {
     /// The silence between a bar and the first echo.
     public var after = 8.0
-    /// Velocity in per cent of the bar's.
+    /// The velocity of echoes in per cent of the bar's.
     public var velocity = 72
     /// Octaves added to every second echo.
     public var octaves = 1
@@ -208,7 +208,7 @@ extension ScoreRules {
     public var thin = 30.0
     /// Waiting time after which events are recalled by strokes of the low tonic, softer and softer.
     public var sparse = 120.0
-    /// Waiting time until silence.
+    /// The waiting time in seconds after which echoes end.
     public var until = 600.0
     /// The highest pitch of an echo.
     public var ceiling = Pitch(93)

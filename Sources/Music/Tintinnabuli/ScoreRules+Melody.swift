@@ -7,9 +7,9 @@ extension ScoreRules {
     case triad
     /// A note outside the triad.
     case tension
-    /// The first degree.
+    /// The first degree of the scale.
     case tonic
-    /// The fifth degree.
+    /// The fifth degree of the scale.
     case fifth
   }
 
@@ -87,7 +87,7 @@ extension ScoreRules {
     public var recalls: [Int] = []
     /// Degrees beyond which a free note bridges two cells of a line.
     public var bridge = 5
-    /// Per cent of recalls that quote the opponent.
+    /// The percentage of recalls that quote the opponent.
     public var quotes = 0
     /// Contours while the mover is winning, in turn.
     public var ahead: [Contour] = []

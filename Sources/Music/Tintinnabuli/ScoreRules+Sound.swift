@@ -70,27 +70,27 @@ extension ScoreRules {
     public var phraseArch = 1.0
     /// Per cent by which the ends of a bar are slower than its middle.
     public var archSlower = 6.0
-    /// Velocity by which the ends are softer.
+    /// The decrease of velocity at both ends of a bar.
     public var archSofter = 5.0
-    /// k of the ritard into the long note.
+    /// The strength factor of the ritard into the long note.
     public var finalRitard = 1.0
     /// Per cent by which the last short notes are longer, in order.
     public var ritardSlower: [Double] = []
-    /// k of the loudness of high notes.
+    /// The strength factor of the loudness of high notes.
     public var highLoud = 1.0
-    /// Velocity gained an octave.
+    /// The increase of velocity per octave.
     public var highLouder = 4.0
-    /// k of the random timing.
+    /// The strength factor of the random timing.
     public var timing = 1.0
-    /// Its range in per cent of a note.
+    /// The range of the random timing in per cent of a note.
     public var timingSpread = 1.2
-    /// k of the random touch.
+    /// The strength factor of the random touch.
     public var touch = 1.0
-    /// Its range in velocity.
+    /// The range of the random touch in velocity.
     public var touchSpread = 2.0
-    /// Velocity of M in the middle of the register.
+    /// The velocity of M in the middle of the register.
     public var m = 46
-    /// Velocity of T.
+    /// The velocity of T.
     public var t = 40
     /// The softest and loudest velocity of a bar as written.
     public var range = 30...58
@@ -198,15 +198,15 @@ extension ScoreRules {
     public var levels = Levels()
     /// Seconds in which a bell falls by 60 dB.
     public var bellSeconds = 4.0
-    /// The room.
+    /// The reverb of the room.
     public var room = Unit(kind: "reverb", preset: "church")
-    /// How the bed follows the piano's envelope.
+    /// The matcher that lets the bed follow the piano's envelope.
     public var breath = Unit(kind: "matcher", preset: "breath")
     /// Strings that resonate while the pedal is down.
     public var strings: [Pitch] = []
-    /// Their T60 in seconds.
+    /// The T60 of the strings in seconds.
     public var stringSeconds = 7.5
-    /// The additional damping of their treble, 0–1.
+    /// The additional treble damping of the strings, 0–1.
     public var stringDamping = 0.0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

@@ -49,7 +49,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var gestures = Gestures()
   /// The sustain pedal.
   public var pedal = Pedal()
-  /// The performance.
+  /// The performance: expressive timing and dynamics.
   public var performance = Performance()
   /// The effect chains for notes, numbered from 1.
   public var chains: [Chain] = []
@@ -162,7 +162,7 @@ public struct ScoreRules: Sendable, Hashable {
     (0..<9).map { Pitch(min(scale.midi(lowest + $0), melody.compass.upperBound.midi)) }
   }
 
-  /// The scale degree that events call 0.
+  /// The scale degree that has number 0 in events.
   var lowest: Int { (scale.degree(atOrAbove: melody.compass.lowerBound.midi) + 6) / 7 * 7 }
 
   /// The degree on which a session opens: the middle cell.

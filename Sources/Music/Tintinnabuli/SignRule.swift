@@ -31,7 +31,7 @@ public struct SignRule: Sendable, Hashable {
   public enum TPosition: String, Sendable, Hashable, RuleWord {
     /// The first and the second triad tone below.
     case below1 = "-1", below2 = "-2"
-    /// The first and the second above.
+    /// The first and the second triad tone above.
     case above1 = "1", above2 = "2"
     /// The nearest triad tone on either side.
     case nearest
@@ -53,9 +53,9 @@ public struct SignRule: Sendable, Hashable {
     }
   }
 
-  /// When T sounds in its pair.
+  /// The time at which T sounds, relative to M.
   public enum TPace: String, Sendable, Hashable, RuleWord {
-    /// With M, rolled according to the voice's manner.
+    /// T sounds with M, rolled according to the voice's manner.
     case together
     /// Half a pair later, except on the downbeat and the long note.
     case after
@@ -63,32 +63,32 @@ public struct SignRule: Sendable, Hashable {
     case half
     /// With M, and again from its other side half a pair later, except on the downbeat and the long note.
     case double
-    /// Never.
+    /// T does not sound.
     case silent
   }
 
   /// The name in bars and explanations.
   public var name: String
-  /// Facts that must hold.
+  /// The facts that must hold.
   public var when: [Fact]
-  /// Facts that must not hold.
+  /// The facts that must not hold.
   public var unless: [Fact]
   /// Names of later rules that this one includes, so that they do not become pending.
   public var covers: [String]
 
   /// The position of T; by default the first below.
   public var t = TPosition.below1
-  /// When T sounds.
+  /// The time at which T sounds.
   public var tPace = TPace.together
-  /// Octaves added to T.
+  /// The octaves added to T.
   public var tOctaves = 0
-  /// Where `tOctaves` applies.
+  /// The pairs to which `tOctaves` applies.
   public var tOctavesAt: Place = .first
   /// Whether M prefers notes outside the triad.
   public var leans = false
   /// The goal of the long note; overrides the position's.
   public var goal: ScoreRules.Goal?
-  /// The contour; overrides the position's.
+  /// The melody's contour; overrides that of the player's position.
   public var contour: ScoreRules.Contour?
   /// Whether the contour turns in the middle of the bar.
   public var turns = false
@@ -96,21 +96,21 @@ public struct SignRule: Sendable, Hashable {
   public var visitsLine = false
   /// The interval in degrees from the downbeat to the second pair, if fixed.
   public var secondPair: Int?
-  /// Velocity of the second pair, in per cent.
+  /// The velocity of the second pair in per cent.
   public var secondVelocity = 100
   /// M's scale degree, from 1, in the only pair where T leaves the triad, if any.
   public var awakenM: Int?
-  /// T's scale degree, from 1, in that pair, below M.
+  /// At an awakening, T's scale degree from 1, below M.
   public var awakenT = 2
   /// A bass note held to the end of the bar.
   public var bass: Pitch?
-  /// Where `bass` is struck.
+  /// The pair on which `bass` is struck.
   public var bassAt: Place = .first
-  /// Where the low tonic is struck, if at all.
+  /// The pair on which the low tonic is struck; `nil` for none.
   public var drone: Place?
-  /// Where a bell sounds, if at all.
+  /// The pairs on which bells sound.
   public var bells: [Place] = []
-  /// The chain for the pairs of `chainAt`.
+  /// The effect chain that the sign uses; see `chainAt`.
   public var chain: String?
   /// The pairs that `chain` applies to.
   public var chainAt: Place = .first

@@ -2,9 +2,9 @@ import ScoreModel
 
 /// A session's position in the cycle of its rules' tonics.
 public struct Station: Sendable, Hashable {
-  /// The index of the piece in the cycle, from 0.
+  /// The index of the piece in the session's cycle, from 0.
   public var game = 0
-  /// The index of the current tonic.
+  /// The index of the current tonic in `tonics`.
   public var place = 0
 
   /// The form of the last drawn piece's arch, an index in `ScoreRules.draws` from 1; 0 for none.
