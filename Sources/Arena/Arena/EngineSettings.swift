@@ -14,13 +14,13 @@ package struct EngineSettings: Sendable, Hashable {
 
   /// The name in tables and records; `nil` uses the engine's own.
   package var name: String?
-  /// Its working directory.
+  /// The engine's working directory.
   package var folder: String?
-  /// The options to send with `setoption`, in order.
+  /// The options that are sent with `setoption`, in order.
   package var options: [Setting] = []
-  /// Its additional environment variables.
+  /// The engine's additional environment variables.
   package var environment: [Setting] = []
-  /// Its time limit; `nil` uses the run's.
+  /// The engine's time limit; `nil` uses the run's.
   package var time: TimeLimit?
   /// The file to which its standard error is appended.
   package var log: String?
@@ -134,12 +134,12 @@ package struct TimeLimit: Sendable, Hashable {
   package var clock = 0
   /// Milliseconds added after each move.
   package var increment = 0
-  /// Nodes a move; sent if above 0 (`go nodes`).
+  /// The number of nodes for each move; sent if above 0 (`go nodes`).
   package var nodes = 0
   /// Milliseconds granted beyond the limit before the game is lost.
   package var margin = 50
 
-  /// One second a move.
+  /// The default limit: one second for each move.
   package init() {}
 
   /// The longest a single move may take in milliseconds, with `left` on the clock.

@@ -87,7 +87,7 @@ final class GameBatch: @unchecked Sendable {
     }
   }
 
-  /// Drops the games from an index on.
+  /// Drops the games from an index to the end.
   func cut(to end: Int) { indices = indices.lowerBound..<end }
 
   /// Counts the games. `pairings` is the number of pairings in the stage.

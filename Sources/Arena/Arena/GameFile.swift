@@ -108,10 +108,10 @@ enum GameLine {
     /// The moves of a game other than Classic, which are not in `game`.
     var moves: VariantMoves?
 
-    /// The cells marked, in any game.
+    /// The cells of the game's moves, in any variant.
     var cells: [Cell] { moves?.cells ?? game.moves.map { Cell(rawValue: $0.rawValue) } }
 
-    /// Start and moves in the form of other variants.
+    /// The start and the moves, in the form that other variants use.
     var anyMoves: VariantMoves {
       moves ?? VariantMoves(start: start == .start ? nil : start.notation, cells: cells)
     }

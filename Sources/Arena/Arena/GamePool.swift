@@ -44,7 +44,7 @@ final class GamePool: @unchecked Sendable {
   private var due: Int
   private var isHandingOut = false
   private var isCancelled = false
-  /// Whether no more batches are delivered.
+  /// Whether the pool delivers no more batches.
   private var isClosed = false
   private var failure: ArenaError?
   private var running = 0
@@ -90,7 +90,7 @@ final class GamePool: @unchecked Sendable {
       (number * batchSize..<(number + 1) * batchSize).clamped(to: indices), parts: batchSize == 2 ? 1 : sequences.count)
   }
 
-  /// Plays; returns whether all games were played.
+  /// Plays the games; returns whether all were played.
   func run(threads: Int) throws(ArenaError) -> Bool {
     (running, window) = (threads, isCautious ? 0 : batchSize == 2 ? 4096 : 2 * threads + 2)
     for _ in 0..<threads where !startThread({ self.work() }) {
@@ -111,7 +111,7 @@ final class GamePool: @unchecked Sendable {
     return false
   }
 
-  /// Called with the lock held.
+  /// Stops the run. The caller holds the lock.
   private func cancel(_ error: ArenaError?) {
     failure = failure ?? error
     isCancelled = true
@@ -169,7 +169,7 @@ final class GamePool: @unchecked Sendable {
     leave()
   }
 
-  /// Ends a thread; the last one signals.
+  /// Ends a thread; the last thread to end signals this.
   private func leave() {
     condition.withLock {
       running -= 1

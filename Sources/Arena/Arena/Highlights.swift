@@ -22,7 +22,7 @@ struct Highlights: Sendable {
 
   init() {}
 
-  /// The games of a batch.
+  /// Selects from the games of a batch.
   init(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration) {
     for index in batch.indices {
       let (game, scheduled) = (batch[index], stage.game(index))
@@ -73,13 +73,13 @@ struct Highlights: Sendable {
 package struct Highlight: Sendable {
   /// The reasons of its selection: first, shortest, longest, dramatic.
   package let choices: [String]
-  /// Its index in the run.
+  /// The index of the game in the run.
   package let game: Int
-  /// Its drama, in points.
+  /// The drama of the game, in points.
   package let drama: Int
-  /// Its record.
+  /// The record of the game.
   package let record: Record
-  /// The path of its score, once written.
+  /// The paths of the files with the game's score, once written.
   package var files: [String] = []
 
   /// All reasons.

@@ -5,19 +5,19 @@ import TicTacToe
 
 /// Trains `menace` game by game and measures it exactly at intervals, with frozen boxes, against random and perfect play.
 package struct MenaceTraining: Sendable {
-  /// A point of the curve.
+  /// A point of the learning curve.
   package struct Point: Sendable, Hashable {
     /// Games played so far.
     package let games: Int
     /// The exact mean score over both seats against `random`.
     package let againstRandom: Double
-    /// The same against `perfect`; ½ is the maximum.
+    /// The exact mean score over both seats against `perfect`; ½ is the maximum.
     package let againstPerfect: Double
   }
 
   /// The current boxes.
   package private(set) var menace: Menace
-  /// The curve so far.
+  /// The learning curve so far.
   package private(set) var curve: [Point] = []
 
   /// Starts with boxes, and measures them.

@@ -13,7 +13,7 @@ package struct Opening: Sendable, Hashable {
   /// The empty board and no moves.
   package static let none = Opening(start: .start, moves: [])
 
-  /// The same in the form for any variant.
+  /// The opening in the form for any variant.
   var general: VariantOpening {
     VariantOpening(start: start == .start ? nil : start.notation, cells: moves.map { Cell(rawValue: $0.rawValue) })
   }
@@ -52,13 +52,13 @@ extension Opening {
 
 /// The source of openings. Each pair of games has one, the same for all pairings of a round.
 package enum Openings: Sendable, Hashable {
-  /// The empty board.
+  /// Every game starts from the empty board.
   case none
   /// A number of random moves, different for each pair of games.
   case random(plies: Int)
-  /// The entries of a list, in turn.
+  /// The openings of a list, one after the other.
   case list([Opening])
-  /// The entries of a list for another variant.
+  /// The openings of a list for a variant other than Classic, one after the other.
   case variantList(Variant, [VariantOpening])
 
   /// The most lines of a file of openings.

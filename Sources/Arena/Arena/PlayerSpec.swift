@@ -6,7 +6,7 @@ import TicTacToe
 package enum PlayerSpec: Sendable, Hashable {
   /// A memoryless player with its own name.
   case simple(SimpleOpponent)
-  /// `levels:N`.
+  /// `levels:N`: one of the levels.
   case level(Int)
   /// `mcts:BUDGET`: Monte Carlo tree search with random playouts.
   case mcts(SearchBudget)

@@ -2,9 +2,9 @@ import Foundation
 
 /// The rating of a player relative to the others of a tournament.
 package struct Rating: Sendable, Hashable {
-  /// Elo relative to the mean of all.
+  /// The Elo rating relative to the mean of all players.
   package var elo: Double
-  /// Half the width of the 95 % interval.
+  /// Half the width of the rating's 95 % interval.
   package var error: Double
 
   /// The maximum likelihood ratings. A draw counts as half a win and half a loss. One extra drawn game for each pairing

@@ -4,11 +4,11 @@ import TicTacToe
 
 /// The format of a run.
 package enum Format: String, Sendable, Hashable, CaseIterable {
-  /// Two players.
+  /// Two players play against each other.
   case match
-  /// Everyone against everyone.
+  /// Every player plays against every other.
   case roundRobin = "round-robin"
-  /// The first player against each other one.
+  /// The first player plays against each other one.
   case gauntlet
   /// Rounds between players of similar score; no pairing comes twice.
   case swiss
@@ -82,7 +82,7 @@ package struct RunConfiguration: Sendable, Hashable {
   package var format = Format.match
   /// Games of each pairing (of each round in a Swiss tournament); even.
   package var games = 2
-  /// Rounds of a Swiss tournament.
+  /// The number of rounds of a Swiss tournament.
   package var rounds = 0
   /// The seed of all random choices.
   package var seed: UInt64 = 0
@@ -105,7 +105,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   /// The most players.
   package static let playerLimit = 64
-  /// The most games of a pairing.
+  /// The most games between two players.
   package static let gameLimit = 1_000_000_000
 
   /// A configuration without players.

@@ -32,11 +32,11 @@ package struct RunReport: Sendable {
   package internal(set) var games = 0
   /// The number of games known when the run began.
   package internal(set) var resumedGames = 0
-  /// Why it ended.
+  /// Why the run ended.
   package internal(set) var ending = Ending.complete
-  /// Games by the number of moves.
+  /// The number of games with each number of moves.
   package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
-  /// Results of all games: X wins, draws, O wins.
+  /// The results of all games by seat: X wins, draws, O wins.
   package internal(set) var bySeat = Tally()
   /// The reasons of forfeits by player with their counts, in order of first appearance.
   package internal(set) var forfeits: [(player: Int, reason: String, count: Int)] = []
@@ -46,9 +46,9 @@ package struct RunReport: Sendable {
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
   /// Joint ratings by player, for formats in which all are comparable: round robin, gauntlet and Swiss.
   package internal(set) var ratings: [Rating] = []
-  /// Players that had a bye.
+  /// The players that had a bye.
   package internal(set) var byes: [Int] = []
-  /// Matches of a knockout.
+  /// The matches of a knockout.
   var knockout: [Schedule.Match] = []
   /// The selected games, if requested.
   package var highlights: [Highlight] = []

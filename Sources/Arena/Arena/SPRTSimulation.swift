@@ -6,11 +6,11 @@ import TicTacToe
 package struct SPRTSimulation: Sendable {
   /// The verdicts of the tests, and the pairs they needed.
   package struct Result: Sendable {
-    /// Tests that accepted the lower difference.
+    /// The number of tests that accepted the lower difference.
     package var h0 = 0
-    /// Tests that accepted the higher difference.
+    /// The number of tests that accepted the higher difference.
     package var h1 = 0
-    /// Pairs of all tests.
+    /// The number of pairs in all tests.
     package var pairs = 0
   }
 

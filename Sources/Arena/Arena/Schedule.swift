@@ -12,7 +12,7 @@ struct Stage: Sendable {
   var firstRound: Int
   /// The pairings; games alternate through all of them.
   var pairings: [Pairing]
-  /// Pairs of games of each pairing.
+  /// The number of pairs of games in each pairing.
   var rounds: Int
 
   /// The number of games.
@@ -69,7 +69,7 @@ struct Schedule: Sendable {
   private var unmet: MeetingGraph
   /// Swiss: rounds that are guaranteed to be possible.
   private var reserve: [MeetingGraph.Round] = []
-  /// Knockout.
+  /// Knockout: the matches so far.
   private(set) var matches: [Match] = []
   private var survivors: [Int]
   private var current: [Int] = []

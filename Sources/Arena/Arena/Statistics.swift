@@ -12,9 +12,9 @@ package struct Tally: Sendable, Hashable {
 
   /// All games.
   package var games: Int { wins + draws + losses }
-  /// Points: 1 a win, ½ a draw.
+  /// The points: 1 for a win, ½ for a draw.
   package var points: Double { Double(wins) + Double(draws) / 2 }
-  /// Points a game; ½ without games.
+  /// The points for each game; ½ without games.
   package var score: Double { games == 0 ? 0.5 : points / Double(games) }
 
   /// The sum of two tallies.
@@ -25,16 +25,16 @@ package struct Tally: Sendable, Hashable {
 
 /// The results of one player against another: by seat, and by pairs of games from the same opening with seats swapped.
 package struct PairingStatistics: Sendable, Hashable {
-  /// The first player's games as X.
+  /// The results of the first player's games as X.
   package var asX = Tally()
-  /// The first player's games as O.
+  /// The results of the first player's games as O.
   package var asO = Tally()
   /// Pairs in which the first player scored 0, ½, 1, 1½ and 2.
   package var pentanomial = [0, 0, 0, 0, 0]
   /// Games that ended by forfeit or time.
   package var forfeits = 0
 
-  /// Both seats.
+  /// The results from both seats together.
   package var total: Tally { asX + asO }
 
   /// The estimate from pairs, or from single games without complete pairs.
@@ -51,13 +51,13 @@ package struct PairingStatistics: Sendable, Hashable {
 
 /// A value or bound in logistic Elo. A bound is given if one side never scored.
 package enum Elo: Sendable, Hashable {
-  /// A value.
+  /// The difference has this value.
   case exactly(Double)
-  /// A lower bound: the other side never scored.
+  /// The difference is at least this, because the other side never scored.
   case atLeast(Double)
-  /// An upper bound: this side never scored.
+  /// The difference is at most this, because this side never scored.
   case atMost(Double)
-  /// Nothing is known.
+  /// Nothing is known about the difference.
   case unknown
 
   /// `+12.01`, `≥ +200.1`, `≤ -200.1`, `?`.
@@ -164,9 +164,9 @@ package struct Estimate: Sendable, Hashable {
 package struct SPRT: Sendable, Hashable {
   /// The unit of observation.
   package enum Model: String, Sendable, Hashable, CaseIterable {
-    /// Pairs of games, five scores.
+    /// Pairs of games, which have five possible scores.
     case pentanomial
-    /// Single games, three scores.
+    /// Single games, which have three possible scores.
     case trinomial
     /// Pairs of games; the differences are normalised Elo, measured in standard deviations.
     case normalised
@@ -178,7 +178,7 @@ package struct SPRT: Sendable, Hashable {
     case h0 = "H0"
     /// The higher difference is accepted.
     case h1 = "H1"
-    /// No verdict yet.
+    /// The test has no verdict yet.
     case inconclusive
   }
 

@@ -8,7 +8,7 @@ package final class StopSignal: Sendable {
   /// Makes an unset signal; it counts as set if `parent` is.
   package init(under parent: StopSignal? = nil) { self.parent = parent }
 
-  /// Whether it or its parent was set.
+  /// Whether this signal or its parent was set.
   package var isSet: Bool { flag.load(ordering: .relaxed) || parent?.isSet == true }
 
   /// Sets the flag. Returns whether it was set before.

@@ -17,7 +17,7 @@ package struct Judgement: Sendable, Hashable {
   }
 
   package var moves: [Move]
-  /// The duration of the search; `nil` for a table.
+  /// How long the search took in seconds; `nil` if the values come from a table.
   package var seconds: Double?
 
   /// The best move.

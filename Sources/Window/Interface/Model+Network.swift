@@ -21,7 +21,7 @@ package struct NetworkModel: Sendable, Hashable {
   /// A match that can be watched.
   package struct Match: Sendable, Hashable {
     package var id: String
-    /// Both players in one line.
+    /// Both players of the match, as one line of text.
     package var title: String
 
     package init(id: String, title: String) {
@@ -59,7 +59,7 @@ package struct NetworkModel: Sendable, Hashable {
   }
 
   package var phase: Phase
-  /// The last error, in one line.
+  /// The last error, as one line of text.
   package var message: String?
   /// This player, once known.
   package var you: You?
@@ -85,7 +85,7 @@ package struct OnlineModel: Sendable, Hashable {
     case nobody, mine, theirs
   }
 
-  /// The side played here; `nil` for a spectator.
+  /// The side that this player has; `nil` for a spectator.
   package var you: Player?
   package var draw = Proposal.nobody
   package var mayOfferDraw = false

@@ -31,7 +31,7 @@ package struct LevelCard: Sendable, Hashable {
   /// The number, from 1.
   package var number: Int
   package var character: String
-  /// The playing style in one line.
+  /// The playing style, as one line of text.
   package var manner: String
   /// The exact odds, one line each.
   package var odds: [String]
@@ -46,11 +46,11 @@ package struct GameEntry: Sendable, Hashable {
   package var path: String
   /// The player's name for it; empty without one.
   package var name: String
-  /// Both players in one line.
+  /// Both players, as one line of text.
   package var players: String
-  /// The date in one line.
+  /// The date, as one line of text.
   package var date: String
-  /// The result or state in one line.
+  /// The result or state, as one line of text.
   package var result: String
   /// The final board, for the small picture.
   package var board: BoardFacts
@@ -120,7 +120,7 @@ package struct StatisticsModel: Sendable, Hashable {
 /// A game opened for replay.
 package struct ReplayModel: Sendable, Hashable {
   package var game: Game
-  /// Players and date in one line.
+  /// The players and the date, as one line of text.
   package var title: String
   package var bars: [Bar]
   package var scale: Scale

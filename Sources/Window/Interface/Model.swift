@@ -151,7 +151,7 @@ package struct BoardModel: Sendable, Hashable {
   /// A notice in one line (no audio device, a refused file), shown for some seconds.
   package var notice: String?
 
-  /// A number for each side.
+  /// A pair of numbers, one for each side.
   package struct Numbers: Sendable, Hashable {
     package var x: Int
     package var o: Int

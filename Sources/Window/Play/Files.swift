@@ -29,7 +29,7 @@ package final class Files {
   private let filmNews = Mailbox<MakingNews>()
   private var isKeeping = false
   private var stopFilm: (() -> Void)?
-  /// The number of games to list.
+  /// How many games the list shows.
   private var listLimit = Library.listStep
   private var pictureCount = 0
   var say: (String) -> Void = { _ in }

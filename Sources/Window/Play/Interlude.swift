@@ -7,13 +7,13 @@ import Session
 struct Interlude {
   private let events: [ScoreEvent]
   private var next = 0
-  /// The engine's time less the piece's time.
+  /// The engine's time minus the piece's time.
   private let offset: Int64
   private let generation: UInt32
   /// The end of the piece in the engine's time.
   let end: Tick
 
-  /// The time by which events are posted ahead.
+  /// How far ahead events are posted.
   private static let ahead = Tick.seconds(2)
   /// The pause before the piece.
   private static let pause = Tick.milliseconds(450)

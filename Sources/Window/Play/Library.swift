@@ -25,20 +25,20 @@ package struct Library {
     return Record(game: Game(from: state))
   }
 
-  /// The record with the date of its file name.
+  /// The record with the date that its file's name contains.
   static func dated(_ record: Record, as name: String) -> Record {
     var record = record
     if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", by: ".") }
     return record
   }
 
-  /// Name, players and date in one line.
+  /// The name, players and date of a game, as one line of text.
   func title(of record: Record) -> String {
     let players = (record[tag: "Event"].map { "\($0): " } ?? "") + players(of: record)
     return record[tag: "Date"].map { "\(players), \($0.replacing(".", by: "-"))" } ?? players
   }
 
-  /// Both players in one line.
+  /// Both players of a game, as one line of text.
   func players(of record: Record) -> String {
     let names = names(in: record)
     return "\(names.x) – \(names.o)"
@@ -90,7 +90,7 @@ package struct Library {
     }
   }
 
-  /// All games played here, in time order.
+  /// All games played on this machine, in time order.
   private func playedRecords() -> [Record] {
     names.reversed().compactMap { name in
       name.split(separator: "-").contains { $0.hasPrefix(Library.copyMark) } ? nil : record(of: name)

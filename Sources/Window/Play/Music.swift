@@ -19,7 +19,7 @@ final class Music {
   /// Whether the sound has another piece's instrument and drone.
   private var isAway = false
 
-  /// Whether something plays instead of the score.
+  /// Whether other music plays instead of the running game's score.
   var isPlaying: Bool { interlude != nil }
 
   init(_ sound: SoundOutput, _ session: GameSession, _ screen: RootScreen) {

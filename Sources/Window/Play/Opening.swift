@@ -12,13 +12,13 @@ package struct Opening {
   /// The opponent and the side, if not those of the last game.
   package var opponent: Seat?
   package var side: Player?
-  /// The variant, if not the last one.
+  /// The variant; `nil` for that of the last game.
   package var variant: Variant?
   /// Whether games are saved in the player's folder, and opponents learn from those there.
   package var keepsGames = true
   /// Whether an interrupted game is resumed.
   package var mayResume = true
-  /// Sets values for this run.
+  /// Sets settings that apply to this run only.
   package var overrides: (Settings) -> Void = { _ in }
 
   package init(seed: UInt64, rulesName: String, rules: RuleShelf.Loaded) {

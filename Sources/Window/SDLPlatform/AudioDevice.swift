@@ -15,7 +15,7 @@ package final class AudioDevice {
     package var bufferFrames = 1_024
     /// The device's name; `nil` for the system's default, which also replaces a missing device.
     package var name: String?
-    /// Whether to open no device.
+    /// Whether no device is opened.
     package var isOff = false
     /// Whether to log the time of every callback, for `latencyLog`.
     package var isLogging = false
@@ -28,9 +28,9 @@ package final class AudioDevice {
   /// The state of the device.
   package enum State: Sendable, Hashable {
     case playing(driver: String)
-    /// Silent on purpose.
+    /// Sound is off on purpose.
     case off
-    /// No device could be opened; with SDL's reason.
+    /// No device could be opened; SDL gave this reason.
     case none(reason: String)
     /// The playing device was removed.
     case lost

@@ -33,7 +33,7 @@ final class NullClock {
     if !isRunning { argument.release() }
   }
 
-  /// Ends the thread and waits for its last block.
+  /// Ends the thread after its last block, and waits for it.
   func stop() {
     guard isRunning else { return }
     isRunning = false

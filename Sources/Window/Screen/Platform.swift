@@ -48,16 +48,16 @@ package enum InputEvent: Sendable, Hashable {
 
 /// The result of sharing an address.
 package enum ShareOutcome: Sendable, Hashable {
-  /// Copied to the clipboard.
+  /// The address was copied to the clipboard.
   case copied
-  /// Passed to the system's share dialog.
+  /// The address was passed to the system's share dialog.
   case sent
   case failed
 }
 
 /// The services of a platform as functions; a headless platform fills in the same struct.
 package struct PlatformServices: Sendable {
-  /// Monotonic seconds.
+  /// Seconds of a monotonic clock.
   package var now: @Sendable () -> Double = { 0 }
   package var clipboard: @Sendable () -> String? = { nil }
   /// Copies a text to the clipboard; `told` is called once, possibly later, with the success.
@@ -94,7 +94,7 @@ package struct PlatformServices: Sendable {
   package var takeText: @Sendable (_ place: PixelRect?, _ caption: String) -> Void = { _, _ in }
   /// The local time for file names: `2026-11-22-154210`.
   package var timeStamp: @Sendable () -> String = { "" }
-  /// Minutes by which local time is ahead of UTC.
+  /// The minutes by which local time is ahead of UTC.
   package var zoneMinutes: @Sendable () -> Int = { 0 }
   /// Whether the game runs in a browser, without folders, device choice and a way to quit.
   package var isPage = false

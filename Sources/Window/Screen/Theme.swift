@@ -6,7 +6,7 @@ package struct Theme: Sendable, Hashable {
   package var ink: Color
   /// Secondary text; at least 4.5 : 1 on paper, like `ink` and `accent`.
   package var faintInk: Color
-  /// Staff lines, rules and the grid; not text.
+  /// The colour of staff lines, rules and the grid; not of text.
   package var line: Color
   /// Ghosts of marks under pointer or focus; not text.
   package var ghost: Color

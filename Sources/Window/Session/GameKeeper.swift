@@ -30,7 +30,7 @@ package final class GameKeeper: Sendable {
   }
 
   private let state: Mutex<State>
-  /// Held while writing files.
+  /// The lock that is held while files are written.
   private let disk = Mutex(())
   private let store: GameStore
   private let inBackground: @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -59,7 +59,7 @@ package final class GameKeeper: Sendable {
     retry()
   }
 
-  /// Retries pending records.
+  /// Tries again to write the records that could not be written.
   package func retry() {
     let isDue = state.withLock { state in
       guard !state.wanted.isEmpty, !state.isBusy else { return false }

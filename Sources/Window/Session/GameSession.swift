@@ -12,7 +12,7 @@ import Tintinnabuli
 /// Confined to one thread; opponents search on others. The only clock is the sound port's.
 package final class GameSession {
   package internal(set) var game = Game()
-  /// The times of the moves, one entry each.
+  /// The times of the moves, one entry for each move.
   package internal(set) var times: [Record.MoveTimes] = []
   package internal(set) var participants: Participants
   /// When opponents move; may change at any time.
@@ -355,7 +355,7 @@ package final class GameSession {
 // MARK: - Clocks
 
 extension GameSession {
-  /// Milliseconds below which a clock is heard.
+  /// Below this number of milliseconds, a clock is heard.
   private static let lowMilliseconds = 10_000
 
   /// A side's remaining milliseconds, at least 0; `nil` without clocks. Clocks start with the first move.

@@ -13,10 +13,10 @@ package struct GameStore: Sendable {
   /// The single marker of versions up to 1.1, which contains the name of a game.
   private static let oldMarker = "unfinished"
 
-  /// An unfinished game could not be read.
+  /// The error for an unfinished game that could not be read.
   package struct Damaged: Error {
     package let path: String
-    /// The path of a copy of the file.
+    /// The path of the copy that was made of the file.
     package let aside: String
   }
 

@@ -5,17 +5,17 @@ import TicTacToe
 
 /// An action that `WindowState` requests.
 package enum Effect: Sendable, Hashable {
-  /// A local person plays a cell.
+  /// Play a cell for a local person.
   case play(Cell)
-  /// The refusal of an action, as a sound.
+  /// Play the sound of a refused action.
   case refuse
   /// The tone of a cell under pointer or focus; `nil` ends it.
   case preview(Cell?)
   case undo, redo
-  /// The game has ended other than by a move.
+  /// End the game other than by a move.
   case end(GameEnd)
   case begin(GameSetup, from: VariantState)
-  /// Shows a match in its current state on the board.
+  /// Show a match in its current state on the board.
   case join(JoinedMatch)
   /// The moves of the match with their times from its log: adds missing moves and takes back premature ones.
   case follow([Cell], times: [Int64])
@@ -32,7 +32,7 @@ package enum Effect: Sendable, Hashable {
   case command(ClientModel.Command)
   /// Show a page, or let the screen handle an intent.
   case show(SceneName), screen(Intent)
-  /// A notice for some seconds; `nil` hides it.
+  /// Show a notice for some seconds; `nil` hides it.
   case notice(String?)
   /// Request attention if the window is hidden.
   case attention
@@ -42,7 +42,7 @@ package enum Effect: Sendable, Hashable {
   case judge
   /// Review the game on the board.
   case review
-  /// An intent about files, the clipboard or exports.
+  /// Handle an intent about files, the clipboard or exports.
   case file(Intent)
   /// An intent about other music than the running game's.
   case music(Intent)
@@ -52,13 +52,13 @@ package enum Effect: Sendable, Hashable {
 
 /// A value for the next start.
 package enum Memory: Sendable, Hashable {
-  /// The opponent and the side.
+  /// The opponent and the side of the new-game page.
   case opponent(GameSetup)
   /// The game for network matches.
   case game(Variant)
-  /// The rules of this game were shown.
+  /// The game whose rules were shown.
   case shownRules(Variant)
-  /// The last server.
+  /// The server used last.
   case server(String)
   /// The registered name, which replaces the token used to log in.
   case name(String)

@@ -434,7 +434,7 @@ extension WindowState {
   /// for a rematch after the end or the request.
   private static let (firstMoveWithin, firstMoveOfFriends) = (30.0, 600.0)
   private static let rematchWithin = 30.0
-  /// Longer countdowns are not shown.
+  /// Countdowns longer than this many seconds are not shown.
   private static let longestCountdown = 60
 
   /// Whether the match began in a room, or is a rematch of one that did.

@@ -22,13 +22,13 @@ package struct WindowState: Sendable {
 
   /// The state of the connection to a server.
   package enum Link: Sendable, Hashable {
-    /// None, or failed permanently.
+    /// There is no connection, or it failed permanently.
     case none
-    /// Connecting for the first time.
+    /// The first connection is being made.
     case connecting
-    /// Connected.
+    /// The connection works.
     case online
-    /// Lost and reconnecting.
+    /// The connection was lost and is being made again.
     case waiting
   }
 
@@ -108,7 +108,7 @@ package struct WindowState: Sendable {
   private var daily: DailyBoard?
   package internal(set) var page = SceneName.board
 
-  /// The players after leaving a match.
+  /// The players to return to after a match.
   var home: GameSetup
   var address = ""
   /// Whether that server runs on this machine.
@@ -139,7 +139,7 @@ package struct WindowState: Sendable {
   var destination: Destination?
   /// A move shown here without confirmation by the server.
   var pending: (ply: Int, cell: Cell)?
-  /// The number of move times passed to the music.
+  /// The number of moves whose times were passed to the music.
   var timesTold = 0
   /// Whether the music was last told that the other side or the server is absent.
   var isAlone = false
@@ -149,7 +149,7 @@ package struct WindowState: Sendable {
   var turnSince = (ply: -1, at: 0.0)
   var now = 0.0
   private var listedAt = -Double.infinity
-  /// Whether the ratings are up to date.
+  /// Whether the ratings shown are up to date.
   var isRatingKnown = false
   /// The outcome that `score` counts for the game on the board, if it has ended.
   var counted: Outcome??

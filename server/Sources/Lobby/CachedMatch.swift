@@ -14,9 +14,9 @@ struct CachedMatch: Sendable {
   private(set) var bodies: [[UInt8]] = []
   /// For each `mid` that a side used: its action and the `seq` of the resulting event. A repeated command gets the same answer.
   private(set) var answers: [String: (action: MatchAction, seq: Int)] = [:]
-  /// The sessions of this node that play each side.
+  /// For each side, the sessions of this node that play it.
   var followers = Sides<[String]>(x: [], o: [])
-  /// Connections of spectators.
+  /// The connections of the spectators.
   var watchers: [ConnectionID] = []
 
   /// The number of the unit in flight that will change this match.

@@ -45,7 +45,7 @@ extension Lobby {
   private static let keyReused = "this key was used for another seek"
   static let isPlaying = "you are in a rated match; finish it before the next"
 
-  /// The store's clock less the steady clock.
+  /// The store's clock minus the steady clock.
   private var ahead: Int64 { nodes.clockOffset ?? now.wall - now.steady }
 
   private mutating func queue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?, hasLostPlace: Bool = false) {

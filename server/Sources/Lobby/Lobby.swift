@@ -181,7 +181,7 @@ package struct Lobby: Sendable {
 
   /// Whether too much work waits for the store to accept more.
   package var isBusy: Bool { isBusy(at: now.steady) }
-  /// The same at a later steady time.
+  /// Whether too much work waits, judged at a later steady time.
   package func isBusy(at time: Int64) -> Bool { store.isBusy(configuration, time) }
 
   // MARK: who it is
@@ -202,7 +202,7 @@ package struct Lobby: Sendable {
   static let matchesPerAccount = 64
   static let isFull = "\(matchesPerAccount) matches at once are enough"
 
-  /// Whether an account has reached that limit here.
+  /// Whether an account has reached that limit at this node.
   func isFull(_ account: Int64) -> Bool {
     let most = Lobby.matchesPerAccount
     return matches.of(account).count >= most && live(of: account).count >= most
@@ -255,7 +255,7 @@ package struct Lobby: Sendable {
   }
 }
 
-/// Counters since the start.
+/// Counters since the start of the lobby.
 package struct LobbyCounts: Sendable, Hashable {
   package var moves = 0
   package var events = 0

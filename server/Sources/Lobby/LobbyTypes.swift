@@ -9,7 +9,7 @@ package typealias ConnectionID = UInt64
 package enum Entropy: RandomNumberGenerator, Sendable {
   /// The operating system's, secure enough for tokens.
   case system
-  /// Reproducible; for tests only.
+  /// A reproducible source; for tests only.
   case seeded(SplitMix64)
 
   package mutating func next() -> UInt64 {
@@ -73,7 +73,7 @@ package struct IssuedToken {
     (text, self.name) = (Lobby.makeToken(from: &random), name)
   }
 
-  /// Replaces the player's token.
+  /// The question that replaces the player's token in the store.
   package var question: StoreQuestion {
     .change(.name(name), .token(Lobby.digest(text), lives: Lifetimes.usual.account))
   }
@@ -97,9 +97,9 @@ package enum Order: Sendable, Hashable {
 
 /// How a line may be treated if the receiver is slow.
 package enum LineKind: Sendable, Hashable {
-  /// Must arrive, or the connection ends.
+  /// The line must arrive, or the connection ends.
   case essential
-  /// May be dropped: chat.
+  /// The line may be dropped, because it is chat.
   case droppable
   /// May be dropped if the newest state follows later: a spectator's match events.
   case spectator(MatchID)
@@ -131,7 +131,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var server = "alina-server"
   /// Messages a second, and burst; sent in `welcome`.
   package var rate = [20, 40]
-  /// The same for bots.
+  /// The same limits for bots.
   package var botRate = [200, 200]
   /// Logins and new guests a minute from one address.
   package var loginsPerMinute = 30

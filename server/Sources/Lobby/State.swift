@@ -254,7 +254,7 @@ struct Nodes: Sendable {
   var clockAhead: Int64 = 0
   /// The store's clock less the steady clock, at the last heartbeat.
   var clockOffset: Int64?
-  /// Until then no node is considered dead: the store's clock has jumped or the store was unreachable.
+  /// The store's clock minus the steady clock, at the last heartbeat.
   var trustsBeatsFrom: Int64 = 0
   /// When another node was last alive.
   var companyAt = Int64.min / 2

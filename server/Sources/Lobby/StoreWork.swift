@@ -75,7 +75,7 @@ struct StoreWork: Sendable {
     /// Subscribe the account whose ticket was matched.
     case paired(ticket: String, account: Int64)
     case setAside(UInt64)
-    /// Adopt it: it lists this node.
+    /// Adopt the match, because it lists this node.
     case named
   }
 

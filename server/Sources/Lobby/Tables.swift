@@ -6,7 +6,7 @@ import TicTacToe
 struct Ranking<ID: Comparable & Sendable>: Sendable {
   private(set) var places: [(strength: Double, id: ID)] = []
 
-  /// The first position that is not before the item.
+  /// The first position whose item does not come before the given one.
   private func place(_ strength: Double, _ id: ID) -> Int {
     places.place { $0.strength > strength || $0.strength == strength && $0.id < id }
   }

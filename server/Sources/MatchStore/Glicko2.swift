@@ -5,9 +5,9 @@ import Glibc
 package enum Glicko2 {
   /// Strength, uncertainty and volatility of a player.
   package struct Rating: Sendable, Hashable {
-    /// Strength; 1500 for a new player.
+    /// The strength; 1500 for a new player.
     package var value: Double
-    /// Deviation, 30…350.
+    /// The deviation, 30…350.
     package var deviation: Double
     package var volatility: Double
 

@@ -7,7 +7,7 @@ package struct MatchSummary: Sendable, Hashable {
   package let players: Sides<PlayerInfo>
   package let plies: Int
   package let isLive: Bool
-  /// The end; `nil` for a live match.
+  /// How the match ended; `nil` for a live match.
   package let end: MatchState.End?
 
   /// Folds a log; `nil` if it is inconsistent or the match has no two players. O(events).

@@ -50,7 +50,7 @@ struct MemoryContent {
   /// Live matches by seats and opener, finished ones by seats.
   var liveOf = MemoryIndex<Int64, MatchID>()
   var endedOf = MemoryIndex<Int64, MatchID>()
-  /// The match that ended last of each account.
+  /// For each account, the match that ended last.
   var lastOf: [Int64: MatchID] = [:]
   /// Live matches by room code.
   var coded = MemoryIndex<String, MatchID>()
@@ -65,7 +65,7 @@ struct MemoryContent {
   var tickets: [String: (record: TicketRecord, led: MatchID?)] = [:]
   var ticketsOf = MemoryIndex<Int64, String>()
 
-  /// Sorted by id.
+  /// The reports, sorted by id.
   var reports: [ReportRecord] = []
 
   var nodes: [NodeID: Node] = [:]

@@ -15,7 +15,7 @@ package final class MemoryStore: MatchStore {
     content = Mutex(MemoryContent(isShared: shared, clock: clock))
   }
 
-  /// O(units).
+  /// Applies the units; O(units).
   package func apply(_ units: [StoreUnit]) -> [Verdict] {
     content.withLock { content in units.map { content.apply($0) } }
   }
@@ -65,7 +65,7 @@ package final class MemoryStore: MatchStore {
 
   package func matchIDs() throws(StoreError) -> [MatchID] { content.withLock { $0.matches.keys.sorted() } }
 
-  /// O(matches).
+  /// Deletes old matches; O(matches).
   package func prune(before: Int64) throws(StoreError) -> Int { content.withLock { $0.prune(before: before) } }
 
   /// Has no effect: there is no file or connection, and another server in the process may continue with the content.

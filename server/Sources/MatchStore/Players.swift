@@ -16,7 +16,7 @@ package enum Entry: Sendable, Hashable {
 /// Milliseconds for which accounts and their sessions are kept after their last use.
 package struct Lifetimes: Sendable, Hashable {
   package var guest: Int64
-  /// For accounts with a registered name.
+  /// The time for accounts with a registered name.
   package var account: Int64
 
   package init(guest: Int64, account: Int64) {

@@ -100,7 +100,7 @@ package struct AccountScore: Sendable, Hashable {
   package var won = 0
   package var drawn = 0
   package var lost = 0
-  /// The change of matches as X less matches as O.
+  /// The change of the number of matches as X minus that as O.
   package var xBalance = 0
   package var rating: Glicko2.Rating?
   /// The time of the rating change in milliseconds since 1970; with `rating` only.
@@ -142,7 +142,7 @@ package struct SessionRecord: Sendable, Hashable {
   package var resume: SHA256.Digest
   /// SHA-256 of the previous resume token, valid until the first message on the new connection.
   package var previous: SHA256.Digest?
-  /// The expiry in milliseconds since 1970.
+  /// When the session expires, in milliseconds since 1970.
   package var expires: Int64
 
   package init(id: String, account: Int64, resume: SHA256.Digest, previous: SHA256.Digest? = nil, expires: Int64) {
@@ -160,9 +160,9 @@ package struct MatchRecord: Sendable, Hashable {
   package var opener: Int64?
   /// The room code: for joining until the start, afterwards for watching.
   package var code: String?
-  /// The time of creation in milliseconds since 1970.
+  /// When the match was created, in milliseconds since 1970.
   package var created: Int64
-  /// The end in milliseconds since 1970.
+  /// When the match ended, in milliseconds since 1970.
   package var ended: Int64?
 
   package init(

@@ -188,7 +188,7 @@ extension PGRows {
 
 /// An error of a connection or of the database.
 package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Nothing was sent.
+  /// Nothing was sent, because there is no connection.
   case unreachable(String)
   /// The server refused the transaction and rolled it back.
   case refused(String)

@@ -8,12 +8,12 @@ import Synchronization
 /// units, six for writing questions, three for reading, one for `ping`, and one each to receive and send hints.
 package final class PostgresStore: MatchStore {
   package let isShared = true
-  /// The address without user and password.
+  /// The store's address without user and password.
   package let place: String
   private let address: PGAddress
-  /// For units.
+  /// The connections that write units.
   let writer: PostgresPool
-  /// For questions that change something.
+  /// The connections for questions that change something.
   let pool: PostgresPool
   /// For reading questions; the calls of one pipeline share a snapshot.
   private let reader: PostgresPool

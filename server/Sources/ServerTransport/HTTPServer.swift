@@ -134,7 +134,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   typealias OutboundOut = HTTPServerResponsePart
 
   private enum State {
-    /// No request, or an incomplete one.
+    /// No request has arrived, or only a part of one.
     case waiting(HTTPRequestHead?)
     case answering
     case streaming
@@ -146,7 +146,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   private var state = State.waiting(nil)
   private var context: ChannelHandlerContext?
   private var timeout: Scheduled<Void>?
-  /// The key by which it is counted.
+  /// The key under which the connection is counted.
   private var key: String?
 
   init(

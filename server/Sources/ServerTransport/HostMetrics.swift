@@ -67,7 +67,7 @@ final class HostMetrics: Sendable {
     var (stored, conflicts, unknown, failures) = (0, 0, 0, 0)
     var (told, repairs) = (0, 0)
     var byes: [ByeCode: Int] = [:]
-    /// Indexed by `Span`.
+    /// The measured times of each operation, at the index of its `Span`.
     var times = InlineArray<8, Histogram>(repeating: Histogram())
 
     mutating func took(_ span: Span, _ nanoseconds: UInt64) { times[span.rawValue].add(nanoseconds: nanoseconds) }

@@ -248,7 +248,7 @@ final class BoardFeed: Sendable {
     state.withLock { if !$0.watchers.isEmpty { $0.changed[match.id] = match } }
   }
 
-  /// Sends the changes since the last time.
+  /// Sends the changes that happened since the last call.
   private func flush() {
     let (changed, watchers) = state.withLock { state in
       let now = (state.changed, Array(state.watchers.values))

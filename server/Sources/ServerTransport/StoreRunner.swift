@@ -8,10 +8,10 @@ import TicTacToe
 /// Executes the lobby's store requests on other threads and reports the results on the lobby's loop, from which all
 /// calls must come except those marked.
 final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
-  /// With the time of its decision in ns.
+  /// A unit to store, with the time in ns at which the lobby decided it.
   private typealias Unit = (number: UInt64, unit: StoreUnit, decided: UInt64)
 
-  /// With the time of its asking in ns.
+  /// A question to the store, with the time in ns at which the lobby asked it.
   private typealias Question = (number: UInt64, question: StoreQuestion, asked: UInt64)
 
   /// Questions asked in one batch: those that arrived while the last batch was being answered.
@@ -294,7 +294,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return left.futureResult
   }
 
-  /// Starts no more work.
+  /// Starts no more work from now on.
   func stop() {
     isFinished = true
     (units, lines, waiting) = ([], [:], [])

@@ -4,13 +4,13 @@ import TLS
 /// TLS between a socket and handlers for plain text. Writes before the handshake are queued; later ones are encrypted
 /// at once, so that bytes pending for a slow reader are counted in the channel.
 package final class TLSHandler: ChannelDuplexHandler {
-  /// Ciphertext.
+  /// Encrypted bytes from the network.
   package typealias InboundIn = ByteBuffer
-  /// Plain text.
+  /// Decrypted bytes for the next handler.
   package typealias InboundOut = ByteBuffer
-  /// Plain text.
+  /// Plain bytes to encrypt.
   package typealias OutboundIn = ByteBuffer
-  /// Ciphertext.
+  /// Encrypted bytes for the network.
   package typealias OutboundOut = ByteBuffer
 
   private let engine: TLSEngine

@@ -20,7 +20,7 @@ package struct BatchServer {
     static let wait: UInt8 = 253
     /// Restarts a game.
     static let begin: UInt8 = 254
-    /// Lets the engine's player move.
+    /// Lets this program's own player move.
     static let answer: UInt8 = 255
   }
 

@@ -3,15 +3,15 @@ import TicTacToe
 /// The two notations of positions and moves for engines: ours (`b2`, `X1O/1X1/3 o`), and cutechess-cli's with `-variant
 /// tictactoe` (`P@b2`, `3/3/3[PPPPPpppp] w - - 0 1`).
 package enum UCINotation: Sendable, Hashable {
-  /// Cells by name.
+  /// Our notation: moves are the names of cells.
   case native
-  /// Drops of pawns from the hand, X is White.
+  /// The notation of cutechess-cli: moves are drops of pawns from the hand, and X is White.
   case cutechess
 
-  /// A move.
+  /// A move in this notation.
   package func text(of square: Square) -> String { self == .native ? square.name : "P@\(square.name)" }
 
-  /// A position.
+  /// A position in this notation.
   package func text(of position: Position) -> String {
     guard self == .cutechess else { return position.notation }
     let board = position.notation.split(separator: " ")[0]

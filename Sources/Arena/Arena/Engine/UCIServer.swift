@@ -27,7 +27,7 @@ package struct UCIServer {
   package static let lineLimit = 4096
 
   private(set) var spec: PlayerSpec
-  /// The player of Classic, if it does not search.
+  /// The player of Classic; `nil` if it searches.
   private var memoryless: (any MemorylessOpponent)?
   private var seed: UInt64
   var generator: SplitMix64
@@ -40,7 +40,7 @@ package struct UCIServer {
   let search = MonteCarloSearch()
   /// The tree of a search in Ultimate.
   var tree: UltimateSearch?
-  /// Megabytes for that tree.
+  /// The size of that tree in megabytes.
   private(set) var hash = 160
   private var lastMove: Square?
   /// The result of an infinite search, held back until `stop`.

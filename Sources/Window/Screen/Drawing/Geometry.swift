@@ -16,7 +16,7 @@ package struct Point: Sendable, Hashable {
 package struct Rect: Sendable, Hashable {
   package var x: Double
   package var y: Double
-  /// Never negative, like the height.
+  /// The width, never negative; the same holds for the height.
   package var width: Double
   package var height: Double
 

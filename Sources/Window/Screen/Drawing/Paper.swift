@@ -3,7 +3,7 @@
 /// A software pass, because stacked translucent strokes would band: sums are kept in 1/256 levels and dithered once at the end.
 struct Paper: Sendable, Hashable {
   var color: Color
-  /// The strength of the grain, 0 (none) … 1.
+  /// The strength of the paper's grain, from 0 (none) to 1.
   var grain: Double
   /// The difference in brightness between middle and corners, in levels of 255.
   var falloff: Double

@@ -1,7 +1,7 @@
 /// Renders a page into a bitmap: a cached static layer, damaged areas, page transitions and the shift after a win.
 struct Picture {
   private var backdrop: PixelBuffer?
-  /// The previous page while it fades.
+  /// The page that is fading out.
   private var leaving: PixelBuffer?
   private var turnIsPending = false
   private var wasTurning = false

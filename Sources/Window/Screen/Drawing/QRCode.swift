@@ -1,8 +1,8 @@
 /// A QR code (ISO/IEC 18004) of a short text: byte mode, error correction level M, versions 1 to 6.
 package struct QRCode: Sendable, Hashable {
-  /// Modules a side, without the quiet zone of four.
+  /// The number of modules on a side, without the quiet zone of four.
   package let size: Int
-  /// Row by row; `true` is dark.
+  /// The modules, row by row; `true` is dark.
   private var modules: [Bool]
   /// The modules of function patterns, which contain no data.
   private var isFixed: [Bool]

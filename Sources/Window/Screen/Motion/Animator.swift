@@ -13,11 +13,11 @@ package final class Motion {
 package indirect enum Animation {
   /// Moves a number from its value at the start of the tween, with an easing function.
   case tween(Motion, to: Double, seconds: Double, Easing)
-  /// Waits.
+  /// Nothing changes for a time.
   case pause(seconds: Double)
-  /// One after the other.
+  /// The animations run one after the other.
   case sequence([Animation])
-  /// In parallel; lasts as long as the longest.
+  /// The animations run in parallel; the group lasts as long as the longest.
   case together([Animation])
 }
 

@@ -7,7 +7,7 @@ package struct Easing: Sendable {
   /// Wraps a function of the seconds since the start and the duration; called only for times in between.
   package init(_ share: @escaping @Sendable (_ t: Double, _ duration: Double) -> Double) { self.share = share }
 
-  /// A curve over the elapsed part of the time, 0…1.
+  /// Makes an easing from a curve over the elapsed part of the time, 0…1.
   private init(curve: @escaping @Sendable (_ p: Double) -> Double) { share = { curve($0 / $1) } }
 
   /// The progress `t` seconds into `duration`; 0 before and 1 after.

@@ -119,7 +119,7 @@ final class BoardScene: Scene {
     talkColumn.reveal(talk.field)
   }
 
-  /// Everything in one column.
+  /// Lays out everything in one column.
   private func layOutPortrait() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin

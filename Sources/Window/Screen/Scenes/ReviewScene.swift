@@ -213,7 +213,7 @@ final class ReviewScene: Scene {
       isNamed ? replay.title : title, size: em * (isNamed ? 1.6 : 2.2), baseline: headBaseline, on: canvas)
   }
 
-  /// The replay has advanced: the board follows.
+  /// Called when the replay has advanced; the board follows it.
   override func contentChanged() {
     if let next = context.pages.replay, next.game == replay.game {
       if next.outlook != replay.outlook {

@@ -2,7 +2,7 @@
 package protocol SettingValue: Equatable, Sendable {
   /// The value as the file spells it.
   var settingText: String { get }
-  /// Parses a stored value; `nil` if invalid.
+  /// Parses a stored value; `nil` if it is invalid.
   init?(settingText: String)
 }
 

@@ -3,9 +3,9 @@ import TicTacToe
 
 /// When an opponent's move sounds.
 package enum Reply: String, Sendable, Hashable, CaseIterable, SettingValue {
-  /// In time with the music.
+  /// The move sounds in time with the music.
   case musical
-  /// As soon as it is known.
+  /// The move sounds as soon as it is known.
   case immediate
 }
 
@@ -14,7 +14,7 @@ package enum BackgroundSound: String, Sendable, Hashable, CaseIterable, SettingV
   case full, drone, silent
 }
 
-/// The kind of piano.
+/// The kinds of piano.
 package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
   case modal, grand
 }
@@ -23,7 +23,7 @@ package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
 package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
   case wide, square, upright
 
-  /// The size in pixels.
+  /// The size of a film in pixels.
   package var size: (width: Int, height: Int) {
     switch self {
     case .wide: (1_280, 720)

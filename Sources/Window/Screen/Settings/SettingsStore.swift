@@ -23,7 +23,7 @@ package final class SettingsStore {
 
   private let services: PlatformServices
   private let path: String
-  /// `false` on a platform without a settings folder.
+  /// Whether settings are saved: `false` on a platform without a settings folder.
   private let isPersistent: Bool
   private var lines: [Line] = []
   private var observers: [String: [() -> Void]] = [:]

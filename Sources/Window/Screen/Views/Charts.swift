@@ -71,7 +71,7 @@ extension Canvas {
   }
 }
 
-/// Nine cells with tallies of games by first move.
+/// Nine cells; each shows a tally of the games that began there.
 final class OpeningsRow: PageRow {
   let openings: [Tally]
 

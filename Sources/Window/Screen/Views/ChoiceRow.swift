@@ -52,7 +52,7 @@ final class ChoiceRow: PageRow {
     return height
   }
 
-  /// Shows the selection made elsewhere.
+  /// Shows a selection that was made elsewhere.
   func show(_ index: Int) {
     selected = index
     setNeedsDisplay()

@@ -12,7 +12,7 @@ final class FieldRow: PageRow {
   /// Whether all text is selected and is replaced by input.
   private var isSelected = false
   private let limit: Int
-  /// The intent of the Enter key for a text.
+  /// Returns the intent that the Enter key sends for a text.
   private let intent: (String) -> Intent
 
   var text: String { before + after }

@@ -2,7 +2,7 @@ import Interface
 
 /// A row of a text page with a height depending on its width.
 class PageRow: View {
-  /// Space below the row, in em.
+  /// The space below the row, in em.
   var gapAfter = 1.0
   /// Whether the next row must be in the same column.
   var keepsWithNext = false

@@ -10,11 +10,11 @@ final class StaffView: View {
     var x: Double
     var start: Tick
     var isCut: Bool
-    /// T's notes.
+    /// The notes of voice T: the pair's own, and the answer if there is one.
     var lower: [Note] { [pair.t, pair.answer].compactMap { $0 } }
   }
 
-  /// A bar with its x position on the staff.
+  /// A bar and where it is on the staff.
   struct Measure {
     var bar: Bar
     var x: Double

@@ -125,10 +125,10 @@ final class NoticeView: View {
 
   private var place: NoticePlace? { (parent as? Scene)?.noticePlace }
 
-  /// The maximal width.
+  /// The maximal width of a notice.
   private var room: Double { place?.width ?? context.metrics.bounds.width - 2 * context.metrics.margin }
 
-  /// The rectangle, which avoids controls and titles.
+  /// The rectangle of the notice, which avoids controls and titles.
   var slipFrame: Rect {
     let m = context.metrics
     let single = context.typeface.block(text, TextStyle(em, italic: true)).width + 4

@@ -96,7 +96,7 @@ class View {
 
   /// Whether the view accepts presses and the focus.
   var isClickable: Bool { false }
-  /// Whether the pointer becomes a hand here.
+  /// Whether the pointer becomes a hand over the view.
   var showsHand: Bool { isClickable }
   /// The accessibility label, if the view is a control.
   var spoken: String? { nil }
@@ -108,7 +108,7 @@ class View {
   var role: Role { .button }
   /// Handles a pointer gesture that began here; returns whether it did.
   func pointer(_ phase: PointerPhase, at point: Point) -> Bool { false }
-  /// The pointer entered or left.
+  /// Called when the pointer enters or leaves the view.
   func hover(_ isInside: Bool) {}
   func focusChanged(_ isFocused: Bool) { setNeedsDisplay() }
   /// Handles a key pressed while the focus is here or below; returns whether it did.

@@ -1,6 +1,6 @@
 /// A browser's canvas: the same paths, fills and clips as Cairo's, encoded as numbers for the page's script.
 final class Canvas {
-  /// The area being redrawn.
+  /// The area that is being redrawn.
   var damage: PixelRect
 
   init(_ surface: Surface) {

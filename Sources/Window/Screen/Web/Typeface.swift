@@ -1,6 +1,6 @@
 /// The game's typeface, shaped and measured by the browser.
 final class Typeface {
-  /// The current cache, and the previous one.
+  /// The cache of laid-out texts in use, and the one before it.
   private var (cache, older): ([TextKey: Block], [TextKey: Block]) = ([:], [:])
 
   /// EB Garamond's ascent in em, from its file as in Pango; the line spacing in em.
