@@ -35,7 +35,7 @@ final class LocalServer {
     defer { close(ends.reading) }
     process = (try? spawn(arguments, environment: inherited, output: .descriptor(ends.writing))) ?? 0
     close(ends.writing)
-    // It prints `listening HOST:PORT`, then the address for browsers; on failure it exits.
+    // The server prints `listening HOST:PORT`, then the address for browsers; on failure it exits.
     let end = time(nil) + LocalServer.patience
     let listening = LocalServer.line(from: ends.reading, until: end)
     let browser = LocalServer.line(from: ends.reading, until: end)

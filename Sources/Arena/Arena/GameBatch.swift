@@ -99,7 +99,7 @@ final class GameBatch: @unchecked Sendable {
       for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
     }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
-      // Two counters, so that equal consecutive lengths do not wait for each other's increment.
+      // Counts alternate games in two counters: increments of one counter in a row would wait for each other.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
       for place in stride(from: 0, to: indices.count - 1, by: 2) {

@@ -100,7 +100,7 @@ final class Players: @unchecked Sendable {
     private let players: Players
     /// The engines of the last pairing by player and by whether it is the second player.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
-    /// Some megabytes, used only by searching players.
+    /// The search tree of Classic: some megabytes, used only by searching players.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
     /// The trees of both sides in Ultimate, the ones with the value function last.
@@ -147,7 +147,7 @@ final class Players: @unchecked Sendable {
       return (a, b)
     }
 
-    /// Both players of a pairing. Returns engines of other players.
+    /// The two players of a pairing. Gives back the engines of other players.
     func players<R: ArenaRules>(of pairing: Pairing, _ rules: R.Type) -> (a: BoardPlayer<R>, b: BoardPlayer<R>) {
       for engine in engines where engine.player != (engine.isSecond ? pairing.b : pairing.a) {
         players.giveBack(engine.player, engine.client)

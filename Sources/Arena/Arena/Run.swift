@@ -94,7 +94,7 @@ package struct Run {
   /// The boxes of the only `menace` of a match, after it.
   package private(set) var trainedMenace: Menace?
 
-  /// Plays.
+  /// Plays the games of the run.
   package mutating func play() throws(ArenaError) -> RunReport {
     let players = try Players(
       configuration, threads: threads, guardExecutable: guardExecutable, stop: stop, trace: trace)

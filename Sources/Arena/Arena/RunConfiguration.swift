@@ -188,7 +188,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   /// The header as one line of JSON, without the line end.
   package var headerLine: String {
-    // The checksum detects manual changes.
+    // The checksum reveals that somebody has edited the header.
     var members = members
     members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
     return JSON.object(members).text

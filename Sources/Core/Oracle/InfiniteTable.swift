@@ -25,7 +25,7 @@ package struct InfiniteTable: Sendable {
 
   package let census: Census
 
-  /// The first number of the boards with n marks.
+  /// The number of the first board with n marks, by n.
   private static let firsts: InlineArray<8, Int> = [0, 1, 10, 82, 586, 3610, 18_730, 79_210]
   /// The number of boards with ordered marks, reachable or not.
   package static var boardCount: Int { firsts[7] }

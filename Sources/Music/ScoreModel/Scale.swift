@@ -139,7 +139,7 @@ extension Scale {
     /// Semitones: −1 flat, +1 sharp.
     public let alteration: Int
 
-    /// Its conventional position on a treble staff: 0 is the bottom line, 1 the space above.
+    /// The sign's conventional position on a treble staff: 0 is the bottom line, 1 the space above.
     public var treblePlace: Int {
       // Computed from one table: Embedded Swift 6.3 (-Osize) miscompiles the choice between two tables.
       let place = [5, 6, 7, 8, 9, 3, 4][letter]

@@ -5,7 +5,7 @@
 public struct Instrument: BitwiseCopyable, @unchecked Sendable {
   /// The first argument of all functions.
   public typealias Context = UnsafeMutableRawPointer
-  /// A channel's buffer.
+  /// The buffer of one channel, left or right.
   public typealias Side = UnsafeMutablePointer<Float>
 
   /// The instrument's state, which must outlive the engine.

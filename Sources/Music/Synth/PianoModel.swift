@@ -59,7 +59,7 @@ struct PianoModel {
     return note
   }
 
-  /// Interpolates row `n` between two anchors; a row that only one has gets softer with distance from it.
+  /// Interpolates partial `n` between two anchors. A partial that only one of them has gets softer with distance from it.
   private func partial(_ n: Int, _ below: PianoFit.Anchor, _ above: PianoFit.Anchor, _ t: Double) -> [Double]? {
     let low = below.partials.first { $0[0] == n }
     let high = above.partials.first { $0[0] == n }

@@ -19,7 +19,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
   private var step = Value()
   private var cells: Int32 = 0
 
-  /// Starts at a constant value.
+  /// Makes a ramp that stays at a value until it gets a target.
   init(_ value: Value) {
     self.value = value
     target = value
@@ -50,7 +50,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
     }
   }
 
-  /// The value of the next frame.
+  /// Advances by one frame and returns the value there.
   @inline(__always)
   mutating func next() -> Value {
     value = value + step

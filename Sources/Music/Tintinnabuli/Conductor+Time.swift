@@ -229,7 +229,7 @@ extension Conductor {
     let waited = moment - agenda.waitingSince
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
-    // Only bars of the running piece and the opening, so that a record alone reproduces the echoes.
+    // Echo only bars of the running piece and the opening, so that a record alone reproduces the echoes.
     let heard = score.filter { [.opening, .move, .closing, .sentence].contains($0.kind) }
     let writer = EchoWriter(rules: rules, short: short)
     let chosen = piece.echoes.choose(

@@ -14,7 +14,7 @@ struct Debts: Sendable {
     var onsets: [Tick]
     /// The long note of the last bar's M.
     var goal: Note?
-    /// Its signs with their voices, and the pairs on which they sound.
+    /// The bar's signs with their voices, and the pairs on which they sound.
     var signs: [(debt: Debt, pair: Int)]
   }
 

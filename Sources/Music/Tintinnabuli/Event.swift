@@ -2,11 +2,11 @@ import ScoreModel
 
 /// An event of the game as input to the score: it begins a bar on its degree.
 public struct Event: Sendable, Hashable {
-  /// The voice that causes it; determines the bar's register, place and touch.
+  /// The voice that causes the event; determines the bar's register, place and touch.
   public var voice: Voice
-  /// Its degree in the scale: 0 is the lowest tonic of the compass, 7 the tonic an octave above.
+  /// The event's degree in the scale: 0 is the lowest tonic of the compass, 7 the tonic an octave above.
   public var degree: Int
-  /// The facts that hold for it, as declared in the rule file.
+  /// The facts that hold for the event, as declared in the rule file.
   public var facts: Set<Fact>
   /// The voice's standing after it: −1 lost, 0 even, 1 won.
   public var standing: Double

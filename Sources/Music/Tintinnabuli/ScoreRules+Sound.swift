@@ -5,7 +5,7 @@ extension ScoreRules {
   public struct Drone: Sendable, Hashable {
     /// The struck notes.
     public var notes: [Pitch] = []
-    /// Their velocity.
+    /// The velocity of the struck notes.
     public var velocity = 36
     /// Seconds for which each is held.
     public var seconds = 12.0
@@ -132,9 +132,9 @@ extension ScoreRules {
 
   /// An effect unit of a chain.
   public struct Unit: Sendable, Hashable {
-    /// Its kind, one of `kinds`.
+    /// The kind of the unit, one of `kinds`.
     public var kind: String
-    /// The preset it starts from, if named.
+    /// The preset with which the unit starts; `nil` for `custom`.
     public var preset: String?
     /// Parameters that differ from the preset, by name, in their own units.
     public var values: [String: Double]

@@ -57,11 +57,11 @@ public struct SignRule: Sendable, Hashable {
   public enum TPace: String, Sendable, Hashable, RuleWord {
     /// T sounds with M, rolled according to the voice's manner.
     case together
-    /// Half a pair later, except on the downbeat and the long note.
+    /// T sounds half a pair later, except on the downbeat and the long note.
     case after
-    /// Only on every second pair, the long one included.
+    /// T sounds only on every second pair, the long one included.
     case half
-    /// With M, and again from its other side half a pair later, except on the downbeat and the long note.
+    /// T sounds with M, and again from its other side half a pair later, except on the downbeat and the long note.
     case double
     /// T does not sound.
     case silent

@@ -322,7 +322,7 @@ package struct ClientModel: Sendable {
     if watching[m] != nil {
       out.lines.append(ClientLine(id: id, .watch(m, code: watching[m] ?? nil)).bytes)
     } else {
-      // Requested from the beginning, as the client's own state may be wrong.
+      // Request all events from the first one, as the client's own state may be wrong.
       out.lines.append(ClientLine(id: id, .sync(m, seq: 0)).bytes)
     }
   }

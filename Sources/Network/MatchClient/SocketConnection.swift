@@ -6,11 +6,11 @@ import MatchProtocol
 final class SocketConnection {
   /// An event of the connection.
   enum Event {
-    /// It is established.
+    /// The connection is established.
     case up
     /// Bytes from the server, valid only during the call.
     case bytes(UnsafeRawBufferPointer)
-    /// It has ended; no event follows.
+    /// The connection has ended; no event follows.
     case down(Ending)
   }
 
@@ -20,7 +20,7 @@ final class SocketConnection {
     case unreachable
     /// The server that answers is not the expected one.
     case failed(ClientFailure)
-    /// It ended without a known reason.
+    /// The connection ended without a known reason.
     case lost
   }
 

@@ -85,7 +85,7 @@ package struct TodayModel: Sendable, Hashable {
   /// The moves left for a win, 0 if missed; `nil` if the goal is to hold.
   package var moves: Int?
   package var isSolved: Bool
-  /// The streak in days, this one included.
+  /// The number of days in a row with a solved puzzle, this one included.
   package var streak: Int
 
   package init(moves: Int?, isSolved: Bool, streak: Int) {

@@ -160,7 +160,7 @@ package final class App: PlatformGame {
       }
     }
     screen.handle(input, at: now)
-    // Of several tabs the visible one takes the match.
+    // If several tabs show the match, the one that becomes visible takes it.
     if services.isPage, state.isReplaced, !isAway { resumeMatch() }
   }
 

@@ -148,7 +148,7 @@ package struct Library {
     var opponents: [String: Tally] = [:]
     for record in games {
       guard let outcome = record.game.end?.outcome else { continue }
-      // Only games in which exactly one side was a person.
+      // Count only games in which exactly one side was a person.
       guard let side = Library.human(of: record) else { continue }
       let result = outcome == .draw ? 0 : outcome == .win(side) ? 1 : -1
       func add(_ tally: inout Tally) {

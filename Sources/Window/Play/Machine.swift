@@ -37,7 +37,7 @@ package struct SoundOutput {
 package enum SoundState: Sendable, Hashable {
   case playing
   case none
-  /// Not supported, for example in an old browser.
+  /// The browser cannot play sound, for example because it is old.
   case impossible
   case lost
 }

@@ -107,7 +107,7 @@ package final class RootScreen {
     context.staticIsStale = true
   }
 
-  /// Not while a slider is dragged: a write takes 2–50 ms and would delay frames.
+  /// Whether settings may be saved: not while a slider is dragged, because a write takes 2–50 ms and would delay frames.
   private var maySave: Bool { context.settings.store.needsSaving && captured == nil }
 
   /// Writes changed settings at once, but at most every 0.3 s, and every 10 s after a failure.

@@ -334,7 +334,7 @@ extension WindowState {
   private mutating func news(of m: MatchID, _ board: Board) -> [Effect] {
     if m == match { return follow(board) }
     guard let view = views[m], view.state.players != nil else { return [] }
-    // Neither a match that was over when this window learned of it, nor one no longer watched.
+    // Ignore a match that was over when this window learned of it, and one that is no longer watched.
     let isOurs = view.you != nil && view.state.phase != .over && (m == awaited || !isPlaying)
     return isOurs || m == wanted ? adopt(m) : []
   }

@@ -65,7 +65,7 @@ import Testing
       [
         "bin/apt-get": "#!/bin/bash\n" + apt, "bin/apt-cache": "#!/bin/bash\n[ $2 = new ]",
         "bin/sudo": "#!/bin/bash\nshift; \"$@\"",
-        // Does not wait.
+        // A `sleep` that does not wait.
         "bin/sleep": "#!/bin/bash\n",
       ], in: folder)
     let script = """

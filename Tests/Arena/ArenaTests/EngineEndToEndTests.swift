@@ -189,7 +189,7 @@ import TicTacToe
       let said = try String(contentsOfFile: folder + "/said", encoding: .utf8)
       #expect(said == "setoption name Hash value 7\nquit\nsetoption name Hash value 7\nquit\n")
       #expect(try String(contentsOfFile: folder + "/log", encoding: .utf8) == "x\nx\n")
-      // Its output about its moves is in the games and in the PGN.
+      // The engine's output about its moves is in the games and in the PGN.
       let games = try Support.games(folder + "/a").games
       #expect(games.allSatisfy { $0.notes?.reports.contains { $0?.evaluation == "-0.07/3" } == true })
       try PGNExport.write(folder + "/a", to: folder + "/pgn")

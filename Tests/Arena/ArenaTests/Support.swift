@@ -52,7 +52,7 @@ enum Support {
   /// The number of processes with a mark in their environment, which an engine's descendants inherit.
   static func processes(marked mark: String) -> Int { pids(marked: mark).count }
 
-  /// Their process ids, optionally only of those with a name.
+  /// The ids of the processes with a mark in their environment, optionally only of those with a name.
   static func pids(marked mark: String, named name: String? = nil) -> [pid_t] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     func read(_ pid: pid_t, _ what: String) -> Data {

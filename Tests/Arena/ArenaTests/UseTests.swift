@@ -32,9 +32,9 @@ import Testing
   @Test func `a second interrupt ends at once`() throws {
     let arena = try Child(
       [Support.arena, "run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"], errors: .pipe)
-    // Its first output shows that it handles signals.
+    // The arena's first output shows that it handles signals.
     var message = arena.errors.availableData
-    // Both signals are delivered together when it continues.
+    // The stopped arena gets both signals together when it continues.
     for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { arena.signal(signal) }
     #expect(try arena.wait() == 130)
     message += arena.errors.readDataToEndOfFile()

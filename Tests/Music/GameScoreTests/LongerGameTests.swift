@@ -16,7 +16,7 @@ private func game(_ variant: Variant, _ cells: String) throws -> Game {
   return game
 }
 
-/// Its music, with each move at the end of the bar before.
+/// The music of a game, with each move at the end of the bar before.
 private func rendition(_ game: Game, seed: UInt64 = 5, rules: ScoreRules = rules) -> Rendition {
   var record = Record(game: game)
   record.seed = seed

@@ -278,7 +278,7 @@ extension TableTests {
     #expect(window.step(.network(.room(second, code: "BBBBBB", expiresIn: 9), nil)) == [.command(.abort(second))])
     window.step(.network(.room(third, code: "CCCCCC", expiresIn: 9), nil))
     #expect(window.state.network.phase == .room(code: "CCCCCC"))
-    // Closed before the server has answered.
+    // The player closes the room before the server has answered.
     var closed = window
     closed.want(.openRoom)
     closed.want(.leave)

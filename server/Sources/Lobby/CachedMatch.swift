@@ -127,7 +127,7 @@ struct CachedMatch: Sendable {
     case .recovered:
       for side in Player.allCases { mark(side, isHere: false, now, configuration) }
       if state.phase == .confirming {
-        // Both need a moment to come back before they can confirm.
+        // Both players must reconnect before they can confirm, so they get twice the time.
         confirming = Span(now, configuration.confirmWithin * 2)
       } else {
         (turnStarted, wait) = (nil, Span(now, configuration.grace))

@@ -130,7 +130,7 @@ extension Lobby {
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
       learn(followed.accounts)
-      // Only the nodes of this log are known; nodes that follow the unit's other logs find the change by comparison.
+      // The answer names only the nodes that follow this log. Those of the unit's other logs find the change by comparison.
       return applied(number, out, [log.m: followed.nodes])
     }
     finish(number, out)

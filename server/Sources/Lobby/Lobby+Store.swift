@@ -125,7 +125,7 @@ extension Lobby {
       case (.named, _): isNamed = isThere
       }
     }
-    // Only now: the other requests know more precisely which session plays.
+    // The match is adopted last, because the other requests know more precisely which session plays.
     if isNamed { adopt(m) }
     // A notification of later events has arrived before this answer.
     if let seq = store.growing.removeValue(forKey: m), let known = matches[m]?.state.seq, known < seq { reread(m) }

@@ -83,7 +83,7 @@ extension Lobby {
       match.claimableAt(over: side, configuration).map { $0 <= now.steady } ?? false
     }
     if overdue.count == 2 {
-      // Neither side can claim: the clock decides in time, and without one the match is aborted.
+      // Both sides are absent, so neither can claim the win: the clock decides later; without a clock the match is aborted.
       return match.state.terms.clock == nil ? draftEnd(match, nil, .aborted) : nil
     }
     guard let absent = overdue.first, match.awaySince[absent.opponent] == nil,
@@ -159,7 +159,7 @@ extension Lobby {
   mutating func saidBye(_ side: Player, _ m: MatchID) {
     guard let match = matches[m] else { return }
     guard match.away[side] else {
-      // Its `gone` event is not folded yet.
+      // The side's `gone` event may not be folded yet: remember the `bye` until then.
       if match.isBehind || match.isBeingRead { matches[m]?.leftCleanly[side] = true }
       return
     }

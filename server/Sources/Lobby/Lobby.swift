@@ -114,7 +114,7 @@ package struct Lobby: Sendable {
 
   /// The living nodes except this one, as of the last heartbeat.
   package var otherNodes: [NodeRecord] { nodes.living.filter { $0.id != node } }
-  /// Their addresses for clients.
+  /// The addresses of the other nodes for clients.
   var addressesOfOthers: [String] { otherNodes.map(\.address).filter { !$0.isEmpty } }
 
   private mutating func fire(_ timer: Timer) {

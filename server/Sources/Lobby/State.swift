@@ -262,7 +262,7 @@ struct Nodes: Sendable {
   /// Whether a heartbeat, or a search for matches without a living follower, is unanswered.
   var isBeating = false
   var isSweeping = false
-  /// Until then the store may still execute a request that it has not answered.
+  /// The time until which the store may still execute a request that it has not answered.
   var doubtsUntil = Int64.min / 2
   /// The number of comparisons; every third one also looks for matches that list this node and are not in memory.
   var comparisons = 0

@@ -58,10 +58,10 @@ package struct Profile: Sendable, Hashable {
   package var account: AccountRecord
   /// The account's match that ended last, if within the last minute.
   package var last: MatchID?
-  /// The names of the first fifty accounts it blocks, in its order, without deleted ones.
+  /// The names of the first fifty accounts that the account blocks, in the order of blocking, without deleted ones.
   package var blockedNames: [String]
-  /// Its live matches and open rooms (as x, o or opener), oldest first by `created`, then id; each with only the first
-  /// event, which names the game.
+  /// The account's live matches and open rooms (as x, o or opener), oldest first by `created`, then id; each with only the
+  /// first event, which names the game.
   package var openings: [StoredMatch]
 
   package var live: [MatchID] { openings.map(\.record.id) }

@@ -203,12 +203,12 @@ package struct WaitingTicket: Sendable, Hashable {
 
 /// The result of queueing a ticket; only `waits` changes the queue.
 package enum QueueResult: Sendable, Hashable {
-  /// Waits since this time. Replaces the tickets of this session and those with the same key of the same account, and
-  /// inherits the age of the latter.
+  /// The ticket waits since this time. It replaces the tickets of this session and those with the same key of the same
+  /// account, and inherits the age of the latter.
   case waits(since: Int64)
-  /// Its key has led to this live match.
+  /// The ticket's key has led to this live match.
   case led(MatchID)
-  /// Its key is used for another purpose; or the ticket had lost its place and another session waits with the key.
+  /// The ticket's key is used for another purpose; or the ticket had lost its place and another session waits with its key.
   case purpose
   /// The account is in a rated match and this seek is rated.
   case playing

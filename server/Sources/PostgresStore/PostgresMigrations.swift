@@ -107,9 +107,9 @@ enum PostgresMigrations {
       // Side and command of an event are in its body.
       "ALTER TABLE match_event DROP COLUMN epoch, DROP COLUMN side, DROP COLUMN mid",
       "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
-      // There are few different sets of nodes: a search for dead nodes skips from set to set.
+      // The index has few different values, since few sets of nodes exist: a search for dead nodes skips from set to set.
       "DROP INDEX match_live", "CREATE INDEX match_nodes ON match (nodes) WHERE ended IS NULL",
-      // Of several open rooms with one code only the latest could be joined; it keeps the code.
+      // If several open rooms have the same code, only the latest could be joined. It keeps the code; the others lose theirs.
       """
       UPDATE match m SET code = NULL WHERE x IS NULL AND ended IS NULL AND EXISTS (
         SELECT 1 FROM match later WHERE later.code = m.code AND later.x IS NULL AND later.ended IS NULL

@@ -52,7 +52,7 @@ struct AlinaServer: ParsableCommand {
       let arguments = try Layers.arguments(given)
       var command = try parseAsRoot(arguments)
       guard let serving = command as? Serve else { return try command.run() }
-      // Dispatch observes its threads there and traps without it.
+      // Dispatch watches its threads in /proc/self/task; if that cannot be read, it ends the process.
       guard access("/proc/self/task", R_OK) == 0 else {
         throw StoreError.unusable(
           "/proc is not mounted: threads need it; mount it (mount -t proc proc /proc) and try again")

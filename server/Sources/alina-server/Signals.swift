@@ -11,7 +11,7 @@ struct Signals {
     sources = numbers.map { number in
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { signals.yield(number) }
-      // Until Dispatch has registered the handler, the signal would end the process.
+      // Waits until Dispatch has registered the handler; before that the signal would end the process.
       let isRegistered = DispatchSemaphore(value: 0)
       source.setRegistrationHandler { isRegistered.signal() }
       source.resume()

@@ -276,7 +276,7 @@ import TicTacToe
     var world = try SteppedNodes(3)
     let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
     let token = try #require(world[1].field("token", of: bob, in: "token"))
-    // It connects before the match, and so is not told of it.
+    // The device connects before the match, so it is not told of it.
     _ = world[2].login("", token: token)
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")

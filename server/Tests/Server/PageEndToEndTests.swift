@@ -152,7 +152,7 @@ import TicTacToe
     #expect(try watcher.wait("data: ").contains(#""board":"o...x....""#))
     x.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
     #expect(try watcher.wait("result").contains(#""result":"o","reason":"resign""#))
-    // A later public match ends the wait: events before it have arrived.
+    // When a later public match is seen, all events before it have arrived.
     let next = try RawPeer.pair(server.port)
     while let line = watcher.line(within: 20), !line.contains(next.m) { #expect(!line.contains(secret), "\(line)") }
     server.kill9()

@@ -113,7 +113,7 @@ import Testing
       $0.hasPrefix("#") && $0.contains(" = ") && !$0.hasPrefix("# ")
     }
     #expect(settings.count > 10)
-    // There are no certificates here.
+    // The settings of TLS are left out, because this test has no certificates.
     let used = settings.map { String($0.dropFirst()) }.filter { !$0.hasPrefix("tls-") } + ["insecure = true"]
     let file = folder.path + "/conf"
     // The limit of open files may be lower here than for the packaged service.

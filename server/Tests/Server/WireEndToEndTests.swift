@@ -204,7 +204,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     let toWatcher = watcher.rest()
     #expect(!toWatcher.contains { $0.contains(#""k":"move""#) })
     #expect(toWatcher.last { $0.contains(#""t":"state""#) }?.contains(#""moves":["b2","a1","c3"]"#) == true)
-    // It is up to date again: the next move comes as an event.
+    // The watcher is up to date again: the next move comes as an event.
     o.move(m, 3, "a3")
     try watcher.wait(#""ply":3"#)
     try await server.stop()

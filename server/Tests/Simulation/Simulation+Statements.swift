@@ -9,7 +9,7 @@ import MatchProtocol
 extension Simulation {
   /// The fate of a statement without an answer.
   private enum Fate {
-    /// It was never sent, as the node knows.
+    /// The statement was never sent, and the node knows this.
     case failed
     case lost, done, doneLater
   }
@@ -55,7 +55,7 @@ extension Simulation {
   }
 
   mutating func arrive(_ i: Int, _ batch: [(UInt64, StoreUnit)], _ life: Int) {
-    // Some of a dead node's statements arrive, unknown to any node.
+    // Some statements of a node arrive after it has died; no node knows of them.
     if isLost(i, life) { return }
     let isDead = life != nodes[i].life
     guard let fate = isDead ? .lost : fate(i, oneIn: 50) else {

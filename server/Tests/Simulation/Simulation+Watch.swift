@@ -147,7 +147,7 @@ extension Simulation {
       let since = watch.cutOff[i, default: now]
       watch.cutOff[i] = since
       guard now - since > Self.sentAway, let id = seated.sorted().first(where: { homes[$0] == i }) else { continue }
-      // Both nodes were well for long enough before to know each other.
+      // Before that, both nodes were well for long enough to know each other.
       let knewEachOther = nodes.indices.contains { j in
         j != i && quiet(since, nodes[j].wellSince) > Self.sentAway
           && max(nodes[i].wasWellSince, nodes[j].startedAt) < since - Self.swept

@@ -103,9 +103,9 @@ struct Simulation {
     var isCutFromStore = false
     /// The start of this life.
     var startedAt: Int64 = 0
-    /// The time since which it has been well.
+    /// The time since which the node has been well.
     var wellSince: Int64 = .max
-    /// The start of the well period before its last trouble.
+    /// The start of the well period before the node's last trouble.
     var wasWellSince: Int64 = .max
   }
 

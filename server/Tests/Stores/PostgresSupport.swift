@@ -53,7 +53,7 @@ final class Work<T: Sendable>: Sendable {
     }.start()
   }
 
-  /// Its result, within 20 s.
+  /// The result of the body, which must end within 20 s.
   func value() throws -> T {
     _ = eventually(20) { result.withLock { $0 != nil } }
     return try #require(result.withLock { $0 })

@@ -146,7 +146,7 @@ package enum EngineGuard {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
-    // Until end of file: the system returns long lists in pieces, and Foundation stops at the first short one.
+    // Reads until end of file: the system returns long lists in pieces, and Foundation stops at the first short one.
     while true {
       let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
         let count = read(descriptor, space.baseAddress, 4096)

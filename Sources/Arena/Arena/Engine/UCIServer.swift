@@ -269,7 +269,7 @@ package struct UCIServer {
   /// The most simulations allowed by `go`.
   static func nodes(_ words: [String]) -> Int { limit("nodes", words).map { max(1, Int($0)) } ?? .max }
 
-  /// A score of −1 to 1.
+  /// Formats a score, given from −1 to 1, for `info`.
   static func score(_ score: Float) -> String { "cp \(Int((100 * score).rounded()))" }
 
   /// Continues with the search's random generator.

@@ -201,7 +201,7 @@ final class NetworkScene: PageScene {
     return "\(seconds / 60) \(context.text(.minutes)) + \(clock[clock.index(after: plus)...]) s"
   }
 
-  /// Ignores the intents' text: the words at the foot mean the content of the fields.
+  /// Fills an intent without text, which the words at the foot send, with the content of the page's fields.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .connect(let text):
