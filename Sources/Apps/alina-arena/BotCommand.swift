@@ -100,86 +100,63 @@ private final class BotSession {
   private(set) var hasBeenOnline = false
   /// The reason it is not online.
   private(set) var problem: String?
-  /// Used only on the queue `thinking`.
+  private var model: BotModel
+  /// Used by the thinking queue alone.
   private let player: StandalonePlayer
   /// The queue that computes this session's moves, so that sessions do not wait for each other.
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
-  private var room: String?
-  private var isSeeking = false
-  /// The earliest time of the next seek after a refusal, and the pause after the next refusal, in milliseconds.
-  private var (retryAt, pause): (Int64, Int64) = (0, BotSession.firstPause)
-  /// The pause between seeks doubles from 1 s to 30 s.
-  private static let (firstPause, longestPause): (Int64, Int64) = (1000, 30_000)
-  private var reported: Set<MatchID> = []
-  private var answered: [MatchID: Int] = [:]
 
   init(_ client: MatchClient, _ player: StandalonePlayer, _ terms: MatchTerms, room: String?) {
-    (self.client, self.player, self.terms, self.room) = (client, player, terms, room)
+    (self.client, self.player, self.terms, model) = (client, player, terms, BotModel(room: room))
   }
 
   func step() throws {
     for event in client.poll() {
-      switch event {
-      case .status(.failed(let failure)): throw ArenaError(failure.advice)
-      case .status(.waiting(_, let reason)): problem = reason.text
-      case .status(.online): (isSeeking, hasBeenOnline) = (false, true)
-      case .paired(let m, _):
-        (isSeeking, room, pause) = (false, nil, BotSession.firstPause)
-        answered[m] = -1
-        thinking.async { [player] in player.beginGame() }
-      case .event(let m, _, let event):
-        if case .draw(.offer, _) = event.kind, event.side != client.match(m)?.you {
-          client.perform(.answerDraw(m, accept: false))
-        }
-      case .movePutRight(let m, _, _, _): answered[m] = -1
-      // A refusal for too many messages does not name the refused message.
-      case .refused(let code, let text, .seek?) where isSeeking, .refused(let code, let text, .join?) where isSeeking,
-        .refused(let code, let text, nil) where isSeeking:
-        guard [.busy, .rate, .occupied, .draining].contains(code) else { throw ArenaError("not paired: \(text)") }
-        (isSeeking, retryAt) = (false, MatchClient.now + pause)
-        pause = min(2 * pause, BotSession.longestPause)
-      default: break
-      }
+      if case .status(.waiting(_, let reason)) = event { problem = reason.text }
+      if case .status(.online) = event { hasBeenOnline = true }
+      do throws(BotModel.Stopped) {
+        try model.hear(event, you: event.match.flatMap { client.match($0)?.you }, at: MatchClient.now)
+      } catch { throw ArenaError(error.reason) }
     }
     guard case .online = client.status else { return }
-    let mine = client.matches.values.filter { $0.you != nil }
-    for view in mine { try play(view) }
-    if remaining > 0, !isSeeking, MatchClient.now >= retryAt, !mine.contains(where: { $0.state.phase != .over }) {
-      isSeeking = true
-      if let code = room {
-        client.perform(.join(code))
-      } else {
-        client.ask(.seek(.init(terms, bots: true, key: nil)))
+    for action in model.next(client.matches.values, seeks: remaining > 0, at: MatchClient.now) {
+      switch action {
+      case .seek: client.ask(.seek(.init(terms, bots: true, key: nil)))
+      case .join(let code): client.perform(.join(code))
+      case .begin: thinking.async { [player] in player.beginGame() }
+      case .think(let m): think(m)
+      case .decline(let m): client.perform(.answerDraw(m, accept: false))
+      case .resign(let m): client.perform(.resign(m))
+      case .report(let m): report(m)
       }
     }
   }
 
-  private func play(_ view: MatchView) throws {
-    let m = view.state.id
-    if view.state.phase == .over {
-      guard reported.insert(m).inserted, let end = view.state.end, let side = view.you, let players = view.state.players
-      else { return }
-      thinking.async { [player, moves = view.state.moves] in
-        player.endGame(moves, as: side, outcome: end.outcome)
-      }
-      let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
-      print(m, side.text, "against", players[side.opponent].name, result, end.reason.rawValue)
-      client.perform(.forget(m))
-      // Aborted games do not count.
-      if end.outcome != nil { remaining = max(0, remaining - 1) }
-    } else if view.canMove, answered[m] != view.state.moves.count, let side = view.you {
-      let (state, moves, now) = (view.state.position, view.state.moves, MatchClient.now)
-      answered[m] = moves.count
-      let clocks = view.remaining(side, at: now).flatMap { own in
-        view.remaining(side.opponent, at: now).map { (own: own, other: $0) }
-      }
-      thinking.async { [player, client] in
-        let cell = player.move(in: state, after: moves, clocks: clocks)
-        // The game may have ended or changed while the player was thinking.
-        guard let view = client.match(m), view.canMove, view.state.moves == moves else { return }
-        if let cell { client.perform(.move(m, cell)) } else { client.perform(.resign(m)) }
-      }
+  private func think(_ m: MatchID) {
+    guard let view = client.match(m), let side = view.you else { return }
+    let (state, moves, now) = (view.state.position, view.state.moves, MatchClient.now)
+    let clocks = view.remaining(side, at: now).flatMap { own in
+      view.remaining(side.opponent, at: now).map { (own: own, other: $0) }
     }
+    thinking.async { [player, client] in
+      let cell = player.move(in: state, after: moves, clocks: clocks)
+      // The game may be over, or back at an earlier move, by now.
+      guard let view = client.match(m), view.canMove, view.state.moves == moves else { return }
+      if let cell { client.perform(.move(m, cell)) } else { client.perform(.resign(m)) }
+    }
+  }
+
+  private func report(_ m: MatchID) {
+    guard let view = client.match(m), let end = view.state.end, let side = view.you, let players = view.state.players
+    else { return }
+    thinking.async { [player, moves = view.state.moves] in
+      player.endGame(moves, as: side, outcome: end.outcome)
+    }
+    let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
+    print(m, side.text, "against", players[side.opponent].name, result, end.reason.rawValue)
+    client.perform(.forget(m))
+    // An aborted game was none.
+    if end.outcome != nil { remaining = max(0, remaining - 1) }
   }
 }

@@ -1,0 +1,108 @@
+import MatchProtocol
+import TicTacToe
+
+/// Decides what a bot does next on a match server, as a value: events and time in, actions out.
+///
+/// A refused request is made again after a pause if it may pass then. Any other refusal ends the game or the bot, so that
+/// the bot never waits for something that does not come.
+package struct BotModel: Sendable {
+  package enum Action: Sendable, Hashable {
+    /// Look for an opponent, or enter the room of a code.
+    case seek, join(String)
+    /// A new match has come.
+    case begin(MatchID)
+    /// Choose a move and make it.
+    case think(MatchID)
+    case decline(MatchID), resign(MatchID)
+    /// A match is over.
+    case report(MatchID)
+  }
+
+  /// The bot cannot go on, in one line.
+  package struct Stopped: Error, Sendable, Hashable {
+    package let reason: String
+  }
+
+  /// One match of the bot.
+  private struct Play: Sendable {
+    /// The number of marks on the board for which a move was asked last.
+    var answered = -1
+    /// When a refused move or resignation is made again.
+    var retryAt: Int64 = 0
+    /// Refusals that would not pass by waiting.
+    var refusals = 0
+    var isReported = false
+  }
+
+  private var room: String?
+  private var isSeeking = false
+  /// When the bot may seek again after a refusal, and the pause after the next refusal, in milliseconds.
+  private var (retryAt, pause): (Int64, Int64) = (0, BotModel.firstPause)
+  private var plays: [MatchID: Play] = [:]
+  private var offers: [MatchID] = []
+
+  /// Milliseconds between two tries. The pauses of seeks double from the first to the longest.
+  package static let (firstPause, longestPause): (Int64, Int64) = (1_000, 30_000)
+
+  /// Makes a bot that enters a room first, or else looks for opponents.
+  package init(room: String? = nil) { self.room = room }
+
+  /// Takes an event; `you` is the bot's side in the event's match.
+  package mutating func hear(_ event: ClientEvent, you: Player?, at now: Int64) throws(Stopped) {
+    switch event {
+    case .status(.failed(let failure)): throw Stopped(reason: failure.advice)
+    case .paired: (isSeeking, room, pause) = (false, nil, BotModel.firstPause)
+    case .event(let m, _, let event):
+      if case .draw(.offer, _) = event.kind, event.side != you { offers.append(m) }
+    case .lost(let m): plays[m] = nil
+    case .movePutRight(let m, _, let code, let text): try refused(m, code, text, now)
+    case .refused(let code, let text, .act(let m?, .resign, _)): try refused(m, code, text, now)
+    case .refused(let code, let text, .seek?), .refused(let code, let text, .join?):
+      guard code.isPassing || code == .occupied || code == .midReused else {
+        throw Stopped(reason: "not paired: \(text)")
+      }
+      (isSeeking, retryAt) = (false, now + pause)
+      pause = min(2 * pause, BotModel.longestPause)
+    default: break
+    }
+  }
+
+  private mutating func refused(_ m: MatchID, _ code: ErrorCode, _ text: String, _ now: Int64) throws(Stopped) {
+    var play = plays[m] ?? Play()
+    if !code.isPassing { play.refusals += 1 }
+    guard play.refusals < 3 else { throw Stopped(reason: "match \(m) cannot go on: \(text)") }
+    (play.answered, play.retryAt) = (-1, now + BotModel.firstPause)
+    plays[m] = play
+  }
+
+  /// Returns what to do now, while the client is connected; `seeks` says whether another game is wanted.
+  package mutating func next(_ matches: some Sequence<MatchView>, seeks: Bool, at now: Int64) -> [Action] {
+    var actions = offers.map { Action.decline($0) }
+    offers = []
+    var isPlaying = false
+    for view in matches where view.you != nil {
+      let m = view.state.id
+      if plays[m] == nil, view.state.phase != .over { actions.append(.begin(m)) }
+      var play = plays[m] ?? Play()
+      if view.state.phase == .over {
+        if !play.isReported { actions.append(.report(m)) }
+        play.isReported = true
+      } else {
+        isPlaying = true
+        if view.canMove, play.answered != view.state.moves.count, now >= play.retryAt {
+          play.answered = view.state.moves.count
+          // The board is as the server has it since the first refusal; after the second the bot gives up.
+          actions.append(play.refusals < 2 ? .think(m) : .resign(m))
+        }
+      }
+      plays[m] = play
+    }
+    if isPlaying {
+      isSeeking = false
+    } else if seeks, !isSeeking, now >= retryAt {
+      isSeeking = true
+      actions.append(room.map { .join($0) } ?? .seek)
+    }
+    return actions
+  }
+}
