@@ -66,7 +66,8 @@ targets += layer(
     .target(name: "MatchProtocol", dependencies: ["Base", "TicTacToe"]),
     .target(name: "ClientModel", dependencies: ["Base", "TicTacToe", "MatchProtocol"]),
     .target(name: "TLS", dependencies: ["COpenSSL"]),
-    .target(name: "MatchClient", dependencies: ["Base", "TicTacToe", "MatchProtocol", "ClientModel", "TLS"]),
+    .target(
+      name: "MatchClient", dependencies: ["Base", "TicTacToe", "MatchProtocol", "ClientModel", "TLS", "Processes"]),
   ])
 
 // Window: one game on a screen, for the window and the page.
@@ -96,7 +97,8 @@ targets += layer(
     .target(
       name: "Film",
       dependencies: ["Records", "ScoreModel", "GameScore", "Synth", "ScoreIO", "Screen", "Play", "Processes"]),
-    .target(name: "SDLPlatform", dependencies: ["Base", "ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer"]),
+    .target(
+      name: "SDLPlatform", dependencies: ["Base", "ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer", "Processes"]),
   ])
 
 // Arena: matches without a window.
@@ -130,7 +132,7 @@ targets += layer(
       name: "alina-score",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
-        "SampledPiano", "ScoreFormats", "ScoreIO",
+        "SampledPiano", "ScoreFormats", "ScoreIO", "Processes",
         argumentParser,
       ] + (headless ? [] : ["CCairo", "Film", "Play"])),
   ])

@@ -2,6 +2,7 @@ import Arena
 import ArgumentParser
 import Base
 import Foundation
+import Processes
 import TicTacToe
 
 /// The command line of the arena: matches between computer players, without a window.
@@ -28,6 +29,7 @@ struct AlinaArena: ParsableCommand {
     // Opens closed standard descriptors, which a file of games or an engine's pipe would otherwise receive.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     do {
+      if let fault = Arguments.fault { throw ArenaError(fault) }
       var command = try parseAsRoot(joined(Array(CommandLine.arguments.dropFirst())))
       try command.run()
     } catch let error as ArenaError {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Base
 import Foundation
 import GameScore
+import Processes
 import ScoreIO
 import Synth
 import TicTacToe
@@ -12,6 +13,7 @@ import Tintinnabuli
 struct AlinaScore {
   static func main() {
     do {
+      if let fault = Arguments.fault { throw ScoreFileError(fault) }
       var command = try Root.parseAsRoot()
       try command.run()
     } catch {
@@ -23,7 +25,7 @@ struct AlinaScore {
       // All errors of a rule file are reported, one per line; other errors in one line.
       let line = Root.message(for: error).split(separator: "\n").first.map(String.init) ?? "failed"
       let told = (error as? ScoreFileError)?.description ?? line
-      FileHandle.standardError.write(Data("alina-score: \(told)\n".utf8))
+      try? FileHandle.standardError.write(contentsOf: Data("alina-score: \(told)\n".utf8))
       exit(2)
     }
   }

@@ -35,7 +35,7 @@ struct GameOptions: ParsableArguments {
     if let found = RuleLibrary.load(recorded: heard, beside: folder) { return found.rules }
     let near = try RuleLibrary.load(RuleLibrary.path(of: heard.name) == nil ? nil : heard.name)
     let told = "heard with score rules \(heard.name) (\(heard.hash)), which are not here; taking \(near.path)"
-    FileHandle.standardError.write(Data("alina-score: \(told)\n".utf8))
+    try? FileHandle.standardError.write(contentsOf: Data("alina-score: \(told)\n".utf8))
     return near.rules
   }
 
@@ -93,7 +93,7 @@ enum GameFile {
         do { return try records("\(path)/\(file)") } catch let error as ScoreFileError {
           // A directory may contain unrelated text and JSON files.
           guard file.hasSuffix(".txt") || file.hasSuffix(".json") else { throw error }
-          FileHandle.standardError.write(Data("alina-score: left out: \(error)\n".utf8))
+          try? FileHandle.standardError.write(contentsOf: Data("alina-score: left out: \(error)\n".utf8))
           return []
         }
       }

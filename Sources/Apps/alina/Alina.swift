@@ -5,6 +5,7 @@ import Base
 import WindowLogic
 import Glibc
 import MatchProtocol
+import Processes
 import Screen
 import Session
 import TicTacToe
@@ -158,6 +159,10 @@ struct Alina: ParsableCommand {
 @main
 enum Main {
   static func main() {
+    if let fault = Arguments.fault {
+      complain(fault)
+      exit(2)
+    }
     do {
       try Alina.parse().run()
     } catch let failure as Launch.Failure {

@@ -16,13 +16,12 @@ final class LocalServer {
   init(folder: String) {
     let host = LocalServer.ownAddress ?? "127.0.0.1"
     let everywhere = host == "127.0.0.1" ? host : "0.0.0.0"
-    var link = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let length = readlink("/proc/self/exe", &link, link.count - 1)
-    let own = String(decoding: link.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let program = own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     // `setpriv --pdeathsig` ends the server even if this process is killed.
     let arguments =
-      ["/usr/bin/setpriv", "--pdeathsig", "TERM", "\(program)/alina-server", "serve", "--listen", "\(everywhere):0"]
+      [
+        "/usr/bin/setpriv", "--pdeathsig", "TERM", "\(Installation.folder)/alina-server", "serve", "--listen",
+        "\(everywhere):0",
+      ]
       + ["--data", folder, "--page", "\(everywhere):0", "--no-admin"]
       + (everywhere == host ? [] : ["--tls-self-signed"])
     let inherited = ["HOME", "PATH", "LANG", "XDG_DATA_HOME"].compactMap { (name: String) in

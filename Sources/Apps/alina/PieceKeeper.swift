@@ -8,6 +8,7 @@ import Records
 import ScoreIO
 import ScoreModel
 import SampledPiano
+import SDLPlatform
 import Screen
 import Synth
 import TicTacToe
@@ -61,12 +62,14 @@ struct PieceKeeper: Sendable {
   private struct Stopped: Error {}
 
   /// The final report for an error.
-  private static func news(_ error: any Error) -> MakingNews {
+  private func news(_ error: any Error) -> MakingNews {
     switch error {
-    case is Stopped: .stopped
-    case is FilmMaker.NoFFmpeg: .failed(.noFFmpeg)
-    case let fault as MakingFault: .failed(fault)
-    default: .failed(.other("\(error)"))
+    case is Stopped: return .stopped
+    case is FilmMaker.NoFFmpeg: return .failed(.noFFmpeg)
+    case let fault as MakingFault: return .failed(fault)
+    default:
+      let number = (error as? ScoreFileError)?.number
+      return .failed(number.map { .write(path: folder, WriteFault($0)) } ?? .other("\(error)"))
     }
   }
 
@@ -95,7 +98,7 @@ struct PieceKeeper: Sendable {
       }
       told(.kept(folder))
     } catch {
-      told(PieceKeeper.news(error))
+      told(news(error))
     }
   }
 
@@ -119,7 +122,7 @@ struct PieceKeeper: Sendable {
       }
       told(.kept("\(folder)/film.mp4"))
     } catch {
-      told(PieceKeeper.news(error))
+      told(news(error))
     }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 
 /// The system's message for the last `errno`.
 var systemReason: String { String(cString: strerror(errno)) }
@@ -32,8 +33,9 @@ func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
 
 /// Writes a file atomically: afterwards it has either its old content or all of the new.
 package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(ArenaError) {
-  do { try Data(bytes).write(to: URL(filePath: path), options: .atomic) } catch {
-    throw ArenaError("\(path) cannot be written: \(reason(of: error))")
+  do throws(AtomicFile.Refusal) { try AtomicFile.write(Array(bytes), to: path) } catch {
+    let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.number)
+    throw ArenaError("\(path) cannot be written: \(error)", kind: isFull ? .lack : .badInput)
   }
 }
 

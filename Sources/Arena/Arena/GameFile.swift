@@ -341,8 +341,13 @@ final class GameFileWriter {
     // After the lock is held.
     ftruncate(descriptor, 0)
     waiting.append(header + "\n")
-    try flush()
-    try putInPlace(part, path)
+    do throws(ArenaError) {
+      try flush()
+      try putInPlace(part, path)
+    } catch {
+      unlink(part)
+      throw error
+    }
   }
 
   /// Unlocks the file.

@@ -38,6 +38,14 @@ package struct RecordLines {
     return form == .json ? try readJSON(bytes) : try readPGN(bytes)
   }
 
+  /// Returns all games of a text.
+  package static func all(in bytes: [UInt8]) throws(NotationError) -> [Record] {
+    var reader = RecordLines()
+    var records: [Record] = []
+    for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) { records += try reader.take(line) }
+    return records + (try reader.finish())
+  }
+
   /// Returns the games completed by the end of the file.
   package mutating func finish() throws(NotationError) -> [Record] { try readText() }
 

@@ -22,7 +22,7 @@ package final class AudioFile {
   package init(path: String, format: Format, frames: Int, sampleRate: Int = 48_000) throws(ScoreFileError) {
     self.path = path
     descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw ScoreFileError("\(path): cannot be written (\(Self.reason(errno)))") }
+    guard descriptor >= 0 else { throw ScoreFileError(unwritable: path, errno) }
     var info = SF_INFO()
     info.samplerate = Int32(sampleRate)
     info.channels = 2
@@ -31,10 +31,7 @@ package final class AudioFile {
     // libsndfile copies the function table.
     var access = Self.access
     file = sf_open_virtual(&access, Int32(SFM_WRITE), &info, Unmanaged.passUnretained(self).toOpaque())
-    guard file != nil, failure == 0 else {
-      throw ScoreFileError(
-        "\(path): cannot be written (\(failure != 0 ? Self.reason(failure) : String(cString: sf_strerror(nil))))")
-    }
+    guard file != nil, failure == 0 else { throw refusal }
     alina_sf_set_clipping(file)
   }
 
@@ -58,11 +55,10 @@ package final class AudioFile {
   }
 
   private var refusal: ScoreFileError {
-    ScoreFileError(
-      "\(path): cannot be written (\(failure != 0 ? Self.reason(failure) : String(cString: sf_strerror(file))))")
+    failure != 0
+      ? ScoreFileError(unwritable: path, failure)
+      : ScoreFileError("\(path): cannot be written (\(String(cString: sf_strerror(file))))")
   }
-
-  private static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
 
   private static func of(_ context: UnsafeMutableRawPointer?) -> AudioFile {
     guard let context else { preconditionFailure("libsndfile lost its file") }
@@ -98,6 +94,12 @@ package final class AudioFile {
 /// An error in a file that the user can correct, in one line.
 package struct ScoreFileError: Error, CustomStringConvertible, Sendable, Hashable {
   package let description: String
+  /// The error number of the system that refused to write the file, where that is what happened.
+  package let number: Int32?
 
-  package init(_ description: String) { self.description = description }
+  package init(_ description: String, number: Int32? = nil) { (self.description, self.number) = (description, number) }
+
+  package init(unwritable path: String, _ number: Int32) {
+    self.init("\(path): cannot be written (\(String(cString: strerror(number))))", number: number)
+  }
 }

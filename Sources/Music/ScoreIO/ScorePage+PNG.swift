@@ -1,6 +1,7 @@
 #if canImport(CCairo)
   import CCairo
   import CPango
+  import Glibc
   import ScoreFormats
 
   /// Writes the page as PNG with Cairo; not available in headless builds.
@@ -35,6 +36,7 @@
     /// Writes a picture.
     static func write(_ surface: OpaquePointer?, to path: String) throws(ScoreFileError) {
       let status = cairo_surface_write_to_png(surface, path)
+      guard status != CAIRO_STATUS_WRITE_ERROR else { throw ScoreFileError(unwritable: path, errno) }
       guard status == CAIRO_STATUS_SUCCESS else {
         throw ScoreFileError("\(path): cannot be written (\(String(cString: cairo_status_to_string(status))))")
       }

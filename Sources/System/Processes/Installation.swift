@@ -10,6 +10,9 @@ package enum Installation {
     return bytes.isEmpty ? CommandLine.arguments[0] : String(decoding: bytes, as: UTF8.self)
   }()
 
+  /// The folder of the program's file.
+  package static let folder = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
+
   /// The folders searched for assets, in order: the program's, `Assets` in it, `../share/alina` (for packages),
   /// `Assets` in the folders above, and `Assets` in the working folder.
   package static let assetFolders: [String] = {

@@ -17,12 +17,16 @@ package struct Library {
   package static func record(from text: String) throws(NotationError) -> Record {
     if let link = Record.link(in: text) { return try Record(link: link) }
     let words = text.drop { $0.isWhitespace }
-    if words.first == "{" { return try Record(jsonLine: text, variants: Variant.allCases) }
     let line = words.prefix { !$0.isNewline }
     let isPosition = line.contains("/") && words.dropFirst(line.count).allSatisfy { $0.isWhitespace }
     let states = Variant.allCases.lazy.compactMap { try? VariantState($0, notation: String(line)) }
-    guard isPosition, let state = states.first else { return try Record(text: text, variants: Variant.allCases) }
-    return Record(game: Game(from: state))
+    if isPosition, let state = states.first { return Record(game: Game(from: state)) }
+    let records = try RecordLines.all(in: Array(text.utf8))
+    guard records.count == 1 else {
+      throw NotationError(
+        column: 1, message: "there \(records.isEmpty ? "is no" : "is more than one") game in this text")
+    }
+    return records[0]
   }
 
   /// The record with the date that its file's name contains.

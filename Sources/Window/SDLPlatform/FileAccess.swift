@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import Processes
 import Synchronization
 
 /// The platform services' files and folders: whole reads, atomic writes, XDG folders.
@@ -21,38 +22,16 @@ enum FileAccess {
     return bytes
   }
 
-  /// Counts the writes of this process, so that concurrent ones use different temporary files.
-  private static let writes = Atomic<Int>(0)
-
-  /// Replaces a file atomically and creates its folder if needed: after a kill it has either the old or the new bytes.
-  /// A symbolic link stays one; its target is replaced.
-  static func write(_ link: String, _ bytes: [UInt8]) throws(WriteFault) {
-    let path = resolved(link)
-    var status = stat()
-    // Refuse to replace a device file.
-    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { throw .notAllowed }
-    let temporary = "\(path).\(getpid()).\(writes.wrappingAdd(1, ordering: .relaxed).newValue).new"
-    var created = fopen(temporary, "wxe")
-    if created == nil, errno == ENOENT, let slash = path.lastIndex(of: "/"), makeFolder(String(path[..<slash])) {
-      created = fopen(temporary, "wxe")
-    }
-    guard let file = created else { throw WriteFault(errno) }
-    var isWritten = fwrite(bytes, 1, bytes.count, file) == bytes.count
-    // Sync the data before renaming: after a crash of the machine the old name must not refer to an empty file.
-    isWritten = isWritten && fflush(file) == 0 && fsync(fileno(file)) == 0
-    var reason = errno
-    if fclose(file) == 0, isWritten {
-      if rename(temporary, path) == 0 { return }
-      reason = errno
-    }
-    unlink(temporary)
-    throw WriteFault(reason)
-  }
-
-  private static func resolved(_ path: String) -> String {
-    guard let found = realpath(path, nil) else { return path }
-    defer { free(found) }
-    return String(cString: found)
+  /// Replaces a file atomically and creates its folder if needed.
+  static func write(_ path: String, _ bytes: [UInt8]) throws(WriteFault) {
+    do throws(AtomicFile.Refusal) {
+      do throws(AtomicFile.Refusal) { try AtomicFile.write(bytes, to: path) } catch {
+        guard error.number == ENOENT, let slash = path.lastIndex(of: "/"), makeFolder(String(path[..<slash])) else {
+          throw error
+        }
+        try AtomicFile.write(bytes, to: path)
+      }
+    } catch { throw WriteFault(error.number) }
   }
 
   /// A number that changes whenever a file is written or replaced; `nil` without a file.
@@ -107,7 +86,7 @@ enum FileAccess {
 
 extension WriteFault {
   /// The fault for an `errno`.
-  init(_ number: Int32) {
+  package init(_ number: Int32) {
     switch number {
     case ENOSPC, EDQUOT, EFBIG: self = .noRoom
     case EACCES, EPERM, EROFS, ENOENT, ENOTDIR: self = .notAllowed

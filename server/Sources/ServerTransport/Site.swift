@@ -3,6 +3,7 @@ import Foundation
 import MatchStore
 import NIOCore
 import NIOHTTP1
+import Processes
 import Synchronization
 
 /// The game page: the files of the folder that `scripts/web` makes. All are read into memory, so that no request
@@ -38,9 +39,9 @@ package final class Site: Sendable {
     try reload()
   }
 
-  /// The page beside a program; served as soon as it was built.
-  package init(beside program: String) {
-    place = { Site.find(beside: program) }
+  /// The page beside the program; served as soon as it was built.
+  package init() {
+    place = Site.find
     try? reload()
   }
 
@@ -77,10 +78,9 @@ package final class Site: Sendable {
     return FileManager.default.contents(atPath: path)
   }
 
-  /// The folder of the page beside a program: in a build, or installed.
-  private static func find(beside program: String) -> String? {
-    let folder = URL(filePath: program).resolvingSymlinksInPath().deletingLastPathComponent().path
-    return ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { folder + $0 }
+  /// The folder of the page beside this program: in a build, or installed.
+  @Sendable private static func find() -> String? {
+    ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { Installation.folder + $0 }
       .first { FileManager.default.fileExists(atPath: $0 + "/index.html") }
   }
 

@@ -231,7 +231,7 @@ struct ServeOptions: ParsableArguments {
       result.pageOrigins.insert(origin)
     }
     guard let web = addresses.web else {
-      result.site = Site(beside: Bundle.main.executablePath ?? CommandLine.arguments.first ?? "")
+      result.site = Site()
       return
     }
     do { result.site = try Site(folder: web) } catch {

@@ -1,0 +1,68 @@
+import Glibc
+import Synchronization
+
+/// Files that appear whole or not at all: a kill or a crash at any moment leaves the old bytes or the new ones.
+///
+/// A symbolic link stays: the file that it names is replaced. The new file has the mode of the one that it replaces.
+package enum AtomicFile {
+  /// The system refuses to write a file.
+  package struct Refusal: Error, Hashable, CustomStringConvertible {
+    /// The error number of the system.
+    package let number: Int32
+    package var description: String { String(cString: strerror(number)) }
+  }
+
+  /// Counts the writes of this process: two that run at the same time need two temporary files.
+  private static let writes = Atomic<Int>(0)
+
+  /// Replaces a file by bytes. `mode` is that of a file that must not have the mode of the old one.
+  package static func write(_ bytes: [UInt8], to path: String, mode: mode_t? = nil) throws(Refusal) {
+    try replace(path, mode: mode) { part throws(Refusal) in
+      let file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ?? 0o666)
+      guard file >= 0 else { throw Refusal(number: errno) }
+      defer { close(file) }
+      var sent = 0
+      while sent < bytes.count {
+        let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress! + sent, bytes.count - sent) }
+        guard count >= 0 || errno == EINTR else { throw Refusal(number: errno) }
+        sent += max(0, count)
+      }
+    } failure: {
+      $0
+    }
+  }
+
+  /// Replaces a file by the one that `body` writes at the path it is given, in the same folder.
+  package static func write(_ path: String, _ body: (_ part: String) throws -> Void) throws {
+    try replace(path, mode: nil, body) { $0 }
+  }
+
+  private static func replace<Failure: Error>(
+    _ link: String, mode: mode_t?, _ body: (_ part: String) throws(Failure) -> Void, failure: (Refusal) -> Failure
+  ) throws(Failure) {
+    let path = resolved(link)
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    // A device that was replaced would be gone for everyone.
+    guard !isThere || status.st_mode & S_IFMT == S_IFREG else { throw failure(Refusal(number: EPERM)) }
+    let part = "\(path).\(getpid()).\(writes.wrappingAdd(1, ordering: .relaxed).newValue).part"
+    do throws(Failure) {
+      try body(part)
+      let file = open(part, O_RDONLY | O_CLOEXEC)
+      defer { close(file) }
+      // Data before name: a crash of the machine must not leave an empty file under the old name.
+      guard file >= 0, fsync(file) == 0, !isThere || mode != nil || fchmod(file, status.st_mode & 0o7777) == 0,
+        rename(part, path) == 0
+      else { throw failure(Refusal(number: errno)) }
+    } catch {
+      unlink(part)
+      throw error
+    }
+  }
+
+  private static func resolved(_ path: String) -> String {
+    guard let found = realpath(path, nil) else { return path }
+    defer { free(found) }
+    return String(cString: found)
+  }
+}

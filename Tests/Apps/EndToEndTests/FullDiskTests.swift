@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Files that the programs write where there is no room for them.
+@Suite(.tidy, .needs("prlimit")) struct FullDiskTests {
+  private static let score = [
+    ["render", "game.pgn", "--wav", "a.wav"], ["render", "game.pgn", "--flac", "a.flac"],
+    ["render", "game.pgn", "--midi", "a.mid"], ["render", "game.pgn", "--musicxml", "a.musicxml"],
+    ["render", "game.pgn", "--svg", "a.svg"], ["render", "game.pgn", "--png", "a.png"], ["tone", "A4", "tone.wav"],
+  ]
+  private static let arena = [
+    ["run", "--x", "random", "--o", "random", "--games", "200", "--pgn", "a.pgn"],
+    ["run", "--x", "random", "--o", "random", "--games", "200", "--out", "a.jsonl"],
+    ["run", "--x", "menace", "--o", "random", "--games", "200", "--save-menace", "a.menace"],
+    ["run", "--x", "random", "--o", "random", "--games", "4", "--render", "scores"],
+    ["menace", "train", "--games", "200", "--save", "a.menace", "--svg", "a.svg"],
+  ]
+  private static let window = [["--size", "640x480", "--screenshot", "a.png"], ["--icon", "a.png"]]
+
+  @Test(
+    "each writer ends with one line and a status of failure, and leaves whole files or none",
+    arguments: [
+      ("alina-score", score), ("alina-arena", arena), ("alina", window),
+    ])
+  func writers(program: String, commands: [[String]]) throws {
+    for arguments in commands {
+      func run(_ limit: Int?) throws -> (told: Child.Output, files: [String: Data]) {
+        let folder = try WindowProgram.newFolder()
+        try FileManager.default.copyItem(
+          at: repository.appending(path: "docs/heard/game.pgn"), to: folder.appending(path: "game.pgn"))
+        // Ignored, the signal of a file that grows too large leaves `write` to fail, as on a full disk.
+        let limited = limit.map { ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\($0)"] } ?? []
+        let program = WindowProgram.program.deletingLastPathComponent().appending(path: program).path
+        let told = try Child.run(
+          limited + [program] + arguments,
+          environment: ["XDG_DATA_HOME": folder.path, "XDG_CONFIG_HOME": folder.path], folder: folder.path, seconds: 120
+        )
+        var files: [String: Data] = [:]
+        for path in FileManager.default.subpaths(atPath: folder.path) ?? [] where path != "game.pgn" {
+          files[path] = try? Data(contentsOf: folder.appending(path: path))
+        }
+        return (told, files)
+      }
+      let whole = try run(nil)
+      let largest = whole.files.values.map(\.count).max() ?? 0
+      try #require(whole.told.status == 0 && largest > 1, "\(arguments): \(whole.told)")
+      for limit in [1, largest - 1] {
+        let (told, files) = try run(limit)
+        let context = Comment(rawValue: "\(program) \(arguments), \(limit) bytes: \(told), \(files.keys)")
+        #expect(told.status > 0, context)
+        #expect(told.errors.hasPrefix("\(program): ") && told.errors.count { $0 == "\n" } == 1, context)
+        // The games of a run are appended; what is there is taken up by `resume`.
+        for (name, bytes) in files where name != "a.jsonl" {
+          #expect(bytes.count == whole.files[name]?.count, context)
+        }
+      }
+    }
+  }
+}
