@@ -221,7 +221,7 @@ def full_store(player, server):
       for (let n = 2 ** 12; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`fuller${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("Disconnect")
     player.press("Connect")
-    player.hears("No storage space left")
+    player.hears("Your login could not be saved")
     page.run("localStorage.clear()")
 
 

@@ -8,12 +8,13 @@ import Screen
 extension Connection {
   /// A connection over sockets that reconnects by itself.
   init(
-    to address: ServerAddress, name: String?, _ security: MatchClient.Configuration.Security,
+    to address: ServerAddress, name: String?, newToken: String?, _ security: MatchClient.Configuration.Security,
     _ services: PlatformServices
   ) {
+    let identity = ClientModel.Identity(client: "alina", newToken: newToken, guest: name)
+    let folder = services.dataFolder()
     let client = MatchClient(
-      .init(
-        address, security: security, identity: .init(client: "alina", written: name), folder: services.dataFolder()))
+      .init(address, security: security, identity: identity, folder: folder.isEmpty ? nil : folder))
     client.onWake(services.wake)
     client.connect()
     self.init(

@@ -4,6 +4,7 @@ import WindowLogic
 import Glibc
 import MatchClient
 import Play
+import Processes
 import Records
 import SDLPlatform
 import SampledPiano
@@ -257,11 +258,6 @@ struct Launch {
     }
   }
 
-  /// The folder of the rule files, themes and other assets.
-  private var assets: String? {
-    RuleLibrary.path(of: RuleLibrary.standard).flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
-  }
-
   /// The platform's functions, as the game needs them.
   private func machine(
     _ engine: Engine, _ services: PlatformServices, _ near: Neighbourhood, _ pictures: Pictures, leadFrames: Int,
@@ -296,7 +292,7 @@ struct Launch {
     let font = grandFont
     var machine = Machine(
       services: services, sound: sound, rules: rules,
-      connect: { address, name in Connection(to: address, name: name, security, services) },
+      connect: { address, name, token in Connection(to: address, name: name, newToken: token, security, services) },
       milliseconds: { MatchClient.now },
       keep: { piece, told in
         let keeper = PieceKeeper(piece, services, font: font)
@@ -306,9 +302,8 @@ struct Launch {
       let keeper = PieceKeeper(piece, services, font: font)
       return workshop.make(services) { keeper.film(shape, isWanted: $0, told: told) }
     }
-    let assets = assets
-    machine.themesFolder = assets.map { "\($0)/themes" }
-    machine.readAsset = { name in assets.flatMap { services.readFile("\($0)/\(name)") } }
+    machine.themesFolder = Installation.asset("themes")
+    machine.readAsset = { Installation.asset($0).flatMap(services.readFile) }
     machine.host = { near.host(in: services.dataFolder() + "/server") }
     machine.neighbours = { network, isLooking, now in
       near.meet(network, isLooking: isLooking, at: now)

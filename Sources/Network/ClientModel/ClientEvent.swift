@@ -124,6 +124,10 @@ package enum ClientEvent: Sendable, Hashable {
   /// The server no longer knows the client's login, or refuses it, and has made the client a new guest. `login` is the
   /// registered name whose token was refused; `nil` if the login was a guest's.
   case becameGuest(login: String?)
+  /// The server has refused the token that the player entered. The client is logged in as it would be without it.
+  case tokenRefused
+  /// The client could not save its login: it cannot come back as the same player once it is closed.
+  case loginNotSaved
   /// The server has no such match any more, or none for this client. The match is forgotten.
   case lost(MatchID)
   /// The opponent is away. A win can be claimed after `claimIn` ms.
@@ -145,7 +149,10 @@ extension ClientEvent {
       .gone(let m, _, _), .chat(let m, _, _, _), .lost(let m):
       m
     case .refused(_, _, .act(let m, _, _)): m
-    case .status, .queued, .refused, .muted, .blocked, .reported, .becameGuest, .page, .registered, .draining: nil
+    case .status, .queued, .refused, .muted, .blocked, .reported, .becameGuest, .tokenRefused, .loginNotSaved, .page,
+      .registered,
+      .draining:
+      nil
     }
   }
 }

@@ -14,23 +14,19 @@ package struct ClientModel: Sendable {
     package var token: String?
     /// The registered name that `token` belongs to; `nil` if the token is a guest's.
     package var account: String?
+    /// A token that the player has just entered. The client tries it once, before the login that it has.
+    package var newToken: String?
     /// A guest name to ask for.
     package var guest: String?
     /// The resume token of a session to continue.
     package var resume: String?
     package var isBot = false
     package init(
-      client: String = "alina 1.0", token: String? = nil, guest: String? = nil, resume: String? = nil,
-      isBot: Bool = false
+      client: String = "alina 1.0", token: String? = nil, newToken: String? = nil, guest: String? = nil,
+      resume: String? = nil, isBot: Bool = false
     ) {
-      (self.client, self.token, self.guest, self.resume) = (client, token, guest, resume)
+      (self.client, self.token, self.newToken, self.guest, self.resume) = (client, token, newToken, guest, resume)
       self.isBot = isBot
-    }
-
-    /// Reads the name field: a guest name, or the token of an account, which is longer than any name.
-    package init(client: String, written text: String?) {
-      let isToken = (text?.utf8.count ?? 0) > Limits.name.upperBound
-      self.init(client: client, token: isToken ? text : nil, guest: isToken ? nil : text)
     }
   }
 
@@ -63,6 +59,8 @@ package struct ClientModel: Sendable {
   private var hasLostLogin = false
   /// Whether the server has refused the token. It is then not sent again by this model.
   private var isTokenRefused = false
+  /// Whether the server has refused the token that the player entered, and the player was not told yet.
+  private var isNewTokenRefused = false
   /// Messages that are not answered.
   private(set) var outstanding: [ClientLine] = []
   /// The seek that is waiting, if there is one.
@@ -90,10 +88,11 @@ package struct ClientModel: Sendable {
     syncing = [:]
     let id = freshID()
     helloID = id
-    let token = identity.resume == nil && !isTokenRefused ? identity.token : nil
+    let resume = identity.newToken == nil ? identity.resume : nil
+    let token = identity.newToken ?? (resume == nil && !isTokenRefused ? identity.token : nil)
     let hello = ClientMessage.Hello(
       client: identity.client, caps: (identity.isBot ? ["bot"] : []) + ["confirm"] + Variant.capabilities,
-      token: token, guest: identity.resume == nil && token == nil ? identity.guest : nil, resume: identity.resume)
+      token: token, guest: resume == nil && token == nil ? identity.guest : nil, resume: resume)
     out.lines.append(ClientLine(id: id, .hello(hello)).bytes)
     out.events.append(.status(.connecting))
     return out
@@ -221,6 +220,9 @@ package struct ClientModel: Sendable {
   private mutating func welcomed(_ welcome: ServerMessage.Welcome, _ out: inout Output) {
     self.welcome = welcome
     identity.resume = welcome.resume
+    if let token = identity.newToken {
+      (identity.token, identity.account, identity.newToken, isTokenRefused) = (token, nil, nil, false)
+    }
     let isNewGuest = hasLostLogin && welcome.token != nil
     hasLostLogin = false
     if welcome.you.guest {
@@ -237,6 +239,8 @@ package struct ClientModel: Sendable {
     out.nodes = welcome.nodes
     out.events.append(.status(.online(welcome)))
     if isNewGuest { becameGuest(&out) }
+    if isNewTokenRefused { out.events.append(.tokenRefused) }
+    isNewTokenRefused = false
     // The first message on the new connection tells the server that its new resume token has arrived.
     if outstanding.isEmpty, currentSeek == nil, watching.isEmpty,
       !matches.values.contains(where: { $0.state.phase != .over })
@@ -365,6 +369,9 @@ package struct ClientModel: Sendable {
 
   private mutating func helloRefused(_ code: ErrorCode, _ out: inout Output) {
     switch code {
+    case .auth where identity.newToken != nil:
+      (identity.newToken, isNewTokenRefused) = (nil, true)
+      out.close = true
     case .auth:
       if identity.resume != nil {
         // The account's token may still work.

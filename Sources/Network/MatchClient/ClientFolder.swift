@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 import Synchronization
 
 /// A client's stored data about one server: the fingerprint in `known_servers`, and the tokens in a file only the owner can read.
@@ -15,10 +16,11 @@ final class ClientFolder: Sendable {
   private let folder: String
   private let server: String
   private let lock = Mutex(())
-  /// The open lock file, or -1 if another program of this user holds the lock. A session has one connection, so two
-  /// windows with one session would end each other's connection in turn. The second window is therefore a guest of its
-  /// own and keeps nothing.
+  /// The open lock file, or -1 if there is none.
   private let sessionLock: Int32
+  /// Whether another program of this user has the session. A session has one connection, so two windows with one session
+  /// would end each other's connection in turn. The second window is therefore a guest of its own and keeps nothing.
+  private let isTaken: Bool
 
   /// Opens the data of one server. For a connection that others can read (`isExposed`) the tokens are in a separate file.
   init(_ folder: String, host: String, port: Int, isExposed: Bool = false) {
@@ -30,12 +32,8 @@ final class ClientFolder: Sendable {
     credentialsFile = "\(folder)/servers/\(name).json"
     ClientFolder.makeFolder(of: credentialsFile)
     let file = open("\(folder)/servers/\(name).lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-    if file >= 0, flock(file, LOCK_EX | LOCK_NB) != 0 {
-      close(file)
-      sessionLock = -1
-    } else {
-      sessionLock = file
-    }
+    isTaken = file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0
+    sessionLock = file
   }
 
   deinit { if sessionLock >= 0 { close(sessionLock) } }
@@ -43,17 +41,17 @@ final class ClientFolder: Sendable {
   private let credentialsFile: String
   private var knownFile: String { "\(folder)/known_servers" }
 
-  /// The tokens for this server. They are written atomically, with mode 0600.
+  /// The tokens for this server; `nil` if there are none, or another program has the session.
   var credentials: Credentials? {
-    get {
-      guard sessionLock >= 0, let data = FileManager.default.contents(atPath: credentialsFile) else { return nil }
-      return try? JSONDecoder().decode(Credentials.self, from: data)
-    }
-    set {
-      lock.withLock { _ in
-        guard sessionLock >= 0, let newValue, let data = try? JSONEncoder().encode(newValue) else { return }
-        write(data, to: credentialsFile)
-      }
+    guard !isTaken, let data = FileManager.default.contents(atPath: credentialsFile) else { return nil }
+    return try? JSONDecoder().decode(Credentials.self, from: data)
+  }
+
+  /// Saves the tokens for this server in a file with mode 0600; false if that failed.
+  func save(_ credentials: Credentials) -> Bool {
+    lock.withLock { _ in
+      guard !isTaken, let data = try? JSONEncoder().encode(credentials) else { return isTaken }
+      return write(data, to: credentialsFile)
     }
   }
 
@@ -75,7 +73,7 @@ final class ClientFolder: Sendable {
       lock.withLock { _ in
         var rest = lines.filter { $0.first != server }
         if let newValue { rest.append([server, newValue]) }
-        write(Data(rest.map { $0.joined(separator: " ") + "\n" }.joined().utf8), to: knownFile)
+        _ = write(Data(rest.map { $0.joined(separator: " ") + "\n" }.joined().utf8), to: knownFile)
       }
     }
   }
@@ -93,13 +91,8 @@ final class ClientFolder: Sendable {
       attributes: [.posixPermissions: 0o700])
   }
 
-  /// Writes a new file and renames it, so that the file is never half-written and never readable by others.
-  private func write(_ data: Data, to path: String) {
+  private func write(_ data: Data, to path: String) -> Bool {
     ClientFolder.makeFolder(of: path)
-    let fresh = path + ".new-\(ProcessInfo.processInfo.processIdentifier)"
-    guard FileManager.default.createFile(atPath: fresh, contents: data, attributes: [.posixPermissions: 0o600]) else {
-      return
-    }
-    if rename(fresh, path) != 0 { try? FileManager.default.removeItem(atPath: fresh) }
+    return (try? AtomicFile.write(Array(data), to: path, mode: 0o600)) != nil
   }
 }

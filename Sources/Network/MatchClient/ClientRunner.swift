@@ -48,7 +48,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     folder = configuration.folder.map {
       ClientFolder($0, host: first.host, port: first.port, isExposed: !mayUseToken)
     }
-    if !mayUseToken { identity.token = nil }
+    if !mayUseToken { (identity.token, identity.newToken) = (nil, nil) }
     if let saved = folder?.credentials, identity.token == nil || identity.token == saved.token {
       if mayUseToken { (identity.token, identity.account) = (saved.token, saved.account) }
       identity.resume = identity.resume ?? saved.resume
@@ -212,12 +212,13 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     send(output.lines)
     for case .status(.online) in output.events { tries = 0 }
     learn(output.nodes)
-    if output.credentialsChanged {
+    var isSaved = true
+    if output.credentialsChanged, let folder {
       let identity = model.identity
-      folder?.credentials = .init(
-        token: identity.token, account: identity.account, guest: identity.guest, resume: identity.resume)
+      isSaved = folder.save(
+        .init(token: identity.token, account: identity.account, guest: identity.guest, resume: identity.resume))
     }
-    tell(output.events)
+    tell(output.events + (isSaved ? [] : [.loginNotSaved]))
     if output.close, isUp {
       if model.failure == nil, let retry = model.retry { lastProblem = .asked(milliseconds: retry) }
       hangUp()

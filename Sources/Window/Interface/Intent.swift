@@ -83,8 +83,8 @@ package enum Intent: Sendable, Hashable {
   case setMuted(Bool)
 
   // The network
-  /// Connect to a server and enter its lobby.
-  case connect(address: String)
+  /// Connect to a server and enter its lobby, with a token that the player has entered or an empty one.
+  case connect(address: String, token: String = "")
   /// Start a server on this machine and wait for an opponent.
   case host
   /// Open a room, on the connected server or on this machine.

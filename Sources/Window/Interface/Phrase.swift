@@ -45,13 +45,14 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case noStatistics, gamePlayed, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
   // Network
   case serverAddress, connect, connecting, lobby, quickMatch, openRoom, roomCode, join, queued, roomIs, watchMatch
-  case matches, disconnect, inMatch, networkIntro, yourName, registerName, countsRated, countsNot, counts, playBot
+  case matches, disconnect, inMatch, networkIntro, yourName, token, registerName, countsRated, countsNot, counts,
+    playBot
   case youAre, guest, noMatches, roomSide, eitherSide
   // Network notices; % stands for a value
   case writeAddress, wasReported, restarting, finishFirst, nextTry
   case unreachable, silent, wordless, connectionGone, comeBack
   case otherVersion, notSecure, untrusted, noTLS, otherCertificate, replaced, notAccepted, newGuest, loginRefused,
-    roomClosed, noTLSHere, banned, ended
+    tokenRefused, roomClosed, noTLSHere, banned, ended
   case endedMalformed, endedFlood, notOurs
   case errBadRequest, errVersion, errAuth, errNotFound, errNoMatch, errForbidden, errStalePly, errMidReused, errRules
   case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining

@@ -259,7 +259,7 @@ package final class App: PlatformGame {
     case .join(let joined): join(joined)
     case .follow(let moves, let times): session.follow(moves, times: times)
     case .away(let isAway): session.connection(lost: isAway)
-    case .connect(let address): openConnection(to: address)
+    case .connect(let address, let token): openConnection(to: address, newToken: token)
     case .hangUp:
       connection?.disconnect()
       connection = nil
@@ -307,12 +307,10 @@ package final class App: PlatformGame {
     }
   }
 
-  private func openConnection(to address: ServerAddress) {
+  private func openConnection(to address: ServerAddress, newToken token: String) {
     connection?.disconnect()
     let name = screen.settings.name
-    connection = machine.connect(address, name.isEmpty ? nil : name)
-    // The client keeps a token with its other secrets. In the settings it would become the player's name in saved games.
-    if name.utf8.count > Limits.name.upperBound { screen.settings.name = "" }
+    connection = machine.connect(address, name.isEmpty ? nil : name, token.isEmpty ? nil : token)
   }
 
   /// Ends the preview tone of a long hover, which would disturb the music.

@@ -159,12 +159,16 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
+      // A board left open since the one day that was missed, and solved after a later one: both streaks are one.
+      if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }
       // A flight from Los Angeles to Sydney skips a date. That is no gap if only one date has begun in the former time zone.
       let (zone, clock) = (services.zoneMinutes(), Int(services.timeStamp().dropFirst(11).prefix(4)) ?? 0)
       let isSkipped = day == solvedDay + 2 && clock / 100 * 60 + clock % 100 < zone - solvedZone
-      (streak, solvedDay, solvedZone) = (day == solvedDay + 1 || isSkipped ? streak + 1 : 1, day, zone)
+      let goesOn = day == solvedDay + 1 || isSkipped
+      if !goesOn { streakBefore = day == solvedDay + 2 ? streak : 0 }
+      (streak, solvedDay, solvedZone) = (goesOn ? streak + 1 : 1, day, zone)
     case .opponent(let setup):
       let other = setup.x == .human ? setup.o : setup.x
       if let argument = other.argument { opponent = argument }

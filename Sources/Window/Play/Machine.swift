@@ -122,8 +122,8 @@ package struct Machine {
   package var themesFolder: String?
   /// Reads a file of `Assets` by name.
   package var readAsset: (_ name: String) -> [UInt8]? = { _ in nil }
-  /// Connects to a match server as a guest with a name, or with an account's token.
-  package var connect: (ServerAddress, _ name: String?) -> Connection
+  /// Connects to a match server with the guest name and the token that the player entered.
+  package var connect: (ServerAddress, _ name: String?, _ newToken: String?) -> Connection
   /// The steady clock for matches, in milliseconds.
   package var milliseconds: () -> Int64
   /// Starts a server on this machine; `nil` on failure.
@@ -143,7 +143,8 @@ package struct Machine {
 
   package init(
     services: PlatformServices, sound: SoundOutput, rules: RuleShelf,
-    connect: @escaping (ServerAddress, _ name: String?) -> Connection, milliseconds: @escaping () -> Int64,
+    connect: @escaping (ServerAddress, _ name: String?, _ newToken: String?) -> Connection,
+    milliseconds: @escaping () -> Int64,
     keep: @escaping (Piece, _ told: @escaping @Sendable (MakingNews) -> Void) -> Void
   ) {
     (self.services, self.sound, self.rules) = (services, sound, rules)

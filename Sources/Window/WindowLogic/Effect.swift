@@ -21,7 +21,8 @@ package enum Effect: Sendable, Hashable {
   case follow([Cell], times: [Int64])
   /// The other side or the server became absent or returned.
   case away(Bool)
-  case connect(ServerAddress)
+  /// Connect, with a token that the player has entered, or an empty one.
+  case connect(ServerAddress, newToken: String)
   case hangUp
   /// Start a server on this machine for the local network and connect to it.
   case host

@@ -8,7 +8,7 @@ import TicTacToe
 extension WindowState {
   /// Connects to a server given by the command line or the last run.
   package mutating func connect(
-    to address: ServerAddress, destination: Destination? = nil, isHosting: Bool = false
+    to address: ServerAddress, destination: Destination? = nil, isHosting: Bool = false, newToken: String = ""
   ) -> [Effect] {
     self.address = address.description
     self.destination = destination
@@ -20,7 +20,7 @@ extension WindowState {
     network = NetworkModel(phase: .connecting)
     // The port of a server on this machine changes, so do not store it.
     self.isHosting = isHosting
-    return [.connect(address)] + (isHosting ? [] : [.remember(.server(self.address))])
+    return [.connect(address, newToken: newToken)] + (isHosting ? [] : [.remember(.server(self.address))])
   }
 
   /// Clears the state of the former connection.
@@ -45,12 +45,12 @@ extension WindowState {
 
   private mutating func carryOut(_ intent: Intent) -> [Effect] {
     switch intent {
-    case .connect(let text):
+    case .connect(let text, let token):
       guard let address = ServerAddress(text) else {
         opensLobby = false
         return [.refuse] + tell(text.isEmpty ? self.text(.writeSomeAddress) : self.text(.writeAddress, text))
       }
-      return leaveMatch() + connect(to: address)
+      return leaveMatch() + connect(to: address, newToken: token)
     case .joinNearby(let address, let code):
       guard let address = ServerAddress(address) else { return refuse(.writeSomeAddress) }
       return leaveMatch() + connect(to: address, destination: .room(code: code))
@@ -202,6 +202,8 @@ extension WindowState {
     case .becameGuest(let login):
       let name = network.you?.name ?? ""
       return tell(login.map { text(.loginRefused, $0, name) } ?? text(.newGuest, name))
+    case .loginNotSaved: return [.notice(text(.notRemembered))]
+    case .tokenRefused: return tell(text(.tokenRefused, network.you?.name ?? ""))
     case .lost(let m):
       views[m] = nil
       if m == awaited { return roomClosed() }
@@ -430,15 +432,10 @@ extension WindowState {
     }
   }
 
-  /// Time limits of the protocol in seconds: for a side's first move against strangers with a clock and otherwise, and
-  /// for a rematch after the end or the request.
-  private static let (firstMoveWithin, firstMoveOfFriends) = (30.0, 600.0)
+  /// Seconds after the end of a match, or after one side has asked, in which the server takes a rematch.
   private static let rematchWithin = 30.0
   /// Countdowns longer than this many seconds are not shown.
   private static let longestCountdown = 60
-
-  /// Whether the match began in a room, or is a rematch of one that did.
-  private var isOfRoom: Bool { code != nil || view?.state.openedBy != nil }
 
   /// Seconds left to ask for or accept a rematch; `nil` if impossible.
   func rematchIn(at seconds: Double) -> Int? {
@@ -462,8 +459,7 @@ extension WindowState {
     model.mayOfferDraw = WindowState.mayOfferDraw(you, state)
     model.mayAbort = state.phase != .over && !state.bothMoved
     if state.phase == .live, !state.bothMoved {
-      let isSlow = isOfRoom || state.terms.clock == nil
-      let within = isSlow ? WindowState.firstMoveOfFriends : WindowState.firstMoveWithin
+      let within = Double(state.terms.firstMoveWithin) / 1_000
       let left = max(0, Int((turnSince.at + within - seconds).rounded(.up)))
       model.firstMoveIn = left <= WindowState.longestCountdown ? left : nil
     }

@@ -164,10 +164,21 @@ private struct Server {
     #expect(model.failure == .notAccepted)
   }
 
-  @Test func `a text longer than any name is taken as an account token`() {
-    let token = String(repeating: "k", count: 60)
-    #expect(ClientModel.Identity(client: "a", written: token).token == token)
-    let named = ClientModel.Identity(client: "a", written: "Vera")
-    #expect(named.guest == "Vera" && named.token == nil)
+  @Test(arguments: [true, false])
+  func `an entered token that the server takes replaces the login; a refused one leaves it, and is told once`(
+    isTaken: Bool
+  ) throws {
+    let player = PlayerInfo(name: "Vera", rating: 1600, guest: false)
+    var server = Server(player, hours: 0)
+    var identity = ClientModel.Identity(
+      token: isTaken ? "old" : "token", newToken: isTaken ? "token" : "typo", resume: isTaken ? "of another" : "resume")
+    identity.account = isTaken ? "Ida" : "Vera"
+    var model = ClientModel(identity, seed: 1)
+    let events = try login(&model, &server)
+    #expect(server.hellos.first?.resume == nil && model.welcome?.you.name == "Vera")
+    #expect(events.contains(.tokenRefused) == !isTaken && !events.contains(where: isGuest))
+    #expect(model.identity.token == "token" && model.identity.account == "Vera" && model.identity.newToken == nil)
+    model.disconnected()
+    #expect(try !login(&model, &server).contains(.tokenRefused))
   }
 }

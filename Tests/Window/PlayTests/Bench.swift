@@ -87,7 +87,7 @@ final class Bench: @unchecked Sendable {
     var machine = Machine(
       services: services, sound: SoundOutput(port),
       rules: RuleShelf { _ throws(RuleShelf.Refusal) in rules },
-      connect: { _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { self.pieces.append($1) })
+      connect: { _, _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { self.pieces.append($1) })
     machine.film = { _, shape, told in
       self.films.append((shape, told))
       return { self.stoppedFilms += 1 }

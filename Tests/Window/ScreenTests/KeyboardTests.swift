@@ -240,6 +240,24 @@ struct KeyboardTests {
     #expect(screen.currentScene == .network)
   }
 
+  @Test("a token is shown and spoken as dots, goes with the wish to connect, and leaves the page")
+  func token() throws {
+    let screen = Samples.screen()
+    let log = IntentLog()
+    log.attach(to: screen)
+    screen.pages.network = NetworkModel(phase: .offline)
+    screen.show(.network)
+    screen.handle([.text("a:1")], at: 1)
+    while screen.context.focus?.spoken?.hasPrefix("Token") != true { press(screen, .tab) }
+    screen.handle([.text("kitten")], at: 1)
+    #expect(screen.context.focus?.spoken?.hasSuffix(": ••••••") == true)
+    for letter in "cx" { press(screen, .character(letter), .control) }
+    #expect(screen.context.services.clipboard() == nil)
+    press(screen, .enter)
+    #expect(log.intents == [.connect(address: "a:1", token: "kitten")])
+    #expect(screen.context.focus?.spoken?.contains("•") == false)
+  }
+
   @Test("letters outside the text field of a page have no effect")
   func straying() {
     let screen = Samples.screen()

@@ -141,10 +141,40 @@ extension TableTests {
       window.step(.network(.becameGuest(login: "Ida"), nil))
       #expect(window.state.network.message == Phrase.loginRefused.text(in: language, ["Ida", "Vera"]))
       #expect(window.state.network.phase == .lobby)
+      window.step(.network(.tokenRefused, nil))
+      #expect(window.state.network.message == Phrase.tokenRefused.text(in: language, ["Vera"]))
     }
   }
 
-  @Test("a registered player's name replaces the typed token in the settings")
+  @Test("an entered token goes to the server with the wish to connect, and is in no other effect")
+  func token() {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664", token: "secret"))
+    #expect(window.effects.contains { "\($0)".hasPrefix("connect") && "\($0)".contains("secret") })
+    #expect(window.effects.count { "\($0)".contains("secret") } == 1)
+    window.want(.connect(address: "127.0.0.1:4665"))
+    #expect(window.effects.count { "\($0)".contains("secret") } == 1)
+  }
+
+  @Test(
+    "the countdown to the first move is that of the server: by the clock of the match, also in a room",
+    arguments: [true, false])
+  func firstMove(isTimed: Bool) throws {
+    var window = TestWindow()
+    try window.connect(destination: .room(code: "ABC234"))
+    window.online()
+    let players = Sides(
+      x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
+    let terms = MatchTerms(clock: isTimed ? .standard : nil)
+    window.log(.open(by: "Vera", terms))
+    window.log(.start(players, terms, confirm: false, previous: nil, keys: []))
+    let model = try #require(window.state.online(at: window.now, client: 0))
+    #expect(model.firstMoveIn == (isTimed ? Limits.firstMove / 1_000 : nil))
+    let late = try #require(window.state.online(at: window.now + 560, client: 0))
+    #expect(late.firstMoveIn == (isTimed ? 0 : Limits.untimedMove / 1_000 - 560))
+  }
+
+  @Test("the name of a registered player stays in the settings")
   func remembersName() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))

@@ -40,10 +40,8 @@ final class PageGame {
     var random = SplitMix64(seed: seed)
     var machine = Machine(
       services: services, sound: sound.output, rules: shelf,
-      connect: { _, name in
-        let fresh = WebConnection(name: name, seed: random.next()) {
-          if let app = game?.app { app.show(notice: app.screen.text(.notRemembered)) }
-        } chance: {
+      connect: { _, name, token in
+        let fresh = WebConnection(name: name, newToken: token, seed: random.next()) {
           Int(random.next() % UInt64($0))
         }
         socket = fresh

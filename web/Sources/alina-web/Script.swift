@@ -18,7 +18,7 @@ func scriptTakeText(_ x: Double, _ y: Double, _ width: Double, _ height: Double)
 
 /// The texts that can be requested from the page.
 enum Asked: Int32 {
-  case file, folder, clipboard, language, preferences, timeStamp, textPercent, host, address
+  case file, folder, clipboard, language, preferences, timeStamp, textPercent, host, address, zone
 }
 
 /// The messages that can be sent to the page.

@@ -15,26 +15,23 @@ final class WebConnection {
   /// The times of the next try and of the server's last message, on the clock of matches.
   private var retryAt: Int64?
   private var heard: Int64 = 0
-  private let notKept: () -> Void
   private let chance: (Int) -> Int
 
   private static let credentials = "data/credentials"
 
-  /// Connects to the page's server; `name` is the player's entry. `notKept` is called if the browser has no storage for the identity;
-  /// `chance` returns a random number below its argument.
-  init(name: String?, seed: UInt64, notKept: @escaping () -> Void, chance: @escaping (Int) -> Int) {
-    var identity = ClientModel.Identity(client: "alina web", written: name)
+  /// Connects to the server that the page came from, with the guest name and the token that the player entered. `chance` returns a random
+  /// number below its argument.
+  init(name: String?, newToken: String?, seed: UInt64, chance: @escaping (Int) -> Int) {
+    var identity = ClientModel.Identity(client: "alina web", newToken: newToken, guest: name)
     var saved: [String: String] = [:]
     for line in Page.text(.file, WebConnection.credentials).split(separator: "\n") {
       let words = line.split(separator: " ")
       if words.count == 2 { saved[String(words[0])] = String(words[1]) }
     }
-    if identity.token == nil || identity.token == saved["token"] {
-      (identity.token, identity.account, identity.resume) = (saved["token"], saved["account"], saved["resume"])
-      identity.guest = identity.guest ?? saved["guest"]
-    }
+    (identity.token, identity.account, identity.resume) = (saved["token"], saved["account"], saved["resume"])
+    identity.guest = identity.guest ?? saved["guest"]
     model = ClientModel(identity, seed: seed)
-    (self.notKept, self.chance) = (notKept, chance)
+    self.chance = chance
     Page.tell(.open)
   }
 
@@ -124,7 +121,7 @@ final class WebConnection {
         ("resume", identity.resume),
       ]
       let text = words.compactMap { name, value in value.map { "\(name) \($0)\n" } }.joined()
-      if !Page.write(WebConnection.credentials, Array(text.utf8)) { notKept() }
+      if !Page.write(WebConnection.credentials, Array(text.utf8)) { inbox.append(.loginNotSaved) }
     }
     inbox += output.events
     if output.close, isUp {

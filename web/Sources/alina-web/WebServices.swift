@@ -38,6 +38,7 @@ extension PlatformServices {
     services.textPercent = { Int(Page.text(.textPercent)) ?? 100 }
     if Page.prefers("finger") { services.leastTarget = 44 }
     services.timeStamp = { Page.text(.timeStamp) }
+    services.zoneMinutes = { Int(Page.text(.zone)) ?? 0 }
     return services
   }
 }

@@ -5,6 +5,7 @@ import TicTacToe
 final class NetworkScene: PageScene {
   private let address: FieldRow
   private let name: FieldRow
+  private let token: FieldRow
   private let code: FieldRow
   private let game: ChoiceRow
   private let clock: ChoiceRow
@@ -25,9 +26,11 @@ final class NetworkScene: PageScene {
   override init(context: ViewContext) {
     let settings = context.settings
     address = FieldRow(
-      context: context, .serverAddress, text: settings.server, limit: 253, intent: Intent.connect(address:))
-    // The field also accepts a token issued by the server's administrator.
-    name = FieldRow(context: context, .yourName, text: settings.name, limit: 128) { _ in .connect(address: "") }
+      context: context, .serverAddress, text: settings.server, limit: 253
+    ) { .connect(address: $0) }
+    // The longest name, and a few times the length of a token, by the server's limits.
+    name = FieldRow(context: context, .yourName, text: settings.name, limit: 20) { _ in .connect(address: "") }
+    token = FieldRow(context: context, .token, limit: 128, isSecret: true) { _ in .connect(address: "") }
     game = ChoiceRow(context: context, selected: settings.game)
     clock = ChoiceRow(
       context: context, .clock, NetworkScene.clockNames(context),
@@ -101,7 +104,7 @@ final class NetworkScene: PageScene {
         entry(room.name, key: .join, .joinNearby(address: room.address, code: room.code), poem: room.address)
       }
       rows.last?.gapAfter = 0.8
-      rows += context.services.isPage ? [name] : [address, name]
+      rows += context.services.isPage ? [name, token] : [address, name, token]
     case .connecting: rows.append(line(.connecting))
     case .lobby:
       if let you = network.you {
@@ -204,10 +207,13 @@ final class NetworkScene: PageScene {
   /// Fills an intent without text, which the words at the foot send, with the content of the page's fields.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
-    case .connect(let text):
+    case .connect(let text, let secret):
       context.settings.name = name.text
-      let wanted = context.services.isPage ? NetworkScene.ownServer : address.text
-      return text.isEmpty && !wanted.isEmpty && send(.connect(address: wanted))
+      let wanted = text.isEmpty ? context.services.isPage ? NetworkScene.ownServer : address.text : text
+      let entered = token.text
+      guard !wanted.isEmpty, text.isEmpty || secret != entered else { return false }
+      token.clear()
+      return send(.connect(address: wanted, token: entered))
     case .joinRoom(""): return !code.text.isEmpty && send(.joinRoom(code: code.text))
     case .registerName(""):
       return send(.registerName(name.text.isEmpty ? context.pages.network.you?.name ?? "" : name.text))

@@ -103,6 +103,8 @@ package final class Settings {
   /// The last solved daily puzzle in days since 1970, and the number solved without a gap.
   @Setting package var solvedDay: Int
   @Setting package var streak: Int
+  /// The length of the streak that ended one day before this one began; 0 if more than one day lies between them.
+  @Setting package var streakBefore: Int
   /// The time zone in which it was solved, in minutes ahead of UTC.
   @Setting package var solvedZone: Int
 
@@ -110,7 +112,9 @@ package final class Settings {
   @Setting package var window: String
 
   /// Reads the marks that another window may have written: explained signs, shown rules, solved puzzles.
-  package func refreshMarks() { store.readAgain(["explained", "shown-rules", "solved-day", "streak", "solved-zone"]) }
+  package func refreshMarks() {
+    store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-before", "solved-zone"])
+  }
 
   /// Opens the settings of a platform; defaults follow the system.
   package init(services: PlatformServices) {
@@ -149,6 +153,7 @@ package final class Settings {
     _side = Setting(store, "side", "x")
     _solvedDay = Setting(store, "solved-day", 0)
     _streak = Setting(store, "streak", 0)
+    _streakBefore = Setting(store, "streak-before", 0)
     _solvedZone = Setting(store, "solved-zone", 0)
     _window = Setting(store, "window", "")
     let system = services.systemLanguage()

@@ -12,21 +12,30 @@ final class FieldRow: PageRow {
   /// Whether all text is selected and is replaced by input.
   private var isSelected = false
   private let limit: Int
-  /// Returns the intent that the Enter key sends for a text.
+  /// Whether dots replace the letters, on the screen and for screen readers.
+  private let isSecret: Bool
+  /// The intent of the Enter key for a text.
   private let intent: (String) -> Intent
 
   var text: String { before + after }
 
-  init(context: ViewContext, _ caption: Phrase, text: String = "", limit: Int, intent: @escaping (String) -> Intent) {
-    (self.caption, self.limit, self.intent) = (context.text(caption), limit, intent)
+  init(
+    context: ViewContext, _ caption: Phrase, text: String = "", limit: Int, isSecret: Bool = false,
+    intent: @escaping (String) -> Intent
+  ) {
+    (self.caption, self.limit, self.isSecret, self.intent) = (context.text(caption), limit, isSecret, intent)
     before = text
     super.init(context: context)
   }
 
   override var isClickable: Bool { true }
-  override var spoken: String? { "\(caption): \(text)" }
+  override var spoken: String? { "\(caption): \(shown(text))" }
   override var textPlace: Rect? { frame }
-  override var role: Role { .field(caption: caption, text: text) }
+  override var role: Role { .field(caption: caption, text: shown(text)) }
+
+  private func shown(_ text: String) -> String {
+    isSecret ? String(repeating: "•", count: text.count) : text
+  }
 
   override func height(_ width: Double) -> Double { em * 3.3 }
 
@@ -113,8 +122,8 @@ final class FieldRow: PageRow {
     case .controllerY: return typed(String(FieldRow.wheel[0]))
     case .character("a") where isControl: isSelected = !text.isEmpty
     case .character("v") where isControl: return typed(context.services.clipboard() ?? "")
-    case .character("c") where isControl: context.services.setClipboard(text) { _ in }
-    case .character("x") where isControl:
+    case .character("c") where isControl && !isSecret: context.services.setClipboard(text) { _ in }
+    case .character("x") where isControl && !isSecret:
       context.services.setClipboard(text) { _ in }
       isSelected = true
       removeSelection()
@@ -145,15 +154,16 @@ final class FieldRow: PageRow {
     drawCaption(caption, canvas)
     canvas.saved {
       canvas.clip(Rect(frame.x - 2, frame.y, frame.width + 4, frame.height))
-      let shown = before + composing + after
-      let block = context.typeface.block(shown, style)
-      let start = block.caret(after: before.utf8.count)
-      let caret = composing.isEmpty ? start : block.caret(after: before.utf8.count + composing.utf8.count)
+      let (head, tail) = (shown(before), shown(after))
+      let line = head + composing + tail
+      let block = context.typeface.block(line, style)
+      let start = block.caret(after: head.utf8.count)
+      let caret = composing.isEmpty ? start : block.caret(after: head.utf8.count + composing.utf8.count)
       // Scroll a long text so that the caret is visible.
       let x = frame.x - max(0, caret - frame.width + em)
       let top = baseline - em * 0.85
       if isSelected { canvas.fill(Rect(x, top, block.width, em * 1.2), theme.ghost) }
-      canvas.text(shown, style, context.typeface, x: x, baseline: baseline, theme.ink)
+      canvas.text(line, style, context.typeface, x: x, baseline: baseline, theme.ink)
       if !composing.isEmpty {
         canvas.fill(
           Rect(x + min(start, caret), baseline + em * 0.18, abs(caret - start), max(1, em * 0.06)), theme.accent)

@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MatchClient
+
+/// The login that a client saves for its next start.
+@Suite struct ClientFolderTests {
+  private let folder = TemporaryFolder()
+
+  private func open(_ path: String? = nil) -> ClientFolder { ClientFolder(path ?? folder.path, host: "a", port: 1) }
+
+  @Test func `a saved login is for its owner alone, and is there at the next start`() throws {
+    let login = ClientFolder.Credentials(token: "t", account: "Vera", guest: nil, resume: "r")
+    #expect(open().save(login))
+    #expect(open().credentials == login)
+    let path = folder.path + "/servers/a_1.json"
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test func `a login that cannot be saved is said not to be, and nothing half-written is left`() throws {
+    #expect(!open("/proc/alina").save(.init(token: "t")))
+    // A folder stands in the place of the file.
+    let path = folder.path + "/servers/a_1.json/x"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    #expect(!open().save(.init(token: "t")))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path + "/servers").sorted() == [
+        "a_1.json", "a_1.lock",
+      ])
+  }
+
+  @Test func `a second program with the same session keeps nothing, which is no fault`() {
+    let first = open()
+    #expect(first.save(.init(token: "t")))
+    let second = open()
+    #expect(second.credentials == nil && second.save(.init(token: "u")))
+    #expect(first.credentials?.token == "t")
+  }
+}
