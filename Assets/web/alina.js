@@ -104,7 +104,7 @@ function wake() {
   queueMicrotask(() => turn(0));
 }
 
-// ---- Files of the page: themes, score rules.
+// ---- Files of the page: score rules, and the knowledge of level 6.
 
 const beside = name => new URL(name, import.meta.url);
 const assets = new Map();
@@ -451,7 +451,7 @@ const drawing = makeDrawing(canvas, memory);
 const unused = { fd_close: () => 0, fd_seek: () => 0, fd_write: () => 0, proc_exit: () => {}, random_get(pointer, count) { crypto.getRandomValues(bytesAt(pointer, count)); return 0; } };
 const [program] = await Promise.all([
   WebAssembly.instantiateStreaming(counted(fetch(beside('alina.wasm'))), { env: { ...imports, ...drawing }, wasi_snapshot_preview1: unused }),
-  fetchAssets(['light.theme', 'dark.theme', 'contrast.theme', 'rules.json', 'ultimate.values']),
+  fetchAssets(['rules.json', 'ultimate.values']),
   document.fonts.load('16px "EB Garamond"'), document.fonts.load('italic 16px "EB Garamond"'),
 ]);
 alina = guarded(program.instance.exports);

@@ -41,7 +41,6 @@ PAGES = (
     ("help", "Menu", "Help and music guide", "PageDown", "PageDown", "PageDown"),
     ("settings", "Menu", "Settings"),
     ("network", "Menu", "Play online"),
-    ("easings", "Menu", "Settings", "Animation curves"),
     ("review", "Menu", "Saved games", "Paste"),
 )
 STILL = "new Promise(done => { const last = drawn; setTimeout(() => done(drawn === last), 400); })"

@@ -74,6 +74,6 @@ struct ControlLog {
     let text = ([screen.currentScene.rawValue] + lines).joined(separator: "\n")
     guard text != written else { return }
     written = text
-    try? services.writeFile(path, Array(text.utf8))
+    try? services.files.write(path, Array(text.utf8))
   }
 }

@@ -34,7 +34,7 @@ struct Launch {
   func run() throws {
     if let icon = options.icon {
       do throws(WriteFault) {
-        try PlatformServices.headless().writeFile(icon, Icon.png(size: size?.width ?? 256))
+        try PlatformServices.headless().files.write(icon, Icon.png(size: size?.width ?? 256))
       } catch {
         throw Failure(description: "cannot write \(icon)", status: 1)
       }
@@ -198,7 +198,7 @@ struct Launch {
   /// Throws if the game file named by the options cannot be read.
   private func checkGame() throws {
     guard let file = options.gameFile else { return }
-    guard let bytes = PlatformServices.headless().readFile(file) else {
+    guard let bytes = PlatformServices.headless().files.read(file) else {
       throw Failure(description: "\(file): no such file can be read")
     }
     do throws(NotationError) { _ = try Library.record(from: String(decoding: bytes, as: UTF8.self)) } catch {
@@ -302,8 +302,7 @@ struct Launch {
       let keeper = PieceKeeper(piece, services, font: font)
       return workshop.make(services) { keeper.film(shape, isWanted: $0, told: told) }
     }
-    machine.themesFolder = Installation.asset("themes")
-    machine.readAsset = { Installation.asset($0).flatMap(services.readFile) }
+    machine.readAsset = { Installation.asset($0).flatMap(services.files.read) }
     machine.host = { near.host(in: services.dataFolder() + "/server") }
     machine.neighbours = { network, isLooking, now in
       near.meet(network, isLooking: isLooking, at: now)
@@ -314,7 +313,7 @@ struct Launch {
       let path = "\(services.dataFolder())/pictures/today-\(card.date).png"
       let buffer = PixelBuffer(width: DayCard.side, height: DayCard.side)
       draw(buffer.bitmap)
-      return (path, (try? services.writeFile(path, buffer.png())) != nil)
+      return (path, (try? services.files.write(path, buffer.png())) != nil)
     }
     return machine
   }
@@ -326,7 +325,7 @@ struct Launch {
 
   private func script() throws -> Script? {
     guard let path = options.script else { return nil }
-    guard let bytes = PlatformServices.headless().readFile(path) else {
+    guard let bytes = PlatformServices.headless().files.read(path) else {
       throw Failure(description: "--script \(path): no such file can be read")
     }
     do throws(Script.Fault) {

@@ -54,7 +54,7 @@ struct PieceKeeper: Sendable {
   private static let zoom = 2.0
 
   private func write(_ name: String, _ bytes: [UInt8]) throws(MakingFault) {
-    do throws(WriteFault) { try services.writeFile("\(folder)/\(name)", bytes) } catch {
+    do throws(WriteFault) { try services.files.write("\(folder)/\(name)", bytes) } catch {
       throw .write(path: "\(folder)/\(name)", error)
     }
   }

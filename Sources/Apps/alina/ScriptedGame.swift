@@ -18,7 +18,7 @@ final class Pictures {
   /// Writes the pictures and reports each.
   func write(_ bitmap: Bitmap, tell: (_ path: String, _ isWritten: Bool) -> Void) {
     for path in wanted {
-      let isWritten = (try? services.writeFile(path, bitmap.png())) != nil
+      let isWritten = (try? services.files.write(path, bitmap.png())) != nil
       if !isWritten { failed.append(path) }
       tell(path, isWritten)
     }

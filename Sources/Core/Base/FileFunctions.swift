@@ -7,6 +7,25 @@ package enum WriteFault: Error, Sendable, Hashable {
   case other
 }
 
+/// The file functions of a platform: those of a disk, or of a browser's store.
+package struct FileFunctions: Sendable {
+  /// A file's bytes; `nil` if it cannot be read.
+  package var read: @Sendable (_ path: String) -> [UInt8]? = { _ in nil }
+  /// Replaces a file atomically and creates its folder if needed.
+  package var write: @Sendable (_ path: String, _ bytes: [UInt8]) throws(WriteFault) -> Void = {
+    (_, _) throws(WriteFault) in
+  }
+  /// The names in a folder, unordered; empty if it cannot be read.
+  package var list: @Sendable (_ path: String) -> [String] = { _ in [] }
+  /// Deletes a file; `false` if that failed.
+  package var delete: @Sendable (_ path: String) -> Bool = { _ in false }
+  /// Required, so that every platform that stores games has locks.
+  package let locks: FileLocks
+
+  /// Functions without effect, to be filled in.
+  package init(locks: FileLocks) { self.locks = locks }
+}
+
 /// Locks on files, by path, so that two windows or two browser tabs never write the same game. The system releases a lock when the
 /// window that holds it closes or crashes.
 package struct FileLocks: Sendable {

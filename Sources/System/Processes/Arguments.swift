@@ -1,4 +1,4 @@
-/// The command line as the system hands it over.
+/// The command line as the system passes it.
 package enum Arguments {
   /// One line about the first argument that is not UTF-8, such as an old file name in Latin-1; `nil` if there is none. Swift's strings
   /// cannot hold such a name: `CommandLine.arguments` has the name of another file in its place.

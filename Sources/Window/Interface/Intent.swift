@@ -121,5 +121,5 @@ package enum Intent: Sendable, Hashable {
 package enum SceneName: String, Sendable, Hashable, CaseIterable {
   case board
   case newGame = "new-game"
-  case contents, settings, help, rules, review, games, statistics, network, talk, easings
+  case contents, settings, help, rules, review, games, statistics, network, talk
 }

@@ -64,6 +64,8 @@ package struct NetworkModel: Sendable, Hashable {
   /// This player, once known.
   package var you: You?
   package var matches: [Match]
+  /// Seconds for which this player has waited for an opponent.
+  package var waited: Int?
   /// The clock of the selected game, in seconds and increment.
   package var usualClock = "60+2"
   /// Rooms of others on the local network.

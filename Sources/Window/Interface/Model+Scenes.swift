@@ -155,8 +155,8 @@ package struct PagesModel: Sendable, Hashable {
   package var levels: [LevelCard] = []
   /// The available opponents in the order of the new-game page; by default a person and the six levels.
   package var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
-  /// The last chosen opponent, for a new game after one without the player.
-  package var chosenOpponent = Seat.level(3)
+  /// What the page for a new game offers first.
+  package var offered = GameSetup(x: .human, o: .level(3))
   /// The names of the available score rules.
   package var scoreRules: [String] = []
   /// The listed games, newest first, and whether there are older ones.

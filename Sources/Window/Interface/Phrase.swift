@@ -15,7 +15,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case adaptiveManner, menaceManner, personManner
   case manner1, manner2, manner3, manner4, manner5, manner6
   case againstRandom, againstPerfect, oddsWins, oddsDraws, oddsLoses
-  case network, games, statistics, help, settings, easings, analysis
+  case network, games, statistics, help, settings, analysis
   case hintWins, hintDraws, hintLoses, win, drawShort, loss
   // Settings
   case theme, themeLight, themeDark, themeContrast, language, textSize, motion, motionFull, motionReduced
@@ -23,7 +23,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case piano, pianoModal, pianoGrand, grandElsewhere, background, backgroundFull, backgroundDrone, backgroundSilent
   case screenSize, window, fullScreen, scoreRules, scoreMorning, scoreNight, device, deviceStandard
   // Help
-  case helpIntro, helpSigns, helpKeys, helpKeysText, play
+  case helpIntro, helpSigns, helpKeys, helpKeysText
   case signCells, signOpening, signCalm, signThreat, signBothThreaten, signFork, signBlock, signMistake, signOnlyMove
   case signAwakening, signWin, signLoss, signDraw, signEcho, signUndo, signRefused
   case signAgain, signBoard, signFullBoard, signForced

@@ -64,8 +64,7 @@ package final class App: PlatformGame {
     resuming = unfinished?.record
     teaches = store != nil
     state = WindowState(setup)
-    let themes = Pages.themes(machine)
-    screen = RootScreen(services: machine.services, themes: themes.themes)
+    screen = RootScreen(services: machine.services)
     let (read, services) = (machine.readAsset, machine.services)
     library = Library(
       services: services, screen: screen, knowledge: UltimateKnowledge { read("ultimate.values") })
@@ -84,7 +83,7 @@ package final class App: PlatformGame {
         case .setAside(let path, let aside): screen.text(.setAside, path, aside)
         case .line(let line): screen.text(.unreadableLine, screen.text(.settings), "\(line)")
         }
-      } + themes.errors.map { [screen] in screen.text(.unreadableLine, $0.path, "\($0.error.line)") }
+      }
     if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n")) }
   }
 
@@ -334,7 +333,9 @@ package final class App: PlatformGame {
       guard let phrases = MusicSign(ruleName: name)?.phrases else { continue }
       settings.refreshMarks()
       settings.explained += settings.explained.isEmpty ? name : " \(name)"
-      return "\(screen.text(phrases.title)): \(screen.text(phrases.meaning))"
+      let side = session.game.mover(ofMove: bar.ply - 1)
+      let who = state.setup.isPair ? "\(side.letter)" : screen.name(of: side == .x ? state.setup.x : state.setup.o)
+      return "\(screen.text(phrases.title)) (\(who)): \(screen.text(phrases.meaning))"
     }
     return nil
   }
@@ -382,8 +383,8 @@ package final class App: PlatformGame {
     screen.model = model
     var network = state.network
     (network.hostAddress, network.hostPage, network.nearby) = (near.own, near.page, near.rooms)
-    network.usualClock = state.usualClock
+    (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
     (screen.pages.network, screen.pages.talk) = (network, state.talk)
-    screen.pages.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
+    screen.pages.offered = state.offered
   }
 }

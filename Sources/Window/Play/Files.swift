@@ -187,7 +187,7 @@ package final class Files {
 
   /// The game of a file; if it is missing or damaged, `nil` and a notice.
   private func saved(_ path: String) -> Record? {
-    guard let bytes = services.readFile(path) else {
+    guard let bytes = services.files.read(path) else {
       say(screen.text(.unreadable, path))
       return nil
     }

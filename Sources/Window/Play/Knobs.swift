@@ -112,18 +112,11 @@ package enum Pages {
   package static func withoutSettings(_ services: PlatformServices) -> PlatformServices {
     var services = services
     let folder = services.configFolder()
-    let (read, write) = (services.readFile, services.writeFile)
-    services.readFile = { $0.hasPrefix(folder) ? nil : read($0) }
-    services.writeFile = { (path, bytes) throws(WriteFault) in if !path.hasPrefix(folder) { try write(path, bytes) } }
+    let (read, write) = (services.files.read, services.files.write)
+    services.files.read = { $0.hasPrefix(folder) ? nil : read($0) }
+    services.files.write = { (path, bytes) throws(WriteFault) in if !path.hasPrefix(folder) { try write(path, bytes) } }
     (services.systemLanguage, services.prefersDark) = ({ "" }, { false })
     return services
-  }
-
-  /// The themes in the themes folder; the light one without it.
-  static func themes(_ machine: Machine) -> (themes: [Theme], errors: [(path: String, error: ThemeError)]) {
-    guard let folder = machine.themesFolder else { return ([.light], []) }
-    let read = Theme.read(folder: folder, services: machine.services)
-    return read.themes.isEmpty ? ([.light], read.errors) : read
   }
 
   /// Fills in the constant content of the pages.

@@ -82,14 +82,14 @@ package struct Library {
 
   /// The names of the saved games, newest first.
   private var names: [String] {
-    services.listFolder(folder).filter { $0.hasSuffix(GameStore.suffix) }
+    services.files.list(folder).filter { $0.hasSuffix(GameStore.suffix) }
       .map { String($0.dropLast(GameStore.suffix.count)) }.sorted(by: >)
   }
 
   private func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
 
   private func record(of name: String) -> Record? {
-    services.readFile(path(of: name)).flatMap {
+    services.files.read(path(of: name)).flatMap {
       try? Record(text: String(decoding: $0, as: UTF8.self), variants: Variant.allCases)
     }
   }

@@ -119,7 +119,6 @@ package struct Machine {
   package var services: PlatformServices
   package var sound: SoundOutput
   package var rules: RuleShelf
-  package var themesFolder: String?
   /// Reads a file of `Assets` by name.
   package var readAsset: (_ name: String) -> [UInt8]? = { _ in nil }
   /// Connects to a match server with the guest name and the token that the player entered.

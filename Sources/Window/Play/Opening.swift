@@ -46,9 +46,7 @@ extension App {
     let folder = services.dataFolder()
     let store =
       opening.keepsGames && !folder.isEmpty
-      ? GameStore(
-        folder: folder + "/games", read: services.readFile, write: services.writeFile, list: services.listFolder,
-        delete: services.deleteFile, locks: services.locks) : nil
+      ? GameStore(folder: folder + "/games", files: services.files) : nil
     var damage: GameStore.Damaged?
     var unfinished: (name: String, record: Record)?
     if opening.mayResume, let store {

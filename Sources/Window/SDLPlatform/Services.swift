@@ -50,10 +50,10 @@ extension PlatformServices {
     services.now = now
     services.configFolder = { FileAccess.xdgFolder("XDG_CONFIG_HOME", fallback: ".config") }
     services.dataFolder = { FileAccess.xdgFolder("XDG_DATA_HOME", fallback: ".local/share") }
-    services.readFile = { FileAccess.read($0) }
-    services.writeFile = { (path, bytes) throws(WriteFault) in try FileAccess.write(path, bytes) }
+    services.files.read = { FileAccess.read($0) }
+    services.files.write = { (path, bytes) throws(WriteFault) in try FileAccess.write(path, bytes) }
     services.inBackground = { work in Task.detached(priority: .utility) { work() } }
-    services.listFolder = { FileAccess.list($0) }
+    services.files.list = { FileAccess.list($0) }
     services.fileStamp = { FileAccess.stamp($0) }
     services.systemLanguage = {
       ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(FileAccess.environment).first ?? ""
@@ -81,7 +81,7 @@ extension PlatformServices {
       strftime(&buffer, buffer.count, "%Y-%m-%d-%H%M%S", &local)
       return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
-    services.deleteFile = { unlink($0) == 0 }
+    services.files.delete = { unlink($0) == 0 }
     return services
   }
 }

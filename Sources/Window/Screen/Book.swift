@@ -93,7 +93,6 @@ final class Book {
     case .statistics: StatisticsScene(context: context)
     case .network: NetworkScene(context: context)
     case .talk: TalkScene(context: context)
-    case .easings: EasingsScene(context: context)
     }
   }
 }

@@ -77,14 +77,7 @@ package struct PlatformServices: Sendable {
   package var configFolder: @Sendable () -> String = { "" }
   /// The folder for games and saved pieces, created on demand; empty if there is none.
   package var dataFolder: @Sendable () -> String = { "" }
-  /// A file's bytes; `nil` if it cannot be read.
-  package var readFile: @Sendable (_ path: String) -> [UInt8]? = { _ in nil }
-  /// Replaces a file atomically.
-  package var writeFile: @Sendable (_ path: String, _ bytes: [UInt8]) throws(WriteFault) -> Void = {
-    (_, _) throws(WriteFault) in
-  }
-  /// The names in a folder, unordered; empty if it cannot be read.
-  package var listFolder: @Sendable (_ path: String) -> [String] = { _ in [] }
+  package var files: FileFunctions
   /// The names of the output devices; empty if unknown.
   package var soundDevices: @Sendable () -> [String] = { [] }
   /// A number that changes whenever the file changes; `nil` without a file.
@@ -107,9 +100,6 @@ package struct PlatformServices: Sendable {
   package var paste: (@Sendable (@escaping (String) -> Void) -> Void)?
   /// Shows a file or folder in the system's file manager.
   package var openFolder: @Sendable (_ path: String) -> Void = { _ in }
-  /// Required, so that every platform that stores games has locks.
-  package let locks: FileLocks
-  package var deleteFile: @Sendable (_ path: String) -> Bool = { _ in false }
   /// The system's language as its locale spells it.
   package var systemLanguage: @Sendable () -> String = { "" }
   /// Whether the system prefers a dark appearance.
@@ -126,7 +116,7 @@ package struct PlatformServices: Sendable {
   package var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { $0() }
 
   /// Services without effect, to be filled in.
-  package init(locks: FileLocks) { self.locks = locks }
+  package init(locks: FileLocks) { files = FileFunctions(locks: locks) }
 }
 
 /// The game as the platform runs it: gets input and bitmaps, and tells when the next frame is due.

@@ -68,7 +68,7 @@ package final class RootScreen {
   private var nextSave = -Double.infinity
 
   /// Creates the screen with the board as its first page; `themes` are the choices, the first one replaces an unknown name.
-  package init(services: PlatformServices, themes: [Theme] = [.light]) {
+  package init(services: PlatformServices, themes: [Theme] = Theme.all) {
     precondition(!themes.isEmpty, "no theme at all")
     context = ViewContext(services: services)
     context.themes = themes

@@ -17,10 +17,23 @@ package struct Theme: Sendable, Hashable {
   /// The difference in brightness between middle and corners, in levels of 255.
   package var falloff: Double
 
-  /// The default theme, which needs no file: warm paper, black ink, red accent.
+  /// The themes to choose from; the first one replaces an unknown name.
+  package static let all = [light, dark, contrast]
+
+  /// Warm paper, black ink, red accent.
   package static let light = Theme(
     name: "light", paper: Color(hex: 0xF7F1E3), ink: Color(hex: 0x1D1916), faintInk: Color(hex: 0x6A5F52),
     line: Color(hex: 0x857A6C), ghost: Color(hex: 0xCFC5B2), accent: Color(hex: 0x9B2D20), grain: 1, falloff: 9)
+
+  /// Night: the same page by a low lamp.
+  package static let dark = Theme(
+    name: "dark", paper: Color(hex: 0x1C1A18), ink: Color(hex: 0xEAE2D2), faintInk: Color(hex: 0xA89E8E),
+    line: Color(hex: 0x75695C), ghost: Color(hex: 0x4A443D), accent: Color(hex: 0xE48A73), grain: 0.8, falloff: 6)
+
+  /// High contrast: black on white, nothing faint, no grain.
+  package static let contrast = Theme(
+    name: "contrast", paper: Color(hex: 0xFFFFFF), ink: Color(hex: 0x000000), faintInk: Color(hex: 0x1F1F1F),
+    line: Color(hex: 0x3A3A3A), ghost: Color(hex: 0x949494), accent: Color(hex: 0xA30000), grain: 0, falloff: 0)
 
   var sheet: Paper { Paper(color: paper, grain: grain, falloff: falloff) }
 }

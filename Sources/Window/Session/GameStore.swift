@@ -21,20 +21,10 @@ package struct GameStore: Sendable {
   }
 
   private let folder: String
-  private let read: @Sendable (String) -> [UInt8]?
-  private let write: @Sendable (String, [UInt8]) throws(WriteFault) -> Void
-  private let list: @Sendable (String) -> [String]
-  private let remove: @Sendable (String) -> Bool
-  private let locks: FileLocks
+  private let files: FileFunctions
 
-  /// A store in `folder`, which the first write creates, with the platform's file functions.
-  package init(
-    folder: String, read: @escaping @Sendable (String) -> [UInt8]?,
-    write: @escaping @Sendable (String, [UInt8]) throws(WriteFault) -> Void,
-    list: @escaping @Sendable (String) -> [String], delete: @escaping @Sendable (String) -> Bool, locks: FileLocks
-  ) {
-    (self.folder, self.read, self.write, self.list, remove, self.locks) = (folder, read, write, list, delete, locks)
-  }
+  /// A store in `folder`, which the first write creates.
+  package init(folder: String, files: FileFunctions) { (self.folder, self.files) = (folder, files) }
 
   package func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
 
@@ -45,18 +35,18 @@ package struct GameStore: Sendable {
   }
 
   /// Locks a name for this window; `false` if another window has it.
-  package func take(_ name: String) -> Bool { locks.take("\(folder)/\(name)") }
+  package func take(_ name: String) -> Bool { files.locks.take("\(folder)/\(name)") }
 
-  package func release(_ name: String) { locks.release("\(folder)/\(name)") }
+  package func release(_ name: String) { files.locks.release("\(folder)/\(name)") }
 
   /// Locks a name for a new file; `false` if the file exists or another window has the name.
-  package func takeNew(_ name: String) -> Bool { read(path(of: name)) == nil && take(name) }
+  package func takeNew(_ name: String) -> Bool { files.read(path(of: name)) == nil && take(name) }
 
   private func marker(of name: String) -> String { "\(folder)/\(name)\(GameStore.markerSuffix)" }
 
   /// Saves a game without changing its marker.
   package func save(_ record: Record, as name: String) throws(WriteFault) {
-    try write(path(of: name), Array(record.text.utf8))
+    try files.write(path(of: name), Array(record.text.utf8))
   }
 
   /// Saves a game and marks it for resuming, unless it is over or not resumable.
@@ -64,14 +54,14 @@ package struct GameStore: Sendable {
     try save(record, as: name)
     if record.game.isOver || !isResumable {
       forgetUnfinished(name)
-    } else if read(marker(of: name)) == nil {
-      try write(marker(of: name), Array("\(name)\n".utf8))
+    } else if files.read(marker(of: name)) == nil {
+      try files.write(marker(of: name), Array("\(name)\n".utf8))
     }
   }
 
   /// Changes a saved game; `false` if it cannot be read.
   package func change(_ name: String, _ body: (inout Record) -> Void) throws(WriteFault) -> Bool {
-    guard let text = read(path(of: name)), var record = try? GameStore.record(text) else { return false }
+    guard let text = files.read(path(of: name)), var record = try? GameStore.record(text) else { return false }
     body(&record)
     try save(record, as: name)
     return true
@@ -80,17 +70,17 @@ package struct GameStore: Sendable {
   /// Deletes a game and its marker.
   package func delete(_ name: String) -> Bool {
     forgetUnfinished(name)
-    return remove(path(of: name))
+    return files.delete(path(of: name))
   }
 
   /// Removes the marker of a game; its file stays.
   package func forgetUnfinished(_ name: String) {
-    if read(marker(of: name)) != nil { _ = remove(marker(of: name)) }
-    if oldName == name { _ = remove("\(folder)/\(GameStore.oldMarker)") }
+    if files.read(marker(of: name)) != nil { _ = files.delete(marker(of: name)) }
+    if oldName == name { _ = files.delete("\(folder)/\(GameStore.oldMarker)") }
   }
 
   private var oldName: String? {
-    read("\(folder)/\(GameStore.oldMarker)").map { bytes in
+    files.read("\(folder)/\(GameStore.oldMarker)").map { bytes in
       String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
   }
@@ -99,14 +89,14 @@ package struct GameStore: Sendable {
   ///
   /// An unreadable file is copied and its marker removed.
   package func unfinished() throws(Damaged) -> (name: String, record: Record)? {
-    let marked = list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
+    let marked = files.list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
     let names = [oldName].compactMap { $0 } + marked.map { String($0.dropLast(GameStore.markerSuffix.count)) }
     // Ignore markers with paths outside of the folder.
     for name in Set(names).sorted(by: >) where !name.contains("/") && take(name) {
-      if let text = read(path(of: name)) {
+      if let text = files.read(path(of: name)) {
         guard let record = try? GameStore.record(text) else {
           let aside = path(of: name) + ".damaged"
-          try? write(aside, text)
+          try? files.write(aside, text)
           forgetUnfinished(name)
           throw Damaged(path: path(of: name), aside: aside)
         }

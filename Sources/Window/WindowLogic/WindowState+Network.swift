@@ -115,6 +115,9 @@ extension WindowState {
     return [.command(.create(terms))]
   }
 
+  /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.
+  package func waited(at seconds: Double) -> Int? { queuedAt.map { max(0, Int(seconds - $0)) } }
+
   /// The default clock of the selected game.
   package var usualClock: String { preferences.game.usualClock.description }
 
@@ -163,7 +166,9 @@ extension WindowState {
     if let view { views[view.state.id] = view }
     switch event {
     case .status(let status): return hear(status, board)
-    case .queued(_, let bots): network.phase = .queued(bots: bots)
+    case .queued(let waited, let bots):
+      network.phase = .queued(bots: bots)
+      queuedAt = now - Double(waited) / 1_000
     case .room(let m, let code, _):
       openings = max(0, openings - 1)
       guard openings == 0, !dropsRoom else { return [.command(.abort(m))] }

@@ -149,7 +149,9 @@ package struct WindowState: Sendable {
   var turnSince = (ply: -1, at: 0.0)
   var now = 0.0
   private var listedAt = -Double.infinity
-  /// Whether the ratings shown are up to date.
+  /// When the player began to wait for an opponent; `nil` if the player does not wait.
+  var queuedAt: Double?
+  /// Whether the ratings are up to date.
   var isRatingKnown = false
   /// The outcome that `score` counts for the game on the board, if it has ended.
   var counted: Outcome??
@@ -175,6 +177,9 @@ package struct WindowState: Sendable {
     case .local, .listening: nil
     }
   }
+
+  /// What the page for a new game offers first: the game on the board, or the player's own where that is none of these.
+  package var offered: GameSetup { mode == .local && today == nil ? setup : home }
 
   var view: MatchView? { match.flatMap { views[$0] } }
 
@@ -223,6 +228,7 @@ package struct WindowState: Sendable {
     self.now = now
     let wasAsked = asked != nil
     let effects = react(to: event, board)
+    if case .queued = network.phase { queuedAt = queuedAt ?? now } else { queuedAt = nil }
     // Hide the question once it is answered.
     return wasAsked && asked == nil ? [.notice(nil)] + effects : effects
   }
@@ -244,7 +250,9 @@ package struct WindowState: Sendable {
     if count(board.game), let today, today.isReached(by: board.game.end?.outcome), today.day != preferences.solvedDay {
       return [.remember(.solved(day: today.day))]
     }
-    if page == .network, link == .online, network.phase == .lobby, now - listedAt > WindowState.listInterval {
+    if page == .network, link == .online, network.phase == .lobby || queuedAt != nil,
+      now - listedAt > WindowState.listInterval
+    {
       listedAt = now
       return [.command(.list)] + (isRatingKnown ? [] : [.command(.me)])
     }

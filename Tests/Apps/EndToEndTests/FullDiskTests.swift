@@ -13,7 +13,6 @@ import Testing
     ["run", "--x", "random", "--o", "random", "--games", "200", "--pgn", "a.pgn"],
     ["run", "--x", "random", "--o", "random", "--games", "200", "--out", "a.jsonl"],
     ["run", "--x", "menace", "--o", "random", "--games", "200", "--save-menace", "a.menace"],
-    ["run", "--x", "random", "--o", "random", "--games", "4", "--render", "scores"],
     ["menace", "train", "--games", "200", "--save", "a.menace", "--svg", "a.svg"],
   ]
   private static let window = [["--size", "640x480", "--screenshot", "a.png"], ["--icon", "a.png"]]

@@ -29,7 +29,7 @@ import Testing
       }
       let assets = repository.appending(path: "Assets")
       for name in try FileManager.default.contentsOfDirectory(atPath: assets.path)
-      where name.hasSuffix(".yaml") || ["ultimate.values", "themes"].contains(name) {
+      where name.hasSuffix(".yaml") || name == "ultimate.values" {
         try FileManager.default.copyItem(at: assets.appending(path: name), to: share.appending(path: name))
       }
       try Data("<!doctype html>".utf8).write(to: share.appending(path: "web/index.html"))
@@ -68,14 +68,6 @@ import Testing
           "never",
         ])
     }
-    // A theme that is damaged is told of; so the themes of the tree are read.
-    let picture = ["--size", "640x480", "--seed", "1", "--screenshot"]
-    _ = try expect("alina", picture + ["whole.png"])
-    try Data("no theme".utf8).write(to: share.appending(path: "themes/dark.theme"))
-    _ = try expect("alina", picture + ["damaged.png"])
-    let pictures = try ["whole", "damaged"].map { try Data(contentsOf: tree.desk.appending(path: "\($0).png")) }
-    #expect(pictures[0] != pictures[1])
-
     let server = try Child(
       [tree.root.appending(path: "bin/alina-server").path, "serve", "--memory", "--no-admin"]
         + ["--listen", "127.0.0.1:0", "--page", "127.0.0.1:0"],

@@ -177,8 +177,9 @@ struct AppTests {
     bench.pass(app, 8)
     bench.notices = []
     func named(_ sign: MusicSign) throws -> Int {
-      let start = app.screen.text(try #require(sign.phrases).title) + ": "
-      return bench.notices.count { $0.hasPrefix(start) }
+      let start = app.screen.text(try #require(sign.phrases).title)
+      // With whose move it was: here two people play.
+      return bench.notices.count { $0.hasPrefix(start + " (X): ") || $0.hasPrefix(start + " (O): ") }
     }
     for game in 1...2 {
       app.want(.newGame(GameSetup(x: .human, o: .human)))

@@ -56,13 +56,13 @@ final class Bench: @unchecked Sendable {
     }
     services.zoneMinutes = { self.zone }
     services.timeStamp = { self.stamp }
-    services.readFile = { self.files[$0] }
-    services.writeFile = { (path, bytes) throws(WriteFault) in
+    services.files.read = { self.files[$0] }
+    services.files.write = { (path, bytes) throws(WriteFault) in
       if let fault = self.fault, path.hasPrefix(self.faultyFolder) { throw fault }
       self.files[path] = bytes
     }
-    services.deleteFile = { self.files.removeValue(forKey: $0) != nil }
-    services.listFolder = { folder in
+    services.files.delete = { self.files.removeValue(forKey: $0) != nil }
+    services.files.list = { folder in
       self.files.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
     }
     return services

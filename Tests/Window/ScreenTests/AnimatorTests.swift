@@ -6,42 +6,26 @@ import Testing
 struct AnimatorTests {
   @Test("every easing starts at 0, ends at 1, and stays there outside its time")
   func ends() {
-    #expect(Easing.named.count == 22)
-    for (name, easing) in Easing.named {
+    for easing in [Easing.linear, .quadOut, .cubicOut, .cubicInOut, .sineOut, .sineInOut, .backOut] {
       #expect(easing(0, 2) == 0)
       #expect(easing(2, 2) == 1)
       #expect(easing(-1, 2) == 0)
       #expect(easing(9, 2) == 1)
       #expect(easing(0, 0) == 1)
-      #expect(abs(easing(1e-9, 2)) < 2e-3, "\(name) jumps at its start")
-      #expect(abs(easing(2 - 1e-9, 2) - 1) < 2e-3, "\(name) jumps at its end")
+      #expect(abs(easing(1e-9, 2)) < 2e-3 && abs(easing(2 - 1e-9, 2) - 1) < 2e-3)
     }
   }
 
-  @Test("out is in reversed; in-out joins both and passes 1/2 at half time")
-  func symmetry() {
-    let families: [(Easing, Easing, Easing)] = [
-      (.quadIn, .quadOut, .quadInOut), (.cubicIn, .cubicOut, .cubicInOut), (.sineIn, .sineOut, .sineInOut),
-      (.expoIn, .expoOut, .expoInOut), (.backIn, .backOut, .backInOut), (.elasticIn, .elasticOut, .elasticInOut),
-      (.bounceIn, .bounceOut, .bounceInOut),
-    ]
-    for (into, out, both) in families {
+  @Test("in-out passes the middle at 1/2, the same way before and after; back overshoots by a tenth")
+  func character() {
+    for both in [Easing.cubicInOut, .sineInOut] {
       for step in 1..<100 {
         let t = Double(step) / 100
-        #expect(abs(out(t, 1) - (1 - into(1 - t, 1))) < 1e-9)
         #expect(abs(both(t, 1) + both(1 - t, 1) - 1) < 1e-9)
       }
-      #expect(abs(both(0.5, 1) - 0.5) < 1e-9)
     }
-  }
-
-  @Test("back overshoots by a tenth, elastic oscillates, bounce never passes its target")
-  func character() {
     let back = (0...1000).map { Easing.backOut(Double($0) / 1000, 1) }.max() ?? 0
     #expect(abs(back - 1.1) < 0.001)
-    let elastic = (0...1000).map { Easing.elasticOut(Double($0) / 1000, 1) }
-    #expect((elastic.max() ?? 0) > 1.2)
-    #expect((0...1000).allSatisfy { Easing.bounceOut(Double($0) / 1000, 1) <= 1 + 1e-12 })
   }
 
   @Test("any function of the time and the duration moves a number")
@@ -64,9 +48,9 @@ struct AnimatorTests {
       animator.play(
         .sequence([
           .tween(a, to: 1, seconds: 0.5, .cubicInOut), .pause(seconds: 0.25),
-          .together([.tween(a, to: -3, seconds: 1, .elasticOut), .tween(b, to: 0, seconds: 0.4, .bounceOut)]),
+          .together([.tween(a, to: -3, seconds: 1, .backOut), .tween(b, to: 0, seconds: 0.4, .quadOut)]),
         ])
-      ) { _ in animator.move(b, to: 9, seconds: 1, .sineIn) }
+      ) { _ in animator.move(b, to: 9, seconds: 1, .sineOut) }
       for moment in moments { animator.advance(to: moment) }
       return [a.value, b.value]
     }

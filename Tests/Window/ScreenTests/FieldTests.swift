@@ -81,7 +81,7 @@ struct FieldTests {
       places.append($0)
       caption = $1
     }
-    let screen = RootScreen(services: services, themes: Samples.themes)
+    let screen = RootScreen(services: services, themes: Theme.all)
     _ = screen.png(width: 640, height: 480, at: 0)
     screen.handle([], at: 1)
     #expect(places.isEmpty)

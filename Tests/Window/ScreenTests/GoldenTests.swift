@@ -108,7 +108,7 @@ struct GoldenTests {
       for (index, size) in GoldenTests.sizes.enumerated()
       where runsAll || updates || index == 0 || number % 4 == index {
         // Colours do not affect the layout, so the other themes are drawn at one size only.
-        for theme in index == 0 && (runsAll || updates) ? Samples.themes : [Samples.themes[0]] {
+        for theme in index == 0 && (runsAll || updates) ? Theme.all : [Theme.all[0]] {
           let name = "\(scene.name)-\(theme.name)-\(size.0)x\(size.1)"
           let file = GoldenTests.folder.appendingPathComponent(name + ".png")
           let actual = GoldenTests.draw(scene, width: size.0, height: size.1, theme: theme)
@@ -129,7 +129,7 @@ struct GoldenTests {
   /// A scene's picture, as a basis for changes.
   private static func picture() throws -> Likeness.Picture {
     let scene = try #require(scenes.first { $0.name == "board-win" })
-    let png = draw(scene, width: 320, height: 480, theme: Samples.themes[0])
+    let png = draw(scene, width: 320, height: 480, theme: Theme.all[0])
     return Likeness.Picture(try #require(PixelBuffer(png: png)))
   }
 
@@ -181,8 +181,8 @@ struct GoldenTests {
   @Test("the same page drawn twice is the same file, byte for byte")
   func deterministic() {
     let scene = GoldenTests.scenes[3]
-    let a = GoldenTests.draw(scene, width: 320, height: 480, theme: Samples.themes[1])
-    #expect(a == GoldenTests.draw(scene, width: 320, height: 480, theme: Samples.themes[1]))
+    let a = GoldenTests.draw(scene, width: 320, height: 480, theme: Theme.all[1])
+    #expect(a == GoldenTests.draw(scene, width: 320, height: 480, theme: Theme.all[1]))
     #expect(a.count > 1000)
   }
 

@@ -16,7 +16,7 @@ enum Samples {
   }
 
   /// A screen with levels, saved games, results and a lobby, as after some weeks of use.
-  static func screen(themes: [Theme] = Samples.themes, leastTarget: Double = 0) -> RootScreen {
+  static func screen(themes: [Theme] = Theme.all, leastTarget: Double = 0) -> RootScreen {
     var services = services()
     services.leastTarget = leastTarget
     services.address = { "https://alina.example/\($0)" }
@@ -64,13 +64,6 @@ enum Samples {
     model.online = online
     return model
   }
-
-  /// The shipped themes, found relative to this file.
-  static let themes: [Theme] = {
-    var platform = Samples.services()
-    platform.readFile = { path in FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
-    return Theme.read(folder: repository.path + "/Assets/themes", services: platform).themes
-  }()
 
   static func game(_ moves: [Int]) -> Game {
     var game = Game()

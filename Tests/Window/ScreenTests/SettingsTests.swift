@@ -11,8 +11,8 @@ final class MemoryFiles: @unchecked Sendable {
   var services: PlatformServices {
     var services = Samples.services()
     services.configFolder = { "/config" }
-    services.readFile = { [self] in files[$0] }
-    services.writeFile = { [self] (path, bytes) throws(WriteFault) in
+    services.files.read = { [self] in files[$0] }
+    services.files.write = { [self] (path, bytes) throws(WriteFault) in
       if refuses { throw .notAllowed }
       files[path] = bytes
     }
@@ -228,7 +228,7 @@ struct SettingsTests {
   @Test("the screen saves after an input, and a change shows at once")
   func live() {
     let disk = MemoryFiles()
-    let screen = RootScreen(services: disk.services, themes: ThemeTests.themes)
+    let screen = RootScreen(services: disk.services, themes: Theme.all)
     _ = screen.png(width: 640, height: 480, at: 0)
     screen.settings.theme = "dark"
     #expect(screen.context.theme.name == "dark")
@@ -245,7 +245,7 @@ struct SettingsTests {
     let disk = MemoryFiles()
     for services in [disk.services, Samples.services()] {
       disk.refuses = true
-      let screen = RootScreen(services: services, themes: Samples.themes)
+      let screen = RootScreen(services: services, themes: Theme.all)
       let buffer = PixelBuffer(width: 320, height: 240)
       screen.settings.volume = 0.2
       screen.handle([], at: 1)

@@ -225,7 +225,7 @@ struct UseTests {
   @Test("while listening there is no resignation, and the chosen opponent is kept")
   func listening() throws {
     let screen = Samples.screen()
-    screen.pages.chosenOpponent = .level(2)
+    screen.pages.offered = GameSetup(x: .human, o: .level(2))
     screen.model = Samples.model([4, 0], setup: GameSetup(x: .level(5), o: .level(6)))
     let lines: [ContentsRow] = rows(screen, .contents)
     #expect(lines.contains { $0.intent == .stopListening } && !lines.contains { $0.intent == .resign })

@@ -19,24 +19,25 @@ import TicTacToe
     var store: GameStore { store(window: 1) }
 
     func store(window: Int) -> GameStore {
-      GameStore(
-        folder: "games",
-        read: { self.content[$0] },
-        write: { (path, bytes) throws(WriteFault) in
-          if let fault = self.fault { throw fault }
-          if self.refused.contains(path) { throw .notAllowed }
-          self.writes += 1
-          self.content[path] = bytes
-        },
-        list: { folder in
-          self.content.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
-        }, delete: { self.content.removeValue(forKey: $0) != nil },
+      var files = FileFunctions(
         locks: FileLocks(
           take: { path in
             if self.owners[path] == nil { self.owners[path] = window }
             return self.owners[path] == window
           },
           release: { if self.owners[$0] == window { self.owners[$0] = nil } }))
+      files.read = { self.content[$0] }
+      files.write = { (path, bytes) throws(WriteFault) in
+        if let fault = self.fault { throw fault }
+        if self.refused.contains(path) { throw .notAllowed }
+        self.writes += 1
+        self.content[path] = bytes
+      }
+      files.list = { folder in
+        self.content.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
+      }
+      files.delete = { self.content.removeValue(forKey: $0) != nil }
+      return GameStore(folder: "games", files: files)
     }
   }
 

@@ -174,6 +174,23 @@ extension TableTests {
     #expect(late.firstMoveIn == (isTimed ? 0 : Limits.untimedMove / 1_000 - 560))
   }
 
+  @Test("while the player waits, the time of waiting is that of the server, and the games in progress are asked for")
+  func waiting() throws {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.step(.turned(.network))
+    window.online()
+    #expect(window.state.waited(at: window.now) == nil)
+    window.want(.quickMatch)
+    #expect(window.state.waited(at: window.now + 3.5) == 3)
+    window.step(.network(.queued(waited: 20_000, bots: 0), nil))
+    #expect(window.state.waited(at: window.now + 1) == 21)
+    window.now += 10
+    #expect(window.step(.tick).contains(.command(.list)))
+    window.want(.leave)
+    #expect(window.state.waited(at: window.now) == nil)
+  }
+
   @Test("the name of a registered player stays in the settings")
   func remembersName() {
     var window = TestWindow()

@@ -5,6 +5,18 @@ import TicTacToe
 @testable import WindowLogic
 
 extension TableTests {
+  @Test("after the daily puzzle, a demo or a match, the page for a new game offers the player's own game and opponent")
+  func offered() {
+    var window = TestWindow()
+    let own = GameSetup(x: .human, o: .level(2), variant: .infinite)
+    window.want(.newGame(own))
+    #expect(window.state.offered == own)
+    for intent in [Intent.today, .listen] {
+      window.want(intent)
+      #expect(window.state.setup != own && window.state.offered == own)
+    }
+  }
+
   @Test("the score continues over rematches, swaps sides with the players, and ends with another opponent")
   func score() {
     var window = TestWindow()

@@ -19,7 +19,7 @@ package final class Site: Sendable {
 
   private static let types = [
     "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
-    "json": "application/json", "theme": "text/plain; charset=utf-8", "webmanifest": "application/manifest+json",
+    "json": "application/json", "webmanifest": "application/manifest+json",
     "txt": "text/plain; charset=utf-8",
     "wasm": "application/wasm", "woff2": "font/woff2", "png": "image/png", "svg": "image/svg+xml",
   ]

@@ -62,7 +62,6 @@ final class PageGame {
         let words = [number, "\(name).wav"] + PageSound.order(music, a4: piece.a4)
         music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
       })
-    machine.themesFolder = "page"
     if Page.prefers("films") {
       machine.film = { piece, shape, told in
         film = PageFilm(piece, shape: shape, told: told)

@@ -23,10 +23,10 @@ extension PlatformServices {
     services.setPointingHand = { Page.tell(.hand, $0 ? "1" : "") }
     services.configFolder = { "config" }
     services.dataFolder = { "data" }
-    services.readFile = { Page.ask(.file, $0) }
-    services.writeFile = { (path, bytes) throws(WriteFault) in if !Page.write(path, bytes) { throw .noRoom } }
-    services.listFolder = { Page.text(.folder, $0).split(separator: "\n").map { String($0) } }
-    services.deleteFile = { Page.tell(.delete, $0) }
+    services.files.read = { Page.ask(.file, $0) }
+    services.files.write = { (path, bytes) throws(WriteFault) in if !Page.write(path, bytes) { throw .noRoom } }
+    services.files.list = { Page.text(.folder, $0).split(separator: "\n").map { String($0) } }
+    services.files.delete = { Page.tell(.delete, $0) }
     services.takeText = { place, caption in
       Page.tell(.caption, caption)
       scriptTakeText(

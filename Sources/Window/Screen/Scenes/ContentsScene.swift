@@ -9,11 +9,14 @@ final class ContentsScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let services = context.services
+    // Where one presses with a finger there is no keyboard whose keys could be named.
+    let hasKeys = services.leastTarget == 0
     let controls = context.model.menuControls(isPage: services.isPage, canShare: services.share != nil)
     column.set(
       controls.map {
         ContentsRow(
-          context: context, title: context.text($0.phrase), key: context.keyName($0.key), intent: $0.intent,
+          context: context, title: context.text($0.phrase), key: hasKeys ? context.keyName($0.key) : "",
+          intent: $0.intent,
           poem: $0.poem.map(context.text))
       })
     setFoot([(.back, .back)])

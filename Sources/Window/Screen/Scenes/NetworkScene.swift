@@ -125,7 +125,12 @@ final class NetworkScene: PageScene {
       rows += network.matches.prefix(50).map { match in
         entry(match.title, key: .watchMatch, .watch(id: match.id))
       }
-    case .queued: rows.append(line(.queued))
+    case .queued:
+      let time = network.waited.map { " \($0 / 60):\($0 % 60 < 10 ? "0" : "")\($0 % 60)" } ?? ""
+      rows.append(TextRow(context: context, context.text(.queued) + time, italic: true, lining: true))
+      let count = network.matches.count
+      rows.append(
+        count == 0 ? line(.noMatches) : TextRow(context: context, "\(context.text(.matches)): \(count)", italic: true))
     case .room(let code):
       rows.append(line(.roomIs))
       let big = TextRow(context: context, code, faint: false, lining: true, size: 3)

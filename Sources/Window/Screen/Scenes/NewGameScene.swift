@@ -18,13 +18,12 @@ final class NewGameScene: PageScene {
   override var initialFocus: View? { foot.first }
 
   override init(context: ViewContext) {
-    let variant = context.model.setup.variant
+    let setup = context.pages.offered
+    let variant = setup.variant
     game = ChoiceRow(context: context, selected: variant)
     gameManner = TextRow(context: context, "", italic: true)
     seats = context.pages.opponents.filter { $0.plays(variant) }
-    let setup = context.model.setup
-    // In a game between two computers no opponent was chosen.
-    let other = setup.x == .human ? setup.o : setup.o == .human ? setup.x : context.pages.chosenOpponent
+    let other = setup.x == .human ? setup.o : setup.x
     opponent = ChoiceRow(
       context: context, .against, context.names(ofOpponents: seats),
       selected: seats.firstIndex(of: other) ?? min(3, seats.count - 1))

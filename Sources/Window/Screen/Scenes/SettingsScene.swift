@@ -73,7 +73,7 @@ final class SettingsScene: PageScene {
         .filmShape, words([(.wide, .filmWide), (.square, .filmSquare), (.upright, .filmUpright)]),
         settings.$filmShape),
     ])
-    setFoot([(.easings, .show(.easings)), (.back, .back)])
+    setFoot([(.back, .back)])
   }
 }
 

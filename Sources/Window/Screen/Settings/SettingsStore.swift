@@ -43,7 +43,7 @@ package final class SettingsStore {
     let folder = services.configFolder()
     isPersistent = !folder.isEmpty
     path = folder + "/" + SettingsStore.fileName
-    guard !folder.isEmpty, let bytes = services.readFile(path) else {
+    guard !folder.isEmpty, let bytes = services.files.read(path) else {
       lines = SettingsStore.header
       return
     }
@@ -51,7 +51,7 @@ package final class SettingsStore {
       (lines, troubles) = SettingsStore.parse(text)
     } else {
       let aside = path + ".broken"
-      try? services.writeFile(aside, bytes)
+      try? services.files.write(aside, bytes)
       troubles = [.setAside(path: path, aside: aside)]
       lines = SettingsStore.header
       isBroken = true
@@ -151,13 +151,13 @@ package final class SettingsStore {
     guard isDirty else { return true }
     guard isPersistent else { return false }
     var kept = lines
-    if !isBroken, let text = services.readFile(path).flatMap({ SettingsStore.text($0) }) {
+    if !isBroken, let text = services.files.read(path).flatMap({ SettingsStore.text($0) }) {
       kept = SettingsStore.parse(text).lines
       for case .value(let key, let text) in lines where changed.contains(key) {
         _ = SettingsStore.put(key, text, into: &kept)
       }
     }
-    do throws(WriteFault) { try services.writeFile(path, Array(SettingsStore.fileText(kept).utf8)) } catch {
+    do throws(WriteFault) { try services.files.write(path, Array(SettingsStore.fileText(kept).utf8)) } catch {
       fault = error
       return false
     }
@@ -167,7 +167,7 @@ package final class SettingsStore {
 
   /// Reads keys from the file again, which another window may have written; unsaved changes stay.
   func readAgain(_ keys: Set<String>) {
-    guard let text = services.readFile(path).flatMap({ SettingsStore.text($0) }) else { return }
+    guard let text = services.files.read(path).flatMap({ SettingsStore.text($0) }) else { return }
     for case .value(let key, let text) in SettingsStore.parse(text).lines where keys.subtracting(changed).contains(key)
     {
       _ = SettingsStore.put(key, text, into: &lines)

@@ -152,7 +152,13 @@ final class PlayersView: View {
 
   func showModel() {
     let model = context.model
-    var names = [model.setup.x, model.setup.o].map { context.name(of: $0) }
+    var names = [model.setup.x, model.setup.o].map { seat in
+      // Only who knows the opponents can tell a level by its name.
+      if case .level(let n) = seat, !context.pages.levels.isEmpty {
+        return "\(context.name(of: seat)) (\(context.text(.level)) \(n))"
+      }
+      return context.name(of: seat)
+    }
     if let score = model.score { names = zip(names, [score.x, score.o]).map { "\($0)  \($1)" } }
     let next = ["X  \(names[0])", "O  \(names[1])"]
     let clocks = model.clocks.map { [$0.x, $0.o] } ?? []
