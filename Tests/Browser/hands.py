@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""hands.py BROWSER alina-server: tests keyboard, clipboard, full screen, two tabs, interrupted sound, a crash and full storage.
+"""hands.py BROWSER alina-server: keyboard, clipboard, full screen, two tabs, an interrupted sound, a full store, a flight, a trap.
 
 What a browser does itself is left to it; what two tabs keep does not get into each other's way; what ends does not end the game.
 Prints what went wrong in one line and exits 1.
 """
+import datetime
 import shutil
 import sys
 
@@ -49,6 +50,16 @@ TRAP = """(() => {
     return { instance: { exports: { ...instance.exports, turn: traps } } };
   };
 })();"""
+
+# A clock that stands in Sydney, where that is wanted.
+SYDNEY = """if (sessionStorage.now) {
+  const now = Number(sessionStorage.now);
+  Date = class extends Date {
+    constructor(...words) { super(...(words.length ? words : [now])); }
+    static now() { return now; }
+    getTimezoneOffset() { return -660; }
+  };
+}"""
 
 
 def keyboard(player):
@@ -225,6 +236,28 @@ def full_store(player, server):
     page.run("localStorage.clear()")
 
 
+def flight(player, server):
+    """A flight from Los Angeles to Sydney, which leaves out a date, is no gap between two daily puzzles."""
+    page = player.page
+    day = (datetime.date(2026, 11, 25) - datetime.date(1970, 1, 1)).days
+    page.run(f"localStorage.setItem('alina/config/settings', 'solved-day = {day - 2}\\nstreak = 5\\nsolved-zone = -480\\n')")
+    page.run("sessionStorage.now = Date.UTC(2026, 10, 24, 19, 30)")
+    player.open(server.url)
+    player.press("Menu")
+    player.press("Daily puzzle")
+    solved = "/^streak = (?!5$)/m.test(localStorage.getItem('alina/config/settings'))"
+    empty = f"{CELL}.filter(cell => cell.ariaLabel.endsWith('empty')).length"
+    page.until(f"{empty} > 0 && {empty} < 9")
+    while not page.run(solved):
+        count = page.run(f"(heard.length = 0, {empty})")
+        player.press("Hint")
+        player.press(page.until("heard.map(line => line.match(/^Hint: (\\w\\d)$/)?.[1]).find(Boolean)"))
+        page.until(f"{solved} || {empty} <= {count - 2}")
+    settings = page.run("localStorage.getItem('alina/config/settings')").splitlines()
+    expect("streak = 6" in settings and "solved-zone = 660" in settings, f"{settings}")
+    page.run("(localStorage.clear(), sessionStorage.clear())")
+
+
 def trap(player, server):
     """Checks that a trap shows a message and a button at once, and that the game is intact after a reload."""
     page = player.page
@@ -262,7 +295,7 @@ def main(name, program):
     server = Server(program)
     player = None
     try:
-        player = Player(name, server.url, before=f"{NOTE_KEYS}{NOTE_SOUND}{TRAP}")
+        player = Player(name, server.url, before=f"{NOTE_KEYS}{NOTE_SOUND}{TRAP}{SYDNEY}")
         keyboard(player)
         text(player)
         player.open(server.url)
@@ -274,6 +307,7 @@ def main(name, program):
         if name == "chromium":
             phone_call(player, server)
         full_store(player, server)
+        flight(player, server)
         trap(player, server)
         expect(player.page.complaints == [], f"{player.page.complaints}")
     finally:

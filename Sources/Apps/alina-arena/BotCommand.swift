@@ -101,7 +101,7 @@ private final class BotSession {
   /// The reason it is not online.
   private(set) var problem: String?
   private var model: BotModel
-  /// Used by the thinking queue alone.
+  /// Used only on the queue `thinking`.
   private let player: StandalonePlayer
   /// The queue that computes this session's moves, so that sessions do not wait for each other.
   private let thinking = DispatchQueue(label: "alina-arena.bot")
@@ -141,7 +141,7 @@ private final class BotSession {
     }
     thinking.async { [player, client] in
       let cell = player.move(in: state, after: moves, clocks: clocks)
-      // The game may be over, or back at an earlier move, by now.
+      // The game may have ended or changed while the player was thinking.
       guard let view = client.match(m), view.canMove, view.state.moves == moves else { return }
       if let cell { client.perform(.move(m, cell)) } else { client.perform(.resign(m)) }
     }
@@ -156,7 +156,7 @@ private final class BotSession {
     let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
     print(m, side.text, "against", players[side.opponent].name, result, end.reason.rawValue)
     client.perform(.forget(m))
-    // An aborted game was none.
+    // Aborted games do not count.
     if end.outcome != nil { remaining = max(0, remaining - 1) }
   }
 }

@@ -235,9 +235,15 @@ package final class RootScreen {
       if view.isClickable { context.moveFocus(to: view) }
       _ = view.pointer(.down(isTouch: isTouch), at: point)
     case .pointerUp(let x, let y, let isTouch):
-      let view = captured
+      let (view, point) = (captured, Point(x, y))
+      let way = finger.map { point - $0.start } ?? Point(0, 0)
       (captured, finger) = (nil, nil)
-      _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
+      // A swipe, such as that from the edge of a phone, marks no cell, though it may end in the cell where it began.
+      if view is CellView, max(abs(way.x), abs(way.y)) > context.metrics.em * 2.5 {
+        view?.hover(false)
+      } else {
+        _ = view?.pointer(.up(isTouch: isTouch), at: point)
+      }
     case .pointerLeft: setHovered(nil)
     case .pointerCancelled:
       (captured, finger) = (nil, nil)

@@ -56,7 +56,9 @@ private struct WiredBot {
       case .seek: try carryOut(client.ask(.seek(.init(MatchTerms(), bots: true, key: nil))))
       case .join(let code): try carryOut(client.perform(.join(code)))
       case .think(let m):
-        if let cell = client.matches[m]?.position.moves.first(where: { _ in true }) { try carryOut(client.perform(.move(m, cell))) }
+        if let cell = client.matches[m]?.position.moves.first(where: { _ in true }) {
+          try carryOut(client.perform(.move(m, cell)))
+        }
       case .decline(let m): try carryOut(client.perform(.answerDraw(m, accept: false)))
       case .resign(let m): try carryOut(client.perform(.resign(m)))
       case .begin, .report: break

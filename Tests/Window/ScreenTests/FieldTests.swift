@@ -314,6 +314,25 @@ struct FieldTests {
     #expect(screen.settings.volume < 0.2)
   }
 
+  @Test("a finger that swipes within a cell marks nothing; one that trembles marks it")
+  func swipe() throws {
+    let screen = Samples.screen()
+    let log = IntentLog()
+    _ = screen.png(width: 390, height: 844, at: 0)
+    log.attach(to: screen)
+    var cells: [CellView] = []
+    screen.boardScene.visit { if let cell = $0 as? CellView { cells.append(cell) } }
+    let cell = try #require(cells.first)
+    func touch(by way: Double) -> Int {
+      let (x, y) = (cell.frame.x + 4, cell.frame.midY)
+      screen.handle([.pointerDown(x: x, y: y, isTouch: true), .pointerMoved(x: x + way, y: y)], at: 1)
+      screen.handle([.pointerUp(x: x + way, y: y, isTouch: true), .pointerLeft], at: 1)
+      return log.intents.count { $0 == .play(cell.cell) }
+    }
+    try #require(cell.frame.width > 70)
+    #expect(touch(by: 60) == 0 && touch(by: 9) == 1)
+  }
+
   @Test("letters missing in the typeface come from the system's fonts")
   func fallback() {
     let typeface = Typeface()
