@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hands.py BROWSER alina-server: keyboard, clipboard, full screen, two tabs, an interrupted sound, a full store, a flight, a trap.
+"""hands.py BROWSER alina-server: tests keyboard, clipboard, full screen, two tabs, interrupted sound, full storage, a flight, a crash.
 
 What a browser does itself is left to it; what two tabs keep does not get into each other's way; what ends does not end the game.
 Prints what went wrong in one line and exits 1.

@@ -106,7 +106,8 @@ struct Progress {
 
   func tell(_ done: Double, of all: Double, _ unit: String = "s") {
     guard isShown, Int(done * 10) % 10 == 0 else { return }
-    try? FileHandle.standardError.write(contentsOf: Data("\r\(Int(100 * done / max(all, 0.001))) % of \(Int(all)) \(unit) ".utf8))
+    try? FileHandle.standardError.write(
+      contentsOf: Data("\r\(Int(100 * done / max(all, 0.001))) % of \(Int(all)) \(unit) ".utf8))
   }
 
   func end() {

@@ -70,7 +70,7 @@ package struct BotModel: Sendable {
   private mutating func refused(_ m: MatchID, _ code: ErrorCode, _ text: String, _ now: Int64) throws(Stopped) {
     var play = plays[m] ?? Play()
     if !code.isPassing { play.refusals += 1 }
-    guard play.refusals < 3 else { throw Stopped(reason: "match \(m) cannot go on: \(text)") }
+    guard play.refusals < 3 else { throw Stopped(reason: "match \(m.rawValue) cannot go on: \(text)") }
     (play.answered, play.retryAt) = (-1, now + BotModel.firstPause)
     plays[m] = play
   }

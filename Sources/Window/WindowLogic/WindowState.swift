@@ -151,7 +151,7 @@ package struct WindowState: Sendable {
   private var listedAt = -Double.infinity
   /// When the player began to wait for an opponent; `nil` if the player does not wait.
   var queuedAt: Double?
-  /// Whether the ratings are up to date.
+  /// Whether the ratings shown are up to date.
   var isRatingKnown = false
   /// The outcome that `score` counts for the game on the board, if it has ended.
   var counted: Outcome??

@@ -336,19 +336,4 @@ extension TableTests {
     window.step(.network(.refused(.busy, "later", .create(MatchTerms(), key: nil)), nil))
     #expect(window.state.network.phase == .lobby && window.state.place == "")
   }
-
-  @Test("friends have ten minutes for the first move, with a countdown in the last one")
-  func friendsFirstMove() {
-    for isRoom in [true, false] {
-      var window = TestWindow()
-      window.want(.connect(address: "127.0.0.1:4664"))
-      window.online()
-      if isRoom { window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil)) }
-      window.start()
-      for (second, left) in [(5.0, nil), (540, 60), (599, 1)] as [(Double, Int?)] {
-        let shown = window.state.online(at: window.now + second, client: 0)?.firstMoveIn
-        #expect(shown == (isRoom ? left : max(0, 30 - Int(second))), "\(second)")
-      }
-    }
-  }
 }

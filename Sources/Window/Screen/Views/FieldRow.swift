@@ -14,7 +14,7 @@ final class FieldRow: PageRow {
   private let limit: Int
   /// Whether dots replace the letters, on the screen and for screen readers.
   private let isSecret: Bool
-  /// The intent of the Enter key for a text.
+  /// Returns the intent that the Enter key sends for a text.
   private let intent: (String) -> Intent
 
   var text: String { before + after }
