@@ -92,7 +92,7 @@ struct EngineCommand: ParsableCommand {
   var player = "trap"
   @Option(help: "The seed of its choices.") var seed: UInt64 = 1
   @Flag(help: "Play many games at once over bytes, as python/ does, not UCI.") var batch = false
-  @Option(help: "With --batch, the game: classic, infinite, ultimate.") var rules = "classic"
+  @Option(help: "With --batch, the game: \(Variant.names).") var rules = "classic"
 
   func run() throws {
     let spec = try PlayerSpec(player)
@@ -100,7 +100,7 @@ struct EngineCommand: ParsableCommand {
     if batch {
       return try BatchServer(variant: variant, player: spec).serve(input: 0, output: 1)
     }
-    guard variant == .classic else {
+    guard variant.isImplied else {
       throw ArenaError(
         "--rules is for --batch; over UCI the other side says 'setoption name UCI_Variant value \(rules)'")
     }

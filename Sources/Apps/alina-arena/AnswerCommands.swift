@@ -9,36 +9,44 @@ import TicTacToe
 /// Computes exact results.
 struct ExactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "exact", abstract: "Computes the result of two memoryless players: exact fractions in classic.")
+    commandName: "exact", abstract: "Computes the result of two memoryless players exactly, where the game is solved.")
 
   @Option(help: "The first player, X.") var x: String
   @Option(help: "The second player, O.") var o: String
-  @Option(help: "The game: classic or infinite; ultimate is not solved.") var rules = "classic"
+  @Option(help: "The game: \(Variant.solvedNames).") var rules = "classic"
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
-    guard try solved(rules) == .classic else {
-      func infinite(_ name: String, _ option: String) throws(ArenaError) -> InfiniteOpponent {
-        if let player = try PlayerSpec(name).infinite { return player }
-        throw ArenaError(
-          "\(option) '\(name)' has no exact result in infinite: it is not memoryless; allowed: \(PlayerSpec.memoryless)"
-        )
-      }
-      return try writeOut(AnswerText.exact(infinite(x, "--x"), infinite(o, "--o"), asJSON: json))
+    let variant = try Variant(option: rules)
+    switch variant {
+    case .classic: try writeOut(result(variant, .shared))
+    case .infinite:
+      let players = try both { $0.infinite }
+      try writeOut(AnswerText.exact(players.a, players.b, asJSON: json))
+    case .ultimate: throw unsolved(variant)
     }
-    let (a, b) = (try player(x, "--x"), try player(o, "--o"))
-    let match = ExactMatch(a: a, b: b)
-    try writeOut(json ? AnswerText.exactJSON(match, x, o) + "\n" : AnswerText.exact(match, x, o))
   }
 
-  private func player(_ name: String, _ option: String) throws -> any MemorylessOpponent {
+  /// The exact fractions of a game whose state is a `Position`.
+  private func result(_ variant: Variant, _ solver: Solver) throws -> String {
     // Menace's boxes are frozen, as exact results exist only for players that do not change.
-    guard let player = try PlayerSpec(name).memoryless(freezing: true) else {
+    let players = try both { (spec) throws(ArenaError) in try spec.memoryless(in: variant, freezing: true) }
+    let match = ExactMatch(a: players.a, b: players.b, solver: solver)
+    return json ? AnswerText.exactJSON(match, x, o, variant) : AnswerText.exact(match, x, o)
+  }
+
+  /// The players of `--x` and `--o` as `find` returns them; throws for one of which it returns `nil`.
+  private func both<Found>(
+    _ find: (PlayerSpec) throws(ArenaError) -> Found?
+  ) throws(ArenaError) -> (a: Found, b: Found) {
+    func player(_ name: String, _ option: String) throws(ArenaError) -> Found {
+      if let player = try find(PlayerSpec(name)) { return player }
+      let learners = rules == Variant.classic.rawValue ? ", menace[:FILE] (frozen)" : ""
       throw ArenaError(
-        "\(option) '\(name)' has no exact result: it is not memoryless; allowed: \(PlayerSpec.memoryless), "
-          + "menace[:FILE] (frozen)")
+        "\(option) '\(name)' has no exact result in \(rules): it is not memoryless; "
+          + "allowed: \(PlayerSpec.memoryless)\(learners)")
     }
-    return player
+    return (try player(x, "--x"), try player(o, "--o"))
   }
 }
 
@@ -47,25 +55,40 @@ struct PerftCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "perft", abstract: "Counts every move sequence to a depth.")
 
-  @Argument(help: "Plies: 0–9 for classic, 1–12 for infinite, 1–8 for ultimate.") var depth = 9
-  @Option(help: "The game: classic, infinite or ultimate.") var rules = "classic"
+  @Argument(
+    help: "Plies: \(Variant.allCases.map { "0–\(mostPlies(of: $0)) for \($0.rawValue)" }.joined(separator: ", ")).")
+  var depth = 9
+  @Option(help: "The game: \(Variant.names).") var rules = "classic"
   @Option(help: "The position to start from, as X1O/1X1/3 o.") var position: String?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
     let variant = try Variant(option: rules)
-    guard variant == .classic else {
-      let most = variant == .infinite ? 12 : 8
-      guard position == nil else { throw ArenaError("--position: perft of \(rules) begins at its start") }
-      guard (1...most).contains(depth) else { throw ArenaError("depth \(depth): 1–\(most) for \(rules)") }
-      let nodes = (1...depth).map {
-        variant == .infinite
-          ? Infinite.perft(Infinite.start, depth: $0)
-          : Ultimate.perft(Ultimate.start, depth: $0)
-      }
-      return try writeOut(AnswerText.perft(nodes, variant, asJSON: json))
+    let most = Self.mostPlies(of: variant)
+    guard (0...most).contains(depth) else { throw ArenaError("depth \(depth): 0–\(most) for \(rules)") }
+    switch variant {
+    case .classic: try countClassic()
+    case .infinite: try count(Infinite.self)
+    case .ultimate: try count(Ultimate.self)
     }
-    guard (0...9).contains(depth) else { throw ArenaError("depth \(depth): 0–9") }
+  }
+
+  /// The greatest depth whose sequences are counted in seconds.
+  private static func mostPlies(of variant: Variant) -> Int {
+    switch variant {
+    case .classic: 9
+    case .infinite: 12
+    case .ultimate: 8
+    }
+  }
+
+  private func count<R: Rules>(_ rules: R.Type) throws {
+    let start = try state(position, rules)
+    let nodes = (0...depth).dropFirst().map { R.perft(start, depth: $0) }
+    try writeOut(AnswerText.perft(nodes, R.variant, asJSON: json))
+  }
+
+  private func countClassic() throws {
     let start = try state(position, Classic.self)
     let begun = Date()
     let perft = Perft(of: start, depth: depth)
@@ -82,29 +105,32 @@ struct SolveCommand: ParsableCommand {
 
   @Option(help: "The position, as X1O/1X1/3 o, or a3b2/c3 o 3 of infinite; the empty board without it.")
   var position: String?
-  @Option(help: "The game: classic or infinite; ultimate is not solved.") var rules = "classic"
+  @Option(help: "The game: \(Variant.solvedNames).") var rules = "classic"
   @Flag(help: "Write every position as a table of tab-separated columns.") var all = false
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
     guard !all || (position == nil && !json) else { throw ArenaError("--all goes without --position and --json") }
-    guard try solved(rules) == .classic else {
-      if all { return try writeOut(AnswerText.infiniteTable()) }
-      return try writeOut(AnswerText.solve(state(position, Infinite.self), asJSON: json))
+    let variant = try Variant(option: rules)
+    switch variant {
+    case .classic: try writeOut(solve(Classic.self, .shared))
+    case .infinite:
+      try writeOut(
+        all ? AnswerText.infiniteTable() : AnswerText.solve(state(position, Infinite.self), asJSON: json))
+    case .ultimate: throw unsolved(variant)
     }
-    if all { return try writeOut(AnswerText.table()) }
-    let position = try state(position, Classic.self)
-    try writeOut(json ? AnswerText.solveJSON(position) + "\n" : AnswerText.solve(position))
+  }
+
+  private func solve<R: Rules>(_ rules: R.Type, _ solver: Solver) throws -> String where R.State == Position {
+    if all { return AnswerText.table(by: solver) }
+    let state = try state(position, rules)
+    return json ? AnswerText.solveJSON(state, R.variant, by: solver) : AnswerText.solve(state, by: solver)
   }
 }
 
 /// The game of the option `--rules`; throws if it is not solved.
-private func solved(_ rules: String) throws(ArenaError) -> Variant {
-  let variant = try Variant(option: rules)
-  guard variant != .ultimate else {
-    throw ArenaError("--rules ultimate: it is not solved; allowed: classic, infinite")
-  }
-  return variant
+private func unsolved(_ variant: Variant) -> ArenaError {
+  ArenaError("--rules \(variant.rawValue): it is not solved; allowed: \(Variant.solvedNames)")
 }
 
 /// The state of the option `--position`; the start without it.
@@ -119,11 +145,12 @@ private func state<R: Rules>(_ text: String?, _ rules: R.Type) throws(ArenaError
 struct AnalyseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "analyse", abstract: "Explains games move by move: values, only moves, mistakes, accuracy.",
-    discussion: "Values of classic and infinite are exact; those of ultimate are what a search believes.",
+    discussion:
+      "Values of solved games (\(Variant.solvedNames)) are exact; those of others are what a search believes.",
     aliases: ["review"])
 
   @Argument(help: "A file of records (PGN or JSON Lines); - reads standard input.") var game: String
-  @Option(help: "Simulations for each move of ultimate, 1–10000000.") var simulations = 10_000
+  @Option(help: "Simulations for each move of a game that is not solved, 1–10000000.") var simulations = 10_000
   @Flag(help: "Print JSON, a line a game.") var json = false
 
   func run() throws {
@@ -184,7 +211,7 @@ struct MenaceTrain: ParsableCommand {
     }
     try checkPlaces(["--save": save, "--svg": svg], force: true)
     let teachers = try (opponent.isEmpty ? ["perfect", "random"] : opponent).map { name in
-      guard let teacher = try PlayerSpec(name).memoryless(freezing: true) else {
+      guard let teacher = try PlayerSpec(name).memoryless(in: .classic, freezing: true) else {
         throw ArenaError("--opponent '\(name)' is not memoryless")
       }
       return teacher

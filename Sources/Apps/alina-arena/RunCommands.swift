@@ -16,7 +16,7 @@ enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
 
 /// The options that determine which games are played.
 struct GameOptions: ParsableArguments {
-  @Option(help: "The game: classic, infinite or ultimate (default: classic).") var rules: String?
+  @Option(help: "The game: \(Variant.names) (default: classic).") var rules: String?
   @Option(help: "The first player of a match: it has X in the first game of each pair.") var x: String?
   @Option(help: "The second player of a match.") var o: String?
   @Option(

@@ -68,7 +68,7 @@ struct Simulate: ParsableCommand {
     abstract: "Write the sound of many games played one after another without players, to measure it.")
 
   @Option(help: ArgumentHelp("How many games.", valueName: "n")) var games = 40
-  @Option(help: ArgumentHelp("Which game is played: classic, infinite or ultimate.", valueName: "game"))
+  @Option(help: ArgumentHelp("The game: \(Variant.names).", valueName: "game"))
   var rules = "classic"
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
@@ -116,7 +116,7 @@ struct Measure: ParsableCommand {
   @Argument(help: "Files of one game or many, or directories of them; - reads standard input.") var games: [String] = []
   @Option(help: ArgumentHelp("How many reference games to measure when no file is given.", valueName: "n"))
   var count = 200
-  @Option(help: ArgumentHelp("Which game they are of: classic, infinite or ultimate.", valueName: "game"))
+  @Option(help: ArgumentHelp("Which game they are of: \(Variant.names).", valueName: "game"))
   var rules = "classic"
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?

@@ -98,7 +98,7 @@ struct Edit: ParsableCommand {
 
   private func example(of sign: String, _ rules: ScoreRules) -> (Bar, Rendition, Record)? {
     for variant in Variant.allCases {
-      for index in 0..<(variant == .classic ? 200 : 20) {
+      for index in 0..<(variant.isLong ? 20 : 200) {
         let record = ReferenceGames.game(variant, seed: 1, index: index)
         let loser = sign == "loss" ? record.game.turn : nil
         let rendition = Rendition(of: record, rules: rules, human: loser, uncut: true, explains: true)

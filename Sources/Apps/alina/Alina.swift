@@ -24,7 +24,7 @@ struct Alina: ParsableCommand {
       "The opponent: 1–6, random, perfect, adaptive, menace, or person for two people.", valueName: "level"))
   var level: String?
 
-  @Option(help: ArgumentHelp("The game: classic, infinite or ultimate.", valueName: "game"))
+  @Option(help: ArgumentHelp("The game: \(Variant.names).", valueName: "game"))
   var game: String?
 
   @Option(help: ArgumentHelp("The side you play, x or o.", valueName: "x|o"))

@@ -103,9 +103,9 @@ struct Script {
     case "text":
       return .input([.text(words.dropFirst().joined(separator: " "))])
     case "play":
-      let name = try argument("a cell, a1–c3, of Ultimate a1–i9")
+      let name = try argument("a cell, \(Variant.cellRanges)")
       guard Variant.allCases.contains(where: { $0.cell(named: name) != nil }) else {
-        throw Fault(line: line, message: "'\(name)' is no cell; a1 is bottom left, c3 top right, of Ultimate i9")
+        throw Fault(line: line, message: "'\(name)' is no cell; allowed: \(Variant.cellRanges), a1 bottom left")
       }
       return .play(cell: name)
     case "drop": return .input([.dropped(path: try argument("a path"))])

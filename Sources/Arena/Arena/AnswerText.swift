@@ -30,8 +30,8 @@ package enum AnswerText {
     return ", Elo \(Elo.signed(Elo.of(score: value)))"
   }
 
-  /// An exact match as one line of JSON.
-  package static func exactJSON(_ match: ExactMatch, _ a: String, _ b: String) -> String {
+  /// An exact match as a line of JSON.
+  package static func exactJSON(_ match: ExactMatch, _ a: String, _ b: String, _ variant: Variant) -> String {
     func chance(_ fraction: Fraction) -> JSON {
       .object(["exact": .string("\(fraction)"), "value": .double(fraction.double)])
     }
@@ -41,10 +41,12 @@ package enum AnswerText {
         "oWin": chance(seating.oWin), "meanPlies": chance(seating.meanPlies),
       ])
     }
-    return JSON.object([
-      "seatings": .array([seating(match.asX, a, b), seating(match.asO, b, a)]),
-      "pentanomial": .array(match.pentanomial.map(chance)), "score": chance(match.score),
-    ]).text
+    return line(
+      variant,
+      [
+        "seatings": .array([seating(match.asX, a, b), seating(match.asO, b, a)]),
+        "pentanomial": .array(match.pentanomial.map(chance)), "score": chance(match.score),
+      ])
   }
 
   /// Node counts by ply.
@@ -70,25 +72,25 @@ package enum AnswerText {
   }
 
   /// The value, distance and best moves of a position, and a board with both.
-  package static func solve(_ position: Position) -> String {
+  package static func solve(_ position: Position, by solver: Solver) -> String {
     var out = "position  \(position.notation)\n"
     guard position.outcome == nil else {
-      let result = position.winner.map { "\($0.letter) won" } ?? "a draw"
+      let result = if case .win(let winner)? = solver.outcome(of: position) { "\(winner.letter) won" } else { "a draw" }
       return out + "finished: \(result)\n" + board(position) { _ in nil }
     }
-    let evaluation = Solver.shared.evaluation(of: position)
+    let evaluation = solver.evaluation(of: position)
     out += "\(position.turn.letter) to move: \(evaluation.text), \(evaluation.distance) plies to the end\n"
-    out += "keep it   \(names(Solver.shared.valuePreservingMoves(in: position)))\n"
-    out += "best      \(names(Solver.shared.distanceOptimalMoves(in: position)))\n"
-    let threats = position.winningSquares(for: position.turn.opponent)
+    out += "keep it   \(names(solver.valuePreservingMoves(in: position)))\n"
+    out += "best      \(names(solver.distanceOptimalMoves(in: position)))\n"
+    let threats = solver.lineLoses ? [] : position.winningSquares(for: position.turn.opponent)
     if !threats.isEmpty { out += "threats   \(position.turn.opponent.letter) wins at \(names(threats))\n" }
-    let forks = position.forkSquares(for: position.turn)
+    let forks = solver.lineLoses ? [] : position.forkSquares(for: position.turn)
     if !forks.isEmpty { out += "forks     \(names(forks))\n" }
     let legal = position.legalMoves
     return out
       + board(position) { square in
         guard legal.contains(square) else { return nil }
-        let move = Solver.shared.evaluation(of: square, in: position)
+        let move = solver.evaluation(of: square, in: position)
         return (move.value == .win ? "+" : move.value == .draw ? "=" : "-") + "\(move.distance)"
       } + "(+N wins, =N draws, -N loses; N plies to the end)\n"
   }
@@ -111,12 +113,12 @@ package enum AnswerText {
 
   /// Every reachable position, one a line: value for the side to move, plies to the end, the moves that keep the value,
   /// and of these the quickest wins, longest losses or longest draws.
-  package static func table() -> String {
+  package static func table(by solver: Solver) -> String {
     var out = "position\tvalue\tdistance\tkeep\tbest\n"
     for position in Solver.positions {
-      let evaluation = Solver.shared.evaluation(of: position)
-      let keep = names(Solver.shared.valuePreservingMoves(in: position))
-      let best = names(Solver.shared.distanceOptimalMoves(in: position))
+      let evaluation = solver.evaluation(of: position)
+      let keep = names(solver.valuePreservingMoves(in: position))
+      let best = names(solver.distanceOptimalMoves(in: position))
       out += "\(position.notation)\t\(evaluation.value)\t\(evaluation.distance)\t\(keep)\t\(best)\n"
     }
     return out
@@ -132,22 +134,31 @@ package enum AnswerText {
   }
 
   /// A solved position as one line of JSON.
-  package static func solveJSON(_ position: Position) -> String {
-    let evaluation = Solver.shared.evaluation(of: position)
+  package static func solveJSON(_ position: Position, _ variant: Variant, by solver: Solver) -> String {
+    let evaluation = solver.evaluation(of: position)
     func list(_ squares: SquareSet) -> JSON { .array(squares.map { .string($0.name) }) }
-    return JSON.object([
-      "position": .string(position.notation), "over": .bool(position.outcome != nil),
-      "value": .string("\(evaluation.value)"), "distance": .int(evaluation.distance),
-      "valuePreserving": list(position.outcome == nil ? Solver.shared.valuePreservingMoves(in: position) : []),
-      "distanceOptimal": list(position.outcome == nil ? Solver.shared.distanceOptimalMoves(in: position) : []),
-      "cells": .object(
-        JSONObject(
-          fields: position.legalMoves.map { square in
-            let move = Solver.shared.evaluation(of: square, in: position)
-            return .init(
-              name: square.name, value: ["value": .string("\(move.value)"), "distance": .int(move.distance)])
-          })),
-    ]).text
+    return line(
+      variant,
+      [
+        "position": .string(position.notation), "over": .bool(position.outcome != nil),
+        "value": .string("\(evaluation.value)"), "distance": .int(evaluation.distance),
+        "valuePreserving": list(position.outcome == nil ? solver.valuePreservingMoves(in: position) : []),
+        "distanceOptimal": list(position.outcome == nil ? solver.distanceOptimalMoves(in: position) : []),
+        "cells": .object(
+          JSONObject(
+            fields: position.legalMoves.map { square in
+              let move = solver.evaluation(of: square, in: position)
+              return .init(
+                name: square.name, value: ["value": .string("\(move.value)"), "distance": .int(move.distance)])
+            })),
+      ])
+  }
+
+  /// A line of JSON that names its game first, unless that is implied.
+  static func line(_ variant: Variant, _ members: JSONObject) -> String {
+    var object: JSONObject = variant.isImplied ? [:] : ["rules": .string(variant.rawValue)]
+    object.fields += members.fields
+    return JSON.object(object).text + "\n"
   }
 
   /// A game of a solved variant move by move.
@@ -169,7 +180,7 @@ package enum AnswerText {
       if move.isOnlyMove { notes.append("only move") }
       if move.isBlock { notes.append("block") }
       if let gone = move.removed { notes.append("\(gone.name) goes") }
-      if variant == .classic {
+      if !variant.isLong {
         if !move.threats.isEmpty { notes.append("\(move.isFork ? "fork at" : "threatens") \(names(move.threats))") }
         if index == decided { notes.append("decided") }
         if let outcome = move.outcome {
@@ -194,20 +205,20 @@ package enum AnswerText {
         "distance": .int(entry.after.distance), "best": .array(entry.best.map { .string(variant.name(of: $0)) }),
         "mistake": .bool(move.isMistake), "onlyMove": .bool(move.isOnlyMove), "block": .bool(move.isBlock),
       ]
-      if variant == .classic {
+      if !variant.isLong {
         fields.add("fork", .bool(move.isFork))
         fields.add("threats", .array(move.threats.map { .string($0.name) }))
         fields.add("accuracy", .double(entry.accuracy))
       }
       return .object(fields)
     }
-    var answer: JSONObject = variant == .classic ? [:] : ["rules": .string(variant.rawValue)]
-    answer.add("result", .string(record.resultToken))
-    answer.add("moves", .array(moves))
-    answer.add("firstMistake", analysis.firstMistake.map { .int($0 + 1) } ?? .null)
-    answer.add("accuracyX", .double(analysis.accuracy(of: .x)))
-    answer.add("accuracyO", .double(analysis.accuracy(of: .o)))
-    return JSON.object(answer).text + "\n"
+    return line(
+      variant,
+      [
+        "result": .string(record.resultToken), "moves": .array(moves),
+        "firstMistake": analysis.firstMistake.map { .int($0 + 1) } ?? .null,
+        "accuracyX": .double(analysis.accuracy(of: .x)), "accuracyO": .double(analysis.accuracy(of: .o)),
+      ])
   }
 
   /// The matchboxes: for each side and ply, the label as a board with the beads of each move.

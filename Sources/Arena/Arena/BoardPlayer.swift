@@ -123,7 +123,7 @@ extension Rules {
     x.learn(from: cells, opening, as: .x, result)
     o.learn(from: cells, opening, as: .o, result)
     let notes = hasEngine || reason != nil ? GameNotes(reason: reason, reports: reports) : nil
-    guard variant != .classic else {
+    if variant.isPacked {
       let game = PackedGame(moves: cells.map { Square($0.index) }, outcome: result, ending: ending)
       return PlayedGame(game: game, notes: notes)
     }

@@ -33,7 +33,11 @@ struct Drama: Sendable {
   /// The points of a game of any variant; `moves` are those of another than classic.
   static func points(of game: PackedGame, start: Position, _ moves: VariantMoves?, _ variant: Variant) -> Int {
     guard let moves else { return shared.points(of: game, start: start) }
-    return variant == .infinite ? infinitePoints(of: moves) : ultimatePoints(of: moves)
+    guard variant.isSolved else { return ultimatePoints(of: moves) }
+    var game = Game(from: VariantState(startOf: variant))
+    if let start = moves.start, let state = try? VariantState(variant, notation: start) { game = Game(from: state) }
+    for cell in moves.cells { try? game.play(cell) }
+    return game.variantMoves.reduce(0) { $0 + points(of: $1) }
   }
 
   /// The points of a classic game from its start.

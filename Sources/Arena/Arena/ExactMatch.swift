@@ -16,8 +16,8 @@ package struct ExactMatch: Sendable {
     package let meanPlies: Fraction
 
     /// Counts every game.
-    package init(x: any MemorylessOpponent, o: any MemorylessOpponent) {
-      let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution)
+    package init(x: any MemorylessOpponent, o: any MemorylessOpponent, solver: Solver = .shared) {
+      let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution, solver: solver)
       // All terms are brought to one denominator, the product of all.
       var rest = [BigNatural](repeating: BigNatural(1), count: 11)
       for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }
@@ -41,9 +41,9 @@ package struct ExactMatch: Sendable {
   package let asO: Seating
 
   /// Counts both seatings.
-  package init(a: any MemorylessOpponent, b: any MemorylessOpponent) {
-    asX = Seating(x: a, o: b)
-    asO = Seating(x: b, o: a)
+  package init(a: any MemorylessOpponent, b: any MemorylessOpponent, solver: Solver = .shared) {
+    asX = Seating(x: a, o: b, solver: solver)
+    asO = Seating(x: b, o: a, solver: solver)
   }
 
   /// The chances that a pair of games brings the first player 0, ½, 1, 1½ and 2 points.

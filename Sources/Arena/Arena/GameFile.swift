@@ -119,7 +119,7 @@ enum GameLine {
 
   /// Parses a line of any variant without its end; `nil` if invalid.
   static func read(_ line: UnsafeRawBufferPointer, _ variant: Variant) -> Content? {
-    guard variant != .classic else { return read(line) }
+    if variant.isPacked { return read(line) }
     guard let json = try? JSON(bytes: Array(line)), let index = json["game"]?.int, let x = json["x"]?.int,
       let o = json["o"]?.int, (0..<RunConfiguration.playerLimit).contains(x),
       (0..<RunConfiguration.playerLimit).contains(o), let text = json["moves"]?.string,

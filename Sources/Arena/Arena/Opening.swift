@@ -85,8 +85,7 @@ package enum Openings: Sendable, Hashable {
   /// Parses `random:N` or the lines of a file; `#` starts a comment.
   package init(argument: String, _ variant: Variant = .classic) throws(ArenaError) {
     if argument.hasPrefix("random:") {
-      // With more than four plies some random openings would be finished games.
-      let most = variant == .ultimate ? 16 : 4
+      let most = variant.randomPlies
       guard let plies = Int(argument.dropFirst(7)), (0...most).contains(plies) else {
         throw ArenaError("--openings '\(argument)': random:0 to random:\(most)")
       }
@@ -113,7 +112,7 @@ package enum Openings: Sendable, Hashable {
       throw ArenaError("--openings \(argument), game \(place + 1): the game is over already")
     }
     self =
-      variant == .classic
+      variant.isPacked
       ? .list(games.map { Opening(start: $0.start, moves: $0.moves) })
       : .variantList(variant, games.map { VariantOpening($0) })
   }
@@ -131,11 +130,10 @@ package enum Openings: Sendable, Hashable {
       try Openings.check(list.count, name)
       return list
     }
-    switch variant {
-    case .classic: self = .list(try read { (line) throws(ArenaError) in try Opening(line) })
-    case .infinite, .ultimate:
-      self = .variantList(variant, try read { (line) throws(ArenaError) in try VariantOpening(line, variant) })
-    }
+    self =
+      variant.isPacked
+      ? .list(try read { (line) throws(ArenaError) in try Opening(line) })
+      : .variantList(variant, try read { (line) throws(ArenaError) in try VariantOpening(line, variant) })
   }
 
   private static func check(_ count: Int, _ name: String) throws(ArenaError) {

@@ -123,18 +123,8 @@ package enum PlayerSpec: Sendable, Hashable {
   func isSearch(in variant: Variant) -> Bool {
     switch self {
     case .mcts, .search: true
-    case .level: variant == .ultimate
-    default: false
-    }
-  }
-
-  /// The memoryless player, if it is one. With `freezing`, learning players count in their current state.
-  package func memoryless(freezing: Bool = false) throws(ArenaError) -> (any MemorylessOpponent)? {
-    switch self {
-    case .simple(let player): return player
-    case .level(let number): return Level(number: number)
-    case .menace, .adaptive: return freezing ? try learner()?.frozen : nil
-    case .mcts, .search, .engine: return nil
+    case .level: variant.hasLearntValue
+    case .simple, .menace, .adaptive, .engine: false
     }
   }
 

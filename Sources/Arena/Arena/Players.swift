@@ -35,13 +35,13 @@ final class Players: @unchecked Sendable {
     beginners = try configuration.entrants.map { (entrant) throws(ArenaError) in try entrant.spec.learner() }
     engineLimit = 2 * threads
     let needsValue =
-      configuration.variant == .ultimate && configuration.entrants.contains { $0.spec.needsUltimateValue }
+      configuration.variant.hasLearntValue && configuration.entrants.contains { $0.spec.needsUltimateValue }
     ultimateValue = needsValue ? try UltimateValueFile.load() : nil
     var known: [PlayerSpec: DistributionTable] = [:]
     var tables: [DistributionTable?] = []
     for entrant in configuration.entrants {
-      if configuration.variant == .classic, known[entrant.spec] == nil,
-        let player = try entrant.spec.memoryless(freezing: configuration.isFrozen)
+      if known[entrant.spec] == nil,
+        let player = try entrant.spec.memoryless(in: configuration.variant, freezing: configuration.isFrozen)
       {
         known[entrant.spec] = DistributionTable(player)
       }
@@ -141,7 +141,8 @@ final class Players: @unchecked Sendable {
 
     /// The tables of a pairing, if both players have one and there is no referee.
     func tables(of pairing: Pairing) -> (a: DistributionTable, b: DistributionTable)? {
-      guard !players.configuration.adjudication.isActive, let a = players.tables[pairing.a],
+      guard players.configuration.variant.isPacked, !players.configuration.adjudication.isActive,
+        let a = players.tables[pairing.a],
         let b = players.tables[pairing.b]
       else { return nil }
       return (a, b)

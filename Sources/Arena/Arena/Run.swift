@@ -81,7 +81,7 @@ package struct Run {
       default: break
       }
       result.entrants[index].files = try result.entrants[index].fileHashes()
-      if result.variant == .ultimate, spec.needsUltimateValue {
+      if result.variant.hasLearntValue, spec.needsUltimateValue {
         result.entrants[index].values = try UltimateValueFile.sha256()
       }
     }

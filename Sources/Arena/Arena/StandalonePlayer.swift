@@ -44,13 +44,11 @@ package final class StandalonePlayer: @unchecked Sendable {
     _ spec: PlayerSpec, _ engine: EngineClient?
   ) throws(ArenaError) -> BoardPlayer<R> {
     if let engine { return .engine(engine) }
-    let isLearnt = spec.needsUltimateValue && R.variant == .ultimate
+    let isLearnt = spec.needsUltimateValue && R.variant.hasLearntValue
     let value = isLearnt ? try UltimateValueFile.load() : nil
     var memory = PlayerMemory(tree: { UltimateSearch(value: $0 ? value : nil) })
-    if R.variant == .classic {
-      memory.learner = try spec.learner().map { Learner($0) }
-      memory.table = try spec.memoryless().map { DistributionTable($0) }
-    }
+    memory.learner = try spec.learner().map { Learner($0) }
+    memory.table = try spec.memoryless(in: R.variant).map { DistributionTable($0) }
     guard let player = R.player(of: spec, with: memory) else {
       throw ArenaError("player '\(spec.text)' cannot play outside the arena")
     }
@@ -68,17 +66,17 @@ package final class StandalonePlayer: @unchecked Sendable {
     if let clocks { client?.setClock(clocks.own) }
     let other = clocks.map { Double($0.other) }
     let deadline = monotonicMilliseconds() + (clocks.map { TimeLimit.share(of: Double($0.own)) } ?? .infinity)
-    switch (seat, state) {
-    case (.classic(let player), .classic(let state)): return move(player, state, cells, other, deadline)
-    case (.infinite(let player), .infinite(let state)): return move(player, state, cells, other, deadline)
-    case (.ultimate(let player), .ultimate(let state)): return move(player, state, cells, other, deadline)
-    default: return nil
+    switch seat {
+    case .classic(let player): return move(player, state, cells, other, deadline)
+    case .infinite(let player): return move(player, state, cells, other, deadline)
+    case .ultimate(let player): return move(player, state, cells, other, deadline)
     }
   }
 
   private func move<R: ArenaRules>(
-    _ player: BoardPlayer<R>, _ state: R.State, _ cells: [Cell], _ other: Double?, _ deadline: Double
+    _ player: BoardPlayer<R>, _ position: VariantState, _ cells: [Cell], _ other: Double?, _ deadline: Double
   ) -> Cell? {
+    guard let state = R.state(of: position) else { preconditionFailure("a game of \(position.variant)") }
     switch player {
     case .own(let choose, _): return choose(state, cells.last, &generator) { monotonicMilliseconds() > deadline }
     case .engine(let client): return try? client.move(R.self, nil, cells, state, otherClock: other).get().0

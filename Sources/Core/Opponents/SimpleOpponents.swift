@@ -19,11 +19,11 @@ package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
 
   /// Equal chances for the moves the player chooses from.
   package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
-    MoveDistribution(uniformOver: moves(in: position))
+    MoveDistribution(uniformOver: moves(in: position, by: .shared))
   }
 
-  private func moves(in position: Position) -> SquareSet {
-    let solver = Solver.shared
+  /// The moves it chooses from in a live position of the game that a solver knows.
+  func moves(in position: Position, by solver: Solver) -> SquareSet {
     switch self {
     case .random: return position.legalMoves
     case .perfect: return solver.valuePreservingMoves(in: position)

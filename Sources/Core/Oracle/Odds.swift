@@ -31,7 +31,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
   package private(set) var denominators: [Number]
 
   /// Propagates all games together, ply by ply; at most 13,306 live states of position and last move.
-  package init(x: Policy, o: Policy, from start: Position = .start) {
+  package init(x: Policy, o: Policy, from start: Position = .start, solver: Solver = .shared) {
     xWins = .init(repeating: Number(0), count: 10)
     oWins = xWins
     draws = xWins
@@ -41,7 +41,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
     var index = [Int32](repeating: -1, count: Position.keyCount * 9)
     for ply in start.ply...9 {
       for state in states {
-        switch state.position.outcome {
+        switch solver.outcome(of: state.position) {
         case .win(.x): xWins[ply] = xWins[ply] + state.mass
         case .win(.o): oWins[ply] = oWins[ply] + state.mass
         case .draw: draws[ply] = draws[ply] + state.mass
@@ -106,8 +106,10 @@ package struct Odds: Sendable, Hashable {
   package var score: Double { win + draw / 2 }
 
   /// The odds of one game for X: exact up to `Double` rounding.
-  package static func ofX(_ x: Policy, against o: Policy, from start: Position = .start) -> Odds {
-    let counts = OutcomeCounts<Double>(x: x, o: o, from: start)
+  package static func ofX(
+    _ x: Policy, against o: Policy, from start: Position = .start, solver: Solver = .shared
+  ) -> Odds {
+    let counts = OutcomeCounts<Double>(x: x, o: o, from: start, solver: solver)
     let (win, draw, loss) = (counts.xWins.reduce(0, +), counts.draws.reduce(0, +), counts.oWins.reduce(0, +))
     // Normalised, so that rounding does not make a certain result read as less than 1.
     let sum = win + draw + loss
@@ -115,7 +117,8 @@ package struct Odds: Sendable, Hashable {
   }
 
   /// The odds of a player against another over both sides: half the games as X, half as O.
-  package static func of(_ player: Policy, against other: Policy) -> Odds {
-    Odds(asX: ofX(player, against: other), asO: ofX(other, against: player))
+  package static func of(_ player: Policy, against other: Policy, solver: Solver = .shared) -> Odds {
+    Odds(
+      asX: ofX(player, against: other, solver: solver), asO: ofX(other, against: player, solver: solver))
   }
 }

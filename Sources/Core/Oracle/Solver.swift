@@ -14,30 +14,34 @@ package struct Evaluation: Sendable, Hashable {
   }
 }
 
-/// Perfect play of 3×3 tic-tac-toe: one table of 19,683 bytes, from retrograde analysis.
+/// Perfect play of a game on the 3×3 board whose marks stay: a table of 19,683 bytes, from retrograde analysis.
 ///
 /// Adding a mark raises a board's base-3 key, so one pass over the keys in descending order reaches every position after its
 /// successors.
 package struct Solver: Sendable {
-  /// The shared table, built on first use (microseconds).
+  /// The table of the classic game, built on first use (microseconds).
   package static let shared = Solver()
+
+  /// Whether a completed line loses; otherwise it wins.
+  package let lineLoses: Bool
 
   /// By base-3 key: 0 a draw, ±(32 − distance) a win or loss for the side to move; `unreachable` for unreachable positions.
   private let table: [Int8]
 
   private static let unreachable = Int8.min
 
-  /// Solves the game (for benchmarks; other code uses `shared`).
-  package init() {
+  /// Solves a game (for benchmarks; other code uses the shared tables).
+  package init(lineLoses: Bool = false) {
+    self.lineLoses = lineLoses
     table = [Int8](unsafeUninitializedCapacity: Position.keyCount) { buffer, count in
-      Solver.fill(buffer)
+      Solver.fill(buffer, lineLoses)
       count = Position.keyCount
     }
   }
 
-  private static func fill(_ table: UnsafeMutableBufferPointer<Int8>) {
+  private static func fill(_ table: UnsafeMutableBufferPointer<Int8>, _ lineLoses: Bool) {
     table.initialize(repeating: unreachable)
-    var work = SolverWork()
+    var work = SolverWork(lineLoses: lineLoses)
     withUnsafeMutablePointer(to: &work) { work in
       // A superset of a mask is a larger number, so in descending order every successor is solved first.
       for occupied in stride(from: 0x1FF, through: 0, by: -1) { work.pointee.solve(occupied, table) }
@@ -47,6 +51,11 @@ package struct Solver: Sendable {
   /// A hash of the whole table, for comparing solvers.
   package var signature: String {
     "\(table.reduce(UInt64(0)) { $0 &* 31 &+ UInt64(UInt8(bitPattern: $1)) })"
+  }
+
+  /// The result of a finished game, else `nil`.
+  package func outcome(of position: Position) -> Outcome? {
+    lineLoses ? position.outcome?.swapped : position.outcome
   }
 
   /// The value and distance of a reachable position.
@@ -101,8 +110,11 @@ private struct SolverWork {
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
+  /// The value, for the side that completed a line, of the position after it, plus one ply.
+  private let lineValue: Int8
 
-  init() {
+  init(lineLoses: Bool) {
+    lineValue = lineLoses ? -32 : 33
     for mask in 0..<512 { line[unchecked: mask] = Line.hasLine(SquareSet(rawValue: UInt16(mask))) }
     for places in 0...9 {
       for set in 0..<(1 << places) where set.nonzeroBitCount == (places + 1) / 2 {
@@ -144,7 +156,7 @@ private struct SolverWork {
       let key = allO &- Int(weights[unchecked: set])
       var least: Int8 = 0
       if line[unchecked: isO == 1 ? x : o] {
-        least = 33
+        least = lineValue
       } else if empty > 0 {
         least = .max
         for slot in 0..<empty { least = min(least, table[key &+ steps[unchecked: slot]]) }

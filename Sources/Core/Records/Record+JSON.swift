@@ -7,7 +7,7 @@ extension Record {
     var members = JSONObject()
     let named = JSONObject(fields: tags.map { .init(name: $0.name, value: .string($0.value)) })
     members.add("tags", tags.isEmpty ? nil : .object(named))
-    members.add("rules", game.variant == .classic ? nil : .string(game.variant.rawValue))
+    members.add("rules", game.variant.isImplied ? nil : .string(game.variant.rawValue))
     members.add("start", game.isFromStart ? nil : .string(game.startState.notation))
     members.add("moves", .string(game.cells.map { game.variant.name(of: $0) }.joined()))
     members.add("result", .string(resultToken))
@@ -62,7 +62,7 @@ extension Record {
       }
       variant = named
     }
-    if variant != .classic { text += "[Variant \"\(variant.title)\"]" }
+    if !variant.isImplied { text += "[Variant \"\(variant.title)\"]" }
     for (name, key) in [("White", "x"), ("Black", "o")] {
       if let value = json[key]?.string { text += "[\(name) \"\(Record.escaped(value))\"]" }
     }

@@ -89,7 +89,7 @@ struct RecordBuilder {
     if digits.isEmpty, dots.count == range.count, dots.count <= 3 { return false }
     let variant = record.game.variant
     guard let cell = variant.cell(named: token) else {
-      let moves = "\(variant.cellRange)\(variant == .ultimate ? "" : " or 1–9")"
+      let moves = "\(variant.cellRange)\(variant.isOneBoard ? " or 1–9" : "")"
       throw cursor.error(
         at: range.lowerBound, "\(quoted(token)) is neither a move (\(moves)) nor a result (1-0, 0-1, 1/2-1/2, *)")
     }

@@ -56,10 +56,15 @@ package struct RecordLines {
 
   private mutating func readJSON(_ bytes: [UInt8]) throws(NotationError) -> [Record] {
     guard bytes.contains(where: { $0 > 0x20 }) else { return [] }
-    do {
+    do throws(NotationError) {
       let json = try JSON(bytes: bytes)
       guard json["alina"]?.string == "arena" else { return try readJSON(json) }
-      rules = json["rules"]?.string.flatMap { Variant(rawValue: $0) } ?? .classic
+      let name = json["rules"]?.string ?? Variant.standardName
+      guard let variant = Variant(headerName: name) else {
+        throw NotationError(
+          line: 1, column: 1, message: "the game \(quoted(name)) is unknown; allowed: \(Variant.names)")
+      }
+      rules = variant
       return []
     } catch { throw NotationError(line: line + error.line - 1, column: error.column, message: error.message) }
   }

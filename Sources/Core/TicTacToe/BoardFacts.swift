@@ -79,7 +79,7 @@ extension Variant {
   package var cells: [Cell] { (0..<cellCount).map { Cell($0) } }
 
   /// The small board of a cell of Ultimate; `nil` for the other games.
-  package func board(of cell: Cell) -> Square? { self == .ultimate ? Square(cell.index / 9) : nil }
+  package func board(of cell: Cell) -> Square? { isOneBoard ? nil : Square(cell.index / 9) }
 
   /// The cell's place on its small board.
   package func place(of cell: Cell) -> Square { Square(cell.index % 9) }

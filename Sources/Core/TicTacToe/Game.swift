@@ -2,9 +2,7 @@
 package enum RuleViolation: Error, Sendable, Hashable {
   /// The game is over.
   case gameIsOver
-  /// The cell is marked already (classic).
-  case occupied(Square)
-  /// The cell may not be marked now (the other games).
+  /// The cell is marked already or may not be marked now.
   case notAllowed(Cell)
 }
 
@@ -48,7 +46,7 @@ package struct GameEnd: Sendable, Hashable {
 
 /// A game as a value: start, moves, draw offer, end.
 ///
-/// `variant` is one of the three games. `start`, `moves` and `position` are for classic games; `startState`, `cells` and `state` for
+/// `variant` is its game. `start`, `moves` and `position` are for classic games; `startState`, `cells` and `state` for
 /// any.
 package struct Game: Sendable, Hashable {
   /// The position before the first move.
@@ -86,7 +84,7 @@ package struct Game: Sendable, Hashable {
   package var moves: [Square] { cells.map { Square($0.index) } }
 
   private static func position(of state: VariantState) -> Position {
-    guard case .classic(let position) = state else { preconditionFailure("a game of \(state.variant.rawValue)") }
+    guard let position = Classic.state(of: state) else { preconditionFailure("a game of \(state.variant.rawValue)") }
     return position
   }
 
@@ -105,9 +103,7 @@ package struct Game: Sendable, Hashable {
   /// Marks a cell for the side to move and cancels an open draw offer.
   package mutating func play(_ cell: Cell) throws(RuleViolation) {
     guard end == nil else { throw .gameIsOver }
-    guard state.moves.contains(cell) else {
-      throw variant == .classic ? .occupied(Square(cell.index)) : .notAllowed(cell)
-    }
+    guard state.moves.contains(cell) else { throw .notAllowed(cell) }
     let outcome = state.play(cell)
     cells.append(cell)
     drawOffer = nil

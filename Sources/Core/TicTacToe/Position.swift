@@ -3,6 +3,14 @@
 package enum Outcome: Sendable, Hashable {
   case win(Player)
   case draw
+
+  /// The same result with the sides exchanged.
+  package var swapped: Outcome {
+    switch self {
+    case .win(let winner): .win(winner.opponent)
+    case .draw: .draw
+    }
+  }
 }
 
 /// The marks on the board. The side to move follows from their numbers, as X moves first.

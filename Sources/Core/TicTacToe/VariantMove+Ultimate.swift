@@ -29,7 +29,7 @@ extension VariantMove {
   }
 
   /// Whether the mover had no real choice: a single legal move, or every other move let the opponent win at once.
-  package var isForced: Bool { after.variant == .ultimate && (before.moves.count == 1 || isOnlyMove) }
+  package var isForced: Bool { !after.variant.isOneBoard && (before.moves.count == 1 || isOnlyMove) }
 
   /// The number of moves that would not let the opponent win at once, counted up to `most`.
   func savingMoves(most: Int) -> Int {

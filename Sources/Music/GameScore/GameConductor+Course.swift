@@ -28,9 +28,10 @@ extension GameConductor {
     }
   }
 
-  /// The progress of Infinite or Ultimate, 0…1, by what is decided on the board; `nil` for Classic.
+  /// The progress of Infinite or Ultimate, 0…1, by what is decided on the board; `nil` for a game that is not long.
   static func phase(of move: VariantMove) -> Double? {
-    if move.outcome != nil, move.after.variant != .classic { return 1 }
+    guard move.after.variant.isLong else { return nil }
+    if move.outcome != nil { return 1 }
     switch move.after {
     case .classic: return nil
     case .infinite(let state):

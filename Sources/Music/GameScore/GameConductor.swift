@@ -95,19 +95,13 @@ package struct GameConductor: Sendable {
   }
 
   private func event(_ move: VariantMove, awakens: Bool) -> Event {
-    let event = Event(
+    var event = Event(
       voice: move.mover.voice, degree: degree(move.cell), facts: Self.facts(of: move, awakens: awakens),
       standing: standing(of: move, before: false), stood: standing(of: move, before: true), number: move.ply,
       marks: marks(in: move.after, on: move.board),
       line: move.outcome == nil
         ? [] : move.completed.subtracting(SquareSet(move.square)).map { degree($0, on: move.board) },
       end: move.outcome.map { end($0) })
-    return move.after.variant == .classic ? event : longer(move, event)
-  }
-
-  /// Adds the fields for Infinite and Ultimate.
-  private func longer(_ move: VariantMove, _ event: Event) -> Event {
-    var event = event
     event.phase = Self.phase(of: move)
     event.leaves = move.removed.map { degree($0) }
     if case .infinite(let state) = move.after, move.repetitions > 0 {
@@ -116,7 +110,7 @@ package struct GameConductor: Sendable {
           if case .infinite(let other) = earlier.move.after { other.board == state.board } else { false }
         }?.move.ply
     }
-    guard move.after.variant == .ultimate else { return event }
+    if move.after.variant.isOneBoard { return event }
     event.root = root(of: move.board)
     event.leads = move.sendsTo.map { root(of: $0) } ?? 0
     event.sentence = move.board
@@ -152,7 +146,7 @@ package struct GameConductor: Sendable {
 
   /// The offset of a small board's degree from the middle board's; 0 with one board.
   private func root(of board: Int) -> Int {
-    guard state.variant == .ultimate else { return 0 }
+    if state.variant.isOneBoard { return 0 }
     let rules = music.rules
     let boards = rules.boards.isEmpty ? rules.cells : rules.boards
     return (rules.degree(of: boards[board]) ?? 0) - (rules.degree(of: boards[4]) ?? 0)
@@ -160,7 +154,7 @@ package struct GameConductor: Sendable {
 
   /// The degrees that each side holds, in Ultimate on one small board.
   private func marks(in state: VariantState, on board: Int?) -> Marks {
-    guard let board = board ?? (state.variant == .ultimate ? nil : 0) else { return Marks() }
+    guard let board = board ?? (state.variant.isOneBoard ? 0 : nil) else { return Marks() }
     let position = state.position(on: board)
     return Marks(first: position.x.map { degree($0, on: board) }, second: position.o.map { degree($0, on: board) })
   }

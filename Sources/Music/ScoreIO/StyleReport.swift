@@ -30,7 +30,7 @@ package struct StyleReport: Sendable {
     let rendition = Rendition(of: record, rules: rules, uncut: true)
     games += 1
     let bars = rendition.bars.filter { [.move, .sentence, .closing].contains($0.kind) }
-    if record.game.variant == .classic {
+    if !record.game.variant.isLong {
       let plies = record.game.cells.count
       let start = record.game.startState.plies
       let outcome = record.game.end?.outcome

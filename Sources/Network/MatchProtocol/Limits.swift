@@ -36,6 +36,6 @@ package enum Limits {
 }
 
 /// The versions of the protocol that this build speaks, best first. A client that speaks one can fold the kinds of events that
-/// it brought (`MatchEvent.Kind.since`). Version 3 of the log's language, which brought other games, needs no version of the
-/// protocol: a client names the games that it knows in `caps`.
+/// it brought (`MatchEvent.Kind.since`). Later versions of the log's language brought games
+/// and need no version of the protocol: a client names the games that it knows in `caps`.
 package let protocolVersions = [2, 1]

@@ -16,12 +16,12 @@ package enum Seat: Sendable, Hashable {
   /// A remote person.
   case remote(name: String)
 
-  /// Whether this player can play a game: Ultimate has no perfect player, and the learning ones play Classic only.
+  /// Whether this player can play a game: only a solved game has a perfect player, and the learning ones play Classic only.
   package func plays(_ variant: Variant) -> Bool {
     switch self {
     case .human, .level, .random, .remote: true
-    case .perfect: variant != .ultimate
-    case .adaptive, .menace: variant == .classic
+    case .perfect: variant.isSolved
+    case .adaptive, .menace: variant.isImplied
     }
   }
 

@@ -73,7 +73,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case resuming, matchEnded, reallyLeave, player, yourMoveTitle
   case today, todayWin, todayWinNow, todayHold, solved, notSolved, tryAgain, daysInARow, shareToday
   case explain, explainFirst, explainNever, explainAgain
-  // The three games
+  // The games
   case game, classic, infinite, ultimate, classicManner, infiniteManner, ultimateManner, rules
   case infiniteRule1, infiniteRule2, infiniteRule3, ultimateRule1, ultimateRule2, ultimateRule3
   case speakBoard, speakCell, speakSends, speakSendsAnywhere, speakEnds, speakGoes, speakWon, otherBoard

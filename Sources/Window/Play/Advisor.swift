@@ -26,7 +26,7 @@ final class Advisor {
 
   /// Requests an evaluation of a game's moves.
   func judge(_ game: Game) {
-    guard game.variant == .ultimate else { return }
+    if game.variant.isSolved { return }
     asked = game
     carryOn()
   }
@@ -60,7 +60,7 @@ final class Advisor {
 
   /// The first position under review without an estimate.
   private func unseen(of replay: ReplayModel) -> Game? {
-    guard replay.game.variant == .ultimate, replay.outlook.count <= replay.game.cells.count else { return nil }
+    guard !replay.game.variant.isSolved, replay.outlook.count <= replay.game.cells.count else { return nil }
     var game = Game(from: replay.game.startState)
     for cell in replay.game.cells.prefix(replay.outlook.count) { try? game.play(cell) }
     return game

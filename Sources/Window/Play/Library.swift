@@ -180,7 +180,7 @@ package struct Library {
 
   /// The players of a setup; learning players first replay all their saved games, oldest first.
   package func participants(of setup: GameSetup, learning: Bool = true) -> Participants {
-    var participants = setup.participants(knowing: setup.variant == .ultimate ? knowledge.value : nil)
+    var participants = setup.participants(knowing: setup.variant.isSolved ? nil : knowledge.value)
     guard learning else { return participants }
     if let x = learned(setup.x) { participants.x = x }
     if let o = learned(setup.o) { participants.o = o }
@@ -197,7 +197,7 @@ package struct Library {
 
   private func taught<Player: LearningOpponent>(_ pupil: Player) -> Player {
     var pupil = pupil
-    for record in playedRecords() where record.game.variant == .classic {
+    for record in playedRecords() where record.game.variant.isImplied {
       guard let outcome = record.game.end?.outcome else { continue }
       for side in [TicTacToe.Player.x, .o] where record[player: side] == pupil.name {
         pupil.learn(

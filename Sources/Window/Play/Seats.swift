@@ -40,13 +40,20 @@ extension Seat {
     case .human: .human(name: name)
     case .level(let number): .machine(Seat.level(number, at: variant, knowing: value))
     case .random: .machine(.random)
-    case .perfect:
-      variant == .infinite
-        ? .machine(MachinePlayer(InfiniteOpponent.simple(.perfect))) : .opponent(SimpleOpponent.perfect)
+    case .perfect: Seat.perfect(at: variant)
     // Untaught: the app trains them with saved games (`Library.participants(of:)`).
     case .adaptive: .opponent(Adaptive())
     case .menace: .opponent(Menace())
     case .remote(let name): .human(name: name)
+    }
+  }
+
+  /// A player that never gives value away; only solved games have one.
+  private static func perfect(at variant: Variant) -> Participant {
+    switch variant {
+    case .classic: .opponent(SimpleOpponent.perfect)
+    case .infinite: .machine(MachinePlayer(InfiniteOpponent.simple(.perfect)))
+    case .ultimate: preconditionFailure("no player of \(variant.rawValue) is perfect")
     }
   }
 

@@ -3,12 +3,12 @@ import Oracle
 import TicTacToe
 
 extension ViewContext {
-  /// The evaluation of the moves on the board: exact from tables for Classic and Infinite, estimated by a search for
-  /// Ultimate once requested.
+  /// The evaluation of the moves on the board: exact from tables where the game is solved, else estimated by a search once
+  /// requested.
   var judgement: Judgement? {
     let game = model.game
     guard !game.isOver else { return nil }
-    if game.variant == .ultimate { return model.judgement }
+    if !game.variant.isSolved { return model.judgement }
     return ViewContext.judgement(
       game.state.moveEvaluations.map { cell, after in
         (cell, Evaluation(value: after.value.negated, distance: after.distance + 1))

@@ -3,7 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A computer opponent for one of the three games.
+/// A computer opponent for one of the games.
 package struct MachinePlayer: Sendable {
   /// The player's own name.
   package let name: String
@@ -22,18 +22,12 @@ package struct MachinePlayer: Sendable {
 
   /// An opponent for Infinite.
   package init(_ opponent: InfiniteOpponent) {
-    name = opponent.name
-    choose = { game, generator in
-      guard case .infinite(let state) = game.state else { preconditionFailure("a game of \(game.variant.rawValue)") }
-      return opponent.move(in: state, using: &generator)
-    }
+    self.init(opponent.name, Infinite.self) { opponent.move(in: $0, using: &$1) }
   }
 
   /// A level of Ultimate; `value` is the value function for levels that need one.
   package init(_ level: UltimateLevel, value: UltimateValue?) {
-    name = level.name
-    choose = { game, generator in
-      guard case .ultimate(let state) = game.state else { preconditionFailure("a game of \(game.variant.rawValue)") }
+    self.init(level.name, Ultimate.self) { state, generator in
       let search = UltimateSearch(value: level.needsValue ? value : nil, capacity: MachinePlayer.treeSize)
       return level.move(in: state, with: search, using: &generator)
     }
@@ -42,6 +36,15 @@ package struct MachinePlayer: Sendable {
   /// A random player for any game.
   package static let random = MachinePlayer(name: SimpleOpponent.random.name) { game, generator in
     game.state.moves.randomCell(using: &generator)
+  }
+
+  private init<R: Rules>(
+    _ name: String, _ rules: R.Type, choose: @escaping @Sendable (R.State, inout SplitMix64) -> Cell
+  ) {
+    self.init(name: name) { game, generator in
+      guard let state = R.state(of: game.state) else { preconditionFailure("a game of \(game.variant.rawValue)") }
+      return choose(state, &generator)
+    }
   }
 
   private init(name: String, choose: @escaping @Sendable (Game, inout SplitMix64) -> Cell) {

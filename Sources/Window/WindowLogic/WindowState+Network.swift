@@ -216,9 +216,10 @@ extension WindowState {
     case .chat(let m, let name, let said, let emote): return hear(name, said, emote, m)
     case .page("list", let rows, _):
       network.matches = rows.compactMap { row in
-        guard let id = row["m"]?.string, let x = row["x"]?.string, let o = row["o"]?.string else { return nil }
-        let rules = Variant(rawValue: row["rules"]?.string ?? "") ?? .classic
-        return .init(id: id, title: "\(x) – \(o)" + (rules == .classic ? "" : " · \(text(rules.phrase))"))
+        guard let id = row["m"]?.string, let x = row["x"]?.string, let o = row["o"]?.string,
+          let rules = Variant(named: row["rules"]?.string)
+        else { return nil }
+        return .init(id: id, title: "\(x) – \(o)" + (rules.isImplied ? "" : " · \(text(rules.phrase))"))
       }
     case .page("me", let rows, _):
       isRatingKnown = true
@@ -226,7 +227,8 @@ extension WindowState {
       blocked = Set(rows.first?["blocked"]?.array?.compactMap { $0.string } ?? [])
       (talk.isMuted, talk.isBlocked) = (isQuiet, blocked.contains(talk.opponent))
       for row in rows {
-        network.you?.ratings[Variant(rawValue: row["rules"]?.string ?? "") ?? .classic] = row["rating"]?.int
+        guard let rules = Variant(named: row["rules"]?.string) else { continue }
+        network.you?.ratings[rules] = row["rating"]?.int
       }
     case .registered(let name):
       network.you = .init(name: name, isGuest: false)

@@ -387,7 +387,7 @@ package struct WindowState: Sendable {
   /// Begins the daily puzzle against the best available defence.
   private mutating func begin(_ board: DailyBoard) -> [Effect] {
     let (isX, variant) = (board.state.turn == .x, board.state.variant)
-    let other = variant == .classic ? Seat.perfect : .level(6)
+    let other = variant.isLong ? Seat.level(6) : .perfect
     let effects = begin(
       GameSetup(x: isX ? .human : other, o: isX ? other : .human, variant: variant), from: board.state)
     daily = board

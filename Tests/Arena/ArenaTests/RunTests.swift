@@ -280,7 +280,7 @@ import TicTacToe
 
   @Test func `a move table plays like its player`() throws {
     for spec in ["random", "win_block", "trap", "levels:2", "levels:5"] {
-      let player = try #require(try PlayerSpec(spec).memoryless())
+      let player = try #require(try PlayerSpec(spec).memoryless(in: .classic))
       let table = DistributionTable(player)
       for position in Solver.positions where position.outcome == nil {
         for last in [nil] + position[position.turn.opponent].map({ Optional($0) }) {
@@ -301,7 +301,7 @@ import TicTacToe
         var run = try Run(
           try Support.match(a, b, games: number, seed: UInt64(index)), threads: 2, guardExecutable: Support.arena)
         let played = try run.play().match
-        let players = try [a, b].map { try #require(try PlayerSpec($0).memoryless()) }
+        let players = try [a, b].map { try #require(try PlayerSpec($0).memoryless(in: .classic)) }
         let exact = ExactMatch(a: players[0], b: players[1])
         let n = Double(number / 2)
         func check(_ count: Int, _ chance: Fraction, _ what: String) {

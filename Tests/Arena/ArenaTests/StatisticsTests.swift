@@ -293,8 +293,8 @@ import Testing
     for (title, expected) in results {
       let names = title.replacing(" (X) vs ", with: "|").replacing(" (O)", with: "").split(separator: "|")
         .map { $0 == "win_block_random" ? "win_block" : String($0) }
-      let x = try #require(try PlayerSpec(names[0]).memoryless())
-      let o = try #require(try PlayerSpec(names[1]).memoryless())
+      let x = try #require(try PlayerSpec(names[0]).memoryless(in: .classic))
+      let o = try #require(try PlayerSpec(names[1]).memoryless(in: .classic))
       let seating = ExactMatch.Seating(x: x, o: o)
       // The reference sometimes keeps a common denominator, so fractions are compared by value.
       for (ours, key) in [
@@ -310,7 +310,7 @@ import Testing
   @Test func `the exact pairs of random against random match the golden file`() throws {
     let golden = StatisticsTests.facts["pentanomial_exact"] as! [String: [String: Any]]
     let expected = golden["random vs random"]?["pair_score_0_0.5_1_1.5_2"] as! [String]
-    let random = try #require(try PlayerSpec("random").memoryless())
+    let random = try #require(try PlayerSpec("random").memoryless(in: .classic))
     #expect(ExactMatch(a: random, b: random).pentanomial.map(\.description) == expected)
   }
 
@@ -320,7 +320,7 @@ import Testing
     let one = Fraction(BigNatural(1), BigNatural(1))
     for a in names {
       for b in names where a <= b {
-        let players = try [a, b].map { try #require(try PlayerSpec($0).memoryless(freezing: true)) }
+        let players = try [a, b].map { try #require(try PlayerSpec($0).memoryless(in: .classic, freezing: true)) }
         let match = ExactMatch(a: players[0], b: players[1])
         #expect(match.pentanomial.reduce(Fraction(BigNatural(0), BigNatural(1)), +) == one)
         for seating in [match.asX, match.asO] { #expect(seating.xWin + seating.draw + seating.oWin == one) }

@@ -15,7 +15,7 @@ import TicTacToe
     return configuration
   }
 
-  @Test(arguments: [Variant.infinite, .ultimate])
+  @Test(arguments: Variant.allCases.filter { !$0.isImplied })
   func `a run has the same bytes for any number of threads and after any interruption`(variant: Variant) throws {
     try Support.withFolder { folder in
       var configuration = try Support.tournament(["random", "random", "random"], .roundRobin, games: 40)
@@ -34,7 +34,7 @@ import TicTacToe
     }
   }
 
-  @Test(arguments: [Variant.infinite, .ultimate])
+  @Test(arguments: Variant.allCases.filter { !$0.isImplied })
   func `shards of a run merge into the bytes of the whole run`(variant: Variant) throws {
     try Support.withFolder { folder in
       var configuration = try VariantRunEndToEndTests.match("random", "random", variant)
@@ -69,7 +69,7 @@ import TicTacToe
   }
 
   @Test(arguments: [
-    (["--rules", "chess"], "--rules 'chess': classic, infinite, ultimate"),
+    (["--rules", "chess"], "--rules 'chess': \(Variant.names)"),
     (["--rules", "ultimate", "--x", "menace"], "player 'menace' does not play ultimate; allowed: random, "),
     (["--rules", "infinite", "--openings", "random:9"], "--openings 'random:9': random:0 to random:4"),
     (["--max-plies", "0"], "--max-plies 0: 1–1000"), (["--draw", "moves=3"], "--draw 'moves=3': moves=1–1000"),
@@ -110,7 +110,7 @@ import TicTacToe
     #expect(report.games == 8 && report.forfeits.isEmpty, "\(report.forfeits)")
   }
 
-  @Test(arguments: [Variant.infinite, .ultimate])
+  @Test(arguments: Variant.allCases.filter { !$0.isImplied })
   func `our own engine plays a variant in our arena`(variant: Variant) throws {
     let engine = "cmd:\(Support.arena) engine --player random"
     var run = try Run(

@@ -22,7 +22,7 @@ import TicTacToe
     return records
   }
 
-  @Test(arguments: [Variant.infinite, .ultimate])
+  @Test(arguments: Variant.allCases.filter { !$0.isImplied })
   func `games are the same read as lines of a run, PGN and JSON Lines`(variant: Variant) throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
@@ -131,7 +131,7 @@ import TicTacToe
   @Test(arguments: [
     (["exact", "--rules", "ultimate", "--x", "random", "--o", "random"], "not solved; allowed: classic, infinite"),
     (["exact", "--rules", "infinite", "--x", "mcts:9", "--o", "random"], "--x 'mcts:9' has no exact result"),
-    (["exact", "--rules", "chess", "--x", "random", "--o", "random"], "--rules 'chess': classic, infinite, ultimate"),
+    (["exact", "--rules", "chess", "--x", "random", "--o", "random"], "--rules 'chess': \(Variant.names)"),
     (["review", "/dev/null", "--simulations", "0"], "--simulations 0: 1–10000000"),
   ])
   func `questions without an answer are refused in one line`(words: [String], message: String) throws {
@@ -156,7 +156,7 @@ import TicTacToe
     }
   }
 
-  @Test(arguments: [Variant.infinite, .ultimate])
+  @Test(arguments: Variant.allCases.filter { !$0.isImplied })
   func `a book of PGN games begins every pair of games of its own variant`(variant: Variant) throws {
     try Support.withFolder { folder in
       var generator = SplitMix64(seed: 8)
@@ -196,7 +196,7 @@ import TicTacToe
     }
   }
 
-  @Test(.long, arguments: [Variant.infinite, .ultimate])
+  @Test(.long, arguments: Variant.allCases.filter { !$0.isImplied })
   func `the best games are chosen for music, and their records written`(variant: Variant) throws {
     try Support.withFolder { folder in
       let (path, scores) = (folder + "/games", folder + "/scores")
@@ -244,7 +244,7 @@ import TicTacToe
     #expect(try points(["f6", "h8"]) == 4)
   }
 
-  @Test(arguments: [Variant.infinite, .ultimate], [Format.gauntlet, .swiss, .knockout, .roundRobin])
+  @Test(arguments: Variant.allCases.filter { !$0.isImplied }, [Format.gauntlet, .swiss, .knockout, .roundRobin])
   func `a tournament has the same bytes for any number of threads and after any interruption`(
     variant: Variant, format: Format
   ) throws {

@@ -186,10 +186,10 @@ import TicTacToe
   @Test(arguments: [
     ("", 1, 1, "no game"),
     ("1. b2", 1, 6, "no result"),
-    ("1. b2 b2 *", 1, 7, "marked already"),
+    ("1. b2 b2 *", 1, 7, "is taken"),
     ("1. b2\n  a9 *", 2, 3, "neither a move"),
     ("2. b2 *", 1, 1, "move number"),
-    ("1. b2 1. a1 2. a1 *", 1, 16, "marked already"),
+    ("1. b2 1. a1 2. a1 *", 1, 16, "is taken"),
     ("1. b2 a1 2. b1 a2 3. b3 a3 1-0", 1, 25, "over"),
     ("1. b2 a1 2. b1 a2 3. b3 0-1", 1, 25, "board says 1-0"),
     ("1. b2 a1 2. b1 a2 3. b3 *", 1, 25, "board says 1-0"),

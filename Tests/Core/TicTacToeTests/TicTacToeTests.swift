@@ -45,7 +45,9 @@ import Testing
       for square in game.position.legalMoves {
         var next = game
         try next.play(square)
-        if next.moves.count == 1 { #expect(throws: RuleViolation.occupied(square)) { try next.play(square) } }
+        if next.moves.count == 1 {
+          #expect(throws: RuleViolation.notAllowed(Cell(square.index))) { try next.play(square) }
+        }
         try visit(next)
       }
     }

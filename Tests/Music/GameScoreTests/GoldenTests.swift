@@ -40,7 +40,7 @@ private func hashes(_ games: [Record], by name: String) throws -> String {
   let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/longer.txt")
     .path
   var golden = ""
-  for variant in [Variant.infinite, .ultimate] {
+  for variant in Variant.allCases.filter(\.isLong) {
     let games = ReferenceGames.games(5, of: variant, seed: 2_026)
     for name in ["score", "morning", "night"] {
       golden += "\(variant.rawValue) \(name)\n" + (try hashes(games, by: name))

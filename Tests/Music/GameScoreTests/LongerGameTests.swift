@@ -35,7 +35,7 @@ private func played(_ variant: Variant, _ count: Int = 12, seed: UInt64 = 4) -> 
   ReferenceGames.games(count, of: variant, seed: seed).map { ($0, Rendition(of: $0, rules: rules)) }
 }
 
-@Test(arguments: [Variant.infinite, .ultimate])
+@Test(arguments: Variant.allCases.filter { $0.isLong })
 func `A bar of a longer game has two to four pairs, two at first`(_ variant: Variant) {
   var counts: [Int: Int] = [:]
   for (record, music) in played(variant) {
@@ -185,7 +185,7 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
   #expect(awakenings > 20 && forced > 3, "\(awakenings) \(forced)")
 }
 
-@Test(arguments: [Variant.infinite, .ultimate])
+@Test(arguments: Variant.allCases.filter { $0.isLong })
 func `A longer game with an undo is reproduced from its record`(_ variant: Variant) throws {
   let record = try #require(ReferenceGames.games(20, of: variant, seed: 9).first { $0.game.cells.count >= 20 })
   var session = GameConductor(seed: record.seed!, rules: rules)

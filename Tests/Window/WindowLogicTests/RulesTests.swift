@@ -49,7 +49,7 @@ import TicTacToe
     #expect(effects.contains(.command(.seek(MatchTerms(rules: .ultimate)))))
   }
 
-  @Test(arguments: [Variant.infinite, .ultimate], [Player.x, nil])
+  @Test(arguments: Variant.allCases.filter { !$0.isImplied }, [Player.x, nil])
   func `a match of any game is shown on the board, played or watched`(rules: Variant, you: Player?) throws {
     var window = TestWindow()
     try window.connect(destination: .resume)

@@ -118,7 +118,7 @@ extension Lobby {
     row.add("quiet", .bool(account.quiet))
     row.add("blocked", .array(profile.blockedNames.map(JSON.string)))
     row.add("matches", .array(live.map { .string($0.rawValue) }))
-    let others = games.filter { $0 != .classic && account[$0] != Standing() }.map { rules in
+    let others = games.filter { !$0.isImplied && account[$0] != Standing() }.map { rules in
       JSONObject(
         fields: [.init(name: "rules", value: .string(rules.rawValue))] + Lobby.row(account, rules)
           + Lobby.results(account[rules]))
@@ -249,8 +249,8 @@ extension JSONObject {
     return bytes
   }
 
-  /// Adds the game of a match unless it is the classic one.
+  /// Adds the game of a match unless it is the implied one.
   fileprivate mutating func name(_ rules: Variant) {
-    if rules != .classic { add("rules", .string(rules.rawValue)) }
+    if !rules.isImplied { add("rules", .string(rules.rawValue)) }
   }
 }

@@ -78,8 +78,7 @@ extension Lobby {
         command, .rules, "\(name.text) is no cell of \(rules.rawValue), which has \(rules.cellRange)", match)
     }
     guard position.moves.contains(cell) else {
-      let why = rules == .ultimate ? position.refusal(of: cell) : "is taken"
-      return turnDown(command, .rules, "\(name.text) \(why)", match)
+      return turnDown(command, .rules, "\(name.text) \(position.refusal(of: cell))", match)
     }
     let lag = Int64(min(connections[command.id]?.roundTrip ?? 0, Limits.lag))
     if let deadline = match.deadline, command.at > deadline + lag, !isOutOfTouch {

@@ -67,7 +67,7 @@ extension AccountRecord {
   /// drawn, lost. Archives, nodes and queries pass them on in this form.
   package var otherGames: [String] {
     get {
-      Variant.allCases.filter { $0 != .classic }.compactMap { rules in
+      Variant.allCases.filter { !$0.isImplied }.compactMap { rules in
         standings[rules].map { s in
           "\(rules.rawValue) \(s.rating.value) \(s.rating.deviation) \(s.rating.volatility) \(s.ratedAt) "
             + "\(s.won) \(s.drawn) \(s.lost)"
@@ -112,7 +112,7 @@ package struct AccountScore: Sendable, Hashable {
 
   /// The part of the score that the account's row stores: everything except results in other games.
   package var onAccount: AccountScore {
-    guard rules != .classic else { return self }
+    if rules.isImplied { return self }
     var score = AccountScore(account: account)
     score.xBalance = xBalance
     return score

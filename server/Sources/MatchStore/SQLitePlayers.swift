@@ -38,7 +38,7 @@ extension SQLiteRows {
 
   func top(_ rules: Variant, limit: Int) throws(StoreError) -> [AccountRecord] {
     let ids =
-      rules == .classic
+      rules.isImplied
       ? try run(
         """
         SELECT id FROM account WHERE guest = 0 AND banned = 0 AND rated_at > 0 ORDER BY rating DESC, id LIMIT ?
@@ -104,7 +104,7 @@ extension SQLiteRows {
       .int(a.tokenExpires), .real(a.rating.value), .real(a.rating.deviation), .real(a.rating.volatility),
       .int(a.ratedAt), .int(a.won), .int(a.drawn), .int(a.lost), .int(a.xBalance), .bool(a.quiet), .bool(a.muted),
       .bool(a.banned), .text(a.blocked.map(String.init).joined(separator: ",")))
-    for rules in Variant.allCases where rules != .classic && a[rules] != Standing() {
+    for rules in Variant.allCases where !rules.isImplied && a[rules] != Standing() {
       let s = a[rules]
       try run(
         "INSERT OR REPLACE INTO standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", .int(a.id), .text(rules.rawValue),

@@ -348,7 +348,7 @@ extension SQLiteRows: StoreConditions {
       """, .int(score.won), .int(score.drawn), .int(score.lost), .int(score.xBalance), .real(score.rating?.value),
       .real(score.rating?.deviation), .real(score.rating?.volatility), .int(score.ratedAt), .int(score.account))
     versions[score.account] = nil
-    guard db.changes == 1, change.rules != .classic else { return }
+    guard db.changes == 1, !change.rules.isImplied else { return }
     let new = Standing().rating
     try run(
       "INSERT OR IGNORE INTO standing VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)", .int(change.account),

@@ -275,7 +275,7 @@ struct PostgresJudge: QueueRows {
     account.results += 1
     if let rating = score.rating { account.ratings[score.rules] = rating }
     account.score = (account.score ?? AccountScore(account: score.account)).adding(score.onAccount)
-    if score.rules != .classic {
+    if !score.rules.isImplied {
       account.others[score.rules] =
         (account.others[score.rules] ?? AccountScore(account: score.account, score.rules)).adding(score)
     }

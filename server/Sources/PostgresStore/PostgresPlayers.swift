@@ -63,7 +63,7 @@ extension PostgresStore {
   func top(_ rules: Variant, _ limit: Int) throws(StoreError) -> [AccountRecord] {
     let most = PGValue.int(Int64(limit))
     let call =
-      rules == .classic ? PostgresStore.topOfClassic(most) : PostgresStore.topOfOther(most, .text(rules.rawValue))
+      rules.isImplied ? PostgresStore.topOfClassic(most) : PostgresStore.topOfOther(most, .text(rules.rawValue))
     return try read([call])[0].rows.compactMap(PostgresRows.account)
   }
 

@@ -69,7 +69,7 @@ enum PostgresRows {
       .bool(account.muted), .bool(account.banned), .ints(account.blocked), .text(account.name.lowercased()),
     ]
     return [PGCall(statement: statement, values: own)]
-      + Variant.allCases.filter { $0 != .classic && account[$0] != Standing() }.map { rules in
+      + Variant.allCases.filter { !$0.isImplied && account[$0] != Standing() }.map { rules in
         let s = account[rules]
         return putStanding(
           .int(account.id), .text(rules.rawValue), .double(s.rating.value), .double(s.rating.deviation),

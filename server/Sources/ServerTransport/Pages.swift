@@ -76,7 +76,7 @@ package struct PeoplePage: Sendable {
       for rules in Variant.allCases {
         for account in try await host.leaders(rules, limit: 20) {
           var row = JSONWriter()
-          if rules != .classic { row.field("rules", rules.rawValue) }
+          if !rules.isImplied { row.field("rules", rules.rawValue) }
           row.field("name", account.name)
           row.field("rating", Int(account[rules].rating.value.rounded()))
           row.finish()
@@ -160,7 +160,7 @@ package struct PeoplePage: Sendable {
     out.field("rx", match.players?.x.rating)
     out.field("ro", match.players?.o.rating)
     out.field("turn", match.turn.text)
-    if match.terms.rules != .classic {
+    if !match.terms.rules.isImplied {
       out.field("rules", match.terms.rules.rawValue)
       out.field("plies", match.moves.count)
     }

@@ -35,16 +35,14 @@ package struct BatchServer {
   /// - Throws: If the player cannot play the variant in a batch.
   package init(variant: Variant, player: PlayerSpec) throws(ArenaError) {
     (self.variant, spec) = (variant, player)
-    guard try BatchServer.canPlay(player, variant) else {
+    guard BatchServer.canPlay(player, variant) else {
       throw ArenaError(
         "this player cannot answer in a batch of \(variant.rawValue); allowed: \(PlayerSpec.unlearning(in: variant))")
     }
   }
 
-  private static func canPlay(_ spec: PlayerSpec, _ variant: Variant) throws(ArenaError) -> Bool {
-    if case .engine = spec { return false }
-    if variant == .classic, spec.budget == nil { return try spec.memoryless(freezing: true) != nil }
-    return spec.plays(variant)
+  private static func canPlay(_ spec: PlayerSpec, _ variant: Variant) -> Bool {
+    !spec.isEngine && spec.plays(variant)
   }
 
   /// Serves a stream until its end.
@@ -80,7 +78,7 @@ package struct BatchServer {
   /// The position of the first line in our notation; `nil` without one.
   private func position(_ words: [String]) throws(ArenaError) -> String? {
     guard !words.isEmpty else { return nil }
-    if variant == .classic, let position = UCINotation.position(words) { return position.notation }
+    if variant.isPacked, let position = UCINotation.position(words) { return position.notation }
     let notation = words.joined(separator: " ")
     do { return try VariantState(variant, notation: notation).notation } catch {
       throw ArenaError("the position of the first line, column \(error.column): \(error.message)")
@@ -88,7 +86,7 @@ package struct BatchServer {
   }
 
   private func classicChoice() throws(ArenaError) -> BoardPlayer<Classic>.Choice {
-    guard let player = try spec.memoryless(freezing: true) else { return try choice(Classic.self) }
+    guard let player = try spec.memoryless(in: .classic, freezing: true) else { return try choice(Classic.self) }
     return { position, last, generator, _ in
       let lastMove = last.map { Square($0.index) }
       return Cell(rawValue: player.move(in: position, lastMove: lastMove, using: &generator).rawValue)
@@ -96,7 +94,7 @@ package struct BatchServer {
   }
 
   private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> BoardPlayer<R>.Choice {
-    let value = variant == .ultimate && spec.needsUltimateValue ? try UltimateValueFile.load() : nil
+    let value = variant.hasLearntValue && spec.needsUltimateValue ? try UltimateValueFile.load() : nil
     // One tree for all games, cleared before each move.
     let search = UltimateSearch(value: value, capacity: 1 << 18)
     guard case .own(let choose, _)? = R.player(of: spec, with: PlayerMemory(tree: { _ in search })) else {

@@ -103,12 +103,12 @@ final class EngineClient: @unchecked Sendable {
       }
     }
     let name = recipe.variant.uciName
-    guard recipe.variant == .classic || variants.contains(name) else {
+    guard recipe.variant.isImplied || variants.contains(name) else {
       let known =
         variants.isEmpty ? "it lists no UCI_Variant" : "its UCI_Variant lists \(variants.joined(separator: ", "))"
       throw refuse("does not play \(name); \(known)")
     }
-    notation = recipe.variant == .classic && variants.contains(name) ? .cutechess : .native
+    notation = recipe.variant.isImplied && variants.contains(name) ? .cutechess : .native
     var options = ""
     if variants.contains(name) { options += "setoption name UCI_Variant value \(name)\n" }
     // Engines take seeds as 32-bit numbers: fold the run's.
@@ -190,7 +190,7 @@ final class EngineClient: @unchecked Sendable {
     ask(R.turn(in: state), otherClock) {
       writePosition(start, cells, R.variant)
     } reading: { word in
-      let cell = R.variant == .classic ? UCINotation.square(word).map { Cell($0.index) } : R.variant.cell(named: word)
+      let cell = R.variant.isImplied ? UCINotation.square(word).map { Cell($0.index) } : R.variant.cell(named: word)
       return cell.flatMap { R.moves(state).contains($0) ? $0 : nil }
     }
   }

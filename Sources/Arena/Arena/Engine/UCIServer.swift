@@ -106,7 +106,7 @@ package struct UCIServer {
 
   /// The player of Classic; `nil` if it searches.
   private static func memoryless(_ spec: PlayerSpec) throws(ArenaError) -> (any MemorylessOpponent)? {
-    let player = try spec.memoryless(freezing: true)
+    let player = try spec.memoryless(in: .classic, freezing: true)
     guard player != nil || spec.budget != nil else { throw ArenaError("player '\(spec.text)' cannot be an engine") }
     return player
   }
@@ -127,9 +127,9 @@ package struct UCIServer {
       tree?.forget()
       return .reply([])
     case "setoption": return .reply(setOption(words))
-    case "position" where variantPosition != nil:
-      return .reply(setVariantPosition(Array(words.dropFirst()), variantPosition?.variant ?? .classic))
-    case "position": return .reply(setPosition(Array(words.dropFirst())))
+    case "position":
+      guard let state = variantPosition else { return .reply(setPosition(Array(words.dropFirst()))) }
+      return .reply(setVariantPosition(Array(words.dropFirst()), state.variant))
     case "go":
       switch variantPosition {
       case .infinite(let state): return go(state, Infinite.self, words)
@@ -171,7 +171,7 @@ package struct UCIServer {
         return ["info string variant '\(value)' is not played, only \(names)"]
       }
       notation = .cutechess
-      variantPosition = variant == .classic ? nil : VariantState(startOf: variant)
+      variantPosition = variant.isImplied ? nil : VariantState(startOf: variant)
     case "Seed":
       guard let number = UInt64(value) else { return ["info string Seed '\(value)' is no number"] }
       seed = number

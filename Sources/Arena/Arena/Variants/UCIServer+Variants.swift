@@ -30,7 +30,7 @@ extension UCIServer {
   /// Handles `go` for other variants than Classic.
   mutating func go<R: ArenaRules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> Action {
     guard R.outcome(of: state) == nil else { return .reply(["bestmove (none)"]) }
-    if R.variant == .ultimate, tree?.hasValue != spec.needsUltimateValue {
+    if R.variant.hasLearntValue, tree?.hasValue != spec.needsUltimateValue {
       do throws(ArenaError) {
         let needsValue = spec.needsUltimateValue
         tree = UltimateSearch(

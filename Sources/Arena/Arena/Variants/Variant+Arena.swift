@@ -2,25 +2,25 @@ import Base
 import TicTacToe
 
 extension Variant {
-  /// The most plies of a game in any variant, after which Infinite is drawn.
-  static let longestGame = 100
+  /// The most plies of a game of any variant.
+  static let longestGame = allCases.map { $0.plyLimit }.max() ?? 0
 
-  /// The name of the rules in file headers: `standard` predates the variants.
-  var headerName: String { self == .classic ? "standard" : rawValue }
+  /// Whether the arena keeps a game in the eight bytes of `PackedGame`; otherwise its moves are `VariantMoves`.
+  var isPacked: Bool { isImplied }
 
-  /// The variant of a header's `rules`.
-  init?(headerName: String) {
-    guard let variant = Variant.allCases.first(where: { $0.headerName == headerName }) else { return nil }
-    self = variant
-  }
+  /// Whether its players search with the learnt values of Ultimate, as no table knows its exact ones.
+  var hasLearntValue: Bool { !isSolved }
+
+  /// The most plies of `--openings random:N`: more would finish some games.
+  var randomPlies: Int { isOneBoard ? 4 : 16 }
 
   /// The name in UCI's option `UCI_Variant`.
-  var uciName: String { self == .classic ? "tictactoe" : rawValue }
+  var uciName: String { isImplied ? "tictactoe" : rawValue }
 
   /// The variant of the option `--rules`.
   package init(option text: String) throws(ArenaError) {
     guard let variant = Variant(rawValue: text) else {
-      throw ArenaError("--rules '\(text)': \(Variant.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw ArenaError("--rules '\(text)': \(Variant.names)")
     }
     self = variant
   }

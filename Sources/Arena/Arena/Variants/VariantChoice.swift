@@ -76,14 +76,31 @@ extension PlayerSpec {
     }
   }
 
+  /// The memoryless player of a game whose state is a `Position`, if it is one; `nil` in all other games. With `freezing`,
+  /// learning players count in their current state.
+  package func memoryless(
+    in variant: Variant, freezing: Bool = false
+  ) throws(ArenaError) -> (any MemorylessOpponent)? {
+    switch (variant, self) {
+    case (.infinite, _), (.ultimate, _): return nil
+    case (.classic, .simple(let player)): return player
+    case (.classic, .level(let number)): return Level(number: number)
+    case (.classic, .menace), (.classic, .adaptive): return freezing ? try learner()?.frozen : nil
+    case (.classic, .mcts), (.classic, .search), (.classic, .engine): return nil
+    }
+  }
+
   /// Whether the player plays a variant.
   func plays(_ variant: Variant) -> Bool {
-    switch (self, variant) {
-    case (.search, _): variant == .ultimate
-    case (_, .classic), (.engine, _): true
-    case (.simple, .infinite), (.level, .infinite): true
-    case (.simple(.random), .ultimate), (.mcts, .ultimate), (.level, .ultimate): true
-    default: false
+    switch (variant, self) {
+    case (_, .engine): true
+    case (.classic, .search): false
+    case (.classic, _): true
+    case (.infinite, .simple), (.infinite, .level): true
+    case (.infinite, _): false
+    case (.ultimate, .simple(let player)): player == .random
+    case (.ultimate, .level), (.ultimate, .mcts), (.ultimate, .search): true
+    case (.ultimate, .menace), (.ultimate, .adaptive): false
     }
   }
 
@@ -98,7 +115,7 @@ extension PlayerSpec {
 
   /// The permitted specifications for a variant, for messages.
   static func allowed(in variant: Variant) -> String {
-    variant == .classic ? allowed : "\(unlearning(in: variant)), cmd:COMMAND"
+    variant.isImplied ? allowed : "\(unlearning(in: variant)), cmd:COMMAND"
   }
 
   /// Whether it plays Ultimate with the value function.

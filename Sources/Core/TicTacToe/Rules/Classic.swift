@@ -1,8 +1,20 @@
 import Base
 
-/// Three in a line on the 3×3 board. The state is a `Position`; cells and `Square`s have the same numbers.
-package enum Classic: Rules {
+/// Three in a line on the 3×3 board.
+package enum Classic: PositionRules {
   package static var variant: Variant { .classic }
+
+  package static func state(of position: VariantState) -> Position? {
+    if case .classic(let state) = position { state } else { nil }
+  }
+
+  package static func outcome(of state: Position) -> Outcome? { state.outcome }
+}
+
+/// Rules on the 3×3 board whose marks stay: the state is `Position`, a cell is a `Square` of the same number.
+package protocol PositionRules: Rules where State == Position {}
+
+extension PositionRules {
   package static var start: Position { .start }
 
   package static func turn(in state: Position) -> Player { state.turn }
@@ -13,10 +25,10 @@ package enum Classic: Rules {
 
   package static func play(_ cell: Cell, _ state: inout Position) -> Outcome? {
     state = state.playing(Square(cell.index))
-    return state.outcome
+    return outcome(of: state)
   }
 
-  package static func outcome(of state: Position) -> Outcome? { state.outcome }
+  package static func notation(of state: Position) -> String { state.notation }
 
   package static func state(notation: String) throws(NotationError) -> Position { try Position(notation: notation) }
 }

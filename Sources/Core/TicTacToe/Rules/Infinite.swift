@@ -84,6 +84,10 @@ package enum Infinite: Rules {
     }
   }
 
+  package static func state(of position: VariantState) -> State? {
+    if case .infinite(let state) = position { state } else { nil }
+  }
+
   package static func turn(in state: State) -> Player { state.board.turn }
 
   package static func cells(of player: Player, in state: State) -> MoveSet { MoveSet(state.board[player].set) }

@@ -9,6 +9,8 @@ package protocol Rules: Sendable {
   static var variant: Variant { get }
   /// The state before the first move.
   static var start: State { get }
+  /// The state that a position of these rules holds; `nil` for a position of another game.
+  static func state(of position: VariantState) -> State?
   static func turn(in state: State) -> Player
   /// The cells that may be marked; none after the end.
   static func moves(_ state: State) -> MoveSet
@@ -21,6 +23,10 @@ package protocol Rules: Sendable {
   /// The result of a finished game, else `nil`.
   static func outcome(of state: State) -> Outcome?
 
+  /// The state as a text of one line.
+  static func notation(of state: State) -> String
+  /// Reads the text that `notation(of:)` writes.
+  ///
   /// - Throws: The error in an invalid text, with its column.
   static func state(notation: String) throws(NotationError) -> State
 }

@@ -54,6 +54,10 @@ package enum Ultimate: Rules {
     package var plies: Int { (x | o).nonzeroBitCount }
   }
 
+  package static func state(of position: VariantState) -> State? {
+    if case .ultimate(let state) = position { state } else { nil }
+  }
+
   package static func turn(in state: State) -> Player { state.turn }
 
   package static func cells(of player: Player, in state: State) -> MoveSet {

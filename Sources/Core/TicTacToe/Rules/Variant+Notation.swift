@@ -3,7 +3,7 @@ import Base
 /// The common parts of position texts: the rows of the board, and the side to move.
 extension Variant {
   /// The most bytes of a position text; more than any valid one has.
-  var notationLimit: Int { self == .ultimate ? 128 : 64 }
+  var notationLimit: Int { isOneBoard ? 64 : 128 }
 
   /// Writes the rows from the top, with digits for runs of empty cells: `X1O/1X1/3`.
   func rows(x: MoveSet, o: MoveSet) -> String {

@@ -1,4 +1,4 @@
-/// The three games, for code that is not specialised to one of them.
+/// The games, for code that is not specialised to one of them.
 package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// Three in a line on the 3×3 board.
   case classic
@@ -19,25 +19,76 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// Whether the game is played on a single 3×3 board; otherwise on nine of them in a square.
+  package var isOneBoard: Bool {
+    switch self {
+    case .classic, .infinite: true
+    case .ultimate: false
+    }
+  }
+
+  /// Whether the exact value of every position is known.
+  package var isSolved: Bool {
+    switch self {
+    case .classic, .infinite: true
+    case .ultimate: false
+    }
+  }
+
+  /// The names of the solved games, for messages.
+  package static let solvedNames = allCases.filter { $0.isSolved }.map { $0.rawValue }.joined(separator: ", ")
+
+  /// Whether files, the wire and the store mean this game where they name none: it is older than the names.
+  package var isImplied: Bool {
+    switch self {
+    case .classic: true
+    case .infinite, .ultimate: false
+    }
+  }
+
+  /// The name of the classic rules in the headers of the arena's files, which are older than the other games.
+  package static let standardName = "standard"
+
+  /// The name in the headers of the arena's files.
+  package var headerName: String { isImplied ? Variant.standardName : rawValue }
+
+  /// The game of a header's `rules`; `nil` for an unknown name.
+  package init?(headerName: String) {
+    guard let variant = Variant.allCases.first(where: { $0.headerName == headerName }) else { return nil }
+    self = variant
+  }
+
+  /// The most plies of a game.
+  package var plyLimit: Int {
+    switch self {
+    case .classic: 9
+    case .infinite: Infinite.plyLimit
+    case .ultimate: 81
+    }
+  }
+
+  /// Whether games may last longer than the nine plies of a single board whose marks stay.
+  package var isLong: Bool { plyLimit > 9 }
+
   /// Cells along one edge of the board.
-  package var side: Int { self == .ultimate ? 9 : 3 }
+  package var side: Int { isOneBoard ? 3 : 9 }
 
   package var cellCount: Int { side * side }
 
   /// The row of a cell, 0 at the top.
   package func row(of cell: Cell) -> Int {
-    self == .ultimate ? cell.index / 27 * 3 + cell.index % 9 / 3 : cell.index / 3
+    isOneBoard ? cell.index / 3 : cell.index / 27 * 3 + cell.index % 9 / 3
   }
 
   /// The column of a cell, 0 at the left.
   package func column(of cell: Cell) -> Int {
-    self == .ultimate ? cell.index / 9 % 3 * 3 + cell.index % 3 : cell.index % 3
+    isOneBoard ? cell.index % 3 : cell.index / 9 % 3 * 3 + cell.index % 3
   }
 
   /// The cell in a row from the top and a column from the left.
   package func cell(row: Int, column: Int) -> Cell {
     precondition((0..<side).contains(row) && (0..<side).contains(column), "no cell in row \(row), column \(column)")
-    guard self == .ultimate else { return Cell(row * 3 + column) }
+    if isOneBoard { return Cell(row * 3 + column) }
     return Cell((row / 3 * 3 + column / 3) * 9 + row % 3 * 3 + column % 3)
   }
 
@@ -51,7 +102,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
 
   /// The cell with a chess-like name, or on the 3×3 board with a digit in reading order; `nil` for other texts.
   package func cell(named name: some StringProtocol) -> Cell? {
-    guard self == .ultimate else { return Square(name: name).map { Cell(rawValue: $0.rawValue) } }
+    if isOneBoard { return Square(name: name).map { Cell(rawValue: $0.rawValue) } }
     var bytes = name.utf8.makeIterator()
     guard let column = bytes.next(), let row = bytes.next(), bytes.next() == nil,
       (UInt8(ascii: "a")...UInt8(ascii: "i")).contains(column), (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(row)
@@ -60,5 +111,8 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   }
 
   /// The range of names, for messages.
-  package var cellRange: String { self == .ultimate ? "a1–i9" : "a1–c3" }
+  package var cellRange: String { isOneBoard ? "a1–c3" : "a1–i9" }
+
+  /// The range of every game, for messages that are not about one of them.
+  package static let cellRanges = allCases.map { "\($0.cellRange) (\($0.rawValue))" }.joined(separator: ", ")
 }

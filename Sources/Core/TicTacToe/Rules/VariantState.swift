@@ -1,6 +1,6 @@
 import Base
 
-/// A position of any of the three games, for code that is not specialised to one of them.
+/// A position of any game, for code that is not specialised to one of them.
 package enum VariantState: Sendable, Hashable {
   case classic(Position)
   case infinite(Infinite.State)
@@ -28,7 +28,7 @@ package enum VariantState: Sendable, Hashable {
 
   package var notation: String {
     switch self {
-    case .classic(let state): state.notation
+    case .classic(let state): Classic.notation(of: state)
     case .infinite(let state): Infinite.notation(of: state)
     case .ultimate(let state): Ultimate.notation(of: state)
     }
@@ -99,7 +99,7 @@ package enum VariantState: Sendable, Hashable {
       if state.closed.contains(Square(cell.index / 9)) { return "is on a board that is won or full" }
       return "is not on board \(Square(Int(state.target)).name), to which the last move sends"
     }
-    return "is marked already"
+    return "is taken"
   }
 
   /// Whether the cell is marked.

@@ -68,9 +68,9 @@ package struct MatchEvent: Sendable, Hashable {
     case aside(why: String)
   }
 
-  /// The newest version of the log's language that this build reads. It also reads all earlier ones. A client needs no
-  /// version of the protocol for 3: it names the games that it knows (`ClientMessage.Hello.games`).
-  package static let newest = 3
+  /// The newest version of the log's language that this build reads. It also reads all earlier ones. Since 3
+  /// only games are new: a client names those that it knows (`ClientMessage.Hello.games`), whatever its protocol's version.
+  package static let newest = Variant.allCases.reduce(2) { max($0, $1.since) }
 
   /// The time, in milliseconds since 1970.
   package var at: Int64
@@ -185,7 +185,7 @@ extension MatchEvent.Kind {
   /// the state instead.
   package var since: Int {
     switch self {
-    case .open(_, let terms), .start(_, let terms, _, _, _, _): terms.rules == .classic ? 1 : 3
+    case .open(_, let terms), .start(_, let terms, _, _, _, _): terms.rules.since
     case .confirm, .move, .flag, .draw, .resign, .abort, .claim, .gone, .back, .recovered, .end,
       .rematch:
       1

@@ -65,10 +65,27 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
 
 extension Variant {
   /// The clock used if the players name none.
-  package var usualClock: TimeControl { self == .ultimate ? .long : .standard }
+  package var usualClock: TimeControl { isOneBoard ? .standard : .long }
+
+  /// The version of the log's language that brought the game.
+  package var since: Int {
+    switch self {
+    case .classic: 1
+    case .infinite, .ultimate: 3
+    }
+  }
 
   /// The capabilities named in `hello`: all games but the classic one, which every client and server knows.
-  package static let capabilities = allCases.filter { $0 != .classic }.map { $0.rawValue }
+  package static let capabilities = allCases.filter { !$0.isImplied }.map { $0.rawValue }
+
+  /// The game that a row or an answer of a server names; `nil` for a game that this build does not know.
+  package init?(named name: String?) {
+    guard let name else {
+      self = .classic
+      return
+    }
+    self.init(rawValue: name)
+  }
 }
 
 /// The terms of a match: the game, its clock, whether it is rated, and who has which side.
@@ -142,7 +159,7 @@ package struct CellName: FieldText, Sendable, Hashable {
   package init?(text: String) {
     if let square = Square(name: text) {
       self.text = square.name
-    } else if Variant.ultimate.cell(named: text) != nil {
+    } else if Variant.allCases.contains(where: { $0.cell(named: text) != nil }) {
       self.text = text
     } else {
       return nil

@@ -25,7 +25,7 @@ package enum ClientMessage: Sendable, Hashable {
     /// The program, for the server's log.
     package var client: String?
     /// The client's capabilities: `confirm` (answers `paired` itself), `bot` (plays without a person), and the games it knows besides
-    /// classic (`infinite`, `ultimate`).
+    /// classic (`Variant.capabilities`).
     package var caps: [String] = []
     /// An account or guest token, to log in.
     package var token: String?
@@ -40,7 +40,7 @@ package enum ClientMessage: Sendable, Hashable {
     }
 
     /// The games that the client knows; it receives no messages about others.
-    package var games: [Variant] { Variant.allCases.filter { $0 == .classic || caps.contains($0.rawValue) } }
+    package var games: [Variant] { Variant.allCases.filter { $0.isImplied || caps.contains($0.rawValue) } }
 
     /// The best version that both ends speak; `nil` if there is none.
     package func common(with spoken: [Int]) -> Int? { versions.filter(spoken.contains).max() }

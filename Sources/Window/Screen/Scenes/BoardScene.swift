@@ -9,7 +9,7 @@ final class BoardScene: Scene {
   private let staff: StaffView
   private let status: StatusView
   private let players: PlayersView
-  /// Chooses one of the three games before the first move.
+  /// Chooses the game before the first move.
   private let choice: ChoiceRow
   private var mayChoose = false
   /// The chat of a match, right of the board if there is room.
@@ -393,7 +393,7 @@ extension ViewContext {
       case 1?: text(.todayWinNow)
       case let moves?: text(.todayWin, "\(moves)")
       }
-    let game = model.game.variant == .classic ? nil : name(of: model.game.variant)
+    let game = model.game.variant.isImplied ? nil : name(of: model.game.variant)
     return [game, goal].compactMap { $0 }.joined(separator: ": ")
   }
 

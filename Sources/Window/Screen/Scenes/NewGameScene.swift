@@ -87,7 +87,7 @@ final class NewGameScene: PageScene {
       // Levels have English descriptions; known ones are translated.
       let known = Phrase(rawValue: "manner\(n)").flatMap { $0.text(in: .english) == card.manner ? $0 : nil }
       let words = known.map(context.text) ?? card.manner
-      let odds = variant == .classic ? card.odds.map(translated) : []
+      let odds = variant.isImplied ? card.odds.map(translated) : []
       return (["\(card.character) \(words)."] + odds).joined(separator: "\n")
     default: return ""
     }

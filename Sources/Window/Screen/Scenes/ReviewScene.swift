@@ -114,14 +114,14 @@ final class ReviewScene: Scene {
   }
 
   private var mistakes: [Bool] {
-    guard replay.game.variant == .ultimate else { return steps.map { $0.isMistake } }
+    if replay.game.variant.isSolved { return steps.map { $0.isMistake } }
     let costly = costly
     return steps.indices.map { costly.contains($0 + 1) }
   }
 
-  /// Whether the shown ply is the first move of a classic game after which a threat cannot be blocked.
+  /// Whether the shown ply is the first move after which a threat cannot be blocked; never in a long game.
   private var isFirst: Bool {
-    replay.game.variant == .classic && steps.firstIndex { $0.move.isDecisive } == ply - 1
+    !replay.game.variant.isLong && steps.firstIndex { $0.move.isDecisive } == ply - 1
   }
 
   /// The text before the first move: for an empty board, or a position with its value.
@@ -137,7 +137,7 @@ final class ReviewScene: Scene {
   private func summaryText() -> String {
     guard !steps.isEmpty else { return replay.game.isFromStart ? context.text(.noReplay) : "" }
     func name(_ step: ReviewStep) -> String { "\(step.move.ply). \(step.move.mover.letter) \(step.name)" }
-    if replay.game.variant == .ultimate {
+    if !replay.game.variant.isSolved {
       guard replay.outlook.count > steps.count else {
         return context.text(.reviewing, "\(max(0, replay.outlook.count - 1))", "\(steps.count)")
       }

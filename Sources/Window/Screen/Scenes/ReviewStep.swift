@@ -5,9 +5,9 @@ import TicTacToe
 /// A move under review with its exact evaluation.
 struct ReviewStep {
   let move: VariantMove
-  /// The moves that keep the value; empty for Ultimate, which is not solved.
+  /// The moves that keep the value; empty where the game is not solved.
   let best: [Cell]
-  /// For Infinite: the value after the move for the other side, with the plies to the end.
+  /// For a long solved game: the value after the move for the other side, with the plies to the end.
   let after: Evaluation?
 
   var name: String { move.before.variant.name(of: move.cell) }
@@ -20,8 +20,7 @@ struct ReviewStep {
   init(_ move: VariantMove) {
     self.move = move
     best = move.before.valuePreservingMoves
-    after =
-      move.before.variant == .classic ? nil : move.before.moveEvaluations.first { $0.cell == move.cell }?.after
+    after = move.before.variant.isLong ? move.before.moveEvaluations.first { $0.cell == move.cell }?.after : nil
   }
 
   /// The least estimated loss that is marked in Ultimate; smaller ones are within the search's error.
@@ -43,7 +42,7 @@ extension ViewContext {
       parts.append("\(text(.factMistake)); \(text(.factBetter)) \(better)")
     }
     if step.isOnlyMove { parts.append(text(.factOnly)) }
-    if move.before.variant == .ultimate {
+    if !move.before.variant.isSolved {
       if move.winsBoard { parts.append(text(.factBoard, Square(move.board).name)) }
       if let outlook {
         parts.append(text(.factShare, percent(1 - outlook.after.share)))
@@ -56,7 +55,7 @@ extension ViewContext {
       }
     } else {
       if move.isBlock { parts.append(text(.factBlock)) }
-      if move.before.variant == .classic, move.isFork {
+      if !move.before.variant.isLong, move.isFork {
         parts.append(text(.factFork))
       } else if !isWon, !move.after.winningSquares(for: move.mover).isEmpty {
         parts.append(text(.factThreat))

@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The rules of the three games, that of the board first; Infinite and Ultimate with three pictures each.
+/// The rules of all games, that of the board first; Infinite and Ultimate with three pictures each.
 final class RulesScene: PageScene {
   override var title: String { context.text(.rules) }
   override var columnWidth: Double { 38 }
@@ -117,7 +117,7 @@ final class PicturesRow: PageRow {
 }
 
 extension Variant {
-  /// The index among the three games.
+  /// The index among the games.
   var place: Int { Variant.allCases.firstIndex(of: self) ?? 0 }
 
   /// A sentence about the game.

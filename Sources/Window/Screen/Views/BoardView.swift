@@ -2,7 +2,7 @@ import Interface
 import ScoreModel
 import TicTacToe
 
-/// The board of any of the three games: cells, lines and the winning line.
+/// The board of any game: cells, lines and the winning line.
 ///
 /// Ultimate has nine boards in a square. If its cells are too small for a finger, the board to play in is zoomed in,
 /// and a minimap shows the others.
@@ -49,7 +49,7 @@ final class BoardView: View {
 
   /// The first cell for the keyboard: the middle of the board to play in.
   var home: CellView {
-    guard facts.variant == .ultimate else { return cells[4] }
+    if facts.variant.isOneBoard { return cells[4] }
     return cells[((chosen ?? facts.boards?.target)?.index ?? 4) * 9 + 4]
   }
 
@@ -58,7 +58,7 @@ final class BoardView: View {
   /// Whether the cells of a board of this side are too small for a finger.
   static func comesNear(_ variant: Variant, side: Double, _ context: ViewContext) -> Bool {
     let square = BoardGeometry(variant: variant, square: Rect(0, 0, side, side))
-    return variant == .ultimate && square.place(of: Cell(0)).width < context.metrics.target
+    return !variant.isOneBoard && square.place(of: Cell(0)).width < context.metrics.target
   }
 
   override func layout() {
@@ -106,7 +106,7 @@ final class BoardView: View {
   }
 
   private func place() {
-    guard facts.variant == .ultimate else {
+    if facts.variant.isOneBoard {
       let ground = BoardGeometry(variant: facts.variant, square: whole)
       for cell in cells { cell.frame = ground.place(of: cell.cell) }
       return
@@ -197,7 +197,7 @@ final class BoardView: View {
   }
 
   override func drawStatic(_ canvas: Canvas) {
-    if facts.variant != .ultimate { PenGrid().draw(in: whole, canvas, theme.line) }
+    if facts.variant.isOneBoard { PenGrid().draw(in: whole, canvas, theme.line) }
   }
 
   // MARK: Hint, analysis, beads
@@ -220,7 +220,7 @@ final class BoardView: View {
     let judgement = showsAnalysis ? context.judgement : nil
     for cell in facts.allowed {
       let box = cells[cell.index].frame
-      if hint == cell || judgement?.best == cell && facts.variant == .ultimate { drawRing(in: box, canvas) }
+      if hint == cell || judgement?.best == cell && !facts.variant.isSolved { drawRing(in: box, canvas) }
       if let worth = judgement?[cell] { draw(worth, in: box, canvas) }
       if let beads = context.model.beads, beads.indices.contains(cell.index) {
         drawBeads(beads[cell.index], in: box, canvas)
@@ -285,7 +285,7 @@ final class BoardView: View {
   }
 
   override func draw(_ canvas: Canvas) {
-    if facts.variant == .ultimate { drawBoards(canvas) }
+    if !facts.variant.isOneBoard { drawBoards(canvas) }
     drawOverlays(canvas)
     guard winStroke.value > 0 else { return }
     for line in winningLines {

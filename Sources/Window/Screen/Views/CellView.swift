@@ -36,7 +36,7 @@ final class CellView: View {
     guard let board = parent as? BoardView else { return nil }
     let place = context.spoken(cell, on: board.facts)
     if isFading { return "\(place), \(context.text(.speakGoes))" }
-    return variant == .ultimate && isOpen ? "\(place); \(sending)" : place
+    return !variant.isOneBoard && isOpen ? "\(place); \(sending)" : place
   }
 
   /// For screen readers: the board to which a move in this cell sends the opponent.
@@ -157,7 +157,7 @@ final class CellView: View {
     let size = frame.width
     let box = frame.insetBy(size * 0.075, size * 0.075)
     // In the small cells of Ultimate short corners would look like the dot of the last move.
-    let (arm, width) = variant == .ultimate ? (size * 0.22, size * 0.035) : (size * 0.11, size * 0.012)
+    let (arm, width) = variant.isOneBoard ? (size * 0.11, size * 0.012) : (size * 0.22, size * 0.035)
     for (x, y, dx, dy) in [
       (box.x, box.y, 1.0, 1.0), (box.maxX, box.y, -1, 1), (box.x, box.maxY, 1, -1), (box.maxX, box.maxY, -1, -1),
     ] {

@@ -37,7 +37,7 @@ final class MiniBoard: View {
 
 extension Variant {
   /// The radius of the last move's dot relative to the cell's width; Ultimate's cells are a third as wide.
-  var dotRadius: Double { self == .ultimate ? 0.045 : 0.018 }
+  var dotRadius: Double { isOneBoard ? 0.018 : 0.045 }
 }
 
 extension ViewContext {
