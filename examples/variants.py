@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""An engine of some thirty lines: a random legal move of classic, Infinite or Ultimate."""
+"""An engine of some thirty lines: a random legal move of any of the games."""
 import random
 import sys
 
 LINES = [{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}]
-SIDES = {"tictactoe": 3, "infinite": 3, "ultimate": 9}
+SIDES = {"tictactoe": 3, "infinite": 3, "misere": 3, "ultimate": 9}
 variant, moves = "tictactoe", []
 
 def place(cell):  # The board of a cell, and its place there.

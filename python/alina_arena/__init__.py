@@ -1,6 +1,7 @@
-"""Environments of classic, infinite and ultimate tic-tac-toe, played by `alina-arena engine --batch`.
+"""Environments of classic, infinite, misère and ultimate tic-tac-toe, played by `alina-arena engine --batch`.
 
-Where Gymnasium is installed, importing this package registers alina/Classic-v1, alina/Infinite-v1 and alina/Ultimate-v1.
+Where Gymnasium is installed, importing this package registers alina/Classic-v1 and an
+environment of that form for each other game.
 """
 
 import importlib.util

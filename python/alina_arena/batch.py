@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 
 # Cells along an edge of each game's board.
-SIDES = {"classic": 3, "infinite": 3, "ultimate": 9}
+SIDES = {"classic": 3, "infinite": 3, "misere": 3, "ultimate": 9}
 # The actions besides a cell: skip the game, restart it, let the engine's player move.
 WAIT, BEGIN, ANSWER = 253, 254, 255
 

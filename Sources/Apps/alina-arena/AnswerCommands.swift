@@ -20,6 +20,7 @@ struct ExactCommand: ParsableCommand {
     let variant = try Variant(option: rules)
     switch variant {
     case .classic: try writeOut(result(variant, .shared))
+    case .misere: try writeOut(result(variant, .misere))
     case .infinite:
       let players = try both { $0.infinite }
       try writeOut(AnswerText.exact(players.a, players.b, asJSON: json))
@@ -69,6 +70,7 @@ struct PerftCommand: ParsableCommand {
     switch variant {
     case .classic: try countClassic()
     case .infinite: try count(Infinite.self)
+    case .misere: try count(Misere.self)
     case .ultimate: try count(Ultimate.self)
     }
   }
@@ -76,7 +78,7 @@ struct PerftCommand: ParsableCommand {
   /// The greatest depth whose sequences are counted in seconds.
   private static func mostPlies(of variant: Variant) -> Int {
     switch variant {
-    case .classic: 9
+    case .classic, .misere: 9
     case .infinite: 12
     case .ultimate: 8
     }
@@ -114,6 +116,7 @@ struct SolveCommand: ParsableCommand {
     let variant = try Variant(option: rules)
     switch variant {
     case .classic: try writeOut(solve(Classic.self, .shared))
+    case .misere: try writeOut(solve(Misere.self, .misere))
     case .infinite:
       try writeOut(
         all ? AnswerText.infiniteTable() : AnswerText.solve(state(position, Infinite.self), asJSON: json))
@@ -161,7 +164,8 @@ struct AnalyseCommand: ParsableCommand {
     try RecordFile.forEach(of: game) { (record) throws(ArenaError) in
       count += 1
       switch record.game.variant {
-      case .classic, .infinite: try writeOut(json ? AnswerText.analysisJSON(record) : AnswerText.analysis(record))
+      case .classic, .infinite, .misere:
+        try writeOut(json ? AnswerText.analysisJSON(record) : AnswerText.analysis(record))
       case .ultimate: try writeOut(AnswerText.reviewUltimate(record, simulations: simulations, asJSON: json))
       }
     }

@@ -25,14 +25,16 @@ enum BoardPlayer<R: Rules> {
   }
 }
 
-extension BoardPlayer<Classic> {
+extension BoardPlayer where R: PositionRules {
   /// A player without memory.
   static func table(_ table: DistributionTable) -> BoardPlayer {
     .own { position, last, generator, _ in
       Cell(table.move(key: position.ternaryKey, last: last?.index ?? 9, using: &generator))
     }
   }
+}
 
+extension BoardPlayer<Classic> {
   static func learner(_ learner: Learner) -> BoardPlayer {
     let choose: Choice = { position, last, generator, _ in
       Cell(learner.player.move(in: position, lastMove: last.map { Square($0.index) }, using: &generator).index)

@@ -141,6 +141,7 @@ final class GamePool: @unchecked Sendable {
         switch players.configuration.variant {
         case .classic: played = .success(try play(Classic.self, pairings, batch, worker))
         case .infinite: played = .success(try play(Infinite.self, pairings, batch, worker))
+        case .misere: played = .success(try play(Misere.self, pairings, batch, worker))
         case .ultimate: played = .success(try play(Ultimate.self, pairings, batch, worker))
         }
       } catch { played = .failure(error) }

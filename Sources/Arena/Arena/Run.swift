@@ -267,6 +267,7 @@ struct Replay {
     switch players.configuration.variant {
     case .classic: try check(content, Classic.self, worker, reader)
     case .infinite: try check(content, Infinite.self, worker, reader)
+    case .misere: try check(content, Misere.self, worker, reader)
     case .ultimate: try check(content, Ultimate.self, worker, reader)
     }
   }

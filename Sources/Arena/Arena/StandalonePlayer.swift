@@ -7,6 +7,7 @@ package final class StandalonePlayer: @unchecked Sendable {
   private enum Seat {
     case classic(BoardPlayer<Classic>)
     case infinite(BoardPlayer<Infinite>)
+    case misere(BoardPlayer<Misere>)
     case ultimate(BoardPlayer<Ultimate>)
   }
 
@@ -36,6 +37,7 @@ package final class StandalonePlayer: @unchecked Sendable {
     switch variant {
     case .classic: seat = .classic(try StandalonePlayer.player(spec, engine))
     case .infinite: seat = .infinite(try StandalonePlayer.player(spec, engine))
+    case .misere: seat = .misere(try StandalonePlayer.player(spec, engine))
     case .ultimate: seat = .ultimate(try StandalonePlayer.player(spec, engine))
     }
   }
@@ -69,6 +71,7 @@ package final class StandalonePlayer: @unchecked Sendable {
     switch seat {
     case .classic(let player): return move(player, state, cells, other, deadline)
     case .infinite(let player): return move(player, state, cells, other, deadline)
+    case .misere(let player): return move(player, state, cells, other, deadline)
     case .ultimate(let player): return move(player, state, cells, other, deadline)
     }
   }

@@ -28,6 +28,9 @@ package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
     case .random: return position.legalMoves
     case .perfect: return solver.valuePreservingMoves(in: position)
     case .perfectDistance: return solver.distanceOptimalMoves(in: position)
+    case .winBlock where solver.lineLoses:
+      let safe = position.movesWithoutLine
+      return safe.isEmpty ? position.legalMoves : safe
     case .winBlock:
       let wins = [position.turn, position.turn.opponent].map { position.winningSquares(for: $0) }
       return wins.first { !$0.isEmpty } ?? position.legalMoves

@@ -25,6 +25,7 @@ extension VariantState {
     switch self {
     case .classic(let position): Solver.shared.evaluation(of: position)
     case .infinite(let state): InfiniteTable.shared.evaluation(of: state)
+    case .misere(let position): Solver.misere.evaluation(of: position)
     case .ultimate: nil
     }
   }
@@ -32,9 +33,9 @@ extension VariantState {
   /// Every move with the evaluation of the position after it, for the other side; empty if the game is not solved.
   package var moveEvaluations: [(cell: Cell, after: Evaluation)] {
     switch self {
-    case .classic(let position):
-      position.legalMoves.map { (Cell($0.index), Solver.shared.evaluation(of: position.playing($0))) }
+    case .classic(let position): Solver.shared.moveEvaluations(in: position)
     case .infinite(let state): InfiniteTable.shared.moveEvaluations(in: state)
+    case .misere(let position): Solver.misere.moveEvaluations(in: position)
     case .ultimate: []
     }
   }

@@ -22,6 +22,9 @@ package struct Solver: Sendable {
   /// The table of the classic game, built on first use (microseconds).
   package static let shared = Solver()
 
+  /// The table of misère, built on first use.
+  package static let misere = Solver(lineLoses: true)
+
   /// Whether a completed line loses; otherwise it wins.
   package let lineLoses: Bool
 
@@ -70,6 +73,11 @@ package struct Solver: Sendable {
   package func evaluation(of square: Square, in position: Position) -> Evaluation {
     let after = evaluation(of: position.playing(square))
     return Evaluation(value: after.value.negated, distance: after.distance + 1)
+  }
+
+  /// Every move with the evaluation of what follows it, seen by the other side.
+  package func moveEvaluations(in position: Position) -> [(cell: Cell, after: Evaluation)] {
+    position.legalMoves.map { (Cell($0.index), evaluation(of: position.playing($0))) }
   }
 
   /// The 5,478 reachable positions, by number of marks and then by base-3 key.

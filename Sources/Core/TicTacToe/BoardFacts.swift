@@ -46,7 +46,7 @@ package struct BoardFacts: Sendable, Hashable {
     (variant, turn, self.last) = (state.variant, state.turn, last)
     allowed = isOver ? MoveSet() : state.moves
     switch state {
-    case .classic(let position):
+    case .classic(let position), .misere(let position):
       (x, o, fading, boards) = (MoveSet(position.x), MoveSet(position.o), nil, nil)
       lines = BoardFacts.lines(of: position)
     case .infinite(let state):

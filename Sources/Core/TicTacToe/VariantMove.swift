@@ -92,17 +92,19 @@ extension VariantState {
   /// The marks on a small board, or on the only board of the other games.
   package func position(on board: Int) -> Position {
     switch self {
-    case .classic(let position): position
+    case .classic(let position), .misere(let position): position
     case .infinite(let state): state.board.position
     case .ultimate(let state): state.position(on: board)
     }
   }
 
-  /// The empty cells of a small board that would complete a line there for a side, if it were to move.
+  /// The empty cells of a small board that would complete a line there for a side, if it were to move; none where
+  /// a line loses.
   package func winningSquares(for player: Player, on board: Int = 0) -> SquareSet {
     switch self {
     case .classic(let position): position.winningSquares(for: player)
     case .infinite(let state): state.board.winningSquares(for: player)
+    case .misere: []
     case .ultimate(let state):
       state.closed.contains(Square(board)) ? [] : state.position(on: board).winningSquares(for: player)
     }

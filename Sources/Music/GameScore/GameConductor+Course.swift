@@ -9,7 +9,7 @@ extension GameConductor {
     let state = before ? move.before : move.after
     switch state {
     // A position without a known value counts as even.
-    case .classic: return Double((before ? move.values?.before : move.values?.after)?.rawValue ?? 0)
+    case .classic, .misere: return Double((before ? move.values?.before : move.values?.after)?.rawValue ?? 0)
     case .infinite(let state):
       guard move.values != nil else { return 0 }
       let evaluation = InfiniteTable.shared.evaluation(of: state)
@@ -33,7 +33,7 @@ extension GameConductor {
     guard move.after.variant.isLong else { return nil }
     if move.outcome != nil { return 1 }
     switch move.after {
-    case .classic: return nil
+    case .classic, .misere: return nil
     case .infinite(let state):
       // The marks of the opening, current threats and won positions, and the duration.
       let opening = 2 * Infinite.markLimit

@@ -65,7 +65,7 @@ package enum Explanation {
     if move.isForced { words.append("forced") }
     if let board = move.sendsTo { words.append("sends to board \(Square(board).name)") }
     switch move.outcome {
-    case .win: words.append("wins with \(cells(move.completed))")
+    case .win(let winner): words.append("\(winner == move.mover ? "wins" : "loses") with \(cells(move.completed))")
     case .draw: words.append("draws")
     case nil: break
     }

@@ -32,7 +32,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case whatAgain, whatBoard, whatFullBoard, whatForced
   // Replay and review
   case atStart, accuracy, firstMistake, noMistake, playMusic, stopMusic
-  case factWins, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
+  case factWins, factLoses, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
   case noReplay, position, playOn
   // Games
   case pathField, noGames, olderGames, open, save, copy, paste, share, shareMatch, youWon, hasWon, drawn, unfinished
@@ -74,7 +74,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case today, todayWin, todayWinNow, todayHold, solved, notSolved, tryAgain, daysInARow, shareToday
   case explain, explainFirst, explainNever, explainAgain
   // The games
-  case game, classic, infinite, ultimate, classicManner, infiniteManner, ultimateManner, rules
+  case game, classic, infinite, misere, ultimate, classicManner, infiniteManner, misereManner, ultimateManner, rules
   case infiniteRule1, infiniteRule2, infiniteRule3, ultimateRule1, ultimateRule2, ultimateRule3
   case speakBoard, speakCell, speakSends, speakSendsAnywhere, speakEnds, speakGoes, speakWon, otherBoard
   case believed, hintBelieved, factGone, factBoard, factShare, lostMost, lostLittle, reviewing, expected
@@ -116,6 +116,7 @@ extension Variant {
     switch self {
     case .classic: .classic
     case .infinite: .infinite
+    case .misere: .misere
     case .ultimate: .ultimate
     }
   }

@@ -53,6 +53,7 @@ extension Seat {
     switch variant {
     case .classic: .opponent(SimpleOpponent.perfect)
     case .infinite: .machine(MachinePlayer(InfiniteOpponent.simple(.perfect)))
+    case .misere: .machine(MachinePlayer(MisereOpponent.simple(.perfect)))
     case .ultimate: preconditionFailure("no player of \(variant.rawValue) is perfect")
     }
   }
@@ -62,6 +63,7 @@ extension Seat {
     switch variant {
     case .classic: return MachinePlayer(Level.all[index])
     case .infinite: return MachinePlayer(InfiniteOpponent.level(InfiniteLevel.all[index]))
+    case .misere: return MachinePlayer(MisereOpponent.level(MisereLevel.all[index]))
     case .ultimate:
       let known = UltimateLevel.all.filter { value != nil || !$0.needsValue }
       return MachinePlayer(known[min(index, known.count - 1)], value: value)

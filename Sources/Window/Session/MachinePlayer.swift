@@ -20,7 +20,12 @@ package struct MachinePlayer: Sendable {
     count = { opponent.beads(in: $0.position) }
   }
 
-  /// An opponent for Infinite.
+  /// An opponent for misère.
+  package init(_ opponent: MisereOpponent) {
+    self.init(opponent.name, Misere.self) { Cell(opponent.move(in: $0, lastMove: nil, using: &$1).index) }
+  }
+
+  /// A player of Infinite.
   package init(_ opponent: InfiniteOpponent) {
     self.init(opponent.name, Infinite.self) { opponent.move(in: $0, using: &$1) }
   }

@@ -93,7 +93,7 @@ final class WindowProgram {
   /// The middle of a cell in reading order, in pixels of the window at 1280×720.
   static func center(of cell: Int) -> (x: Int, y: Int) { (495 + 145 * (cell % 3), 104 + 145 * (cell / 3)) }
 
-  /// Clicks a cell of any of the three games.
+  /// Clicks a cell of any game.
   func click(_ cell: Cell, of variant: Variant) throws {
     let (edge, side) = (3 * 145.0, Double(variant.side))
     let x = 422.5 + edge * (Double(variant.column(of: cell)) + 0.5) / side

@@ -37,7 +37,7 @@ private enum Python {
   }
 
   @Test(.enabled(if: Python.has("numpy", "gymnasium", "pettingzoo"), "python3 has no gymnasium or no pettingzoo"))
-  func `PettingZoo and Gymnasium accept the environments of the three games`() throws {
+  func `PettingZoo and Gymnasium accept the environments of every game`() throws {
     try expectTests("test_environments.EnvironmentTests")
   }
 

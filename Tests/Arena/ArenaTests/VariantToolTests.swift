@@ -124,6 +124,8 @@ import TicTacToe
     let played = try run.play().match.total
     // Four standard errors; repetitions end two games of a thousand.
     #expect(abs(played.score - score) < 4 * 0.5 / 4_000.0.squareRoot(), "\(played.score), \(score)")
+    let misere = try Support.run(["exact", "--rules", "misere", "--x", "random", "--o", "random"]).out
+    #expect(misere.contains("  X wins 121/420 = ") && misere.contains("  O wins 737/1260 = "), "\(misere)")
     let text = try Support.run(["exact", "--rules", "infinite", "--x", "perfect", "--o", "random"]).out
     #expect(text.contains("perfect (X) – random (O)\n  X wins 1.000000000\n"), "\(text)")
   }

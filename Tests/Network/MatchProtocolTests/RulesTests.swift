@@ -113,6 +113,8 @@ import TicTacToe
         MatchEvent.Kind.start(Sides(x: info, o: info), terms, confirm: false, previous: nil, keys: []).since,
       ]
     }
-    #expect(since(.classic) == [1, 1] && since(.infinite) == [3, 3] && since(.ultimate) == [3, 3])
+    #expect(
+      since(.classic) == [1, 1] && since(.infinite) == [3, 3] && since(.ultimate) == [3, 3] && since(.misere) == [4, 4])
+    #expect(MatchEvent.newest == Variant.allCases.map(\.since).max())
   }
 }

@@ -10,7 +10,7 @@ import TicTacToe
 
 /// Tests of the games on the network page and on the board of a match.
 @Suite struct RulesTests {
-  @Test(arguments: [(Variant.classic, "60+2"), (.infinite, "60+2"), (.ultimate, "300+3")])
+  @Test(arguments: [(Variant.classic, "60+2"), (.infinite, "60+2"), (.misere, "60+2"), (.ultimate, "300+3")])
   func `a seek is for the last chosen game, with its usual clock unless another is set`(
     rules: Variant, usual: String
   ) throws {
@@ -88,7 +88,7 @@ import TicTacToe
     let rows: [JSONObject] = [["rating": .int(1612)], ["rules": .string("ultimate"), "rating": .int(1702)]]
     window.step(.network(.page("me", rows: rows, more: nil), nil))
     let you = try #require(window.state.network.you)
-    #expect(Variant.allCases.map(you.rating) == [1_612, 1_500, 1_702])
+    #expect(Variant.allCases.map(you.rating) == [1_612, 1_500, 1_500, 1_702])
     #expect(!asks())
     window.start()
     window.log(.resign, .o)

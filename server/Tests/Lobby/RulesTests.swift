@@ -48,6 +48,20 @@ extension SteppedLobby {
     #expect(!world.heardAny(old, #""t":"state""#) && !world.heardAny(old, #""t":"event""#))
   }
 
+  @Test func `a client that knows only older games sees nothing of misère`() throws {
+    var world = try SteppedLobby()
+    let caps = #"["infinite","misere","ultimate"]"#
+    let a = world.login("a", caps: caps), b = world.login("b", caps: caps), old = world.login("old", caps: allGames)
+    for id in [a, b, old] { world.seek(id, "misere") }
+    #expect(world.heardAny(old, #""code":"rules","msg":"this is a game of misere;"#))
+    let m = try #require(world.field("m", of: a, in: "paired"))
+    #expect(try world.state(m).terms.rules == .misere)
+    for id in [a, old] { world.type(id, #"{"t":"list","id":"l"}"#) }
+    #expect(world.heardAny(a, #""rules":"misere""#) && world.heardAny(old, #""of":"list","rows":[]"#))
+    world.type(old, #"{"t":"watch","id":"w","m":"\#(m)"}"#)
+    #expect(world.heardAny(old, #""re":"w","code":"rules""#) && !world.heardAny(old, #""t":"state""#))
+  }
+
   @Test func `a room and its rematch keep their game and refuse clients without its capability`() throws {
     var world = try SteppedLobby()
     let host = world.login("host", caps: allGames), old = world.login("old"), guest = world.login("g", caps: allGames)

@@ -225,7 +225,7 @@ extension Simulation {
   }
 
   /// Mostly classic, so that seeks meet.
-  mutating func rules() -> Variant { [.classic, .classic, .classic, .infinite, .ultimate][random.below(5)] }
+  mutating func rules() -> Variant { [.classic, .classic, .classic, .infinite, .misere, .ultimate][random.below(6)] }
 
   mutating func pick(_ moves: MoveSet) -> Cell? { moves.isEmpty ? nil : moves.randomCell(using: &random) }
 }

@@ -71,6 +71,7 @@ package struct BatchServer {
     switch variant {
     case .classic: try serve(Classic.self, classicChoice())
     case .infinite: try serve(Infinite.self, choice(Infinite.self))
+    case .misere: try serve(Misere.self, choice(Misere.self))
     case .ultimate: try serve(Ultimate.self, choice(Ultimate.self))
     }
   }

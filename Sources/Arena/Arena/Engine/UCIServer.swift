@@ -133,6 +133,7 @@ package struct UCIServer {
     case "go":
       switch variantPosition {
       case .infinite(let state): return go(state, Infinite.self, words)
+      case .misere(let state): return go(state, Misere.self, words)
       case .ultimate(let state): return go(state, Ultimate.self, words)
       case .classic, nil: return go(words)
       }

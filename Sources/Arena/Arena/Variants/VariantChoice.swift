@@ -43,6 +43,16 @@ extension Infinite: ArenaRules {
   }
 }
 
+extension Misere: ArenaRules {
+  static func player(of spec: PlayerSpec, with memory: PlayerMemory) -> BoardPlayer<Misere>? {
+    if let table = memory.table { return .table(table) }
+    guard let player = try? spec.memoryless(in: variant) else { return nil }
+    return .own { position, _, generator, _ in
+      Cell(player.move(in: position, lastMove: nil, using: &generator).index)
+    }
+  }
+}
+
 extension Ultimate: ArenaRules {
   static func player(of spec: PlayerSpec, with memory: PlayerMemory) -> BoardPlayer<Ultimate>? {
     switch spec {
@@ -83,6 +93,9 @@ extension PlayerSpec {
   ) throws(ArenaError) -> (any MemorylessOpponent)? {
     switch (variant, self) {
     case (.infinite, _), (.ultimate, _): return nil
+    case (.misere, .simple(let player)): return MisereOpponent.simple(player)
+    case (.misere, .level(let number)): return MisereLevel(number: number).map { MisereOpponent.level($0) }
+    case (.misere, _): return nil
     case (.classic, .simple(let player)): return player
     case (.classic, .level(let number)): return Level(number: number)
     case (.classic, .menace), (.classic, .adaptive): return freezing ? try learner()?.frozen : nil
@@ -96,8 +109,8 @@ extension PlayerSpec {
     case (_, .engine): true
     case (.classic, .search): false
     case (.classic, _): true
-    case (.infinite, .simple), (.infinite, .level): true
-    case (.infinite, _): false
+    case (.infinite, .simple), (.infinite, .level), (.misere, .simple), (.misere, .level): true
+    case (.infinite, _), (.misere, _): false
     case (.ultimate, .simple(let player)): player == .random
     case (.ultimate, .level), (.ultimate, .mcts), (.ultimate, .search): true
     case (.ultimate, .menace), (.ultimate, .adaptive): false
@@ -108,7 +121,7 @@ extension PlayerSpec {
   static func unlearning(in variant: Variant) -> String {
     switch variant {
     case .classic: "\(memoryless), mcts:BUDGET"
-    case .infinite: memoryless
+    case .infinite, .misere: memoryless
     case .ultimate: "random, levels:1–6, mcts:BUDGET, search:BUDGET"
     }
   }

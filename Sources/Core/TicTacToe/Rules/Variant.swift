@@ -4,6 +4,8 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   case classic
   /// Classic with three marks per side: the fourth removes the oldest.
   case infinite
+  /// Classic with the opposite end: the side that completes a line loses.
+  case misere
   /// Nine small boards: a move's place on its board selects the board of the next move.
   case ultimate
 
@@ -15,6 +17,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .classic: "Classic"
     case .infinite: "Infinite"
+    case .misere: "Misere"
     case .ultimate: "Ultimate"
     }
   }
@@ -22,7 +25,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// Whether the game is played on a single 3×3 board; otherwise on nine of them in a square.
   package var isOneBoard: Bool {
     switch self {
-    case .classic, .infinite: true
+    case .classic, .infinite, .misere: true
     case .ultimate: false
     }
   }
@@ -30,7 +33,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// Whether the exact value of every position is known.
   package var isSolved: Bool {
     switch self {
-    case .classic, .infinite: true
+    case .classic, .infinite, .misere: true
     case .ultimate: false
     }
   }
@@ -42,7 +45,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   package var isImplied: Bool {
     switch self {
     case .classic: true
-    case .infinite, .ultimate: false
+    case .infinite, .misere, .ultimate: false
     }
   }
 
@@ -61,7 +64,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// The most plies of a game.
   package var plyLimit: Int {
     switch self {
-    case .classic: 9
+    case .classic, .misere: 9
     case .infinite: Infinite.plyLimit
     case .ultimate: 81
     }

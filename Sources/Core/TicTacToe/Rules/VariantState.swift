@@ -4,6 +4,7 @@ import Base
 package enum VariantState: Sendable, Hashable {
   case classic(Position)
   case infinite(Infinite.State)
+  case misere(Position)
   case ultimate(Ultimate.State)
 
   /// The position before the first move.
@@ -11,6 +12,7 @@ package enum VariantState: Sendable, Hashable {
     switch variant {
     case .classic: self = .classic(Classic.start)
     case .infinite: self = .infinite(Infinite.start)
+    case .misere: self = .misere(Misere.start)
     case .ultimate: self = .ultimate(Ultimate.start)
     }
   }
@@ -22,13 +24,14 @@ package enum VariantState: Sendable, Hashable {
     switch variant {
     case .classic: self = .classic(try Classic.state(notation: notation))
     case .infinite: self = .infinite(try Infinite.state(notation: notation))
+    case .misere: self = .misere(try Misere.state(notation: notation))
     case .ultimate: self = .ultimate(try Ultimate.state(notation: notation))
     }
   }
 
   package var notation: String {
     switch self {
-    case .classic(let state): Classic.notation(of: state)
+    case .classic(let state), .misere(let state): state.notation
     case .infinite(let state): Infinite.notation(of: state)
     case .ultimate(let state): Ultimate.notation(of: state)
     }
@@ -38,13 +41,14 @@ package enum VariantState: Sendable, Hashable {
     switch self {
     case .classic: .classic
     case .infinite: .infinite
+    case .misere: .misere
     case .ultimate: .ultimate
     }
   }
 
   package var turn: Player {
     switch self {
-    case .classic(let state): state.turn
+    case .classic(let state), .misere(let state): state.turn
     case .infinite(let state): Infinite.turn(in: state)
     case .ultimate(let state): state.turn
     }
@@ -53,7 +57,7 @@ package enum VariantState: Sendable, Hashable {
   /// The number of plies played.
   package var plies: Int {
     switch self {
-    case .classic(let state): state.ply
+    case .classic(let state), .misere(let state): state.ply
     case .infinite(let state): state.plies
     case .ultimate(let state): state.plies
     }
@@ -62,7 +66,7 @@ package enum VariantState: Sendable, Hashable {
   /// The cells that may be marked; none after the end.
   package var moves: MoveSet {
     switch self {
-    case .classic(let state): Classic.moves(state)
+    case .classic(let state), .misere(let state): Classic.moves(state)
     case .infinite(let state): Infinite.moves(state)
     case .ultimate(let state): Ultimate.moves(state)
     }
@@ -73,6 +77,7 @@ package enum VariantState: Sendable, Hashable {
     switch self {
     case .classic(let state): Classic.outcome(of: state)
     case .infinite(let state): Infinite.outcome(of: state)
+    case .misere(let state): Misere.outcome(of: state)
     case .ultimate(let state): Ultimate.outcome(of: state)
     }
   }
@@ -87,6 +92,9 @@ package enum VariantState: Sendable, Hashable {
     case .infinite(var state):
       defer { self = .infinite(state) }
       return Infinite.play(cell, &state)
+    case .misere(var state):
+      defer { self = .misere(state) }
+      return Misere.play(cell, &state)
     case .ultimate(var state):
       defer { self = .ultimate(state) }
       return Ultimate.play(cell, &state)

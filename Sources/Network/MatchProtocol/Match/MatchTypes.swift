@@ -72,6 +72,7 @@ extension Variant {
     switch self {
     case .classic: 1
     case .infinite, .ultimate: 3
+    case .misere: 4
     }
   }
 

@@ -192,6 +192,7 @@ noMistake = No mistake was made.
 playMusic = Play the music
 stopMusic = Stop
 factWins = wins the game
+factLoses = completes a line and loses the game
 factDraws = draws the game
 factMistake = a mistake
 factFork = a fork: two threats at once
@@ -434,13 +435,15 @@ notListening = No demo game is running.
 gameResumed = Resumed your unfinished game.
 playFriend = Play a friend
 
-# The three games
+# The games
 game = Game
 classic = Classic
 infinite = Infinite
+misere = Misère
 ultimate = Ultimate
 classicManner = Three in a row.
 infiniteManner = Three in a row with three marks each: placing a fourth removes your oldest.
+misereManner = The same board, but three in a row lose: force your opponent to complete a row.
 ultimateManner = Nine boards: the cell you mark is the board your opponent plays in. Win three boards in a row.
 rules = How to play
 infiniteRule1 = Three in a row win, but nobody has more than three marks.

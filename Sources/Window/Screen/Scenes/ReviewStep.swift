@@ -36,6 +36,7 @@ extension ViewContext {
     var parts: [String] = []
     let isWon = move.outcome == .win(move.mover)
     if isWon { parts.append(text(.factWins)) }
+    if move.outcome == .win(move.mover.opponent) { parts.append(text(.factLoses)) }
     if move.outcome == .draw { parts.append(text(.factDraws)) }
     if step.isMistake {
       let better = step.best.map { move.before.variant.name(of: $0) }.joined(separator: ", ")

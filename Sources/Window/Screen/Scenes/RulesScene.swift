@@ -38,7 +38,7 @@ final class RulesScene: PageScene {
   private static func pictures(of variant: Variant) -> [PicturesRow.Picture] {
     let texts: [(notation: String, last: String, phrase: Phrase)]
     switch variant {
-    case .classic: return []
+    case .classic, .misere: return []
     case .infinite:
       texts = [
         ("b2c1/a3b3 x 4", "b3", .infiniteRule1), ("b2c1c3/a3b3a1 x 6", "a1", .infiniteRule2),
@@ -125,6 +125,7 @@ extension Variant {
     switch self {
     case .classic: .classicManner
     case .infinite: .infiniteManner
+    case .misere: .misereManner
     case .ultimate: .ultimateManner
     }
   }

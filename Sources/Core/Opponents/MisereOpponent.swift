@@ -1,0 +1,54 @@
+import Oracle
+import TicTacToe
+
+/// A player of misère whose chances of every move are known exactly.
+package enum MisereOpponent: MemorylessOpponent, Hashable {
+  /// The players that choose from a set of moves. As no cell wins at once, `winBlock` plays a cell that does not lose at once.
+  case simple(SimpleOpponent)
+  /// One of the six opponents of the window.
+  case level(MisereLevel)
+
+  package var name: String {
+    switch self {
+    case .simple(let simple): simple.name
+    case .level(let level): level.name
+    }
+  }
+
+  package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
+    switch self {
+    case .simple(let simple): MoveDistribution(uniformOver: simple.moves(in: position, by: .misere))
+    case .level(let level): level.distribution(in: position)
+    }
+  }
+}
+
+/// One of the six opponents of the window, as it plays misère.
+package struct MisereLevel: NumberedLevel {
+  package let number: Int
+  /// In how many moves of twenty it overlooks that a cell completes its own line.
+  let line: Int
+  /// In how many moves of twenty it overlooks which cells keep the value of the position.
+  let ahead: Int
+
+  package static let all: [MisereLevel] = [
+    MisereLevel(number: 1, line: 14, ahead: 20), MisereLevel(number: 2, line: 9, ahead: 17),
+    MisereLevel(number: 3, line: 5, ahead: 13), MisereLevel(number: 4, line: 2, ahead: 8),
+    MisereLevel(number: 5, line: 0, ahead: 3), MisereLevel(number: 6, line: 0, ahead: 0),
+  ]
+
+  /// The exact chances of every move of a live position.
+  func distribution(in position: Position) -> MoveDistribution {
+    if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
+    // From what is thought of last to what is seen first; what is overlooked falls through to the next.
+    var result = MoveDistribution(uniformOver: position.legalMoves)
+    result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
+    result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)
+    return result
+  }
+}
+
+extension Position {
+  /// The cells that may be marked and complete no line.
+  var movesWithoutLine: SquareSet { legalMoves.subtracting(winningSquares(for: turn)) }
+}
