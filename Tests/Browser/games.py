@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""games.py BROWSER alina-server: plays Infinite and Ultimate between two people to the end, on a desktop and on a phone.
+"""games.py BROWSER alina-server: plays Infinite, Misère and Ultimate between two people to the end, on a desktop and on a phone.
 
 A room of each game by its link; both load the page again in the middle, and a third watches; the finished game by its link.
 Prints what went wrong in one line and exits 1.
@@ -76,14 +76,14 @@ def whole(game, ann, ben, enter, moves):
 
 def main(name, program):
     moves = random.Random(3)
-    for game, size in (("Infinite", None), ("Ultimate", (390, 844))):
+    for game, size in (("Infinite", None), ("Misère", None), ("Ultimate", (390, 844))):
         with visit(name, program) as (_, enter):
             ann, ben = enter(), enter()
             if size:
                 ben.page.size(*size)
             x, plies = whole(game, ann, ben, enter, moves)
             kept = x.games()[-1]
-            expect(f'[Variant "{game}"]' in kept, f"the kept game is {kept[:200]}")
+            expect(f'[Variant "{game.replace("è", "e")}"]' in kept, f"the kept game is {kept[:200]}")
             # Opens the finished game by its link as another person.
             hash_before = x.page.run("location.hash")
             x.press(x.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
