@@ -205,7 +205,7 @@ import TicTacToe
       try apply(units, to: store)
       spent += now() - at
       begun += size
-      // Frees their rated slots.
+      // Frees the players' rated slots.
       let ends = records.map { record in
         var ended = record
         ended.ended = 9

@@ -98,7 +98,7 @@ private final class BotSession {
   let client: MatchClient
   var remaining = 0
   private(set) var hasBeenOnline = false
-  /// The reason it is not online.
+  /// The reason that the bot is not online.
   private(set) var problem: String?
   private var model: BotModel
   /// Used only on the queue `thinking`.

@@ -29,9 +29,9 @@ package struct Adjudication: Sendable, Hashable {
 
   /// Plies after which a game is drawn; 0 for no limit.
   package var maxPlies = 0
-  /// Drawn if both sides' values agree with the rule.
+  /// The game is drawn if both sides' values agree with this rule.
   package var draw: Rule?
-  /// Lost for a side whose own values agree with the rule.
+  /// A side loses if its own values agree with this rule.
   package var resign: Rule?
 
   package init() {}

@@ -14,7 +14,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     while self.limbs.last == 0 { self.limbs.removeLast() }
   }
 
-  /// Whether it is 0.
+  /// Whether the number is 0.
   package var isZero: Bool { limbs.isEmpty }
 
   /// The sum.

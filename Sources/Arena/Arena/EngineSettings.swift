@@ -22,7 +22,7 @@ package struct EngineSettings: Sendable, Hashable {
   package var environment: [Setting] = []
   /// The engine's time limit; `nil` uses the run's.
   package var time: TimeLimit?
-  /// The file to which its standard error is appended.
+  /// The file to which the engine's standard error is appended.
   package var log: String?
 
   /// Default settings.

@@ -40,7 +40,7 @@ package struct ExactMatch: Sendable {
   /// The first player has O.
   package let asO: Seating
 
-  /// Counts both seatings.
+  /// Counts the games of both seatings.
   package init(a: any MemorylessOpponent, b: any MemorylessOpponent, solver: Solver = .shared) {
     asX = Seating(x: a, o: b, solver: solver)
     asO = Seating(x: b, o: a, solver: solver)

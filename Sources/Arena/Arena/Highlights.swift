@@ -71,7 +71,7 @@ struct Highlights: Sendable {
 
 /// A selected game.
 package struct Highlight: Sendable {
-  /// The reasons of its selection: first, shortest, longest, dramatic.
+  /// The reasons for which the game was selected: first, shortest, longest, dramatic.
   package let choices: [String]
   /// The index of the game in the run.
   package let game: Int

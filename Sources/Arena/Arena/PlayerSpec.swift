@@ -108,7 +108,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Whether it is an external program.
+  /// Whether the player is an external program.
   package var isEngine: Bool { if case .engine = self { true } else { false } }
 
   /// Whether the player learns from games.
@@ -119,7 +119,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Whether it searches, so that a move takes time.
+  /// Whether the player searches, so that a move takes time.
   func isSearch(in variant: Variant) -> Bool {
     switch self {
     case .mcts, .search: true

@@ -55,7 +55,7 @@ package struct RunConfiguration: Sendable, Hashable {
     package struct File: Sendable, Hashable {
       /// The number of the word, from 0.
       package var word: Int
-      /// The hash of its content.
+      /// The hash of the file's content.
       package var sha256: String
     }
 

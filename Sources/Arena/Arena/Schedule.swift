@@ -6,9 +6,9 @@ struct Pairing: Sendable, Hashable {
 
 /// Games independent of each other's results.
 struct Stage: Sendable {
-  /// The index of its first game.
+  /// The index of the stage's first game.
   var firstGame: Int
-  /// The index of its first pair of games, for openings.
+  /// The index of the stage's first pair of games, for openings.
   var firstRound: Int
   /// The pairings; games alternate through all of them.
   var pairings: [Pairing]
@@ -17,13 +17,13 @@ struct Stage: Sendable {
 
   /// The number of games.
   var games: Int { pairings.count * rounds * 2 }
-  /// The indices of its games.
+  /// The indices of the stage's games.
   var indices: Range<Int> { firstGame..<firstGame + games }
 }
 
 /// One game of a stage.
 struct ScheduledGame: Sendable {
-  /// The number of its pairing in the stage.
+  /// The number of the game's pairing in the stage.
   var pairing: Int
   var opening: Int
   /// Whether the second player has X.

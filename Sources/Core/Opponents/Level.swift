@@ -63,9 +63,9 @@ extension NumberedLevel {
   }
 }
 
-/// Misses per twenty moves, by kind of move: the lower bound next to the last move, the upper far from it.
+/// How often of twenty times a level overlooks a move, by kind: the lower bound next to the last move, the upper far from it.
 struct MistakeRates: Sendable, Hashable {
-  /// Completing its own line.
+  /// Completing the level's own line.
   var win: ClosedRange<Int>
   /// Blocking the other side's line.
   var block: ClosedRange<Int>
@@ -78,7 +78,7 @@ struct MistakeRates: Sendable, Hashable {
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
-    // Built from the lowest priority to the highest; an overlooked move falls through to the next lower priority.
+    // Builds the chances from the lowest priority to the highest: an overlooked move leaves those of the next lower priority.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {

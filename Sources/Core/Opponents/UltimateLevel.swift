@@ -12,11 +12,11 @@ package struct UltimateLevel: NumberedLevel {
   package let number: Int
   /// Simulations per move.
   package let simulations: Int
-  /// Moves of twenty in which it considers only the board it plays in.
+  /// Moves of twenty in which the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// Of these narrow moves, those of twenty in which it overlooks even that board's lines.
+  /// Of these narrow moves, those of twenty in which the level overlooks even that board's lines.
   package let hastyMoves: Int
-  /// Whether it evaluates with `UltimateValue` rather than playouts.
+  /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool
 
   /// The six levels, weakest first.

@@ -16,7 +16,7 @@ package final class UltimateSearch {
     /// 1/√visits.
     var spread: Float = 0
     var visits: UInt32 = 0
-    /// The first of its children; 0 if it has none.
+    /// The first of the node's children; 0 if it has none.
     var first: UInt32 = 0
     var count: UInt8 = 0
     var cell: UInt8 = 0

@@ -11,9 +11,9 @@ package struct Perft: Sendable, Hashable {
   /// Drawn games, by their last ply.
   package private(set) var draws: [Int]
 
-  /// Every node counted.
+  /// The number of all nodes.
   package var totalNodes: Int { nodes.reduce(0, +) }
-  /// Every finished game counted.
+  /// The number of all finished games.
   package var totalGames: Int { (xWins + oWins + draws).reduce(0, +) }
 
   /// Walks every move sequence of up to `depth` plies; exponential in `depth` (549,946 nodes from the empty board).

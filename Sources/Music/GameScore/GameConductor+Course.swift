@@ -59,7 +59,7 @@ extension GameConductor {
   private static let long = 24
   /// The sum at which Ultimate counts as decided: a closed board counts 4, one that may close at once 1.
   private static let decided = 24.0
-  /// Marks after the first at which a board of Ultimate has its full progress.
+  /// The number of marks after the first with which a board of Ultimate counts as fully progressed.
   private static let full = 3.0
   /// Plies to the end at which a won game of Infinite hardly feels won.
   private static let far = 14.0

@@ -62,7 +62,7 @@ enum Arithmetic {
   @inline(__always)
   static func flushed(_ x: Float) -> Float { abs(x) < 1e6 && abs(x) > 1e-25 ? x : 0 }
 
-  /// The same for both channels of a frame.
+  /// The same function for both channels of a frame.
   @inline(__always)
   static func flushed(_ x: Stereo) -> Stereo { Stereo(flushed(x.x), flushed(x.y)) }
 

@@ -46,7 +46,7 @@ struct Agenda: Sendable {
   }
 
   var course = Course.silent
-  /// The time of the course's next step.
+  /// The time of the next step of `course`.
   var next: Tick?
   /// The next stroke of the low tonic while waiting.
   var drone: Tick?

@@ -27,7 +27,7 @@ struct Piece: Sendable {
   var hurried = 0
   var echoes = EchoMemory()
   var isOver = false
-  /// The form of its arch if it was drawn, counted like `Station.draw`.
+  /// If the game was drawn, the form of its arch, counted like `Station.draw`.
   var draw: Int?
   /// The current root of the bed.
   var bed = 0

@@ -67,7 +67,7 @@ extension Pitch: RuleCoded {
     guard let spelling = value.text.flatMap({ Spelling($0) }) else { return nil }
     self.init(spelling.midi)
   }
-  /// A name for its sound; the file's own spelling is lost.
+  /// A name of the pitch; the spelling in the file is lost.
   package var coded: RuleValue {
     let scale = Scale(tonicLetter: 0, tonicAlteration: 0, steps: [0, 2, 4, 5, 7, 9, 11])
     return .text(scale.spelling(of: midi).description)

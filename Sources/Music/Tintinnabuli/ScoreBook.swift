@@ -6,7 +6,7 @@ struct ScoreBook: Sendable {
   struct Sounding: Sendable {
     var written: WrittenBar
     var generation: UInt32
-    /// The time of its cut, after which it does not sound.
+    /// The time at which the bar is cut; after it the bar does not sound.
     var cut: Tick?
 
     /// The end of the bar's last note, or its cut.

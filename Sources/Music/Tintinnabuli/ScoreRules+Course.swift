@@ -128,9 +128,9 @@ extension ScoreRules {
 
   /// A closing arch.
   public struct Ending: Sendable, Hashable {
-    /// The contour of its bars.
+    /// The contour of the arch's bars.
     public var contour = Contour.arch
-    /// The goal of its bars except the last.
+    /// The goal of the arch's bars except the last.
     public var goal = Goal.triad
     /// The goal of the last bar.
     public var lastGoal = Goal.tonic
@@ -144,7 +144,7 @@ extension ScoreRules {
     public var releasesPedal = false
     /// Whether the bars of `drone.bars` strike the low tonic in the arch, too.
     public var strikesDrone = false
-    /// The chain of its long notes, if any.
+    /// The effect chain of the arch's long notes, if any.
     public var chain: String?
     /// Per cent by which each bar's short notes are longer than the first bar's.
     public var augment = 0

@@ -43,13 +43,13 @@ extension ScoreRules {
   public struct Pedal: Sendable, Hashable {
     /// The duration of a quick movement.
     public var fade = 0.06
-    /// The duration of its rise before a new game and at an end.
+    /// The duration of the pedal's rise before a new game and at an end.
     public var newGame = 0.3
-    /// The time by which it rises before an awakening.
+    /// The time by which the pedal rises before an awakening.
     public var lift = 0.18
-    /// The time after which it falls again.
+    /// The time after which the pedal falls again.
     public var retake = 0.12
-    /// The position of a half change, 0 (up) … 127 (down).
+    /// The position to which the pedal rises in a half change, 0 (up) … 127 (down).
     public var half = 64
     /// The duration of a half change.
     public var halfSeconds = 0.16

@@ -13,7 +13,7 @@ public enum Place: String, Sendable, Hashable, RuleWord {
   /// Every pair.
   case all
 
-  /// Whether pair `index` of `count` is included.
+  /// Whether the sign sounds on pair `index` of `count`.
   public func contains(_ index: Int, of count: Int) -> Bool {
     switch self {
     case .first: index == 0

@@ -34,7 +34,7 @@ package struct NetworkModel: Sendable, Hashable {
     /// The server, `HOST:PORT`.
     package var address: String
     package var code: String
-    /// The name of its owner.
+    /// The name of the player who opened the room.
     package var name: String
 
     package init(address: String, code: String, name: String) {

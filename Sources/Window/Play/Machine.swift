@@ -80,15 +80,15 @@ package struct Connection {
 
 /// A game's piece, to be exported in all formats.
 package struct Piece: Sendable {
-  /// The base name of its files.
+  /// The name of the exported files, without the extension.
   package var name: String
   package var record: Record
   package var rules: ScoreRules
   /// The side of the only local person.
   package var human: Player?
-  /// The players' names for others.
+  /// The names by which others know the players.
   package var names: (x: String, o: String)
-  /// Whether the sampled grand plays it.
+  /// Whether the sampled grand plays the piece.
   package var isGrand: Bool
   /// The tuning of A4 in Hz.
   package var a4: Double

@@ -62,6 +62,6 @@ package struct MachinePlayer: Sendable {
   /// Chooses a move in a running game.
   func move(in game: Game, using generator: inout SplitMix64) -> Cell { choose(game, &generator) }
 
-  /// The beads from which it would draw; `nil` for players without beads.
+  /// The beads from which the player would draw; `nil` for players without beads.
   package func beads(in game: Game) -> MoveDistribution? { count(game) }
 }

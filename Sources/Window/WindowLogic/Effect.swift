@@ -84,11 +84,11 @@ package enum Destination: Sendable, Hashable {
 /// A match as shown when joined.
 package struct JoinedMatch: Sendable, Hashable {
   package var match: MatchID
-  /// The own side; `nil` for a spectator.
+  /// The side that this player has; `nil` for a spectator.
   package var you: Player?
   package var rules: Variant
   package var names: Sides<String>
-  /// The position of its music in the sequence of tonics.
+  /// The position of the match's music in the sequence of tonics.
   package var station: Int
   /// The moves so far.
   package var moves: [Cell]

@@ -188,7 +188,7 @@ extension WindowState {
       }
       return effects
     case .state(let m):
-      // The own room of the URL's code, after the page was reloaded.
+      // The page was reloaded, and its URL has the code of the player's own room.
       if view?.state.phase == .open, match == nil, let code {
         awaited = m
         network.phase = .room(code: code)

@@ -97,7 +97,7 @@ private struct Server {
     let again = try login(&model, &server)
     #expect(model.welcome != nil && server.hellos.count { $0.token == "token" } <= 1 + (isRefused ? 0 : 1))
     #expect(again.contains(where: isGuest))
-    // The next start tries it again, as the administrator may have restored it.
+    // The next start tries the refused login again, as the administrator may have restored it.
     server.hours = 24
     var later = ClientModel(model.identity, seed: 2)
     _ = try login(&later, &server)

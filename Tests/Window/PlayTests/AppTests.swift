@@ -191,7 +191,7 @@ struct AppTests {
       #expect(try named(.threat) == (isWanted ? 1 : 0), "game \(game)")
       #expect(try named(.block) == (isWanted ? 1 : 0), "game \(game)")
     }
-    // Help starts it again.
+    // The help page starts the explanations again.
     app.screen.show(.help)
     app.want(.explainAgain)
     #expect(app.screen.settings.explains && app.screen.settings.explained.isEmpty)

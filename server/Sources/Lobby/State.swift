@@ -43,9 +43,9 @@ struct Connection: Sendable {
   var version = 1
   var watching: [MatchID] = []
   var roundTrip = 0
-  /// The number of answers it waits for; meanwhile no further request is begun.
+  /// The number of answers for which the connection waits; meanwhile no further request is begun.
   var outstanding = 0
-  /// Requests received meanwhile, in order.
+  /// Requests received while the connection waits, in order.
   var queue: [Request] = []
   static let mostQueued = 64
 }
@@ -266,7 +266,7 @@ struct Nodes: Sendable {
   var doubtsUntil = Int64.min / 2
   /// The number of comparisons; every third one also looks for matches that list this node and are not in memory.
   var comparisons = 0
-  /// Whether an answer that may have named such a match was lost.
+  /// Whether an answer was lost that may have named a match of this node that is not in memory.
   var mustCompare = false
   /// Matches with a player whose presence is unknown and not logged: a node has died, a room's opener is not here, or a
   /// session is reported on another node.

@@ -25,14 +25,14 @@ struct Ranking<ID: Comparable & Sendable>: Sendable {
 struct Ticket: Sendable, Hashable {
   var id: String
   var session: String
-  /// The node of its connection.
+  /// The node at which the player is connected.
   var node: NodeID
   /// The player's account as last read from the store.
   var player: AccountRecord
   var seek: ClientMessage.Seek
   var isBot: Bool
   var confirms: Bool
-  /// When it began to wait, in this node's steady milliseconds.
+  /// When the ticket began to wait, in this node's steady milliseconds.
   var since: Int64
   var offeredBots = false
   /// The row that it was read from; `nil` for a local ticket that was not read yet.

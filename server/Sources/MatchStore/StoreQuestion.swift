@@ -115,11 +115,11 @@ package struct Beat: Sendable, Hashable {
 /// A match with the data that a node needs to follow it.
 package struct Followed: Sendable, Hashable {
   package var match: StoredMatch
-  /// The existing accounts of its players and opener, by id.
+  /// The existing accounts of the match's players and opener, by id.
   package var accounts: [AccountRecord]
   /// The nodes that follow the match, this one included.
   package var nodes: [NodeID]
-  /// The living nodes at which each of its accounts has a session; no entry without one.
+  /// The living nodes at which each of these accounts has a session; no entry without one.
   package var here: [Int64: Set<NodeID>]
   /// The store's clock in milliseconds since 1970.
   package var now: Int64
@@ -137,7 +137,7 @@ package struct Memory: Sendable, Hashable {
   package var accounts: [Int64: Int64] = [:]
   /// The connected sessions, with their generations.
   package var sessions: [String: Int64] = [:]
-  /// The tickets of its connections.
+  /// The tickets of the node's connections.
   package var tickets: [String] = []
   /// Whether to report live matches that list the node and are not among these: the answer that named them may have been lost.
   package var wantsOthers = false
@@ -172,7 +172,7 @@ package struct TicketRecord: Sendable, Hashable {
   package var id: String
   package var session: String
   package var account: Int64
-  /// The node of its connection.
+  /// The node at which the player is connected.
   package var node: NodeID
   /// The key of the seek; empty without one.
   package var key: String
@@ -180,7 +180,7 @@ package struct TicketRecord: Sendable, Hashable {
   package var purpose: String
   /// The data that a lobby needs for pairing, as a text that only lobbies decode.
   package var wish: String
-  /// When it began to wait, on the store's clock; 0 means now.
+  /// When the ticket began to wait, on the store's clock; 0 means now.
   package var since: Int64
   /// Whether the ticket was in the queue before and is missing now: if another session waits with its key, that session
   /// keeps the place. Not stored.

@@ -14,7 +14,7 @@ package typealias NodeID = String
 /// - no key of `keys` has led to another live match;
 /// - every ticket of `tickets` is waiting.
 package struct StoreUnit: Sendable, Hashable {
-  /// The logs to append to, at most one for a match. Slots, keys and tickets lead to the first one's match.
+  /// The logs to append to, at most one for a match. Slots, keys and tickets lead to the match of the first log.
   package var logs: [Log]
   /// Results to add. The result of a deleted account is dropped.
   package var scores: [AccountScore] = []
@@ -71,7 +71,7 @@ package struct StoreUnit: Sendable, Hashable {
 
 /// The outcome of a unit.
 package enum Verdict: Sendable, Hashable {
-  /// Durable; with the following nodes of each match that existed before.
+  /// The unit is durable. For each of its matches that existed before, the nodes that follow it are given.
   case applied([MatchID: [NodeID]])
   /// A condition does not hold. Nothing was stored.
   case conflict(Conflict)

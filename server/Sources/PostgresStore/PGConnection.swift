@@ -138,7 +138,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
         case _ where at >= steps.count: throw .lost("PostgreSQL: an answer to nothing")
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: if steps[at] == nil { rows.append(PGRows(result)) }
         case let status:
-          // Remove the failed preparation, so that the next call repeats it.
+          // Forget the statement whose preparation failed, so that the next call prepares it again.
           if let name = steps[at] { prepared.remove(name) }
           guard status != PGRES_PIPELINE_ABORTED, failure == nil else { continue }
           let refusal = PGError(result, of: String(cString: PQuser(connection)))

@@ -310,7 +310,7 @@ import TicTacToe
     let (x, o, m) = world.pair()
     world.losesHints = true
     world[x.node].move(x.id, m, 0, "b2")
-    // The other node has not heard of it, and learns of it from the conflict.
+    // The other node has not heard of the move, and learns of it from the conflict.
     world[o.node].said = []
     world[o.node].type(o.id, #"{"t":"abort","id":"a","m":"\#(m)","mid":"a"}"#)
     let conflicts = world[o.node].units.filter { if case .conflict = $0.verdict { true } else { false } }

@@ -105,10 +105,10 @@ final class ServerChild {
 
   func kill9() { process?.kill() }
 
-  /// Waits for its end; returns its status, or the negative number of the signal that ended it.
+  /// Waits for the server's end; returns its status, or the negative number of the signal that ended it.
   @discardableResult func wait() -> Int32? { try? process?.wait() }
 
-  /// Ends it with SIGTERM and returns its status.
+  /// Ends the server with SIGTERM and returns its status.
   @discardableResult func stop() -> Int32? {
     signal(SIGTERM)
     return wait()

@@ -52,7 +52,7 @@ import TicTacToe
     #expect(peer.isAtEnd, "as was asked")
     #expect(lines.filter { $0.hasPrefix("content-length") } == [5, 4, 10, 1].map { "content-length: \($0)" })
     #expect(lines.contains("server: alina-server") && lines.contains { $0.hasPrefix("date: ") && $0.hasSuffix(" GMT") })
-    // A body without a line end precedes the next reply on its line.
+    // A body that has no line end stands before the next reply in the same line.
     #expect(
       lines.filter { $0.contains("HTTP/1.1") } == [
         "HTTP/1.1 200 OK", "a/b|cHTTP/1.1 200 OK", "HTTP/1.1 500 Internal Server Error", "HTTP/1.1 200 OK",

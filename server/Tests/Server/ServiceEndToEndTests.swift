@@ -124,7 +124,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
   }
 
-  /// Determined by trying: root in an unprivileged container may not mount.
+  /// Whether /proc can be hidden, found out by trying: root in an unprivileged container may not mount.
   private static let canHideProc =
     (try? Child.run(["/usr/bin/unshare", "-m", "/bin/sh", "-c", "mount -t tmpfs none /proc"]))?.status == 0
 

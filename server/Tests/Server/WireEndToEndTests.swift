@@ -99,7 +99,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try again.hello(#""resume":"\#(resume[0])""#)
     again.move(m, 0, "b2")
     #expect(try again.wait(#""t":"ok""#) == answer)
-    // Another player repeats it with the same mid.
+    // Another player repeats the move with the same `mid`.
     let thief = try RawPeer(server.port(web: web), web: web)
     try thief.hello()
     thief.move(m, 0, "b2")

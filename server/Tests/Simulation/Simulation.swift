@@ -87,7 +87,7 @@ struct Simulation {
     var name: NodeID = ""
     /// The number of starts, by which messages to an earlier process are dropped.
     var life = 0
-    /// The leads of its steady and wall clocks over the world's.
+    /// How far the node's steady and wall clocks are ahead of the world's.
     var steadyAhead: Int64 = 0
     var wallAhead: Int64 = 0
     /// The number of the last scheduled tick, and its time.

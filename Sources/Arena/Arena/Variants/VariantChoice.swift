@@ -131,7 +131,7 @@ extension PlayerSpec {
     variant.isImplied ? allowed : "\(unlearning(in: variant)), cmd:COMMAND"
   }
 
-  /// Whether it plays Ultimate with the value function.
+  /// Whether the player plays Ultimate with the value function.
   var needsUltimateValue: Bool {
     switch self {
     case .level(let number): UltimateLevel(number: number)?.needsValue == true

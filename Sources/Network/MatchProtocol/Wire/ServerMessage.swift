@@ -11,7 +11,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case auth
   /// There is no such match, ticket or player, or it is not for you.
   case notFound = "not_found"
-  /// A bare command without exactly one live match.
+  /// A command names no match, and the player has no live match or several.
   case noMatch = "no_match"
   /// You do not play in this match, or may not do this as a guest.
   case forbidden

@@ -14,7 +14,7 @@ struct ReviewStep {
 
   var isMistake: Bool { move.values.map { $0.after < $0.before } ?? false }
 
-  /// Whether it was the only one of several moves that kept the value.
+  /// Whether the move was the only one of several that kept the value.
   var isOnlyMove: Bool { move.values?.isOnlyMove ?? false }
 
   init(_ move: VariantMove) {

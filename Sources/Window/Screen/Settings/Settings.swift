@@ -105,7 +105,7 @@ package final class Settings {
   @Setting package var streak: Int
   /// The length of the streak that ended one day before this one began; 0 if more than one day lies between them.
   @Setting package var streakBefore: Int
-  /// The time zone in which it was solved, in minutes ahead of UTC.
+  /// The time zone in which the last daily puzzle was solved, in minutes ahead of UTC.
   @Setting package var solvedZone: Int
 
   /// The window's last geometry: `WIDTHxHEIGHT+X+Y`; empty until first closed.
