@@ -154,7 +154,7 @@ package enum AnswerText {
       ])
   }
 
-  /// A line of JSON that names its game first, unless that is implied.
+  /// A line of JSON; names the game first, except for Classic, which is meant if no game is named.
   static func line(_ variant: Variant, _ members: JSONObject) -> String {
     var object: JSONObject = variant.isImplied ? [:] : ["rules": .string(variant.rawValue)]
     object.fields += members.fields

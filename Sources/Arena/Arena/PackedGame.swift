@@ -60,6 +60,6 @@ package struct PackedGame: Sendable, Hashable {
   func cell(_ ply: Int) -> Int { Int(bits >> (4 * UInt64(ply)) & 15) }
   /// The result.
   package var outcome: Outcome { bits >> 40 & 3 == 2 ? .draw : .win(bits >> 40 & 3 == 0 ? .x : .o) }
-  /// What ended the game.
+  /// The reason why the game ended.
   package var ending: Ending { Ending(rawValue: bits >> 42 & 3) ?? .normal }
 }

@@ -57,7 +57,7 @@ package struct Run {
     guard differences.isEmpty else {
       throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
     }
-    // Equal except for folders.
+    // The configurations are equal except for folders.
     configuration = wanted
     self.threads = max(1, threads)
     self.guardExecutable = guardExecutable

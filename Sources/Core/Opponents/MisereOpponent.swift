@@ -26,9 +26,9 @@ package enum MisereOpponent: MemorylessOpponent, Hashable {
 /// One of the six opponents of the window, as it plays misère.
 package struct MisereLevel: NumberedLevel {
   package let number: Int
-  /// In how many moves of twenty it overlooks that a cell completes its own line.
+  /// In how many moves of twenty the level overlooks that a cell completes its own line.
   let line: Int
-  /// In how many moves of twenty it overlooks which cells keep the value of the position.
+  /// In how many moves of twenty the level overlooks which cells keep the value of the position.
   let ahead: Int
 
   package static let all: [MisereLevel] = [
@@ -40,7 +40,7 @@ package struct MisereLevel: NumberedLevel {
   /// The exact chances of every move of a live position.
   func distribution(in position: Position) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
-    // From what is thought of last to what is seen first; what is overlooked falls through to the next.
+    // Builds the chances from the lowest priority to the highest: an overlooked move leaves those of the next lower priority.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
     result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)

@@ -22,7 +22,7 @@ package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
     MoveDistribution(uniformOver: moves(in: position, by: .shared))
   }
 
-  /// The moves it chooses from in a live position of the game that a solver knows.
+  /// The moves from which the player chooses in a live position of the solver's game.
   func moves(in position: Position, by solver: Solver) -> SquareSet {
     switch self {
     case .random: return position.legalMoves

@@ -94,7 +94,7 @@ package final class AudioFile {
 /// An error in a file that the user can correct, in one line.
 package struct ScoreFileError: Error, CustomStringConvertible, Sendable, Hashable {
   package let description: String
-  /// The error number of the system that refused to write the file, where that is what happened.
+  /// The system's error number if the system refused to write the file; `nil` for other errors.
   package let number: Int32?
 
   package init(_ description: String, number: Int32? = nil) { (self.description, self.number) = (description, number) }

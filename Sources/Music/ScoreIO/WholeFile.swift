@@ -10,7 +10,7 @@ package enum WholeFile {
     }
   }
 
-  /// Puts the file that `body` writes beside the wanted one in its place.
+  /// Replaces a file by the one that `body` writes beside it.
   package static func write(_ path: String, _ body: (_ part: String) throws -> Void) throws {
     var written = path
     do {

@@ -59,7 +59,7 @@ extension Conductor {
     let rules = rules.rooted(event.root)
     let left = rules.phrases.growth * piece.grown - said.pairs
     guard left >= 2 else {
-      // The rules may have changed since it was scheduled.
+      // There is nothing to play: the rules may have changed since the phrase was scheduled.
       agenda.wait(from: moment, rules)
       return []
     }

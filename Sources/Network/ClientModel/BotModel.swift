@@ -18,7 +18,7 @@ package struct BotModel: Sendable {
     case report(MatchID)
   }
 
-  /// The bot cannot go on, in one line.
+  /// The reason why the bot cannot go on, in one line.
   package struct Stopped: Error, Sendable, Hashable {
     package let reason: String
   }
@@ -91,7 +91,7 @@ package struct BotModel: Sendable {
         isPlaying = true
         if view.canMove, play.answered != view.state.moves.count, now >= play.retryAt {
           play.answered = view.state.moves.count
-          // The board is as the server has it since the first refusal; after the second the bot gives up.
+          // After the first refusal the client gets the server's board, so the bot thinks again; after the second it gives up.
           actions.append(play.refusals < 2 ? .think(m) : .resign(m))
         }
       }

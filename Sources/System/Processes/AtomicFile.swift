@@ -43,7 +43,7 @@ package enum AtomicFile {
     let path = resolved(link)
     var status = stat()
     let isThere = stat(path, &status) == 0
-    // A device that was replaced would be gone for everyone.
+    // Refuse to replace a device: it would be gone for every program.
     guard !isThere || status.st_mode & S_IFMT == S_IFREG else { throw failure(Refusal(number: EPERM)) }
     let part = "\(path).\(getpid()).\(writes.wrappingAdd(1, ordering: .relaxed).newValue).part"
     do throws(Failure) {

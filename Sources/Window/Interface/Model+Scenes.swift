@@ -44,7 +44,7 @@ package struct LevelCard: Sendable, Hashable {
 /// A saved game in the list.
 package struct GameEntry: Sendable, Hashable {
   package var path: String
-  /// The player's name for it; empty without one.
+  /// The name that the player gave the game; empty without one.
   package var name: String
   /// Both players, as one line of text.
   package var players: String
@@ -155,7 +155,7 @@ package struct PagesModel: Sendable, Hashable {
   package var levels: [LevelCard] = []
   /// The available opponents in the order of the new-game page; by default a person and the six levels.
   package var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
-  /// What the page for a new game offers first.
+  /// The first choice on the page for a new game.
   package var offered = GameSetup(x: .human, o: .level(3))
   /// The names of the available score rules.
   package var scoreRules: [String] = []

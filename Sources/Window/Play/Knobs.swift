@@ -152,7 +152,7 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // A board left open since the one day that was missed, and solved after a later one: both streaks are one.
+      // The player missed one day, left its puzzle open and solves it after a later one: this joins both streaks.
       if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }

@@ -178,7 +178,7 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// What the page for a new game offers first: the game on the board, or the player's own where that is none of these.
+  /// The first choice on the page for a new game: the local game on the board, or the last one if the board has another kind.
   package var offered: GameSetup { mode == .local && today == nil ? setup : home }
 
   var view: MatchView? { match.flatMap { views[$0] } }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that the programs write where there is no room for them.
+/// Tests of programs that write files to a full disk.
 @Suite(.tidy, .needs("prlimit")) struct FullDiskTests {
   private static let score = [
     ["render", "game.pgn", "--wav", "a.wav"], ["render", "game.pgn", "--flac", "a.flac"],
@@ -28,7 +28,7 @@ import Testing
         let folder = try WindowProgram.newFolder()
         try FileManager.default.copyItem(
           at: repository.appending(path: "docs/heard/game.pgn"), to: folder.appending(path: "game.pgn"))
-        // Ignored, the signal of a file that grows too large leaves `write` to fail, as on a full disk.
+        // The programs ignore the signal of a file that grows too large, so `write` fails as on a full disk.
         let limited = limit.map { ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\($0)"] } ?? []
         let program = WindowProgram.program.deletingLastPathComponent().appending(path: program).path
         let told = try Child.run(
@@ -49,7 +49,7 @@ import Testing
         let context = Comment(rawValue: "\(program) \(arguments), \(limit) bytes: \(told), \(files.keys)")
         #expect(told.status > 0, context)
         #expect(told.errors.hasPrefix("\(program): ") && told.errors.count { $0 == "\n" } == 1, context)
-        // The games of a run are appended; what is there is taken up by `resume`.
+        // The file of a run may be incomplete: the arena appends games, and `resume` continues after them.
         for (name, bytes) in files where name != "a.jsonl" {
           #expect(bytes.count == whole.files[name]?.count, context)
         }

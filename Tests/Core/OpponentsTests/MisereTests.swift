@@ -25,7 +25,7 @@ import TicTacToe
       return next
     }
 
-    /// What the side to move reaches: 1 a win, 0 a draw, −1 a loss, and the plies until then.
+    /// The result for the side to move (1 a win, 0 a draw, −1 a loss), and the plies until then.
     func value(_ known: inout [String: (Int, Int)]) -> (value: Int, plies: Int) {
       if let found = known[String(cells)] { return found }
       if isLost { return (1, 0) }

@@ -4,7 +4,7 @@ import TicTacToe
 @testable import ClientModel
 @testable import MatchProtocol
 
-/// A bot with the client that it really has, and a test in the place of the server.
+/// A bot with its real client; the test plays the server.
 private struct WiredBot {
   static let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
 
@@ -82,7 +82,7 @@ private struct WiredBot {
     try pass()
   }
 
-  /// The whole match once more, as the answer to a request for it.
+  /// Sends the whole state of the match, as an answer to a request or not.
   mutating func tellState(re: String?) throws { try say(.state(state, left: nil, you: .x), re: re) }
 }
 

@@ -249,7 +249,7 @@ extension JSONObject {
     return bytes
   }
 
-  /// Adds the game of a match unless it is the implied one.
+  /// Adds the name of the game, except for Classic, which is meant if no game is named.
   fileprivate mutating func name(_ rules: Variant) {
     if !rules.isImplied { add("rules", .string(rules.rawValue)) }
   }

@@ -148,7 +148,7 @@ extension Lobby {
   /// Annuls a match that cannot be continued.
   mutating func setAside(_ m: MatchID, _ number: UInt64) {
     guard let match = matches[m], !match.isOver else { return effects.append(.obeyed(number, false)) }
-    // The administrator's program retries.
+    // The match has work in flight: `nil` tells the administrator's program to retry.
     guard match.isSettled else { return effects.append(.obeyed(number, nil)) }
     let why = "by an administrator"
     note("a match is set aside", ["m": m.rawValue, "why": why])

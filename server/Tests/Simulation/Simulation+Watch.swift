@@ -28,7 +28,7 @@ struct Watch {
   var bans: [Ban] = []
   /// The log length that a follower did not know, and since when.
   var behind: [Follower: (seq: Int, since: Int64)] = [:]
-  /// The same for players.
+  /// The log length that a player did not know, and since when.
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
   /// Live matches that no node has loaded, since when.
   var orphans: [MatchID: Int64] = [:]

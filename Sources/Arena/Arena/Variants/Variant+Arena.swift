@@ -8,7 +8,7 @@ extension Variant {
   /// Whether the arena keeps a game in the eight bytes of `PackedGame`; otherwise its moves are `VariantMoves`.
   var isPacked: Bool { isImplied }
 
-  /// Whether its players search with the learnt values of Ultimate, as no table knows its exact ones.
+  /// Whether the game's players search with learnt values, because no table has the exact ones.
   var hasLearntValue: Bool { !isSolved }
 
   /// The most plies of `--openings random:N`: more would finish some games.

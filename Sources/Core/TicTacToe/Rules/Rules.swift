@@ -9,7 +9,7 @@ package protocol Rules: Sendable {
   static var variant: Variant { get }
   /// The state before the first move.
   static var start: State { get }
-  /// The state that a position of these rules holds; `nil` for a position of another game.
+  /// The state inside a position, if the position is of this game; otherwise `nil`.
   static func state(of position: VariantState) -> State?
   static func turn(in state: State) -> Player
   /// The cells that may be marked; none after the end.

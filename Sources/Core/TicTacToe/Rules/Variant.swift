@@ -41,7 +41,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// The names of the solved games, for messages.
   package static let solvedNames = allCases.filter { $0.isSolved }.map { $0.rawValue }.joined(separator: ", ")
 
-  /// Whether files, the wire and the store mean this game where they name none: it is older than the names.
+  /// Whether files, the wire and the store mean this game if they name none. They named no game before there was a second.
   package var isImplied: Bool {
     switch self {
     case .classic: true
@@ -116,6 +116,6 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// The range of names, for messages.
   package var cellRange: String { isOneBoard ? "a1–c3" : "a1–i9" }
 
-  /// The range of every game, for messages that are not about one of them.
+  /// The cell names of every game, for messages that are not about a single game.
   package static let cellRanges = allCases.map { "\($0.cellRange) (\($0.rawValue))" }.joined(separator: ", ")
 }

@@ -9,7 +9,7 @@ final class ContentsScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let services = context.services
-    // Where one presses with a finger there is no keyboard whose keys could be named.
+    // A device that is used with fingers has no keyboard, so the keys are not shown.
     let hasKeys = services.leastTarget == 0
     let controls = context.model.menuControls(isPage: services.isPage, canShare: services.share != nil)
     column.set(

@@ -104,7 +104,7 @@ package final class SettingsStore {
     return nil
   }
 
-  /// Whether the file or the command line sets a key.
+  /// Whether the settings file or the command line sets a key.
   func isSet(_ key: String) -> Bool {
     overrides[key] != nil || lines.contains { if case .value(key, _) = $0 { true } else { false } }
   }

@@ -153,7 +153,7 @@ final class PlayersView: View {
   func showModel() {
     let model = context.model
     var names = [model.setup.x, model.setup.o].map { seat in
-      // Only who knows the opponents can tell a level by its name.
+      // Adds the number of the level, since a new player does not know how strong an opponent of that name is.
       if case .level(let n) = seat, !context.pages.levels.isEmpty {
         return "\(context.name(of: seat)) (\(context.text(.level)) \(n))"
       }
