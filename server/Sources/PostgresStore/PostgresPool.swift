@@ -17,11 +17,11 @@ final class PostgresPool: Sendable {
   private let address: PGAddress
   private let setup: [PGCall]
   /// Milliseconds after which an unanswered pipeline counts as lost, and during which contended transactions are retried.
-  static let deadline: Int64 = 5000
+  private let deadline: Int64
 
   /// Creates an empty pool, which connects on demand and runs `setup` on each new connection.
-  init(_ address: PGAddress, setup: [PGCall], count: Int) {
-    (self.address, self.setup) = (address, setup)
+  init(_ address: PGAddress, setup: [PGCall], count: Int, deadline: Int64 = PostgresStore.deadline) {
+    (self.address, self.setup, self.deadline) = (address, setup, deadline)
     tokens = DispatchSemaphore(value: count)
   }
 
@@ -52,6 +52,7 @@ final class PostgresPool: Sendable {
   /// A transaction in progress on one connection. Each `run` is one round trip.
   struct Transaction {
     fileprivate let connection: PGConnection
+    private let deadline: Int64
     fileprivate var isBegun = false
     fileprivate var isDone = false
     fileprivate var hasMetOthers = false
@@ -60,7 +61,9 @@ final class PostgresPool: Sendable {
     /// Calls without needed rows, sent with the next round trip.
     private var held: [PGCall] = []
 
-    fileprivate init(_ connection: PGConnection) { self.connection = connection }
+    fileprivate init(_ connection: PGConnection, deadline: Int64) {
+      (self.connection, self.deadline) = (connection, deadline)
+    }
 
     /// Sends the calls and returns their rows; without an answer the transaction does not commit.
     mutating func run(_ calls: [PGCall]) throws(StoreError) -> [PGRows] {
@@ -89,14 +92,14 @@ final class PostgresPool: Sendable {
     /// Rolls back unless committed.
     fileprivate func rollBack() {
       guard isBegun, !isDone else { return }
-      _ = try? connection.run([PGStatement.rollback()], within: PostgresPool.deadline)
+      _ = try? connection.run([PGStatement.rollback()], within: deadline)
     }
 
     private mutating func fly(_ calls: [PGCall]) throws(PGError) -> [PGRows] {
       let first = (isBegun ? [] : [PGStatement.begin()]) + held
       (isBegun, held) = (true, [])
       do throws(PGError) {
-        return Array(try connection.run(first + calls, within: PostgresPool.deadline).dropFirst(first.count))
+        return Array(try connection.run(first + calls, within: deadline).dropFirst(first.count))
       } catch {
         if case .contended = error { hasMetOthers = true }
         throw error
@@ -107,9 +110,9 @@ final class PostgresPool: Sendable {
   /// Runs `body` in a transaction and retries it after contention. Rolls back unless `body` calls `finish`.
   func transact<T>(_ body: (inout Transaction) throws(StoreError) -> T) throws(StoreError) -> T {
     try lend { (connection) throws(StoreError) in
-      let end = Moment.currentSteady + PostgresPool.deadline
+      let end = Moment.currentSteady + deadline
       while true {
-        var transaction = Transaction(connection)
+        var transaction = Transaction(connection, deadline: deadline)
         do throws(StoreError) {
           // If `body` itself throws, release its locks.
           defer { transaction.rollBack() }
@@ -124,11 +127,11 @@ final class PostgresPool: Sendable {
 
   /// Runs calls as one transaction in one round trip; retries after contention.
   @discardableResult
-  func run(_ calls: [PGCall], within milliseconds: Int64 = deadline) throws(StoreError) -> [PGRows] {
+  func run(_ calls: [PGCall], within milliseconds: Int64? = nil) throws(StoreError) -> [PGRows] {
     try lend { (connection) throws(StoreError) in
-      let end = Moment.currentSteady + PostgresPool.deadline
+      let end = Moment.currentSteady + deadline
       while true {
-        do throws(PGError) { return try connection.run(calls, within: milliseconds) } catch {
+        do throws(PGError) { return try connection.run(calls, within: milliseconds ?? deadline) } catch {
           guard case .contended = error, Moment.currentSteady < end else { throw StoreError(error) }
         }
         usleep(UInt32.random(in: 1000...5000))

@@ -21,6 +21,9 @@ package final class PostgresStore: MatchStore {
   private let teller: PostgresTeller
   private let listener = Mutex<PostgresListener?>(nil)
 
+  /// The usual time limit in milliseconds for the answer to a commit.
+  package static let deadline: Int64 = 5000
+
   /// The time limit in milliseconds for reading everything.
   private static let longDeadline: Int64 = 600_000
 
@@ -47,10 +50,10 @@ package final class PostgresStore: MatchStore {
 
   /// Connects and migrates the schema; throws if the database is unreachable, its settings do not guarantee durability,
   /// or only newer builds may use it.
-  package init(_ address: PGAddress) throws(StoreError) {
+  package init(_ address: PGAddress, deadline: Int64 = PostgresStore.deadline) throws(StoreError) {
     self.address = address
     place = address.description
-    writer = PostgresPool(address, setup: PostgresStore.serving, count: 1)
+    writer = PostgresPool(address, setup: PostgresStore.serving, count: 1, deadline: deadline)
     pool = PostgresPool(address, setup: PostgresStore.serving, count: 6)
     reader = PostgresPool(address, setup: PostgresStore.serving + [PostgresStore.snapshot], count: 3)
     probe = PostgresPool(address, setup: [], count: 1)

@@ -36,7 +36,8 @@ final class Bench {
     case .sharedMemory: (store, url) = (MemoryStore(shared: true) { clock.wall }, nil)
     case .sqlite: (store, url) = (try SQLiteStore(path: folder.path + "/matches.sqlite") { clock.wall }, nil)
     case .postgres:
-      let fresh = try PostgresTestBed.shared.freshURL()
+      // A name by which the connections of this bench are told from others.
+      let fresh = try PostgresTestBed.shared.freshURL() + "&application_name=\(UUID().uuidString)"
       try PostgresTestBed.shared.setClock(ahead: wall - Moment.current.wall, at: fresh)
       (store, url) = (try PostgresStore(PGAddress(fresh)), fresh)
     }

@@ -135,7 +135,7 @@ import TicTacToe
 
   @Test func `a hanging database makes the outcome unknown in time, and the store works again afterwards`() throws {
     let bed = PostgresTestBed()
-    let store = try PostgresStore(PGAddress(bed.url))
+    let store = try PostgresStore(PGAddress(bed.url), deadline: 1000)
     defer { store.close() }
     let words = Mutex(0)
     store.listen(as: "a") { if $0 == nil { words.withLock { $0 += 1 } } }

@@ -265,27 +265,38 @@ import TicTacToe
 
   @Test func `a commit completed after its timeout is seen by the next decision`() throws {
     let url = try PostgresTestBed.shared.freshURL()
-    let store = try PostgresStore(PGAddress(url))
-    defer { store.close() }
+    let address = try PGAddress(url)
+    let (hasty, store) = (try PostgresStore(address, deadline: 500), try PostgresStore(address))
+    defer { for store in [hasty, store] { store.close() } }
     let m = someID(1)
     #expect(store.apply(beginning(m)) == .applied([:]))
-    try PostgresTestBed.shared.sql(
+    // A commit of "slow" waits until the lock of the table `gate` is released.
+    for text in [
+      "CREATE TABLE gate ()",
       """
       CREATE FUNCTION wait_long() RETURNS TRIGGER LANGUAGE plpgsql AS $$
       BEGIN
-        IF convert_from(NEW.body, 'UTF8') LIKE '%slow' THEN PERFORM pg_sleep(6.5); END IF;
+        IF convert_from(NEW.body, 'UTF8') LIKE '%slow' THEN
+          PERFORM set_config('lock_timeout', '0', true);
+          LOCK TABLE gate IN ACCESS SHARE MODE;
+        END IF;
         RETURN NULL;
       END $$
-      """, at: url)
-    try PostgresTestBed.shared.sql(
+      """,
       """
       CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON match_event DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION wait_long()
-      """, at: url)
-    #expect(store.apply(move(m, after: 1, "slow")).isUnknown)
-    // The commit has not happened yet; the next decision waits for it.
+      """,
+    ] { try PostgresTestBed.shared.sql(text, at: url) }
+    let holder = try holding("LOCK TABLE gate IN ACCESS EXCLUSIVE MODE", at: url)
+    #expect(hasty.apply(move(m, after: 1, "slow")).isUnknown)
+    // The slow commit has not happened yet; the next decision waits for it.
     #expect(try store.length(m) == 1)
-    #expect(store.apply(move(m, after: 1, "again")) == .conflict(.log(m)))
+    let again = Work { store.apply(move(m, after: 1, "again")) }
+    let waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
+    #expect(try eventually { try !PostgresTestBed.shared.sql(waiting, at: url).isEmpty })
+    _ = try holder.run([PGStatement.rollback()], within: 5000)
+    #expect(try again.value() == .conflict(.log(m)))
     #expect(try store.match(m)?.bodies.last == event(2, "slow"))
   }
 
@@ -356,8 +367,9 @@ import TicTacToe
     #expect(Set(cat.heard) == [nil], "another schema is another store")
     b.close()
     let count = bob.heard.count
-    a.tell([("bob", "too late")])
-    usleep(200_000)
+    // Both go in one commit: when Ann has heard hers, a listener of Bob would have been sent his.
+    a.tell([("bob", "too late"), ("ann", "last")])
+    #expect(eventually { ann.heard.last == "last" })
     #expect(bob.heard.count == count)
   }
 
