@@ -9,7 +9,7 @@ struct FieldTests {
   private func screen(_ network: NetworkModel = NetworkModel(phase: .offline)) -> RootScreen {
     let screen = Samples.screen()
     screen.pages.network = network
-    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.draw(width: 640, height: 480, at: 0)
     screen.show(.network)
     return screen
   }
@@ -27,7 +27,7 @@ struct FieldTests {
     let screen = screen()
     for scalar in text.unicodeScalars {
       screen.handle([.text(String(scalar))], at: 1)
-      _ = screen.png(width: 640, height: 480, at: 1)
+      screen.draw(width: 640, height: 480, at: 1)
     }
     #expect(field(screen)?.text == text)
     for key in [Key.left, .left, .left, .left, .delete, .right, .right, .right, .right] { press(screen, key) }
@@ -82,7 +82,7 @@ struct FieldTests {
       caption = $1
     }
     let screen = RootScreen(services: services, themes: Theme.all)
-    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.draw(width: 640, height: 480, at: 0)
     screen.handle([], at: 1)
     #expect(places.isEmpty)
     screen.show(.network)
@@ -97,7 +97,7 @@ struct FieldTests {
   func openingSpace() {
     let screen = Samples.screen()
     screen.pages.network = NetworkModel(phase: .offline)
-    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.draw(width: 640, height: 480, at: 0)
     screen.show(.contents)
     let row = (screen.topScene as? PageScene)?.column.rows.first { $0.spoken == screen.text(.network) }
     screen.context.moveFocus(to: row)
@@ -141,7 +141,7 @@ struct FieldTests {
     let screen = Samples.screen()
     let log = IntentLog()
     screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3])
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     screen.handle([], at: 1)
     screen.context.moveFocus(to: screen.topScene.focusOrder.first { $0.spoken == screen.text(.rematch) })
     log.attach(to: screen)
@@ -163,7 +163,7 @@ struct FieldTests {
       return places
     }
     screen.model = Samples.model([4, 1])
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     let before = places()
     let undo = try #require(before[screen.text(.undo)]).center
     screen.handle([.pointerMoved(x: undo.x, y: undo.y)], at: 1)
@@ -205,7 +205,7 @@ struct FieldTests {
   func head() {
     let screen = Samples.screen()
     screen.settings.textScale = 2
-    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.draw(width: 640, height: 480, at: 0)
     screen.show(.help)
     screen.handle([], at: 5)
     let column = (screen.topScene as? PageScene)?.column
@@ -214,7 +214,7 @@ struct FieldTests {
 
   private func pointing(at square: Square) -> (screen: RootScreen, cell: Point) {
     let screen = Samples.screen()
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     let cell = screen.boardCell(square)
     screen.handle([.pointerMoved(x: cell.x, y: cell.y)], at: 1)
     return (screen, cell)
@@ -265,7 +265,7 @@ struct FieldTests {
   @Test("a running clock does not extend earlier animations")
   func runningClock() {
     let screen = Samples.screen()
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     let cell = screen.boardCell(Square(4))
     screen.handle([.pointerMoved(x: cell.x, y: cell.y)], at: 1)
     screen.handle([], at: 2)
@@ -285,7 +285,7 @@ struct FieldTests {
   func drag() throws {
     let screen = Samples.screen()
     let log = IntentLog()
-    _ = screen.png(width: 480, height: 480, at: 0)
+    screen.draw(width: 480, height: 480, at: 0)
     screen.show(.help)
     log.attach(to: screen)
     let row = try #require((screen.topScene as? PageScene)?.column.rows.first { $0.isClickable })
@@ -318,7 +318,7 @@ struct FieldTests {
   func swipe() throws {
     let screen = Samples.screen()
     let log = IntentLog()
-    _ = screen.png(width: 390, height: 844, at: 0)
+    screen.draw(width: 390, height: 844, at: 0)
     log.attach(to: screen)
     var cells: [CellView] = []
     screen.boardScene.visit { if let cell = $0 as? CellView { cells.append(cell) } }

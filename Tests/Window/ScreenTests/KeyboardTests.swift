@@ -17,7 +17,7 @@ struct KeyboardTests {
       for shift in [KeyModifiers(), .shift] {
         let screen = Samples.screen()
         screen.model = Samples.model([4, 0, 8])
-        _ = screen.png(width: 800, height: 600, at: 0)
+        screen.draw(width: 800, height: 600, at: 0)
         screen.show(name)
         // The elements that a screen reader can press. Of several answers in a row only the first is a tab stop.
         let wanted = screen.accessible(hidden: true).filter {
@@ -45,7 +45,7 @@ struct KeyboardTests {
     let screen = Samples.screen()
     let log = IntentLog()
     log.attach(to: screen)
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     for key in [Key.up, .left, .left, .character("j"), .character("l"), .down] { press(screen, key) }
     press(screen, .enter)
     // Centre, up to b3, left to a3, left to c3, down to c2, right to a2, down to a1.
@@ -61,7 +61,7 @@ struct KeyboardTests {
     let log = IntentLog()
     log.attach(to: screen)
     screen.model = Samples.model(.ultimate, "")
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     func played() -> [String] {
       log.intents.compactMap { if case .play(let cell) = $0 { Variant.ultimate.name(of: cell) } else { nil } }
     }
@@ -106,7 +106,7 @@ struct KeyboardTests {
     let log = IntentLog()
     log.attach(to: screen)
     screen.model = Samples.model(.ultimate, "")
-    _ = screen.png(width: 390, height: 844, at: 0)
+    screen.draw(width: 390, height: 844, at: 0)
     func cell(_ name: String) throws -> CellView {
       var found: CellView?
       screen.boardScene.visit {
@@ -138,7 +138,7 @@ struct KeyboardTests {
   @Test("Down moves from game to game in the list; a game's actions are beside it")
   func gamesList() {
     let screen = Samples.screen()
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     screen.show(.games)
     screen.handle([], at: 1)
     func path() -> String? { (screen.context.focus as? GameRow)?.entry.path }
@@ -160,7 +160,7 @@ struct KeyboardTests {
   func wonBoards() {
     let screen = Samples.screen()
     screen.model = Samples.ultimateWon
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     func cells() -> [String] { screen.accessible(hidden: true).filter { $0.role == "gridcell" }.map { $0.name } }
     let won = BoardFacts(of: screen.model.game)
     let empty = Variant.ultimate.cells.filter { cell in
@@ -170,7 +170,7 @@ struct KeyboardTests {
     #expect(cells().count { $0.hasSuffix("empty") } + empty.count == 81 - won.x.count - won.o.count)
     #expect(cells().contains { $0.contains(", board won by ") })
     screen.show(.review)
-    _ = screen.png(width: 800, height: 600, at: 1)
+    screen.draw(width: 800, height: 600, at: 1)
     #expect(cells().count == 81 && cells().contains { $0.contains(", X") })
     press(screen, .home)
     #expect(cells().allSatisfy { $0.hasSuffix("empty") })
@@ -180,7 +180,7 @@ struct KeyboardTests {
   func contents() {
     let titles: [SceneName] = [.newGame, .network, .games, .statistics, .help, .settings]
     let screen = Samples.screen()
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     for name in titles {
       press(screen, .escape)
       #expect(screen.currentScene == .contents)
@@ -263,7 +263,7 @@ struct KeyboardTests {
     let screen = Samples.screen()
     let log = IntentLog()
     log.attach(to: screen)
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     screen.show(.network)
     for _ in 0..<3 where screen.context.focus is FieldRow { press(screen, .tab) }
     #expect(!(screen.context.focus is FieldRow))
@@ -280,7 +280,7 @@ struct KeyboardTests {
     let screen = Samples.screen()
     screen.onSpeak = { spoken.append($0) }
     screen.model = Samples.model([0, 3, 1, 4])
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     press(screen, .function(2))
     #expect(spoken.contains("Hint: c3"))
     let board = screen.topScene.children.compactMap { $0 as? BoardView }.first
@@ -300,7 +300,7 @@ struct KeyboardTests {
   func analysisEnds() throws {
     let screen = Samples.screen()
     screen.model = Samples.model([0, 3])
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     let board = try #require(screen.topScene.children.compactMap { $0 as? BoardView }.first)
     press(screen, .function(3))
     #expect(board.showsAnalysis)
@@ -389,7 +389,7 @@ struct KeyboardTests {
     screen.onIntent = { wanted.append($0) }
     screen.show(.network)
     screen.pages.network = NetworkModel(phase: .lobby, matches: [.init(id: "m", title: "Ann – Bob")])
-    _ = screen.png(width: 1_280, height: 720, at: 1)
+    screen.draw(width: 1_280, height: 720, at: 1)
     let row = try #require(screen.topScene.focusOrder.last { ($0 as? ContentsRow)?.intent == .watch(id: "m") })
     let point = Point(row.frame.midX, row.frame.midY)
     screen.handle([.pointerDown(x: point.x, y: point.y, isTouch: false)], at: 2)
@@ -403,7 +403,7 @@ struct KeyboardTests {
     let screen = RootScreen(services: PlatformServices(locks: .none))
     screen.show(.network)
     func rows() -> (links: [String], pictures: Int) {
-      _ = screen.png(width: 800, height: 600, at: 1)
+      screen.draw(width: 800, height: 600, at: 1)
       var pictures = 0
       screen.topScene.visit { if $0 is QRRow { pictures += 1 } }
       return (screen.accessible(hidden: true).map { $0.name }.filter { $0.contains("://") }, pictures)

@@ -60,11 +60,11 @@ struct LayoutTests {
         ? (edges[round * 2 % edges.count], edges[round * 2 / edges.count % edges.count])
         : (1 + random.below(400), 1 + random.below(400))
       screen.show(name)
-      _ = screen.png(width: width, height: height, at: 0)
+      screen.draw(width: width, height: height, at: 0)
       // Presses every control once, and scrolls.
       for control in screen.accessible(hidden: true) { screen.activate(control.id, at: 1) }
       screen.handle([.scrolled(lines: -3), .pointerMoved(x: 0, y: 0)], at: 2)
-      _ = screen.png(width: height, height: width, at: 3)
+      screen.draw(width: height, height: width, at: 3)
       #expect(screen.isMeasured)
     }
   }
@@ -145,18 +145,18 @@ struct LayoutTests {
   func takenAway() throws {
     let screen = Samples.screen()
     let size = (width: 800, height: 600)
-    _ = screen.png(width: size.width, height: size.height, at: 1)
+    screen.draw(width: size.width, height: size.height, at: 1)
     let notice = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first)
     screen.model.notice = "Press once more to resign: your opponent wins the game."
     for time in [1.0, 1.5] {
       screen.handle([], at: time)
-      _ = screen.png(width: size.width, height: size.height, at: time)
+      screen.draw(width: size.width, height: size.height, at: time)
     }
     #expect(notice.inkBounds.width > 0)
     screen.model.notice = nil
     for time in [2.0, 2.5, 4] {
       screen.handle([], at: time)
-      _ = screen.png(width: size.width, height: size.height, at: time)
+      screen.draw(width: size.width, height: size.height, at: time)
     }
     #expect(notice.inkBounds.width == 0)
   }

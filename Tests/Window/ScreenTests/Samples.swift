@@ -190,3 +190,11 @@ enum Samples {
     ("draw", model([4, 0, 8, 2, 1, 7, 6, 5, 3])),
   ]
 }
+
+extension RootScreen {
+  /// Lays the page out and draws it as it stands at `now`.
+  func draw(width: Int, height: Int, at now: Double) {
+    let buffer = PixelBuffer(width: width, height: height)
+    withExtendedLifetime(buffer) { _ = draw(into: buffer.bitmap, isNew: true, at: now) }
+  }
+}

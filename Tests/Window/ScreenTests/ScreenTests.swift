@@ -20,7 +20,7 @@ struct ScreenTests {
     let screen = RootScreen(services: Samples.services())
     let log = IntentLog()
     log.attach(to: screen)
-    _ = screen.png(width: 1280, height: 720, at: 0)
+    screen.draw(width: 1280, height: 720, at: 0)
     let center = screen.boardCell(Square(4))
     screen.handle([.pointerMoved(x: center.x, y: center.y)], at: 1)
     screen.handle([.pointerDown(x: center.x, y: center.y, isTouch: false)], at: 1.1)
@@ -32,7 +32,7 @@ struct ScreenTests {
   private func phone() -> (RootScreen, IntentLog) {
     let (screen, log) = (RootScreen(services: Samples.services()), IntentLog())
     log.attach(to: screen)
-    _ = screen.png(width: 480, height: 800, at: 0)
+    screen.draw(width: 480, height: 800, at: 0)
     return (screen, log)
   }
 
@@ -153,7 +153,7 @@ struct PhraseTests {
   @Test("an opened game replaces the one on the review page, and music added later appears")
   func reopening() {
     let screen = Samples.screen()
-    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.draw(width: 640, height: 480, at: 0)
     let first = Samples.game([4, 1, 0, 8, 6, 2, 3])
     screen.pages.replay = ReplayModel(game: first, title: "one")
     screen.show(.review)
@@ -174,7 +174,7 @@ struct PhraseTests {
     let flats = Scale(tonicLetter: 3, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
     func picture(_ running: Scale, _ reviewed: Scale) -> [UInt8] {
       let screen = Samples.screen()
-      _ = screen.png(width: 640, height: 480, at: 0)
+      screen.draw(width: 640, height: 480, at: 0)
       screen.model = Samples.model([4, 0])
       screen.model.tonality.scale = running
       screen.pages.replay = ReplayModel(game: game, title: "one", bars: Samples.bars(for: game), scale: reviewed)
@@ -201,7 +201,7 @@ struct PhraseTests {
     let log = IntentLog()
     log.attach(to: screen)
     screen.show(.games)
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     #expect(screen.context.focus is GameRow)
     screen.handle([.key(key, [], isRepeat: false)], at: 1)
     for _ in 0..<9 { screen.handle([.key(key, [], isRepeat: true)], at: 1) }

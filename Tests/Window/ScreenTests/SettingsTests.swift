@@ -229,7 +229,7 @@ struct SettingsTests {
   func live() {
     let disk = MemoryFiles()
     let screen = RootScreen(services: disk.services, themes: Theme.all)
-    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.draw(width: 640, height: 480, at: 0)
     screen.settings.theme = "dark"
     #expect(screen.context.theme.name == "dark")
     #expect(screen.nextFrame(after: 0) == 0)

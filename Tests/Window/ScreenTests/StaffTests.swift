@@ -57,7 +57,7 @@ struct StaffTests {
   func singing() throws {
     let screen = Samples.screen()
     screen.model = Samples.model([4, 1, 0, 8, 6, 2])
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     var model = Samples.model([4, 1, 0, 8, 6, 2, 3])
     // X's left column: A in the middle, D above and below.
     let pairs = [81, 74, 79, 86].enumerated().map { index, midi in

@@ -9,7 +9,7 @@ import TicTacToe
 struct UseTests {
   /// The rows of a type on a page, from a screen drawn once.
   private func rows<Row: PageRow>(_ screen: RootScreen, _ page: SceneName, width: Int = 1_280) -> [Row] {
-    _ = screen.png(width: width, height: 720, at: 0)
+    screen.draw(width: width, height: 720, at: 0)
     screen.show(page)
     screen.handle([], at: 1)
     return (screen.topScene as? PageScene)?.column.rows.compactMap { $0 as? Row } ?? []
@@ -96,17 +96,17 @@ struct UseTests {
     let screen = Samples.screen()
     screen.model = Samples.model([4, 0])
     screen.show(.board)
-    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.draw(width: 800, height: 600, at: 0)
     let all = screen.accessible(hidden: true)
     #expect(all.contains { $0.role == "paragraph" && $0.name == "Your move" })
     #expect(all.contains { $0.role == "button" && $0.name == "Redo" && $0.state == "disabled" })
     #expect(screen.accessible().allSatisfy { $0.role != "paragraph" && $0.state != "disabled" })
     screen.show(.statistics)
-    _ = screen.png(width: 800, height: 600, at: 1)
+    screen.draw(width: 800, height: 600, at: 1)
     #expect(
       screen.accessible(hidden: true).contains { $0.role == "paragraph" && $0.name == "Pip: 9 won, 2 drawn, 0 lost" })
     screen.show(.help)
-    _ = screen.png(width: 800, height: 600, at: 2)
+    screen.draw(width: 800, height: 600, at: 2)
     #expect(screen.accessible(hidden: true).contains { $0.role == "paragraph" && $0.name == screen.text(.helpIntro) })
   }
 
