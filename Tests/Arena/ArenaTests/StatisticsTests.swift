@@ -166,8 +166,9 @@ import Testing
     }
     // A hundred level pairs are no evidence for either hypothesis.
     #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
-    for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (20, \.h0)] {
-      let sprt = SPRT(elo0: 0, elo1: 20, model: .normalised)
+    // Bounds that are twice as far apart are told apart in a quarter of the games.
+    for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (40, \.h0)] {
+      let sprt = SPRT(elo0: 0, elo1: 40, model: .normalised)
       for level in [0.3, 0.9] {
         let chances = try #require(SPRTSimulation.chances(level: level, elo: elo, of: sprt))
         #expect(abs(Estimate(counts: chances.map { Int($0 * 1e9) }).normalisedElo(gamesPerObservation: 2) - elo) < 1e-3)
