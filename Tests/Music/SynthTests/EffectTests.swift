@@ -223,12 +223,7 @@ struct ReverbTests {
   func periods(rate: Int) {
     let bench = Bench<Reverb>(Double(rate))
     bench.set(.church)
-    let n = rate * 3 / 2
-    let x = bench.render(Signal.impulse(n)).0.map(Double.init)
-    let power = x.reduce(0) { $0 + $1 * $1 }
-    let alike = (rate / 50..<rate / 10).map { lag in
-      (lag..<n).reduce(0) { $0 + x[$1] * x[$1 - lag] } / power
-    }
+    let alike = Signal.autocorrelation(bench.render(Signal.impulse(rate * 3 / 2)).0, lags: rate / 50..<rate / 10)
     #expect(
       (alike.max() ?? 1) < 0.2, "\(alike.max() ?? 1) at \(rate / 50 + (alike.firstIndex(of: alike.max() ?? 1) ?? 0))")
   }

@@ -136,6 +136,18 @@ enum Signal {
     return (0...(n / 2)).map { re[$0] * re[$0] + im[$0] * im[$0] }
   }
 
+  /// The autocorrelation at each of the lags, 1 at lag 0: the transform of the power spectrum (Wiener and Khinchin).
+  static func autocorrelation(_ x: [Float], lags: Range<Int>) -> [Double] {
+    // Pad with zeros: the transform is cyclic.
+    let size = 1 << (Int.bitWidth - (x.count + lags.upperBound).leadingZeroBitCount)
+    var re = x.map(Double.init) + [Double](repeating: 0, count: size - x.count)
+    var im = [Double](repeating: 0, count: re.count)
+    fft(&re, &im)
+    for k in re.indices { (re[k], im[k]) = (re[k] * re[k] + im[k] * im[k], 0) }
+    fft(&re, &im)
+    return lags.map { re[$0] / re[0] }
+  }
+
   /// An in-place radix-2 FFT.
   static func fft(_ re: inout [Double], _ im: inout [Double]) {
     let n = re.count
