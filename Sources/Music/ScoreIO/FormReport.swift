@@ -86,14 +86,14 @@ package struct FormReport: Sendable {
 
   /// The loudness of phrases with the modal piano's response.
   private mutating func dynamics(_ session: Session, _ rules: ScoreRules) {
-    var levels: [Int: Double] = [:]
     let heard = session.bars.filter { $0.sounding.count > 1 }.map { bar in
       let touches = bar.sounding.compactMap { $0.m ?? $0.t }.map { Int($0.velocity) }
       return touches.reduce(0, +) / touches.count
     }
-    for touch in Set(heard) { levels[touch] = Self.level(UInt8(clamping: touch), rules) }
-    let loud = heard.compactMap { levels[$0] }
-    let range = (loud.max() ?? 0) - (loud.min() ?? 0)
+    var range = 0.0
+    if let soft = heard.min(), let hard = heard.max() {
+      range = Self.level(UInt8(clamping: hard), rules) - Self.level(UInt8(clamping: soft), rules)
+    }
     rows.append(
       ("from the quietest phrase of a session to the loudest", fixed(range, 1) + " dB", ">= 12 dB", range >= 12))
   }
