@@ -25,15 +25,15 @@ def open_cells(player, game):
 
 
 def press(player, cell, game):
-    """Marks a cell; on a phone the first touch may only enlarge its board, which moves the cells."""
-    for _ in range(3):
+    """Presses a cell until it is marked; on a phone the first touch may only enlarge its board, which moves the cells."""
+    def is_marked():
         player.page.run("new Promise(done => setTimeout(done, 700))")
-        if cell not in open_cells(player, game):
-            break
-        player.press(cell)
+        if cell in open_cells(player, game):
+            player.press(cell)
         with contextlib.suppress(Fault):
-            player.page.until(MARKED % repr(cell + ","), 2)
-            break
+            return player.page.until(MARKED % repr(cell + ","), 2)
+
+    wait(f"{cell} to be marked", is_marked)
 
 
 def is_over(player):
