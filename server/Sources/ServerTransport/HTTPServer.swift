@@ -74,7 +74,7 @@ package final class HTTPServer: Sendable {
   private let open: Connections
 
   /// All open connections; accessed on `loop` only.
-  fileprivate final class Connections: @unchecked Sendable {
+  final class Connections: @unchecked Sendable {
     let limits: HTTPLimits
     var all: [ObjectIdentifier: HTTPConnection] = [:]
     var by = AddressCounts()
@@ -129,7 +129,7 @@ package final class HTTPServer: Sendable {
 }
 
 /// A connection and the request being answered; NIO's pipelining handler holds the next request back.
-private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
+final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 

@@ -27,9 +27,6 @@ import TicTacToe
       switch request.path {
       case ["stream"]: return HTTPReply(type: "text/event-stream", stream: stream)
       case ["fail"]: throw CancellationError()
-      case ["slow"]:
-        try await Task.sleep(for: .seconds(1))
-        return HTTPReply(text: "slow\n")
       case ["large"]:
         return HTTPReply(text: String(repeating: String(repeating: "x", count: 16_383) + "\n", count: 800))
       default: return HTTPReply(text: request.path.joined(separator: "|"))
@@ -143,13 +140,45 @@ import TicTacToe
   }
 
   @Test func `a late request on an idle connection has the full time for its answer`() async throws {
-    let server = try await server(patience: 1500)
-    let peer = try ask(server, "GET /first HTTP/1.1\nHost: x\n\n")
-    try await Task.sleep(for: .seconds(1))
-    peer.send(Array("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
-    let said = peer.rest(pause: 10).joined()
-    #expect(said.contains("first") && said.contains("slow"), "\(said)")
-    await server.stop()
+    let loop = NIOAsyncTestingEventLoop()
+    let channel = NIOAsyncTestingChannel(loop: loop)
+    let (mayAnswer, answering) = AsyncStream<Void>.makeStream()
+    try await loop.executeInContext {
+      let connection = HTTPConnection(HTTPServer.Connections(HTTPLimits(most: 1)), { _ in nil }) { request in
+        if request.path == ["slow"] { for await _ in mayAnswer { break } }
+        return HTTPReply(text: request.path.joined())
+      }
+      try channel.pipeline.syncOperations.addHandler(connection)
+    }
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    func ask(_ path: String) async throws {
+      try await channel.writeInbound(HTTPServerRequestPart.head(.init(version: .http1_1, method: .GET, uri: path)))
+      try await channel.writeInbound(HTTPServerRequestPart.end(nil))
+    }
+    func reply() async throws -> String {
+      var text = ""
+      while true {
+        switch try await channel.waitForOutboundWrite(as: HTTPServerResponsePart.self) {
+        case .head: break
+        case .body(.byteBuffer(let bytes)): text += String(buffer: bytes)
+        case .body: break
+        case .end: return text
+        }
+      }
+    }
+    let almost = HTTPLimits(most: 1).patience - .milliseconds(1)
+    try await ask("/first")
+    #expect(try await reply() == "first")
+    await loop.advanceTime(by: almost)
+    try await ask("/slow")
+    await loop.advanceTime(by: almost)
+    #expect(channel.isActive)
+    answering.finish()
+    #expect(try await reply() == "slow")
+    await loop.advanceTime(by: almost)
+    #expect(channel.isActive)
+    await loop.advanceTime(by: .milliseconds(1))
+    #expect(!channel.isActive)
   }
 
   @Test func `a slow reader gets a long reply completely, and one that does not read is closed`() async throws {
