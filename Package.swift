@@ -59,6 +59,18 @@ targets += layer(
       ] + cairo),
   ])
 
+// Figures of the music: `alina-score measure` prints them, tests and benchmarks compare them.
+targets += layer(
+  "Benchmarks",
+  [
+    .target(
+      name: "ScoreMeasures",
+      dependencies: [
+        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
+        "ScoreIO",
+      ] + cairo)
+  ])
+
 // Network: the protocol and its client.
 targets += layer(
   "Sources/Network",
@@ -132,7 +144,7 @@ targets += layer(
       name: "alina-score",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
-        "SampledPiano", "ScoreFormats", "ScoreIO", "Processes",
+        "SampledPiano", "ScoreFormats", "ScoreIO", "ScoreMeasures", "Processes",
         argumentParser,
       ] + (headless ? [] : ["CCairo", "Film", "Play"])),
   ])
@@ -211,19 +223,23 @@ targets += layer(
     .target(name: "CMallocProbe"),
     .testTarget(
       name: "GameScoreTests",
-      dependencies: ["Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO"],
+      dependencies: [
+        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO",
+        "ScoreMeasures",
+      ],
       exclude: ["Goldens"]),
     .testTarget(
       name: "SynthTests",
       dependencies: [
-        "Oracle", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CMallocProbe",
+        "Oracle", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "ScoreMeasures",
+        "CMallocProbe",
       ],
       exclude: ["Goldens"]),
     .testTarget(
       name: "ScoreIOTests",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreIO",
-        "alina-score",
+        "ScoreMeasures", "alina-score",
       ],
       exclude: ["Goldens"]),
   ])

@@ -115,6 +115,7 @@ package struct GameConductor: Sendable {
     event.leads = move.sendsTo.map { root(of: $0) } ?? 0
     event.sentence = move.board
     event.closes = move.winsBoard
+    event.endsSentence = move.fillsBoard
     event.end?.sentences = move.winningBoards
     return event
   }

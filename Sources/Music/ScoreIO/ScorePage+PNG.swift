@@ -34,7 +34,7 @@
     }
 
     /// Writes a picture.
-    static func write(_ surface: OpaquePointer?, to path: String) throws(ScoreFileError) {
+    package static func write(_ surface: OpaquePointer?, to path: String) throws(ScoreFileError) {
       let status = cairo_surface_write_to_png(surface, path)
       guard status != CAIRO_STATUS_WRITE_ERROR else { throw ScoreFileError(unwritable: path, errno) }
       guard status == CAIRO_STATUS_SUCCESS else {

@@ -55,7 +55,7 @@ extension Scale {
 }
 
 extension String {
-  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
+  package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
 
   var trimmedEnd: String {
     var rest = self[...]

@@ -40,8 +40,31 @@ public struct Pair: Sendable, Hashable {
   }
 }
 
+extension Pair {
+  /// When the first of M and T begins, or, where both rest, the first low note.
+  package var onset: Tick? { [t, m].compactMap { $0?.onset }.min() ?? bass.map { $0.onset }.min() }
+
+  /// When its last note ends; low notes count where they are alone.
+  package var end: Tick {
+    ([m, t].compactMap { $0 } + bass.prefix(m == nil && t == nil ? 1 : 0)).map { $0.onset + $0.duration }.max()
+      ?? .zero
+  }
+}
+
 /// A bar of the score as written: short pairs, then a long one.
 public struct Bar: Sendable, Hashable {
+  /// How the time of a bar is divided. Each bar ends with its long note.
+  public enum Rhythm: String, Sendable, Hashable, CaseIterable {
+    /// Equal short notes.
+    case even
+    /// Longer and shorter notes by turns, two to one.
+    case longShort = "long-short"
+    /// M holds one note while T moves.
+    case held
+    /// Low notes alone between the first pair and the long one.
+    case low
+  }
+
   /// The origin of a bar.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The phrase before the first move.
@@ -78,6 +101,8 @@ public struct Bar: Sendable, Hashable {
   public var signs: [String]
   /// The scale degree of the root of the bar's triad, 0–6 (`Scale.root`).
   public var root = 0
+  /// How its time is divided.
+  public var rhythm = Rhythm.even
 
   /// Makes a bar; see the properties.
   public init(

@@ -66,11 +66,15 @@ struct Agenda: Sendable {
   /// The earliest time at which `advance` has work.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
-  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic.
-  mutating func wait(from end: Tick, _ rules: ScoreRules) {
+  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. After a bar of few `pairs`, its phrases among them, the
+  /// first echo comes earlier: such a bar leaves less to listen after.
+  mutating func wait(from end: Tick, pairs: Int? = nil, _ rules: ScoreRules) {
     course = .waiting(echoes: 0)
     waitingSince = end
-    next = end + .seconds(rules.echoes.after)
+    let (least, most) = (2, max(rules.bars.longest, 3))
+    let share = Double(min(max((pairs ?? most) - least, 0), most - least)) / Double(most - least)
+    let early = Double(rules.echoes.afterShort) / 100
+    next = end + .seconds(rules.echoes.after * (early + (1 - early) * share))
     drone = end + .seconds(rules.drone.every)
   }
 

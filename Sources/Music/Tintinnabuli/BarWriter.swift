@@ -21,6 +21,9 @@ struct BarPlan {
   var leaves: (slot: Int, degree: Int)?
   /// The root of the event's harmony (`Event.root`).
   var root = 0
+  var rhythm = Bar.Rhythm.even
+  /// What a sentence that closed has changed.
+  var change: ScoreRules.Sentences.Change?
   /// Whether the bar quotes an earlier one on purpose.
   var quotes = false
   /// Whether the downbeat strikes the low tonic.
@@ -37,6 +40,15 @@ struct BarPlan {
   var colour: ScoreRules.Colour?
   /// The names of the signs applied.
   var signs: [String] = []
+
+  /// Whether M rests in a pair because of the rhythm: between the first pair, or the second where that has a sign to say, and
+  /// the long one.
+  func restsM(_ slot: Int) -> Bool {
+    (rhythm == .held || rhythm == .low) && slot > firstHeld && slot < count - 1
+  }
+
+  /// The last pair before M rests.
+  var firstHeld: Int { owed != nil || awakensAt == 1 || sign.secondPair != nil ? 1 : 0 }
 }
 
 /// A bar with all of its events; times count from its start.
@@ -106,6 +118,11 @@ struct BarWriter {
         chains.append(0)
         continue
       }
+      if plan.rhythm == .low, plan.restsM(slot) {
+        pairs.append(Pair(m: nil, t: nil, bass: [lowNote(plan, slot, onsets)]))
+        chains.append(0)
+        continue
+      }
       let manner = manner(plan, slot)
       // A pending sign sounds at its own voice's place, but in this bar's register.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
@@ -128,9 +145,13 @@ struct BarWriter {
       let tTouch = (touch - (rules.performance.m - rules.performance.t)) * plan.tVelocity / 100
       let answers = slot > 0 && slot < plan.count - 1 && plan.hasM && tPace(plan, slot) == .double
       let half = Tick(rawValue: length.rawValue / 2)
+      var melody = plan.hasM && !plan.restsM(slot) ? note(m, clamp(touch, plan), roll) : nil
+      if plan.rhythm == .held, slot == plan.firstHeld, slot < plan.count - 1 {
+        melody?.duration = onsets[plan.count - 1] - onsets[slot] - roll
+      }
       pairs.append(
         Pair(
-          m: plan.hasM ? note(m, clamp(touch, plan), roll) : nil,
+          m: melody,
           t: tDelay.map { note(t, clamp(tTouch, plan), $0) },
           answer: answers ? note(rules.scale.triadTone(t < m ? 1 : -1, of: m), clamp(tTouch, plan), half) : nil,
           bass: bass(plan, slot, onsets), isLong: slot == plan.count - 1, isAwakening: awakens))
@@ -140,7 +161,7 @@ struct BarWriter {
     var bar = Bar(
       index: index, kind: plan.kind, ply: plan.ply, voice: plan.voice, start: start, pairs: pairs,
       signs: plan.signs)
-    bar.root = rules.scale.root
+    (bar.root, bar.rhythm) = (rules.scale.root, plan.rhythm)
     return WrittenBar(bar: bar, onsets: onsets, chains: chains, marks: marks)
   }
 
@@ -152,6 +173,9 @@ struct BarWriter {
     let shorts = plan.count - 1
     var onsets = [Tick.zero]
     var time = 0.0
+    // Two to one by turns, in the same time.
+    let weights = (0..<max(shorts, 1)).map { plan.rhythm == .longShort ? 2.0 - Double($0 % 2) : 1 }
+    let mean = weights.reduce(0, +) / Double(weights.count)
     for slot in 0..<plan.count {
       let jitter = Double(generator.below(2_001) - 1_000) / 1_000
       if slot == shorts {
@@ -164,7 +188,7 @@ struct BarWriter {
         let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
         // A minimal factor, so that exaggerated rules cannot stop time.
         let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
-        time += plan.short * max(factor, 0.25)
+        time += plan.short * max(factor, 0.25) * weights[slot] / mean
       }
       onsets.append(.seconds(time))
     }
@@ -204,7 +228,8 @@ struct BarWriter {
 
   private func tPace(_ plan: BarPlan, _ slot: Int) -> SignRule.TPace {
     let own = plan.tPace ?? rule(plan, slot).tPace
-    return own == .together ? plan.colour?.tPace ?? own : own
+    guard own == .together else { return own }
+    return [plan.change?.tPace, plan.colour?.tPace].compactMap { $0 }.first { $0 != .together } ?? own
   }
 
   /// The delay of T within its pair; `nil` for a rest. The downbeat and the long note always have T at once.
@@ -224,7 +249,8 @@ struct BarWriter {
 
   private func tNote(_ plan: BarPlan, _ slot: Int, _ m: Int) -> Int {
     let rule = rule(plan, slot)
-    var t = rule.t.tone(of: m, slot: slot, in: rules.scale)
+    let position = rule.t == rules.calm.t ? plan.change?.t ?? rule.t : rule.t
+    var t = position.tone(of: m, slot: slot, in: rules.scale)
     if rule.tOctaves != 0 && takesPlace(rule.tOctavesAt, plan, slot) { t += 12 * rule.tOctaves }
     return t
   }
@@ -273,6 +299,9 @@ struct BarWriter {
           duration: .seconds(rules.drone.seconds), pan: 0)
       }
     }
+    if slot == 0, !strikes, let degree = plan.change?.bass {
+      notes.append(low(degree - 1, plan, at: onsets[slot], until: end))
+    }
     if let pitch = rule.bass, takesPlace(rule.bassAt, plan, slot) {
       notes.append(
         Note(
@@ -282,9 +311,25 @@ struct BarWriter {
     return notes
   }
 
+  /// A low note alone: the triad's tones in turn, from the root up.
+  private func lowNote(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> Note {
+    low(2 * ((slot - 1) % 3), plan, at: onsets[slot], until: onsets[plan.count - 1])
+  }
+
+  /// The note so many degrees above the bar's root, the nearest one to the low tonic.
+  private func low(_ degrees: Int, _ plan: BarPlan, at onset: Tick, until end: Tick) -> Note {
+    let tonic = rules.scale.degree(atOrAbove: (rules.drone.notes.max() ?? rules.drone.bed).midi)
+    let root = Scale.step(plan.root)
+    let pitch = rules.scale.midi(tonic + (root > 3 ? root - 7 : root) + degrees)
+    return Note(
+      pitch: Pitch(onKeys: pitch), velocity: UInt8(clamping: max(rules.drone.velocity * plan.velocity / 100, 1)),
+      onset: onset, duration: end - onset, pan: 0)
+  }
+
   private func chain(_ plan: BarPlan, _ slot: Int) -> UInt8 {
     let rule = rule(plan, slot)
     if let chain = rule.chain, takesPlace(rule.chainAt, plan, slot) { return rules.chain(chain) }
+    if let chain = plan.change?.chain, plan.longChain == 0 || slot < plan.count - 1 { return rules.chain(chain) }
     guard slot == plan.count - 1 else { return 0 }
     return plan.longChain > 0 ? plan.longChain : rules.chain(plan.colour?.chain)
   }

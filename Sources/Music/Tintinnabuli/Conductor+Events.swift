@@ -134,6 +134,8 @@ extension Conductor {
     var plan = BarPlan(
       kind: .move, ply: number, voice: event.voice, count: length.count, sign: sign, short: length.short)
     plan.root = event.root
+    plan.rhythm = sign.rhythm
+    plan.change = event.end == nil ? change : nil
     plan.resolves = unsaid
     // Strikes the drone when the root returns to the tonic.
     let comesHome = event.phase != nil && event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
@@ -220,6 +222,16 @@ extension Conductor {
     if event.leaves != nil || isCrowded { shorts = max(shorts, 2) }
     let least = isCrowded ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
+  }
+
+  /// What the last sentence that closed before the last event has changed, as long as it lasts.
+  var change: ScoreRules.Sentences.Change? {
+    let changes = rules.sentences.changes
+    let closed = piece.events.dropLast().filter { $0.closes || $0.endsSentence }
+    guard !changes.isEmpty, let last = closed.last?.number, piece.number - last <= rules.sentences.lasting else {
+      return nil
+    }
+    return changes[(closed.count - 1 + piece.contourOffset) % changes.count]
   }
 
   // MARK: Matches

@@ -41,7 +41,7 @@ extension Conductor {
 
   /// While a player thinks, phrases follow the last event's long note, with as many pairs as the piece has grown to; then it waits.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
-    agenda.wait(from: end, rules)
+    agenda.wait(from: end, pairs: (eventBars.last?.pairs.count ?? 0) + said.pairs, rules)
     let left = rules.phrases.growth * piece.grown - said.pairs
     let isWaited = piece.events.last.map { !inTime.contains($0.voice.other) } ?? false
     guard isWaited, left >= 2 else { return }
@@ -69,6 +69,7 @@ extension Conductor {
       count: min(rules.bars.pairs(ply: piece.grown), left), sign: sign.sustained,
       short: min(slots?.short ?? short, short))
     plan.root = event.root
+    plan.change = change
     plan.velocity = rules.phrases.velocity * loudness(at: piece.form) / 100
     plan.longChain = rules.chain(rules.longNotes)
     plan.signs = ["phrase"]
@@ -138,6 +139,7 @@ extension Conductor {
     plan.velocity = loudness(
       at: (isHalf ? piece.form : 1) * (1 - Double(step + 1) / Double(steps)))
     plan.hasM = !(isLast && ending.endsWithTAlone)
+    if isHalf { plan.rhythm = rhythm(of: closing) }
     plan.strikesDrone = isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
     // Without a motto the last bar strikes the low tonic, too. Under a coda's tonic T plays the third, which tells the mode.
     if isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
@@ -178,6 +180,14 @@ extension Conductor {
       agenda.wait(from: written.end, rules)
     }
     return events
+  }
+
+  /// The rhythm of a bar of half an arch: a motto whose notes lie between the first pair and the long one is heard.
+  private func rhythm(of closing: Agenda.Closing) -> Bar.Rhythm {
+    let rhythms = rules.sentences.rhythms
+    guard !rhythms.isEmpty else { return .even }
+    let rhythm = rhythms[closing.step % rhythms.count]
+    return closing.pairsAfter + 1 < closing.motto.count && rhythm != .even ? .longShort : rhythm
   }
 
   /// The long note on the tonic nearest to a motto's end. It depends on the motto only, so records store no candidate for it.

@@ -35,6 +35,8 @@ public struct Event: Sendable, Hashable {
   public var sentence: Int?
   /// Whether the event ends its sentence, which a half arch then closes.
   public var closes = false
+  /// Whether the event ends its sentence and nothing closes it: what follows changes (`sentences.changes`) all the same.
+  public var endsSentence = false
   /// A degree that the event removes: a falling T alone answers it.
   public var leaves: Int?
   /// The number of an earlier event with the same position, whose melody is quoted.

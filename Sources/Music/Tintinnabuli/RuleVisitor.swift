@@ -9,6 +9,8 @@ package indirect enum RuleKind: Sendable {
   case word([String])
   /// A name that the file defines itself.
   case name
+  /// A line of text.
+  case line
   /// The name of one of the file's chains, or `none`.
   case chain
   case pitch

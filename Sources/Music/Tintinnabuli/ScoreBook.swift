@@ -88,15 +88,6 @@ extension Bar {
 }
 
 extension Pair {
-  /// The onset of the pair's first note.
-  package var onset: Tick? { [t, m].compactMap { $0?.onset }.min() }
-
-  /// The end of the last note; bass notes count if they are alone.
-  package var end: Tick {
-    ([m, t].compactMap { $0 } + bass.prefix(m == nil && t == nil ? 1 : 0)).map { $0.onset + $0.duration }.max()
-      ?? .zero
-  }
-
   /// Applies a change to each note of the pair.
   mutating func change(_ body: (inout Note) -> Void) {
     if m != nil { body(&m!) }

@@ -112,12 +112,45 @@ extension ScoreRules {
     public var leaves = 110
     /// The time in seconds in which the bed reaches another root.
     public var bed = 3.0
+    /// Rhythms of the bars of half an arch, in turn; even where none are given.
+    public var rhythms: [Bar.Rhythm] = []
+    /// How many events a change lasts.
+    public var lasting = 10
+    /// What a sentence that closes changes in the bars of the next events, in turn.
+    public var changes: [Change] = []
+
+    /// What is different in the bars after a sentence has closed.
+    public struct Change: Sendable, Hashable {
+      /// The position of T, where a sign has it as the last sign of the file does; `nil` leaves it there.
+      public var t: SignRule.TPosition?
+      /// When T sounds, where a sign has it together with M.
+      public var tPace = SignRule.TPace.together
+      /// The degree of the root's triad, from 1, that is struck low under each downbeat, if one is.
+      public var bass: Int?
+      /// Degrees by which the register moves.
+      public var register = 0
+      /// The chain of every pair that no sign sends elsewhere.
+      public var chain: String?
+
+      package mutating func visit<V: RuleVisitor>(_ v: inout V) {
+        v.optional { v in
+          v.word("t", &t)
+          v.word("t-pace", &tPace)
+          v.int("bass", &bass, 1...7)
+          v.int("register", &register, -7...7)
+          v.chain("chain", &chain)
+        }
+      }
+    }
 
     package mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.range("pairs", .int(2...16), &pairs, of: "numbers of pairs")
       v.range("arch", .int(2...16), &arch, of: "numbers of pairs")
       v.int("leaves", &leaves, 10...150)
       v.double("bed", &bed, 0.1...30)
+      v.words("rhythms", &rhythms, 0...8, of: "rhythms")
+      v.int("lasting", &lasting, 0...100)
+      v.each("changes", 0...12, of: "changes", &changes, new: Change()) { $0.visit(&$1) }
     }
 
     /// The value of a range for a phase 0…1.
@@ -194,6 +227,8 @@ extension ScoreRules {
   public struct Echoes: Sendable, Hashable {
     /// The silence between a bar and the first echo.
     public var after = 8.0
+    /// Per cent of it after a bar of two pairs; after longer bars it is more, up to all of it after the longest.
+    public var afterShort = 100
     /// The velocity of echoes in per cent of the bar's.
     public var velocity = 72
     /// Octaves added to every second echo.
@@ -224,6 +259,7 @@ extension ScoreRules {
       v.double("until", &until, 0...3_600)
       v.int("memory", &memory, 1...100)
       v.optional { v in
+        v.int("after-short", &afterShort, 10...100)
         v.int("most", &most, 1...16)
         v.double("thin", &thin, 0...3_600)
         v.double("sparse", &sparse, 0...3_600)

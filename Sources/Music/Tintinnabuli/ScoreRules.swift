@@ -6,6 +6,8 @@ public struct ScoreRules: Sendable, Hashable {
   public var name = "unnamed"
   /// The words for facts of events, as used by `signs`.
   public var facts: [Fact] = []
+  /// Events of another thing than this game, as `alina-score live` reads them: the signs of the rules are played from them.
+  public var example: [String] = []
   /// The scale of the M-voice; its triad is the T-voice's.
   public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
   /// The tonics of a session's pieces, a cycle that begins with the file's own; empty to stay there.
@@ -65,6 +67,7 @@ public struct ScoreRules: Sendable, Hashable {
   package mutating func visit<V: RuleVisitor>(_ v: inout V) {
     v.name("name", &name)
     v.optional { $0.list("facts", .name, &facts, 0...40, of: "words") }
+    v.optional { $0.list("example", .line, &example, 0...200, of: "lines") }
     v.group("scale") { v in
       var tonic = RuleValue.text(scale.tonicSpelling.letterName)
       v.leaf("tonic", .letter, &tonic)

@@ -25,6 +25,8 @@ public enum Place: String, Sendable, Hashable, RuleWord {
   }
 }
 
+extension Bar.Rhythm: RuleWord {}
+
 /// A row of the table of signs: if the facts `when` hold, the actions `then` apply.
 public struct SignRule: Sendable, Hashable {
   /// The position of T relative to M.
@@ -80,6 +82,8 @@ public struct SignRule: Sendable, Hashable {
   public var t = TPosition.below1
   /// The time at which T sounds.
   public var tPace = TPace.together
+  /// How the time of the bar is divided.
+  public var rhythm = Bar.Rhythm.even
   /// The octaves added to T.
   public var tOctaves = 0
   /// The pairs to which `tOctaves` applies.
@@ -134,6 +138,7 @@ public struct SignRule: Sendable, Hashable {
   private mutating func actions<V: RuleVisitor>(_ v: inout V) {
     v.word("t", &t)
     v.word("t-pace", &tPace)
+    v.word("rhythm", &rhythm)
     v.group("t-octaves") { v in
       v.int("add", &tOctaves, -2...2)
       v.word("at", &tOctavesAt)

@@ -3,6 +3,7 @@ import Foundation
 import GameScore
 import Records
 import ScoreIO
+import ScoreMeasures
 import ScoreModel
 import Testing
 import TicTacToe

@@ -1,6 +1,7 @@
 import Base
 import Oracle
 import Records
+import ScoreMeasures
 import ScoreModel
 import Testing
 import TicTacToe
@@ -52,7 +53,7 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
     for (move, bar) in zip(record.game.variantMoves, moves(music)) {
       let alone = bar.pairs.filter { $0.m == nil }
       guard let removed = move.removed else {
-        #expect(alone.isEmpty)
+        #expect(alone.isEmpty || bar.rhythm == .held)
         continue
       }
       seen += 1

@@ -55,7 +55,7 @@ func `No pause of a trimmed piece is longer than six short notes, and a piece wi
 }
 
 @Test
-func `Echoes begin 8 s after a bar, become softer and rarer, repeat the game at 2 min and end at 10 min`()
+func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 min and end at 10 min`()
   throws
 {
   let game = try game("b2 a1 c1")
@@ -64,7 +64,8 @@ func `Echoes begin 8 s after a bar, become softer and rarer, repeat the game at 
   let end = conductor.music.bars.last!.end
   let events = carryOn(&conductor, from: end, to: end + .seconds(900))
   let echoes = conductor.music.bars.filter { $0.kind == .echo }
-  #expect(echoes.first?.start == end + .seconds(8))
+  // Of eight seconds 45 % and, as the bar has four pairs, two sixths of the rest.
+  #expect(echoes.first?.start == end + .seconds(8 * (0.45 + 0.55 * 2 / 6)))
   for echo in echoes.prefix(while: { $0.start < end + .seconds(120) }) {
     let left = echo.start < end + .seconds(30) ? 4 : 3
     let sources = moved.flatMap { bar in [0, 12].map { up in bar.melody.suffix(left).map { $0.midi + up } } }
@@ -91,6 +92,18 @@ func `Echoes begin 8 s after a bar, become softer and rarer, repeat the game at 
     let ends = [bar.melody[0], bar.melody.last!].map(\.midi)
     #expect([ends, ends.map { $0 + 12 }].contains(echo.melody.map(\.midi)) && echo.tones.count == 2)
   }
+}
+
+@Test func `The first echo comes the earlier the shorter the bar was, and after eight seconds at most`() throws {
+  var rests: [Double] = []
+  for moves in ["b2", "b2 a1 c1", "b2 a1 c1 a3 a2 c2 b3"] {
+    var conductor = conducted(try game(moves)).conductor
+    let end = conductor.music.bars.last!.end
+    _ = carryOn(&conductor, from: end, to: end + .seconds(12))
+    let echo = try #require(conductor.music.bars.first { $0.kind == .echo })
+    rests.append((echo.start - end).seconds)
+  }
+  #expect(rests == rests.sorted() && abs(rests[0] - 3.6) < 0.001 && abs(rests[2] - 8) < 0.001, "\(rests)")
 }
 
 @Test func `Echoes stay below their highest pitch`() throws {

@@ -170,7 +170,7 @@ final class StaffView: View {
       let left = x
       x += 1.7
       for pair in bar.pairs {
-        let onset = pair.m?.onset ?? pair.t?.onset ?? .zero
+        let onset = pair.onset ?? .zero
         let isCut = bar.cut.map { onset >= $0 } ?? false
         columns.append(Column(pair: pair, x: x, start: bar.start + onset, isCut: isCut))
         x += pair.isLong ? 4.4 : 2.9

@@ -12,7 +12,9 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var conforming = 0
   /// The number of pairs with an awakening, whose T is outside the triad.
   package private(set) var awakenings = 0
-  /// Bars whose last note is at least 1.5 times as long as any other.
+  /// The number of bars by their rhythm.
+  package private(set) var rhythms: [Bar.Rhythm: Int] = [:]
+  /// Even bars whose last note is at least 1.5 times as long as any other.
   package private(set) var lawful = 0
   /// The number of M notes by pitch class.
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)
@@ -33,7 +35,10 @@ package struct StyleMeasures: Sendable, Hashable {
     scale.root = bar.root
     bars += 1
     let lengths = Self.lengths(of: bar)
-    if let long = lengths.last, lengths.dropLast().allSatisfy({ 0 < $0 && 1.5 * $0 <= long }) { lawful += 1 }
+    rhythms[bar.rhythm, default: 0] += 1
+    if bar.rhythm == .even, let long = lengths.last, lengths.dropLast().allSatisfy({ 0 < $0 && 1.5 * $0 <= long }) {
+      lawful += 1
+    }
     var last: Note?
     for pair in bar.pairs {
       guard let note = pair.m else { continue }
@@ -55,7 +60,7 @@ package struct StyleMeasures: Sendable, Hashable {
   }
 
   /// The lengths of consecutive pairs in seconds; 0 for a silent one.
-  static func lengths(of bar: Bar) -> [Double] {
+  package static func lengths(of bar: Bar) -> [Double] {
     var end = Tick.zero
     return bar.pairs.map { pair in
       guard let note = pair.m ?? pair.t else { return 0 }

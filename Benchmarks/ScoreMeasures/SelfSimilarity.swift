@@ -1,4 +1,6 @@
 import Foundation
+import ScoreFormats
+import ScoreIO
 
 #if canImport(CCairo)
   import CCairo
@@ -47,8 +49,15 @@ package struct SelfSimilarity {
   package func likeness(_ a: Int, _ b: Int) -> Float { zip(harmony[a], harmony[b]).reduce(0) { $0 + $1.0 * $1.1 } }
 
   /// The share of similar pairs among those of seconds at least half a minute apart.
-  package var returns: Double {
-    let far = harmony.indices.flatMap { a in stride(from: a + 30, to: harmony.count, by: 1).map { likeness(a, $0) } }
+  package var returns: Double { returns(in: harmony.indices) }
+
+  /// The same share in the middle third, where a long game is neither begun nor decided.
+  package var middleReturns: Double { returns(in: harmony.count / 3..<2 * harmony.count / 3) }
+
+  private func returns(in seconds: Range<Int>) -> Double {
+    let far = seconds.flatMap { a in
+      stride(from: a + 30, to: seconds.upperBound, by: 1).map { likeness(a, $0) }
+    }
     return far.isEmpty ? 0 : Double(far.count { $0 > 0.9 }) / Double(far.count)
   }
 

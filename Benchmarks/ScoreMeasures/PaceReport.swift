@@ -4,6 +4,7 @@ import Oracle
 import Records
 import ScoreModel
 import ScoreFormats
+import ScoreIO
 import TicTacToe
 import Tintinnabuli
 

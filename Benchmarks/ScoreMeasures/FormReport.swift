@@ -4,6 +4,7 @@ import GameScore
 import Oracle
 import Records
 import ScoreFormats
+import ScoreIO
 import ScoreModel
 import Synth
 import TicTacToe
@@ -31,6 +32,8 @@ package struct FormReport: Sendable {
     let home = zip(session.games, session.tonics).count { Self.endsAtHome($0, tonic: $1) }
     share("\(pace): ends on the tonic, under M of its triad", home, of: session.games.count, least: 95)
     share("\(pace): a longest bar in the middle third or later", late, of: session.games.count, least: 90)
+    let rest = session.firstRest
+    rows.append(("\(pace): longest rest before a first echo", fixed(rest, 1) + " s", "<= 8 s", rest <= 8.01))
     let (repeats, bars) = Self.repeats(session.games.flatMap { $0 })
     let value = 100 * Double(repeats) / Double(max(bars, 1))
     rows.append(("\(pace): bars heard note for note in half an hour", percent(value), "<= 15 %", value <= 15))
@@ -40,7 +43,7 @@ package struct FormReport: Sendable {
   private mutating func listen(_ records: [Record], _ rules: ScoreRules) {
     let session = Session(records, rules: rules, median: nil, until: .seconds(7_200))
     var (long, all) = (0, 0)
-    for bar in session.games.flatMap({ $0 }) where bar.kind == .move && bar.pairs.count > 1 {
+    for bar in session.games.flatMap({ $0 }) where bar.kind == .move && bar.rhythm == .even && bar.pairs.count > 1 {
       all += 1
       let onsets = bar.pairs.compactMap { ($0.m ?? $0.t)?.onset }
       guard let last = onsets.last else { continue }
@@ -172,6 +175,12 @@ extension FormReport {
     private(set) var bars: [Bar] = []
     /// The scale of each game.
     private(set) var tonics: [Scale] = []
+
+    /// The longest time, in seconds, from the end of a bar to the first echo after it.
+    var firstRest: Double {
+      zip(bars, bars.dropFirst()).filter { $0.kind != .echo && $1.kind == .echo }.map { ($1.start - $0.end).seconds }
+        .max() ?? 0
+    }
 
     /// Plays games between people who think for `median` seconds, or between computers; each arch is played to its end.
     init(_ records: [Record], rules: ScoreRules, median: Double?, until end: Tick? = nil) {

@@ -3,6 +3,7 @@ import GameScore
 import Records
 import ScoreModel
 import ScoreFormats
+import ScoreIO
 import TicTacToe
 import Tintinnabuli
 
@@ -45,10 +46,20 @@ package struct StyleReport: Sendable {
       allBars += bars.count
       lawfulLengths += bars.indices.count { Self.isLawful(bars[$0], after: $0 > 0 ? bars[$0 - 1] : nil, rules) }
     }
+    add(bars, scale: rules.scale)
+  }
+
+  /// Adds the bars of a piece that is no game of this one; no law says how many pairs they have.
+  package mutating func add(piece bars: [Bar], scale: Scale) {
+    games += 1
+    add(bars.filter { [.move, .sentence, .closing].contains($0.kind) }, scale: scale)
+  }
+
+  private mutating func add(_ bars: [Bar], scale: Scale) {
     mostAwakenings = max(mostAwakenings, bars.flatMap(\.pairs).count(where: \.isAwakening))
     var heard: Set<[Pitch]> = []
     for bar in bars {
-      if bar.pairs.contains(where: { $0.m != nil }) { style.add(bar, scale: rules.scale) }
+      if bar.pairs.contains(where: { $0.m != nil }) { style.add(bar, scale: scale) }
       let line = bar.pairs.compactMap { $0.m?.pitch }
       // A repeated position repeats its melody on purpose.
       if line.count >= 4, !bar.signs.contains(where: { $0.hasPrefix("returns:") }) {
@@ -84,6 +95,8 @@ package struct StyleReport: Sendable {
     func percent(_ x: Double) -> String { fixed(100 * x, 1) + " %" }
     let conforming = style.pairs == 0 ? 1 : Double(style.conforming + style.awakenings) / Double(style.pairs)
     let lengths = allBars == 0 ? 1 : Double(lawfulLengths) / Double(allBars)
+    let even = style.rhythms[.even] ?? 0
+    let rhythms = Bar.Rhythm.allCases.compactMap { rhythm in style.rhythms[rhythm].map { (rhythm, $0) } }
     let win = roughness(of: "win")
     let calm = roughness(of: "calm")
     let threat = roughness(of: "threat")
@@ -96,8 +109,13 @@ package struct StyleReport: Sendable {
       ("awakenings in one game, at most", "\(mostAwakenings)", "0–1", mostAwakenings <= 1),
       ("bar-length law", percent(lengths), "100 %", lengths == 1),
       (
-        "one long note a bar, last", percent(style.bars == 0 ? 1 : Double(style.lawful) / Double(style.bars)), "100 %",
-        style.lawful == style.bars
+        "one long note in an even bar, last", percent(even == 0 ? 1 : Double(style.lawful) / Double(even)), "100 %",
+        style.lawful == even
+      ),
+      (
+        "bars by rhythm",
+        rhythms.map { "\($0.rawValue) \(percent(Double($1) / Double(max(style.bars, 1))))" }.joined(separator: ", "),
+        "more than one", rhythms.count > 1
       ),
       ("M entropy", fixed(style.entropy, 2) + " bits", "2.40–2.80", (2.4...2.8).contains(style.entropy)),
       ("steps", percent(style.stepShare), "50–70 %", (0.5...0.7).contains(style.stepShare)),
