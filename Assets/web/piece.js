@@ -1,9 +1,9 @@
 // Renders a whole piece to a sound file in a worker.
 import { open } from './sound-module.js';
 
-onmessage = ({ data: { bytes, pack, events, rules, a4, end } }) => {
+onmessage = ({ data: { bytes, pack, events, rules, a4, end, isEven } }) => {
   const { sound, write } = open(bytes, pack, 48000);
   sound.sound_rules(write(new TextEncoder().encode(rules)));
-  const count = sound.sound_piece(write(events), Number(end), a4 / 1000);
+  const count = sound.sound_piece(write(events), Number(end), a4 / 1000, Number(isEven));
   postMessage(new Uint8Array(sound.memory.buffer, sound.sound_buffer(0), count).slice());
 };

@@ -36,15 +36,16 @@ export class Sound {
   /** The files of the module; errors are reported where they are awaited. */
   get fetched() { return this.files ??= Promise.all([file('sound.wasm'), file('rules.json')]); }
 
-  /** Renders a whole piece's events to a sound file; `a4` is in thousandths of a hertz, and the last bar ends at frame `end`. */
-  async piece(events, rules, a4, end) {
+  /** Renders a whole piece's events to a sound file; `a4` is in thousandths of a hertz, the last bar ends at frame `end`, and the
+   *  loudness is evened out if `isEven` is 1. */
+  async piece(events, rules, a4, end, isEven) {
     const [bytes, pack] = await this.fetched;
     const worker = new Worker(new URL('piece.js', import.meta.url), { type: 'module' });
     try {
       return await new Promise((done, failed) => {
         worker.onmessage = ({ data }) => done(data);
         worker.onerror = event => failed(new Error(event.message));
-        worker.postMessage({ bytes, pack, events, rules, a4, end });
+        worker.postMessage({ bytes, pack, events, rules, a4, end, isEven });
       });
     } finally {
       worker.terminate();

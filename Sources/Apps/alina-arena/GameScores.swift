@@ -106,8 +106,10 @@ struct GameScores {
     for (form, text) in texts { try WholeFile.write(Array(text.utf8), to: "\(stem).\(form)") }
     try WholeFile.write(MIDIFile.bytes(rendition, title: title), to: "\(stem).mid")
     try WholeFile.write("\(stem).flac") { part in
+      let engine = Engine(patch: Patch(rules))
+      engine.setEven(true)
       try OfflineSound(rendition.events, end: rendition.end)
-        .write(to: part, format: .flac, engine: Engine(patch: Patch(rules))) { _, _ in try check() }
+        .write(to: part, format: .flac, engine: engine) { _, _ in try check() }
     }
   }
 }

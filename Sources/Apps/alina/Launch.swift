@@ -276,6 +276,7 @@ struct Launch {
     sound.setPreviewLevel = { engine.setPreviewLevel(decibels: $0) }
     sound.setDroneLevel = { engine.setDroneLevel(decibels: $0) }
     sound.setMuted = { engine.setMuted($0) }
+    sound.setEven = { engine.setEven($0) }
     sound.setTuning = { engine.setTuning(a4: $0) }
     sound.load = { engine.load(Patch($0)) }
     var rules = RuleShelf { name throws(RuleShelf.Refusal) in

@@ -126,10 +126,11 @@ struct PieceKeeper: Sendable {
     }
   }
 
-  /// Renders with the piano and tuning of the game.
+  /// Renders with the piano, tuning and loudness setting of the game.
   private func playing(_ music: Rendition, _ body: (Engine) throws -> Void) throws {
     try SampledPiano.playing(Patch(music.rules), font: font) { engine in
       if piece.a4 != 440 { engine.setTuning(a4: piece.a4) }
+      engine.setEven(piece.isEven)
       try body(engine)
     }
   }

@@ -10,6 +10,7 @@ struct Controls: ~Copyable {
   /// The tuning for the grand, in hundredths of a cent above 440 Hz.
   let tuning = Atomic<Int32>(0)
   let isMuted = Atomic<Bool>(false)
+  let isEven = Atomic<Bool>(false)
   let usesGrand = Atomic<Bool>(false)
   let rack = Handover<Rack>()
   let piano = Handover<ModalPiano>()

@@ -97,6 +97,9 @@ public final class Engine: @unchecked Sendable {
   /// Mutes or unmutes within 40 ms; the score continues.
   public func setMuted(_ muted: Bool) { controls.isMuted.store(muted, ordering: .relaxed) }
 
+  /// Evens out the loudness of the piano, or leaves it as it is played (the default).
+  public func setEven(_ isEven: Bool) { controls.isEven.store(isEven, ordering: .relaxed) }
+
   /// Sets the level of the drone's bed in dB relative to the patch, −90…+12; `nil` turns it off.
   public func setDroneLevel(decibels: Double?) {
     controls.drone.store(Self.amplitude(decibels), ordering: .relaxed)

@@ -24,6 +24,7 @@ struct Mixer: ~Copyable {
   /// The first three partials of the bed; small loudspeakers reproduce only the second and third.
   private let drone: Nodes<ToneGenerator>
   private var breath: EnvelopeMatcher
+  private var leveler: Leveler
   private var limiter: Limiter
   private var grand: Instrument?
   private var usesGrand = false
@@ -61,6 +62,7 @@ struct Mixer: ~Copyable {
     previews = Nodes(2) { ToneGenerator(sampleRate: sampleRate) }
     drone = Nodes(3) { ToneGenerator(sampleRate: sampleRate) }
     breath = EnvelopeMatcher(sampleRate: sampleRate)
+    leveler = Leveler(sampleRate: sampleRate)
     limiter = Limiter(sampleRate: sampleRate)
     adoptLevels()
     pianoLevel.jump(pianoLevel.target)
@@ -197,6 +199,7 @@ struct Mixer: ~Copyable {
     send.tick()
     rackEnter.tick()
     rackLeave.tick()
+    leveler.tick(isOn: controls.isEven.load(ordering: .relaxed))
     if droneEvent.value == 0, droneEvent.isAtRest {
       for i in drone.indices { drone[i].reset() }
     }
@@ -287,6 +290,9 @@ struct Mixer: ~Copyable {
     for b in 1..<ModalPiano.buses where used & (1 << UInt32(b)) != 0 { dry.add(bus(b, n)) }
     mix.copy(dry)
     effects(dry, used, into: mix)
+    for i in bells.indices { bells[i].render(mix) }
+    // Drone and preview have levels of their own, which the player sets.
+    leveler.render(mix)
     tones(dry, into: mix)
     for i in mix.indices { mix[i] *= volume.next() }
     mix.purify()
@@ -362,7 +368,7 @@ struct Mixer: ~Copyable {
     for k in input.indices { out[k] += (wet[k] + input[k]) * level.next() }
   }
 
-  /// Drone, preview and bells: not through the piano's room.
+  /// Drone and preview: not through the piano's room.
   private mutating func tones(_ dry: StereoBlock, into out: StereoBlock) {
     let tone = work.block(dry.count)
     tone.update(repeating: .zero)
@@ -373,6 +379,5 @@ struct Mixer: ~Copyable {
     for i in previews.indices { previews[i].render(tone) }
     tone.scale(&previewLevel)
     out.add(tone)
-    for i in bells.indices { bells[i].render(out) }
   }
 }

@@ -20,6 +20,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   // Settings
   case theme, themeLight, themeDark, themeContrast, language, textSize, motion, motionFull, motionReduced
   case strip, coordinates, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
+  case loudness, loudnessEven, loudnessConcert
   case piano, pianoModal, pianoGrand, grandElsewhere, background, backgroundFull, backgroundDrone, backgroundSilent
   case screenSize, window, fullScreen, scoreRules, scoreMorning, scoreNight, device, deviceStandard
   // Help

@@ -298,7 +298,7 @@ package final class Files {
       name: isRunning ? name ?? services.timeStamp() : services.timeStamp(), record: record, rules: session.rules,
       human: isRunning ? session.participants.loneHuman : Library.human(of: record), names: library.names(in: record),
       isGrand: screen.pianos.playing == .grand,
-      a4: screen.settings.a4)
+      a4: screen.settings.a4, isEven: screen.settings.loudness == .even)
   }
 
   private func makeFilm() {

@@ -34,6 +34,7 @@ final class Knobs {
     settings.$volume.observe { sound.setVolume(Knobs.decibels($0, reference: 0.8) ?? -90) }
     settings.$muted.observe { [unowned(unsafe) self] _ in applyBackground(hidden: isHidden) }
     settings.$drone.observe { [unowned(unsafe) self] _ in applyBackground(hidden: isHidden) }
+    settings.$loudness.observe { sound.setEven($0 == .even) }
     settings.$preview.observe { sound.setPreviewLevel(Knobs.decibels($0, reference: 0.5)) }
     settings.$reply.observe { session.reply = $0 == .musical ? .musical : .immediate }
     settings.$pace.observe { session.pace = $0 }

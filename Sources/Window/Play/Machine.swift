@@ -22,6 +22,8 @@ package struct SoundOutput {
   package var setMuted: (Bool) -> Void = { _ in }
   /// Tells that nobody hears the sound now, so that it need not be computed.
   package var setUnheard: (Bool) -> Void = { _ in }
+  /// Evens out the loudness, or leaves it as it is played.
+  package var setEven: (Bool) -> Void = { _ in }
   package var setTuning: (_ a4: Double) -> Void = { _ in }
   package var load: (ScoreRules) -> Void = { _ in }
   /// Selects the sampled grand or the modal piano; `nil` without a grand.
@@ -92,6 +94,8 @@ package struct Piece: Sendable {
   package var isGrand: Bool
   /// The tuning of A4 in Hz.
   package var a4: Double
+  /// Whether its loudness is evened out.
+  package var isEven: Bool
 
   /// The title on the score page.
   package var title: String { "\(names.x) – \(names.o)" }

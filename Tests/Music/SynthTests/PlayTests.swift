@@ -3,6 +3,7 @@ import Glibc
 import Oracle
 import SampledPiano
 import ScoreIO
+import ScoreMeasures
 import ScoreModel
 import TestSupport
 import Testing

@@ -75,9 +75,10 @@ package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
 /// Renders a whole piece as a sound file into the buffer with a separate engine; the buffer holds its events, and its last bar ends at
 /// `end`. Returns the number of bytes.
 @_expose(wasm, "sound_piece") @_cdecl("sound_piece")
-package func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double) -> Int32 {
+package func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double, _ isEven: Bool) -> Int32 {
   guard let engine = sound.map({ Engine(patch: Patch($0.rules)) }) else { return 0 }
   if a4 != 440 { engine.setTuning(a4: a4) }
+  engine.setEven(isEven)
   let events = buffer.withUnsafeBytes { Array($0.prefix(Int(bytes)).bindMemory(to: ScoreEvent.self)) }
   var renderer = OfflineRenderer(events, engine: engine)
   var file = WaveFile(frames: Int(end) + Int(OfflineRenderer.tail.rawValue))
@@ -116,7 +117,7 @@ package func soundReports() -> Int32 {
   }
 }
 
-/// Sets a parameter: 0 volume in dB, 1 preview and 2 drone in dB (below −90 is off), 3 mute, 4 A4 in Hz.
+/// Sets a parameter: 0 volume in dB, 1 preview and 2 drone in dB (below −90 is off), 3 mute, 4 A4 in Hz, 5 even loudness.
 @_expose(wasm, "sound_set") @_cdecl("sound_set")
 package func soundSet(_ knob: Int32, _ value: Double) {
   guard let engine = sound?.engine else { return }
@@ -126,6 +127,7 @@ package func soundSet(_ knob: Int32, _ value: Double) {
   case 2: engine.setDroneLevel(decibels: value < -90 ? nil : value)
   case 3: engine.setMuted(value != 0)
   case 4: engine.beginTuning(a4: value)
+  case 5: engine.setEven(value != 0)
   default: break
   }
 }

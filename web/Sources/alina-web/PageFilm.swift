@@ -16,7 +16,7 @@ final class PageFilm {
     stage = FilmStage(piece.record, music, names: piece.names)
     surface = .film(width: size.width, height: size.height)
     self.told = told
-    let words = [piece.name, "\(size.width)", "\(size.height)"] + PageSound.order(music, a4: piece.a4)
+    let words = [piece.name, "\(size.width)", "\(size.height)"] + PageSound.order(music, piece)
     music.events.withUnsafeBytes { _ = Page.write("film/" + words.joined(separator: "\t"), Array($0)) }
   }
 

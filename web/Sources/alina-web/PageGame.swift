@@ -59,7 +59,7 @@ final class PageGame {
           music.bars, rules: music.rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
         Page.download("\(name).svg", Array(page.svg.utf8))
         let number = Page.awaiting { problem in told(problem.isEmpty ? .kept(name) : .failed(.other(problem))) }
-        let words = [number, "\(name).wav"] + PageSound.order(music, a4: piece.a4)
+        let words = [number, "\(name).wav"] + PageSound.order(music, piece)
         music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
       })
     if Page.prefers("films") {

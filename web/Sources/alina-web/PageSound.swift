@@ -18,7 +18,7 @@ final class PageSound {
 
   /// The parameters of the engine.
   private enum Knob: Int32 {
-    case volume, preview, drone, muted, tuning
+    case volume, preview, drone, muted, tuning, even
   }
 
   /// Levels below this are silent.
@@ -44,6 +44,7 @@ final class PageSound {
     sound.setPreviewLevel = { scriptSoundSet(Knob.preview.rawValue, $0 ?? PageSound.silence) }
     sound.setDroneLevel = { scriptSoundSet(Knob.drone.rawValue, $0 ?? PageSound.silence) }
     sound.setMuted = { scriptSoundSet(Knob.muted.rawValue, $0 ? 1 : 0) }
+    sound.setEven = { scriptSoundSet(Knob.even.rawValue, $0 ? 1 : 0) }
     sound.setTuning = { scriptSoundSet(Knob.tuning.rawValue, $0) }
     sound.load = { rules in
       var name = PageSound.name(of: rules)
@@ -58,9 +59,11 @@ final class PageSound {
     return "\(rules.name)\n\(tonic.letter)\n\(tonic.alteration)"
   }
 
-  /// The data of a piece besides its events: rules, A4 in thousandths of a hertz, and the end.
-  static func order(_ music: Rendition, a4: Double) -> [String] {
-    [name(of: music.rules), "\(Int((a4 * 1_000).rounded()))", "\(music.end.rawValue)"]
+  /// The data of a piece besides its events: rules, A4 in thousandths of a hertz, the end, and 1 for even loudness.
+  static func order(_ music: Rendition, _ piece: Piece) -> [String] {
+    [
+      name(of: music.rules), "\(Int((piece.a4 * 1_000).rounded()))", "\(music.end.rawValue)", piece.isEven ? "1" : "0",
+    ]
   }
 
   private static var now: Tick { Tick(rawValue: Int64(scriptSoundNow())) }

@@ -53,6 +53,7 @@ final class SettingsScene: PageScene {
       choice(.screenSize, words([(false, .window), (true, .fullScreen)]), settings.$fullScreen),
       choice(.strip, words([(true, .shown), (false, .hidden)]), settings.$showsStrip),
       slider(.volume, settings.$volume, 0...1, level),
+      choice(.loudness, words([(.even, .loudnessEven), (.concert, .loudnessConcert)]), settings.$loudness),
       slider(.drone, settings.$drone, 0...1, level),
       slider(.preview, settings.$preview, 0...1, level),
       slider(.pace, settings.$pace, 0.7...1.3, percent),

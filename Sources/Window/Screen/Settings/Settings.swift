@@ -19,6 +19,14 @@ package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
   case modal, grand
 }
 
+/// How much softer quiet passages are than loud ones.
+package enum Loudness: String, Sendable, Hashable, CaseIterable, SettingValue {
+  /// A little: to play by.
+  case even
+  /// As they are played: to listen to.
+  case concert
+}
+
 /// The aspect ratio of films.
 package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
   case wide, square, upright
@@ -70,6 +78,7 @@ package final class Settings {
   /// The tuning of A4 in hertz, 415…466.
   @Setting package var a4: Double
   @Setting package var piano: PianoKind
+  @Setting package var loudness: Loudness
   @Setting package var filmShape: FilmShape
   /// The sounds played while the window is hidden.
   @Setting package var background: BackgroundSound
@@ -135,6 +144,7 @@ package final class Settings {
     _pace = Setting(store, "pace", 1.0, in: 0.7...1.3)
     _a4 = Setting(store, "a4", 440.0, in: 415...466)
     _piano = Setting(store, "piano", PianoKind.grand)
+    _loudness = Setting(store, "loudness", Loudness.even)
     _filmShape = Setting(store, "film-shape", FilmShape.wide)
     _background = Setting(store, "background", BackgroundSound.full)
     _device = Setting(store, "device", "")
