@@ -4,6 +4,7 @@ import Foundation
 import GameScore
 import Processes
 import ScoreIO
+import ScoreMeasures
 import Synth
 import TicTacToe
 import Tintinnabuli
@@ -35,7 +36,8 @@ struct Root: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alina-score", abstract: "The music of games: render, explain and measure it.", version: alinaVersion,
     subcommands: [
-      Render.self, Live.self, Edit.self, Simulate.self, Explain.self, Measure.self, CheckRules.self, Effects.self,
+      Render.self, Live.self, PlaySign.self, Edit.self, Simulate.self, Explain.self, Measure.self, CheckRules.self,
+      Effects.self,
       Tone.self,
       Envelope.self,
       Bench.self, Devices.self,
@@ -72,7 +74,7 @@ struct Simulate: ParsableCommand {
   var rules = "classic"
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
-  @OptionGroup var piano: PianoOption
+  @OptionGroup var sounding: SoundOptions
   @Option(help: ArgumentHelp("How long nobody moves after the last.", valueName: "seconds")) var idle = 0.0
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String
 
@@ -88,7 +90,7 @@ struct Simulate: ParsableCommand {
     let play = SimulatedPlay(games: games, of: variant, seed: seed, rules: rules, idle: idle)
     var sound = OfflineSound(play.events, end: play.end)
     sound.turns = play.turns
-    try WholeFile.write(wav) { try sound.write(to: $0, format: .wav, rules: rules, piano: piano.name) }
+    try WholeFile.write(wav) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
   }
 }
 
@@ -114,6 +116,11 @@ struct Measure: ParsableCommand {
     discussion: "With --pace or --png it plays the seeded games as people do, and tells or draws what is heard.")
 
   @Argument(help: "Files of one game or many, or directories of them; - reads standard input.") var games: [String] = []
+  @Option(
+    help: ArgumentHelp(
+      "Measure lines of JSON instead, as live reads them, each bar heard to its end; - reads standard input.",
+      valueName: "file"))
+  var events: String?
   @Option(help: ArgumentHelp("How many reference games to measure when no file is given.", valueName: "n"))
   var count = 200
   @Option(help: ArgumentHelp("Which game they are of: \(Variant.names).", valueName: "game"))
@@ -133,6 +140,9 @@ struct Measure: ParsableCommand {
 
   func validate() throws {
     _ = try GameFile.variant(rules)
+    if events != nil, !games.isEmpty || pace != nil || png != nil {
+      throw ValidationError("--events measures lines alone, without games, --pace and --png")
+    }
     guard png == nil || games.isEmpty else { throw ValidationError("--png draws ten minutes of play, no files") }
     if let pace, pace != "all", PaceReport.medians.allSatisfy({ $0.name != pace }) {
       throw ValidationError("--pace \(pace): all, quick, median or slow")
@@ -144,6 +154,18 @@ struct Measure: ParsableCommand {
     let variant = try GameFile.variant(rules)
     let rules = try RuleLibrary.load(scoreRules).rules
     if let png { return try draw(png, variant, rules) }
+    var report = StyleReport()
+    if let events {
+      var numbers = EventNumbers()
+      var lines: [EventLine] = []
+      try EventSource(path: events).forEachLine { text in
+        lines.append(try EventLine(text, rules: rules))
+        try numbers.take(lines[lines.count - 1])
+      }
+      let piece = LiveScore.uncut(lines, seed: seed, rules: rules)
+      report.add(piece: piece.score.conductor.bars, scale: piece.score.conductor.rules.scale)
+      return print(json ? report.json : report.text, terminator: json ? "\n" : "")
+    }
     let records =
       games.isEmpty
       ? ReferenceGames.games(count, of: variant, seed: seed)
@@ -155,7 +177,6 @@ struct Measure: ParsableCommand {
       if pace == "all" { print("\n" + FormReport(records, rules: rules).text, terminator: "") }
       return
     }
-    var report = StyleReport()
     let progress = Progress()
     for (index, record) in records.enumerated() {
       report.add(record, rules: rules)
@@ -178,6 +199,9 @@ struct Measure: ParsableCommand {
     }
     progress.end()
     try WholeFile.write(path) { try form.writePNG(to: $0) }
-    print("\(path): \(form.harmony.count) s; of seconds half a minute apart \(Int(100 * form.returns)) % sound alike")
+    func percent(_ share: Double) -> String { String(format: "%.1f", 100 * share) }
+    print(
+      "\(path): \(form.harmony.count) s; of seconds half a minute apart \(percent(form.returns)) % sound alike, of the middle third \(percent(form.middleReturns)) %"
+    )
   }
 }

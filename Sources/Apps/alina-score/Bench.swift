@@ -4,6 +4,7 @@ import GameScore
 import Oracle
 import SampledPiano
 import ScoreIO
+import ScoreMeasures
 import ScoreModel
 import Synchronization
 import Synth

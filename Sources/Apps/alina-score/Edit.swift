@@ -5,6 +5,7 @@ import GameScore
 import Oracle
 import Records
 import ScoreIO
+import ScoreMeasures
 import ScoreModel
 import Synth
 import TicTacToe
@@ -21,16 +22,11 @@ struct Edit: ParsableCommand {
 
   @Argument(help: "The rule file, by path.") var file: String
   @Option(help: ArgumentHelp("The sign to play; all if none is named.", valueName: "name")) var sign: String?
-  @Flag(help: "Play once and end.") var once = false
 
   func run() throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device") }
     var good = try RuleLibrary.load(file).rules
-    if let sign, !good.signs.contains(where: { $0.name == sign }) {
-      throw ScoreFileError(
-        "--sign \(sign): \(file) has \(good.signs.map(\.name).joined(separator: " "))")
-    }
-    if once { return try play(good, on: device) { false } }
+    if let sign { try SignExample.check(sign, good) }
     var dials = RuleDials(try text())
     print(dials.lines.joined(separator: "\n") + "\n")
     let keys = Keyboard()
@@ -74,38 +70,18 @@ struct Edit: ParsableCommand {
     try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
   }
 
-  /// Plays, for each sign, the first bar of the reference games that has it, until `interrupts` returns true.
+  /// Plays an example of each sign until `interrupts` returns true.
   private func play(_ rules: ScoreRules, on device: SoundDevices.Output, interrupts: () -> Bool) throws {
     let engine = Engine(patch: Patch(rules))
     for name in rules.signs.map(\.name) where sign ?? name == name {
       if interrupts() { return }
-      guard let (bar, rendition, record) = example(of: name, rules) else {
-        print("\(name): heard in none of the reference games\n")
+      guard let example = try SignExample(of: name, rules) else {
+        print("\(name): heard neither in the file's example nor in the reference games\n")
         continue
       }
-      print(TextScore.text(bar, scale: rendition.rules.scale))
-      print(Explanation.text(of: bar, in: rendition, record: record))
-      let begin = engine.framesBegun + .milliseconds(300)
-      let events = rendition.events.filter { $0.frame >= bar.start && $0.frame < bar.end && $0.kind != .cut }.map {
-        var event = $0
-        event.frame = event.frame - bar.start + begin
-        return event
-      }
-      guard engine.post(events) else { continue }
-      while engine.framesBegun < begin + (bar.end - bar.start) + .seconds(1), !interrupts() { device.play(engine) }
+      print(example.text)
+      example.play(on: engine, device, interrupts: interrupts)
     }
-  }
-
-  private func example(of sign: String, _ rules: ScoreRules) -> (Bar, Rendition, Record)? {
-    for variant in Variant.allCases {
-      for index in 0..<(variant.isLong ? 20 : 200) {
-        let record = ReferenceGames.game(variant, seed: 1, index: index)
-        let loser = sign == "loss" ? record.game.turn : nil
-        let rendition = Rendition(of: record, rules: rules, human: loser, uncut: true, explains: true)
-        if let bar = rendition.bars.first(where: { $0.signs.first == sign }) { return (bar, rendition, record) }
-      }
-    }
-    return nil
   }
 
   /// Reads single keys from the terminal, or bytes if standard input is not a terminal.

@@ -2,8 +2,6 @@
   import ArgumentParser
   import Film
   import Play
-  import SampledPiano
-  import Synth
   import TicTacToe
   import Tintinnabuli
 
@@ -14,7 +12,7 @@
     @OptionGroup var source: GameOptions
     @Option(help: ArgumentHelp("The film.", valueName: "file.mp4")) var out: String
     @Option(help: ArgumentHelp("Its size: wide, square or upright.", valueName: "WxH")) var size = "1280x720"
-    @OptionGroup var piano: PianoOption
+    @OptionGroup var sounding: SoundOptions
 
     private var pixels: (width: Int, height: Int)? {
       let sides = size.split(separator: "x").map { Int($0) ?? 0 }
@@ -37,7 +35,7 @@
         return name == "you" ? "Player" : GameOptions.called(name)
       }
       let film = FilmMaker(record, rendition, names: (name(.x), name(.o)))
-      try SampledPiano.playing(Patch(rendition.rules), font: PianoOption.font(piano.name)) { engine in
+      try sounding.playing(rendition.rules) { engine in
         let progress = Progress()
         defer { progress.end() }
         try film.write(to: out, width: pixels.width, height: pixels.height, engine: engine) {

@@ -4,7 +4,9 @@ import Foundation
 import Opponents
 import Records
 import SampledPiano
+import ScoreFormats
 import ScoreIO
+import Synth
 import TicTacToe
 import Tintinnabuli
 
@@ -54,19 +56,30 @@ struct GameOptions: ParsableArguments {
   }
 }
 
-/// The option that selects the piano for rendering.
-struct PianoOption: ParsableArguments {
+/// The options for rendering sound: the piano, and how even its loudness is.
+struct SoundOptions: ParsableArguments {
   @Option(name: .customLong("piano"), help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano"))
-  var name = "modal"
+  var piano = "modal"
+  @Option(
+    help: ArgumentHelp(
+      "even, as the window plays, or concert: quiet passages as soft as they are composed.", valueName: "even|concert"))
+  var loudness = "even"
 
-  /// The path of the named soundfont; `nil` for the modal piano.
-  static func font(_ name: String) -> String? {
-    name == "modal" ? nil : name == "grand" ? SampledPiano.standardFont : name
+  /// Calls `body` with an engine that has these options; `body` must not keep it.
+  func playing(_ rules: ScoreRules, _ body: (Engine) throws -> Void) throws {
+    let font = piano == "modal" ? nil : piano == "grand" ? SampledPiano.standardFont : piano
+    try SampledPiano.playing(Patch(rules), font: font) { engine in
+      engine.setEven(loudness == "even")
+      try body(engine)
+    }
   }
 
   func validate() throws {
-    guard ["modal", "grand"].contains(name) || name.hasSuffix(".sf2") || name.hasSuffix(".sf3") else {
-      throw ValidationError("--piano \(name): modal, grand, or a file ending in .sf2 or .sf3")
+    guard ["modal", "grand"].contains(piano) || piano.hasSuffix(".sf2") || piano.hasSuffix(".sf3") else {
+      throw ValidationError("--piano \(piano): modal, grand, or a file ending in .sf2 or .sf3")
+    }
+    guard ["even", "concert"].contains(loudness) else {
+      throw ValidationError("--loudness \(loudness): even or concert")
     }
   }
 }

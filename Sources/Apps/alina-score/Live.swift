@@ -12,20 +12,36 @@ struct Live: ParsableCommand {
     abstract: "Compose from lines of JSON as they come, whatever they tell of: docs/tintinnabuli.md.",
     discussion: """
       Without --wav the score plays on the sound device in real time. With --wav it is written when the lines end; lines that \
-      all have a time ("at") are not waited for.
+      all have a time ("at") are not waited for. Other files, too, are written when the lines end.
       """)
 
   @Argument(help: "The lines; - reads standard input.") var events = "-"
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
   @Option(help: ArgumentHelp("The music's seed.", valueName: "n")) var seed: UInt64 = 1
-  @OptionGroup var piano: PianoOption
+  @OptionGroup var sounding: SoundOptions
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String?
-  @Option(help: ArgumentHelp("A device or pipe that takes MIDI as it sounds.", valueName: "file")) var midi: String?
+  @Option(
+    help: ArgumentHelp(
+      "A device or pipe takes MIDI messages as they sound; any other file becomes a Standard MIDI File.",
+      valueName: "file"))
+  var midi: String?
+  @Option(name: .customLong("musicxml"), help: ArgumentHelp("For notation programs.", valueName: "file"))
+  var musicXML: String?
+  @Option(help: ArgumentHelp("A picture of the score; a long one goes on in NAME-2.png and so on.", valueName: "file"))
+  var png: String?
   @Flag(help: "Make a port of the ALSA sequencer on which the notes appear as they sound.") var midiPort = false
   @Flag(help: "Print the score.") var text = false
+  @Flag(help: "Print, bar by bar, the facts, the rules that fired, and why each note is there.") var explain = false
+
+  /// Whether `midi` is a device or a pipe.
+  private var isMIDIStream: Bool {
+    var status = stat()
+    guard let midi, stat(midi, &status) == 0 else { return false }
+    return [S_IFCHR, S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+  }
 
   func validate() throws {
-    if wav != nil, let other = midi != nil ? "--midi" : midiPort ? "--midi-port" : nil {
+    if wav != nil, let other = isMIDIStream ? "--midi \(midi ?? "")" : midiPort ? "--midi-port" : nil {
       throw ValidationError("\(other) goes with the sound device, not with --wav")
     }
   }
@@ -40,6 +56,7 @@ struct Live: ParsableCommand {
   /// Composes each line as it is read, and writes the sound at the end of the input.
   private func write(to path: String, _ rules: ScoreRules) throws {
     var score = LiveScore(seed: seed, rules: rules)
+    score.conductor.explains = explain
     var all = score.conductor.open(at: .zero)
     let begun = ContinuousClock.now
     try lines(rules) { line in
@@ -47,17 +64,18 @@ struct Live: ParsableCommand {
       all += score.hear(line, now: .seconds(elapsed))
     }
     let (rest, end) = score.finish()
-    show(score)
+    try write(score, all + rest, end: end)
     let sound = OfflineSound(all + rest, end: end)
-    try WholeFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, piano: piano.name) }
+    try WholeFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
   }
 
   /// Plays the lines read by another thread on the sound device, until the input and the music end.
   private func play(_ rules: ScoreRules) throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
     let engine = Engine(patch: Patch(rules))
+    engine.setEven(sounding.loudness == "even")
     var stream = MIDIStream()
-    let file = try midi.map { path in
+    let file = try (isMIDIStream ? midi : nil).map { path in
       guard let file = FileHandle(forWritingAtPath: path) else { throw ScoreFileError("\(path): cannot be written") }
       return file
     }
@@ -83,7 +101,11 @@ struct Live: ParsableCommand {
       }
     }
     var score = LiveScore(seed: seed, rules: rules)
+    score.conductor.explains = explain
+    let keepsEvents = midi != nil && !isMIDIStream
+    var all: [ScoreEvent] = []
     func post(_ events: [ScoreEvent]) {
+      if keepsEvents { all += events }
       // Playing a block makes room in the synthesizer's queue.
       while !engine.post(events) { device.play(engine) }
       stream.post(events)
@@ -115,32 +137,33 @@ struct Live: ParsableCommand {
       device.play(engine)
       try send(stream.messages(before: engine.framesBegun - Tick(rawValue: device.waiting)))
     }
-    show(score)
+    try write(score, all, end: end ?? engine.framesBegun)
     if let failure = inbox.state.withLock({ $0.failure }) { throw ScoreFileError(failure) }
   }
 
-  /// Prints the score, if the option is given.
-  private func show(_ score: LiveScore) {
-    if text { print(TextScore.text(score.conductor.bars, scale: score.conductor.rules.scale), terminator: "") }
+  /// Prints and writes everything that the options request except sound.
+  private func write(_ score: LiveScore, _ events: [ScoreEvent], end: Tick) throws {
+    let (bars, rules) = (score.conductor.bars, score.conductor.rules)
+    if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
+    if explain { print(Explanation.text(score), terminator: "") }
+    let title = rules.name
+    if let midi, !isMIDIStream {
+      let heard = ScoreEvent.heard(events).inOrder
+      try WholeFile.write(MIDIFile.bytes(heard, bars, end: end, rules: rules, title: title), to: midi)
+    }
+    if let musicXML {
+      try WholeFile.write(Array(MusicXML.text(bars, rules: rules, title: title).utf8), to: musicXML)
+    }
+    if let png { try ScorePage(bars, rules: rules, title: title, subtitle: "").writePNG(to: png) }
   }
 
   /// Reads the lines one at a time; throws with line number and error for an invalid line.
   private func lines(_ rules: ScoreRules, _ body: (EventLine) -> Void) throws {
-    if events != "-" {
-      let file = open(events, O_RDONLY)
-      guard file >= 0 else { throw ScoreFileError("\(events): cannot be read") }
-      dup2(file, STDIN_FILENO)
-      close(file)
-    }
-    var number = 0
-    while let line = readLine() {
-      number += 1
-      if line.allSatisfy({ $0 == " " }) { continue }
-      do {
-        body(try EventLine(line, rules: rules))
-      } catch {
-        throw ScoreFileError("\(events == "-" ? "standard input" : events): line \(number): \(error.description)")
-      }
+    var numbers = EventNumbers()
+    try EventSource(path: events).forEachLine { text in
+      let line = try EventLine(text, rules: rules)
+      try numbers.take(line)
+      body(line)
     }
   }
 
@@ -152,5 +175,29 @@ struct Live: ParsableCommand {
       var failure: String?
     }
     let state = Mutex(State())
+  }
+}
+
+/// Lines of JSON from a file or from standard input.
+struct EventSource {
+  /// A file, or `-` for standard input.
+  let path: String
+
+  /// Visits the lines that are not empty as they come; an error is told with the source and the number of the line.
+  func forEachLine(_ visit: (String) throws -> Void) throws {
+    if path != "-" {
+      let file = open(path, O_RDONLY)
+      guard file >= 0 else { throw ScoreFileError("\(path): cannot be read") }
+      dup2(file, STDIN_FILENO)
+      close(file)
+    }
+    var number = 0
+    while let line = readLine() {
+      number += 1
+      if line.allSatisfy({ $0 == " " }) { continue }
+      do { try visit(line) } catch {
+        throw ScoreFileError("\(path == "-" ? "standard input" : path): line \(number): \(error)")
+      }
+    }
   }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import GameScore
-import SampledPiano
 import ScoreIO
 import ScoreModel
 import Synth
@@ -23,7 +22,7 @@ struct Render: ParsableCommand {
   var png: String?
   @Option(help: ArgumentHelp("A picture of the score.", valueName: "file")) var svg: String?
   @Flag(help: "Print the score as text, bar by bar, M over T.") var text = false
-  @OptionGroup var piano: PianoOption
+  @OptionGroup var sounding: SoundOptions
   @Option(
     help: ArgumentHelp(
       "Pauses as the record keeps them, or trimmed to six short notes after a bar.", valueName: "kept|trimmed"))
@@ -75,7 +74,7 @@ struct Render: ParsableCommand {
     sound.range = (from ?? 0)...(to ?? .greatestFiniteMagnitude)
     for (path, format) in [(wav, AudioFile.Format.wav), (flac, .flac)] {
       guard let path else { continue }
-      try WholeFile.write(path) { try sound.write(to: $0, format: format, rules: rules, piano: piano.name) }
+      try WholeFile.write(path) { try sound.write(to: $0, format: format, rules: rules, sounding) }
     }
   }
 
@@ -90,9 +89,9 @@ struct Render: ParsableCommand {
 }
 
 extension OfflineSound {
-  /// Renders with the piano `modal`, `grand` or a soundfont file.
-  func write(to path: String, format: AudioFile.Format, rules: ScoreRules, piano: String) throws {
-    try SampledPiano.playing(Patch(rules), font: PianoOption.font(piano)) { engine in
+  /// Renders to a file and shows the progress on the terminal.
+  func write(to path: String, format: AudioFile.Format, rules: ScoreRules, _ options: SoundOptions) throws {
+    try options.playing(rules) { engine in
       let progress = Progress()
       defer { progress.end() }
       try write(to: path, format: format, engine: engine) { progress.tell($0, of: $1) }

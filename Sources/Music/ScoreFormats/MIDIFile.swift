@@ -13,13 +13,20 @@ package enum MIDIFile {
   private static let voices: [(voice: ScoreEvent.Voice, name: String)] = [(.m, "M"), (.t, "T"), (.bass, "Bass")]
 
   package static func bytes(_ rendition: Rendition, title: String) -> [UInt8] {
-    let end = max(rendition.events.map { $0.frame.rawValue + Int64($0.duration) }.max() ?? 0, rendition.end.rawValue)
-    let grid = Grid(rendition)
+    bytes(rendition.events, rendition.bars, end: rendition.end, rules: rendition.rules, title: title)
+  }
+
+  /// The file of events by frame, cuts done, whose last bar ends at `end`.
+  package static func bytes(_ events: [ScoreEvent], _ bars: [Bar], end musicEnd: Tick, rules: ScoreRules, title: String)
+    -> [UInt8]
+  {
+    let end = max(events.map { $0.frame.rawValue + Int64($0.duration) }.max() ?? 0, musicEnd.rawValue)
+    let grid = Grid(bars, end: musicEnd, long: rules.bars.long)
     var file: [UInt8] = Array("MThd".utf8)
     file += big(UInt32(6)) + big(UInt16(1)) + big(UInt16(1 + voices.count)) + big(UInt16(division))
     file += chunk([Message(tick: 0, rank: 0, bytes: text(0x03, title))] + grid.messages, end: grid.tick(of: end))
     for (channel, voice) in voices.enumerated() {
-      let messages = track(rendition, voice.voice, name: voice.name, channel: UInt8(channel), grid)
+      let messages = track(events, voice.voice, name: voice.name, channel: UInt8(channel), grid)
       file += chunk(messages, end: grid.tick(of: end), last: [64, 123].map { [0xB0 | UInt8(channel), $0, 0] })
     }
     return file
@@ -42,13 +49,12 @@ package enum MIDIFile {
     /// The start of the next bar, and the microseconds before it according to the tempos.
     private var (frame, tick, microseconds): (Int64, Int64, Int64) = (0, 0, 0)
 
-    init(_ rendition: Rendition) {
-      let bars = rendition.bars
+    init(_ bars: [Bar], end musicEnd: Tick, long: Int) {
       rest(until: bars.first?.start.rawValue ?? 0)
       for (index, bar) in bars.enumerated() {
         messages.append(Message(tick: tick, rank: 1, bytes: text(0x06, "bar \(bar.index + 1) \(bar.kind.rawValue)")))
-        let next = index + 1 < bars.count ? bars[index + 1].start : rendition.end
-        let beat = Self.beat(of: bar, long: rendition.rules.bars.long)
+        let next = index + 1 < bars.count ? bars[index + 1].start : musicEnd
+        let beat = Self.beat(of: bar, long: long)
         let end = bar.end.rawValue
         // A pause of at most four beats belongs to the bar; a longer one gets its own bars.
         let isLong = next.rawValue - end > 4 * beat
@@ -116,18 +122,18 @@ package enum MIDIFile {
   }
 
   private static func track(
-    _ rendition: Rendition, _ voice: ScoreEvent.Voice, name: String, channel: UInt8, _ grid: Grid
+    _ events: [ScoreEvent], _ voice: ScoreEvent.Voice, name: String, channel: UInt8, _ grid: Grid
   ) -> [Message] {
     var messages = [
       Message(tick: 0, rank: 1, bytes: text(0x03, name)), Message(tick: 0, rank: 1, bytes: [0xC0 | channel, 0]),
     ]
-    for event in rendition.events where event.kind == .pedal {
+    for event in events where event.kind == .pedal {
       let tick = grid.tick(of: event.frame.rawValue)
       messages.append(Message(tick: tick, rank: 1, bytes: [0xB0 | channel, 64, event.amount]))
     }
     var pan: UInt8?
     var sounding: [UInt8: (end: Int64, place: Int)] = [:]
-    for note in rendition.events where note.kind == .note && note.voice == voice {
+    for note in events where note.kind == .note && note.voice == voice {
       let start = grid.tick(of: note.frame.rawValue)
       let end = max(grid.tick(of: note.frame.rawValue + Int64(note.duration)), start + 1)
       let pitch = note.pitch.rawValue

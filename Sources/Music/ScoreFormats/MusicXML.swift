@@ -2,12 +2,12 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// Exports the score as MusicXML 4.0: a piano part with three staves (M, T, bass), a measure a bar.
+/// The score as MusicXML 4.0: one piano part on three staves (M, T, low notes), a measure a bar.
 ///
-/// Short notes are quarters without stems, long notes whole notes; each measure has a hidden time signature of its true length.
+/// Shorts are quarters without stems, longs whole notes; where a bar's rhythm is two to one, halves and quarters. Every measure has
+/// its true length, in a time that is hidden. Dynamics are those of the velocities, and slurs join the melody of a bar.
 package enum MusicXML {
   package static func text(_ bars: [Bar], rules: ScoreRules, title: String) -> String {
-    let scale = rules.scale
     var xml = """
       <?xml version="1.0" encoding="UTF-8"?>
       <!DOCTYPE score-partwise PUBLIC "-//Recordare//DTD MusicXML 4.0 Partwise//EN" "http://www.musicxml.org/dtds/partwise.dtd">
@@ -21,47 +21,186 @@ package enum MusicXML {
 
       """
     let written = bars.filter { !$0.sounding.isEmpty }
-    for (number, bar) in written.enumerated() {
-      xml += measure(bar, number: number + 1, isLast: number == written.count - 1, scale: scale, long: rules.bars.long)
+    var writer = Writer(scale: rules.scale, long: rules.bars.long)
+    for (index, bar) in written.enumerated() {
+      xml += writer.measure(bar, number: index + 1, isLast: index == written.count - 1)
     }
     return xml + "  </part>\n</score-partwise>\n"
   }
 
-  private static func measure(_ bar: Bar, number: Int, isLast: Bool, scale: Scale, long: Int) -> String {
-    let pairs = bar.sounding
-    let lengths = pairs.map { $0.isLong ? long : 1 }
-    let beats = lengths.reduce(0, +)
-    var xml = "    <measure number=\"\(number)\">\n      <attributes>"
-    // The number of sharps minus flats.
-    let fifths = scale.signature.reduce(0) { $0 + $1.alteration }
-    if number == 1 { xml += "<divisions>2</divisions><key><fifths>\(fifths)</fifths></key>" }
-    xml += "<time print-object=\"no\"><beats>\(beats)</beats><beat-type>4</beat-type></time>"
-    if number == 1 {
-      xml += "<staves>3</staves>"
-      for (staff, clef) in [("G", 2), ("G", 2), ("F", 4)].enumerated() {
-        xml += "<clef number=\"\(staff + 1)\"><sign>\(clef.0)</sign><line>\(clef.1)</line></clef>"
+  /// Writes measures one after another.
+  private struct Writer {
+    let scale: Scale
+    /// Short notes in a long one.
+    let long: Int
+    /// The beats of the last measure, and the dynamics mark in force.
+    private var beats = 0
+    private var mark = ""
+
+    init(scale: Scale, long: Int) { (self.scale, self.long) = (scale, long) }
+
+    mutating func measure(_ bar: Bar, number: Int, isLast: Bool) -> String {
+      let pairs = bar.sounding
+      // In eighths, which are the divisions.
+      let lengths = pairs.enumerated().map { index, pair in
+        pair.isLong ? 2 * long : bar.rhythm == .longShort && index % 2 == 0 ? 4 : 2
+      }
+      let eighths = lengths.reduce(0, +)
+      var xml = "    <measure number=\"\(number)\">\n" + attributes(eighths / 2, isFirst: number == 1)
+      if number == 1 { xml += words("free, still", "", and: "<sound tempo=\"\(tempo(bar))\"/>") }
+      let caption = bar.caption
+      if !caption.isEmpty { xml += words(escaped(caption), " font-style=\"italic\"") }
+      xml += dynamics(bar) + melody(bar, pairs, lengths)
+      let backup = "      <backup><duration>\(eighths)</duration></backup>\n"
+      xml += backup
+      for (pair, length) in zip(pairs, lengths) {
+        if let answer = pair.answer {
+          xml += note(pair.t, length / 2, voice: 2) + note(answer, length / 2, voice: 2)
+        } else {
+          xml += note(pair.t, length, voice: 2)
+        }
+      }
+      xml += backup
+      if number == 1 { xml += pedal("start") }
+      xml += bass(pairs, lengths)
+      if isLast {
+        xml += pedal("stop") + "      <barline location=\"right\"><bar-style>light-heavy</bar-style></barline>\n"
+      }
+      return xml + "    </measure>\n"
+    }
+
+    /// The hidden time where it changes, and at the beginning key and clefs.
+    ///
+    /// MuseScore 3 shows a hidden time that changes after a line's end at that end, but leaves a time alone whose `symbol` is not a number,
+    /// and takes the length of a measure from its notes. LilyPond and music21 read both.
+    private mutating func attributes(_ beats: Int, isFirst: Bool) -> String {
+      guard isFirst || beats != self.beats else { return "" }
+      self.beats = beats
+      var xml = "      <attributes>"
+      // Sharps less flats.
+      let fifths = scale.signature.reduce(0) { $0 + $1.alteration }
+      if isFirst { xml += "<divisions>2</divisions><key><fifths>\(fifths)</fifths></key>" }
+      xml += "<time print-object=\"no\" symbol=\"note\"><beats>\(beats)</beats><beat-type>4</beat-type></time>"
+      if isFirst {
+        xml += "<staves>3</staves>"
+        for (staff, clef) in [("G", 2), ("G", 2), ("F", 4)].enumerated() {
+          xml += "<clef number=\"\(staff + 1)\"><sign>\(clef.0)</sign><line>\(clef.1)</line></clef>"
+        }
+      }
+      return xml + "</attributes>\n"
+    }
+
+    /// A mark where the loudness of the melody is another one's: MIDI velocities 16, 33, 49 and 64 are ppp, pp, p and mp.
+    private mutating func dynamics(_ bar: Bar) -> String {
+      let touches = bar.sounding.compactMap { ($0.m ?? $0.t).map { Int($0.velocity) } }
+      guard bar.kind != .undo, !touches.isEmpty else { return "" }
+      let mean = touches.reduce(0, +) / touches.count
+      let mark = mean < 25 ? "ppp" : mean < 41 ? "pp" : mean < 57 ? "p" : "mp"
+      guard mark != self.mark else { return "" }
+      self.mark = mark
+      return direction("below", "<dynamics><\(mark)/></dynamics>", "<staff>1</staff>")
+    }
+
+    /// The melody under one slur. Where M rests because it holds its note, the note is longer.
+    private func melody(_ bar: Bar, _ pairs: [Pair], _ lengths: [Int]) -> String {
+      var notes: [(note: Note?, length: Int, isAwakening: Bool)] = []
+      for (pair, length) in zip(pairs, lengths) {
+        if bar.rhythm == .held, pair.m == nil, notes.last?.note != nil {
+          notes[notes.count - 1].length += length
+        } else {
+          notes.append((pair.m, length, pair.isAwakening))
+        }
+      }
+      let sounding = notes.indices.filter { notes[$0].note != nil }
+      let slur = sounding.count > 2 ? (sounding.first, sounding.last) : (nil, nil)
+      var xml = ""
+      for (index, (melody, length, isAwakening)) in notes.enumerated() {
+        if isAwakening { xml += words("✿", "") + pedal("stop") + pedal("start") }
+        var rest = length
+        while rest > 0 {
+          // A held note as long as no single note is tied.
+          let part = melody != nil && rest > 8 && rest != 2 * long ? 8 : rest
+          xml += note(
+            melody, part, voice: 1, tie: (rest < length, part < rest),
+            slur: rest < length ? nil : index == slur.0 ? "start" : index == slur.1 ? "stop" : nil)
+          rest -= part
+        }
+      }
+      return xml
+    }
+
+    /// The low notes ring to the next of them or to the end of the measure.
+    private func bass(_ pairs: [Pair], _ lengths: [Int]) -> String {
+      var xml = ""
+      var held: [Note] = []
+      var length = 0
+      func flush() {
+        var rest = length
+        while rest > 0 {
+          let part = min(rest, 8)
+          if held.isEmpty { xml += note(nil, part, voice: 3) }
+          for (index, low) in held.enumerated() {
+            xml += note(low, part, voice: 3, isChord: index > 0, tie: (rest < length, part < rest))
+          }
+          rest -= part
+        }
+      }
+      for (pair, pairLength) in zip(pairs, lengths) {
+        if !pair.bass.isEmpty {
+          flush()
+          held = []
+          for low in pair.bass.sorted(by: { $0.pitch < $1.pitch }) where held.last?.pitch != low.pitch {
+            held.append(low)
+          }
+          length = 0
+        }
+        length += pairLength
+      }
+      flush()
+      return xml
+    }
+
+    private func note(
+      _ note: Note?, _ eighths: Int, voice: Int, isChord: Bool = false, tie: (stop: Bool, start: Bool) = (false, false),
+      slur: String? = nil
+    ) -> String {
+      // In per cent of forte, velocity 90.
+      let touch = note.map { " dynamics=\"\((Int($0.velocity) * 100 + 45) / 90)\"" } ?? ""
+      var xml = "      <note\(touch)>"
+      if isChord { xml += "<chord/>" }
+      if let note {
+        let spelling = scale.spelling(of: note.pitch.midi)
+        xml += "<pitch><step>\(Spelling.letters[spelling.letter])</step>"
+        if spelling.alteration != 0 { xml += "<alter>\(spelling.alteration)</alter>" }
+        xml += "<octave>\(spelling.octave)</octave></pitch>"
+      } else {
+        xml += "<rest/>"
+      }
+      xml += "<duration>\(eighths)</duration>"
+      let ties = (tie.stop ? ["stop"] : []) + (tie.start ? ["start"] : [])
+      for tie in ties { xml += "<tie type=\"\(tie)\"/>" }
+      let (type, isDotted) = Self.type(eighths)
+      xml += "<voice>\(voice)</voice><type>\(type)</type>\(isDotted ? "<dot/>" : "")"
+      if note != nil && eighths < 8 { xml += "<stem>none</stem>" }
+      xml += "<staff>\(voice)</staff>"
+      let notations =
+        ties.map { "<tied type=\"\($0)\"/>" } + (slur.map { ["<slur type=\"\($0)\" number=\"1\"/>"] } ?? [])
+      if !notations.isEmpty { xml += "<notations>" + notations.joined() + "</notations>" }
+      return xml + "</note>\n"
+    }
+
+    /// The longest note that is not longer, and whether it has a dot.
+    private static func type(_ eighths: Int) -> (String, Bool) {
+      switch eighths {
+      case ...1: ("eighth", false)
+      case 2: ("quarter", false)
+      case 3: ("quarter", true)
+      case 4, 5: ("half", false)
+      case 6, 7: ("half", true)
+      case 12: ("whole", true)
+      default: ("whole", false)
       }
     }
-    xml += "</attributes>\n"
-    if number == 1 {
-      xml += words("free, still", "", and: "<sound tempo=\"\(tempo(bar))\"/>") + pedal("start")
-    }
-    let sign = bar.kind == .move ? bar.signs.first ?? "" : bar.kind.rawValue
-    if !sign.isEmpty { xml += words(escaped(sign), " font-style=\"italic\"") }
-    for (pair, length) in zip(pairs, lengths) {
-      if pair.isAwakening { xml += words("✿", "") + pedal("change") }
-      xml += note(pair.m?.pitch, length, voice: 1, scale: scale)
-    }
-    xml += "      <backup><duration>\(2 * beats)</duration></backup>\n"
-    for (pair, length) in zip(pairs, lengths) {
-      let isHalf = pair.answer != nil
-      xml += note(pair.t?.pitch, length, voice: 2, scale: scale, isHalf: isHalf)
-      if isHalf { xml += note(pair.answer?.pitch, length, voice: 2, scale: scale, isHalf: true) }
-    }
-    xml += "      <backup><duration>\(2 * beats)</duration></backup>\n"
-    xml += bass(pairs, lengths, beats, scale)
-    if isLast { xml += "      <barline location=\"right\"><bar-style>light-heavy</bar-style></barline>\n" }
-    return xml + "    </measure>\n"
   }
 
   private static func words(_ text: String, _ style: String, and more: String = "") -> String {
@@ -74,64 +213,6 @@ package enum MusicXML {
 
   private static func direction(_ place: String, _ type: String, _ more: String) -> String {
     "      <direction placement=\"\(place)\"><direction-type>\(type)</direction-type>\(more)</direction>\n"
-  }
-
-  /// Bass notes last until the next one or the end of the measure.
-  private static func bass(_ pairs: [Pair], _ lengths: [Int], _ beats: Int, _ scale: Scale) -> String {
-    var xml = ""
-    var held: [Pitch] = []
-    var length = 0
-    func flush() {
-      var rest = length
-      var isTied = false
-      while rest > 0 {
-        let part = min(rest, 4)
-        rest -= part
-        if held.isEmpty { xml += note(nil, part, voice: 3, scale: scale) }
-        for (index, pitch) in held.enumerated() {
-          xml += note(pitch, part, voice: 3, scale: scale, isChord: index > 0, tie: (isTied, rest > 0))
-        }
-        isTied = true
-      }
-    }
-    for (pair, pairLength) in zip(pairs, lengths) {
-      if !pair.bass.isEmpty {
-        flush()
-        held = Set(pair.bass.map { $0.pitch }).sorted()
-        length = 0
-      }
-      length += pairLength
-    }
-    flush()
-    return xml
-  }
-
-  private static func note(
-    _ pitch: Pitch?, _ length: Int, voice: Int, scale: Scale, isChord: Bool = false, isHalf: Bool = false,
-    tie: (stop: Bool, start: Bool) = (false, false)
-  ) -> String {
-    var xml = "      <note>"
-    if isChord { xml += "<chord/>" }
-    if let pitch {
-      let spelling = scale.spelling(of: pitch.midi)
-      xml += "<pitch><step>\(Spelling.letters[spelling.letter])</step>"
-      if spelling.alteration != 0 { xml += "<alter>\(spelling.alteration)</alter>" }
-      xml += "<octave>\(spelling.octave)</octave></pitch>"
-    } else {
-      xml += "<rest/>"
-    }
-    xml += "<duration>\(isHalf ? length : 2 * length)</duration>"
-    let ties = (tie.stop ? ["stop"] : []) + (tie.start ? ["start"] : [])
-    for tie in ties { xml += "<tie type=\"\(tie)\"/>" }
-    let type = isHalf ? "eighth" : length >= 4 ? "whole" : length >= 2 ? "half" : "quarter"
-    xml += "<voice>\(voice)</voice><type>\(type)</type>"
-    if length == 3 || length == 6 { xml += "<dot/>" }
-    if pitch != nil && length < 4 { xml += "<stem>none</stem>" }
-    xml += "<staff>\(voice)</staff>"
-    if !ties.isEmpty {
-      xml += "<notations>" + ties.map { "<tied type=\"\($0)\"/>" }.joined() + "</notations>"
-    }
-    return xml + "</note>\n"
   }
 
   private static func tempo(_ bar: Bar) -> Int {
@@ -149,5 +230,17 @@ package enum MusicXML {
       default: String(scalar)
       }
     }.joined()
+  }
+}
+
+extension Bar {
+  /// The word over a bar of a printed score: the sign of a move, an echo or a move taken back. Bars that are the usual ones of their
+  /// place have none, so that words do not touch.
+  var caption: String {
+    switch kind {
+    case .move: signs.first == "calm" ? "" : signs.first ?? ""
+    case .echo, .undo: kind.rawValue
+    case .opening, .closing, .phrase, .sentence: ""
+    }
   }
 }

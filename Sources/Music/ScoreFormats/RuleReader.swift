@@ -57,7 +57,11 @@ package struct RuleReader: RuleVisitor {
     _ name: String, _ counts: ClosedRange<Int>, of what: String, count: Int, _ body: (inout Self, Int) -> Void
   ) {
     guard let child = child(name), let list = elements(child, counts, what, key(name)) else { return }
-    for (index, element) in list.enumerated() { enter(element, "\(key(name))[\(index + 1)]") { body(&$0, index) } }
+    for (index, element) in list.enumerated() {
+      // An item that has a name is called by it.
+      let path = element["name"]?.text.map { "\(key(name)).\($0)" } ?? "\(key(name))[\(index + 1)]"
+      enter(element, path) { body(&$0, index) }
+    }
   }
 
   package mutating func optional(_ body: (inout Self) -> Void) {
@@ -139,6 +143,8 @@ package struct RuleReader: RuleVisitor {
     case .name:
       let isName = text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
       return word(isName && (1...40).contains(text.utf8.count), "a name of a–z, 0–9 and -")
+    case .line:
+      return word(tree.text.map { $0.utf8.count <= 1_000 } ?? false, "a text of 1,000 bytes at most, between '…'")
     case .pitch:
       return word(Spelling(text).map { (21...108).contains($0.midi) } ?? false, "a pitch such as F#5, A0–C8")
     case .letter: return word(Spelling(text + "4") != nil, "a note such as B, F# or Eb")

@@ -137,13 +137,11 @@ package struct ScorePage: Sendable {
   }
 
   private mutating func draw(_ bar: Bar, left: Double, stretch: Double, top: Double, bottoms: [Double]) {
-    let words =
-      bar.kind == .move
-      ? bar.signs.first ?? "" : [.closing, .phrase, .sentence].contains(bar.kind) ? "" : bar.kind.rawValue
+    let words = bar.caption
     if bar.kind == .move {
       shapes.append(.text(x: left + 8, y: top - 46, size: 11, text: "\(bar.ply)"))
     }
-    if !words.isEmpty && words != "calm" {
+    if !words.isEmpty {
       shapes.append(.text(x: left + 20, y: top - 46, size: 13, text: words, isItalic: true))
     }
     var x = left + 14 + 8 * (stretch - 1)

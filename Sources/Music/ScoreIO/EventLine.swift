@@ -29,6 +29,8 @@ package struct EventLine: Sendable {
     "pitch", "returns", "root", "sentence", "standing", "stood", "undo", "voice",
   ]
 
+  init(kind: Kind, at: Double?) { (self.kind, self.at) = (kind, at) }
+
   /// Parses a line; throws the error and the permitted values.
   package init(_ text: some StringProtocol, rules: ScoreRules) throws(ScoreFileError) {
     let json: JSON
@@ -51,6 +53,21 @@ package struct EventLine: Sendable {
     } else {
       throw ScoreFileError("must have one of voice begin undo end connection")
     }
+  }
+
+  /// Reads lines one after another; throws the number of the first bad one and what is wrong with it.
+  package static func lines(_ texts: [String], rules: ScoreRules) throws(ScoreFileError) -> [EventLine] {
+    var numbers = EventNumbers()
+    var lines: [EventLine] = []
+    for (index, text) in texts.enumerated() {
+      do throws(ScoreFileError) {
+        lines.append(try EventLine(text, rules: rules))
+        try numbers.take(lines[index])
+      } catch {
+        throw ScoreFileError("line \(index + 1): \(error)")
+      }
+    }
+    return lines
   }
 
   private static func event(_ json: JSON, _ rules: ScoreRules) throws(ScoreFileError) -> Event {
@@ -149,16 +166,61 @@ package struct EventLine: Sendable {
   }
 }
 
+/// Counts the events of a stream's running piece, for lines that name one by its number.
+package struct EventNumbers: Sendable {
+  private var events = 0
+  private var isOver = false
+
+  package init() {}
+
+  /// Counts a line; throws if it returns to an event that the piece has not had.
+  package mutating func take(_ line: EventLine) throws(ScoreFileError) {
+    switch line.kind {
+    case .event(let event):
+      if isOver { events = 0 }
+      if let number = event.returns, number > events {
+        throw ScoreFileError(
+          "returns: must be the number of an earlier event of its piece, which has had \(events), is \(number)")
+      }
+      events += 1
+      isOver = event.end != nil
+    case .begin: (events, isOver) = (0, false)
+    case .undo: (events, isOver) = (max(events - 1, 0), false)
+    case .end: isOver = true
+    case .connection: break
+    }
+  }
+}
+
 /// A score composed from incoming lines.
 package struct LiveScore {
   /// The conductor: call `open` first, and `advance` over time.
   package var conductor: Conductor
+  /// What is true of the event of each bar that an event began, by the bar's index.
+  package private(set) var facts: [Int: Set<Fact>] = [:]
   private var last = Tick.zero
   private var isBegun = false
 
   package init(seed: UInt64, rules: ScoreRules) {
     conductor = Conductor(seed: seed, rules: rules)
     conductor.inTime = []
+  }
+
+  /// Composes lines so that every bar is heard to its end, whatever their times; returns the score, its events, and where it ends.
+  package static func uncut(
+    _ lines: [EventLine], seed: UInt64 = 1, rules: ScoreRules
+  ) -> (score: LiveScore, events: [ScoreEvent], end: Tick) {
+    var score = LiveScore(seed: seed, rules: rules)
+    (score.conductor.explains, score.conductor.inTime) = (true, [.first, .second])
+    var events = score.conductor.open(at: .zero, resuming: true)
+    for line in lines {
+      // A half arch belongs to the bar before.
+      events += score.conductor.hearOut()
+      let end = score.conductor.bars.last?.end ?? .seconds(1)
+      events += score.hear(EventLine(kind: line.kind, at: nil), now: end)
+    }
+    let (rest, end) = score.finish()
+    return (score, ScoreEvent.heard(events + rest).inOrder, end)
   }
 
   /// The time at which a line read at `now` sounds: its own, or `now` if it has none or is late.
@@ -174,7 +236,9 @@ package struct LiveScore {
     if !isBegun { events += conductor.begin(at: moment) }
     (isBegun, last) = (true, moment)
     switch line.kind {
-    case .event(let event): events += conductor.strike(event, at: moment)
+    case .event(let event):
+      events += conductor.strike(event, at: moment)
+      if let bar = conductor.bars.last { facts[bar.index] = event.facts.union(event.end?.facts ?? []) }
     case .begin: events += conductor.begin(at: moment)
     case .undo: events += conductor.undo(at: moment)
     case .end(let end): events += conductor.end(end, at: moment)

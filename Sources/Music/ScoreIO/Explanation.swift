@@ -16,13 +16,39 @@ package enum Explanation {
   /// Explains one bar of a rendition.
   package static func text(of bar: Bar, in rendition: Rendition, record: Record) -> String {
     let (moves, rules) = (record.game.variantMoves, rendition.rules)
-    var lines = [TextScore.heading(bar)]
+    var event: (words: String, facts: Set<Fact>)?
     if bar.kind == .move, let move = moves.first(where: { $0.ply == bar.ply }) {
       let awakens = move == moves.awakening
-      lines.append("  facts: " + describe(move, awakens: awakens))
       // The bar's own sign tells whether a human lost.
       let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
-      let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: known) }.map(\.name)
+      event = (describe(move, awakens: awakens), known)
+    }
+    return text(
+      of: bar, event, rules, choice: choice(of: bar, in: rendition), reasons: rendition.reasons[bar.index] ?? [])
+  }
+
+  /// Explains the bars of a score that was composed of lines, with `explains` set.
+  package static func text(_ score: LiveScore) -> String {
+    score.conductor.bars.map { text(of: $0, in: score) }.joined(separator: "\n")
+  }
+
+  /// Explains one bar of such a score.
+  package static func text(of bar: Bar, in score: LiveScore) -> String {
+    let event = score.facts[bar.index].map { facts in
+      (facts.isEmpty ? "none" : facts.map(\.rawValue).sorted().joined(separator: "; "), facts)
+    }
+    let reasons = score.conductor.reasons[bar.index] ?? []
+    return text(of: bar, event, score.conductor.rules, choice: nil, reasons: reasons)
+  }
+
+  private static func text(
+    of bar: Bar, _ event: (words: String, facts: Set<Fact>)?, _ rules: ScoreRules, choice: String?,
+    reasons: [NoteReason]
+  ) -> String {
+    var lines = [TextScore.heading(bar)]
+    if let event {
+      lines.append("  facts: " + event.words)
+      let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: event.facts) }.map(\.name)
       lines.append("  rules: " + (fired.isEmpty ? "calm" : fired.joined(separator: ", ")) + heard(bar))
     } else if !bar.signs.isEmpty {
       lines.append("  rules: " + bar.signs.joined(separator: ", "))
@@ -30,10 +56,12 @@ package enum Explanation {
     if bar.root > 0 {
       lines.append("  T on the triad of " + rules.scale.spelling(of: rules.scale.midi(35 + bar.root)).letterName)
     }
-    if let choice = choice(of: bar, in: rendition) { lines.append("  candidate \(choice)") }
-    let reasons = rendition.reasons[bar.index] ?? []
+    if let rhythm = rhythm(bar) { lines.append("  rhythm: " + rhythm) }
+    if let choice { lines.append("  candidate \(choice)") }
     for (index, pair) in bar.pairs.enumerated() {
-      let reason = index >= reasons.count ? "" : pair.m == nil ? "T alone" : why(reasons[index], rules.scale)
+      let reason =
+        pair.m == nil
+        ? pair.t == nil ? "low alone" : "T alone" : index < reasons.count ? why(reasons[index], rules.scale) : ""
       lines.append(("  " + notes(pair, rules.scale).padded(to: 22) + reason).trimmedEnd)
     }
     return lines.map { $0 + "\n" }.joined()
@@ -77,6 +105,16 @@ package enum Explanation {
     case .win: "won"
     case .draw: "even"
     case .loss: "lost"
+    }
+  }
+
+  /// A rhythm that is not the usual one.
+  private static func rhythm(_ bar: Bar) -> String? {
+    switch bar.rhythm {
+    case .even: nil
+    case .longShort: "long-short: notes two to one by turns"
+    case .held: "held: M holds one note while T moves"
+    case .low: "low: low notes alone before the long note"
     }
   }
 

@@ -63,11 +63,14 @@ package enum RuleLibrary {
       throw ScoreFileError("\(path): cannot be read")
     }
     guard let text = String(data: data, encoding: .utf8) else { throw ScoreFileError("\(path): is not UTF-8 text") }
-    do {
-      return Loaded(rules: try RuleReader.rules(text), path: path, hash: hash(data))
-    } catch {
+    let rules: ScoreRules
+    do throws(RuleErrors) { rules = try RuleReader.rules(text) } catch {
       throw ScoreFileError(error.errors.map { "\(path): \($0)" }.joined(separator: "\n"))
     }
+    do throws(ScoreFileError) { _ = try EventLine.lines(rules.example, rules: rules) } catch {
+      throw ScoreFileError("\(path): example: \(error)")
+    }
+    return Loaded(rules: rules, path: path, hash: hash(data))
   }
 
   /// The rules referenced by a record, whether shipped, in the working directory or in `folder`; `nil` if no file with

@@ -59,14 +59,25 @@ package struct RuleText: RuleVisitor {
     switch value {
     case .int(let n): "\(n)"
     case .double(let x): number(x)
-    case .text(let text): text.replacing("♯", with: "#").replacing("♭", with: "b")
+    case .text(let text):
+      if case .line = kind {
+        "'" + text.replacing("'", with: "''") + "'"
+      } else {
+        text.replacing("♯", with: "#").replacing("♭", with: "b")
+      }
     case .none: if case .chain = kind { "none" } else { nil }
     case .unit(let unit):
       "{\(unit.kind): \(unit.preset ?? "custom")"
         + unit.values.sorted { $0.key < $1.key }.map { ", \($0.key): \(number($0.value))" }.joined() + "}"
-    case .list(let values): "[" + values.compactMap { text($0, kind) }.joined(separator: ", ") + "]"
+    case .list(let values):
+      "[" + values.compactMap { text($0, kind.element) }.joined(separator: ", ") + "]"
     }
   }
 
   static func number(_ x: Double) -> String { x == x.rounded() && abs(x) < 1e9 ? "\(Int(x))" : "\(x)" }
+}
+
+extension RuleKind {
+  /// What the elements of a list are; of other kinds the kind itself.
+  fileprivate var element: RuleKind { if case .list(let kind, _, _) = self { kind } else { self } }
 }

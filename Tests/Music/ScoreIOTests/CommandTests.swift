@@ -1,5 +1,7 @@
 import Base
 import Foundation
+import Records
+import ScoreMeasures
 import TestSupport
 import Testing
 

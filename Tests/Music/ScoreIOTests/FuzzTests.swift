@@ -2,6 +2,7 @@ import Base
 import Foundation
 import Oracle
 import Records
+import ScoreMeasures
 import ScoreModel
 import TestSupport
 import Testing
@@ -48,7 +49,7 @@ private struct Shaker: RuleVisitor {
     case .bool: .text(generator.below(2) == 0 ? "true" : "false")
     case .word(let words): words.isEmpty ? value : .text(words[generator.below(words.count)])
     case .pitch: .text(["A1", "F#2", "B3", "D5", "C8", "A0"][generator.below(6)])
-    case .list(.unit, _, _), .list(.name, _, _), .list(.list, _, _): value
+    case .list(.unit, _, _), .list(.name, _, _), .list(.line, _, _), .list(.list, _, _): value
     case .list(let kind, let counts, _):
       .list((0..<counts.lowerBound + generator.below(min(counts.count, 5))).map { _ in shaken(kind, value) })
     case .rising(let kind, _):
@@ -58,7 +59,7 @@ private struct Shaker: RuleVisitor {
         value
       }
     case .letter: .text(["B", "D", "F#", "Ab", "C"][generator.below(5)])
-    case .name, .chain, .unit, .either: value
+    case .name, .line, .chain, .unit, .either: value
     }
   }
 }

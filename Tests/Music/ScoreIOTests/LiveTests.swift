@@ -57,6 +57,79 @@ func `An invalid event line is refused with its field and the allowed values`(_ 
   #expect(error?.description.contains(told) == true, "\(error?.description ?? "")")
 }
 
+@Test func `A line that returns to an event that its piece has not had is refused`() throws {
+  func told(_ lines: String...) -> String {
+    do {
+      _ = try EventLine.lines(lines, rules: rules)
+      return "good"
+    } catch { return error.description }
+  }
+  let event = #"{"voice": "first", "degree": 1}"#
+  let returning = #"{"voice": "first", "degree": 1, "returns": 2}"#
+  #expect(told(event, event, returning) == "good")
+  #expect(
+    told(event, returning)
+      == "line 2: returns: must be the number of an earlier event of its piece, which has had 1, is 2")
+  #expect(told(event, event, #"{"end": null}"#, returning).hasPrefix("line 4: returns:"))
+  #expect(told(event, event, #"{"undo": true}"#, returning).hasPrefix("line 4: returns:"))
+}
+
+/// The standard rules for another thing, with an example of it.
+private func dice() throws -> (folder: TemporaryFolder, file: String) {
+  let folder = TemporaryFolder()
+  let example = """
+    example:
+      - '{"voice": "first", "degree": 4}'
+      - '{"voice": "second", "degree": 7, "facts": ["threat"]}'
+      - '{"voice": "first", "degree": 9, "end": {"kind": "win", "winner": "first"}}'
+    """
+  let file = folder.path + "/dice.yaml"
+  let text = standardText.replacing("name: alina", with: "name: dice") + "\n" + example + "\n"
+  try text.write(toFile: file, atomically: true, encoding: .utf8)
+  return (folder, file)
+}
+
+@Test func `A rule file may carry an example, whose bar is played for a sign; a bad line of it is told`() throws {
+  let (folder, file) = try dice()
+  let wav = folder.path + "/threat.wav"
+  let played = try run(["play", "threat", "--rules", file, "--wav", wav])
+  #expect(
+    played.status == 0 && played.out.contains("move 2  O  threat") && played.out.contains("facts: threat"), "\(played)")
+  #expect(try Sound(path: wav).frames.count > 2 * 48_000)
+  let unknown = try run(["play", "spoon", "--rules", file])
+  #expect(unknown.status == 2 && unknown.err.contains("spoon: dice has the signs win loss draw"), "\(unknown.err)")
+  let text = try String(contentsOfFile: file, encoding: .utf8)
+  #expect(try RuleReader.rules(RuleText.yaml(try RuleReader.rules(text))).example == RuleReader.rules(text).example)
+  try text.replacing(#""degree": 7"#, with: #""degree": 70"#).write(toFile: file, atomically: true, encoding: .utf8)
+  let told = try run(["check-rules", file])
+  #expect(
+    told.status == 2 && told.err.contains("dice.yaml: example: line 2: degree: must be a whole number"), "\(told.err)")
+}
+
+@Test func `Lines become a MIDI file, MusicXML, a picture and explanations beside the sound, and are measured`() throws
+{
+  let folder = TemporaryFolder()
+  let lines =
+    #"{"at": 1, "voice": "first", "degree": 4}"# + "\n"
+    + #"{"at": 6, "voice": "second", "degree": 7, "facts": ["threat"]}"#
+    + "\n" + #"{"at": 12, "end": {"kind": "draw"}}"# + "\n"
+  let files = ["wav", "mid", "musicxml", "png"].map { folder.path + "/a." + $0 }
+  let told = try run(
+    ["live", "--wav", files[0], "--midi", files[1], "--musicxml", files[2], "--png", files[3], "--explain"],
+    input: lines)
+  #expect(
+    told.status == 0 && told.out.contains("rules: threat → heard as threat") && told.out.contains("candidate") == false,
+    "\(told)")
+  for (file, begin) in zip(files, ["RIFF", "MThd", "<?xml", "\u{89}PNG"]) {
+    let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: file)))
+    #expect(bytes.starts(with: begin.unicodeScalars.map { UInt8($0.value) }), "\(file)")
+  }
+  let measured = try run(["measure", "--events", "-"], input: lines)
+  #expect(
+    measured.status == 0 && measured.out.contains("T-rule conformance") && measured.out.contains("1 games"),
+    "\(measured)")
+}
+
 @Test func `The documented JSON Schema has exactly the fields that are read`() throws {
   let text = try #require(page)
   let begin = try #require(text.range(of: "```json\n"))
@@ -138,7 +211,7 @@ func `An invalid event line is refused with its field and the allowed values`(_ 
 }
 
 @Test(.long, .enabled(if: Python.hasMido, "python3 has no module mido"))
-func `Event lines are played on the sound device as they arrive, and as MIDI to a pipe`() throws {
+func `Event lines are played on the sound device as they arrive, and become a MIDI file`() throws {
   let folder = TemporaryFolder()
   let path = folder.path + "/midi"
   #expect(FileManager.default.createFile(atPath: path, contents: nil))
@@ -149,10 +222,8 @@ func `Event lines are played on the sound device as they arrive, and as MIDI to 
   let read = try Python.run(
     """
     import mido, sys
-    parser = mido.Parser()
-    parser.feed(open(sys.argv[1], "rb").read())
     on = 0
-    for message in parser:
+    for message in mido.MidiFile(sys.argv[1]):
         on += (message.type == "note_on") - (message.type == "note_off")
         if message.type == "note_on" and message.channel == 0: print(message.note)
     print("held", on)

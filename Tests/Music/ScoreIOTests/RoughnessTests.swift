@@ -1,3 +1,4 @@
+import ScoreMeasures
 import ScoreModel
 import Testing
 import TicTacToe

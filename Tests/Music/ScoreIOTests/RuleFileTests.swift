@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import GameScore
+import ScoreMeasures
 import ScoreModel
 import Synth
 import TestSupport
@@ -118,7 +119,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   #expect(errors(("[D6, E6, F#6]", "[D6, F6, F#6]"))[0].contains("cells: cell 2 (F6) is not in the scale"))
   #expect(errors(("longest: 8", "longest: 80"))[0].contains("bars.longest: must be a whole number 3–16, is \"80\""))
   #expect(
-    errors(("when: [fork]", "when: [spoon]"))[0].contains("signs[11].when[1]: must be one of threat opposing-threat"))
+    errors(("when: [fork]", "when: [spoon]"))[0].contains("signs.fork.when[1]: must be one of threat opposing-threat"))
   #expect(
     errors(("name: glint, at: first", "name: glitter, at: first"))[0].contains(
       "must be one of none glint echo melt shimmer"))

@@ -49,6 +49,7 @@ struct RuleTable: RuleVisitor {
     case .bool: "`true` `false`"
     case .word(let words): words.map { "`\($0)`" }.joined(separator: " ")
     case .name: "a name of a–z, 0–9 and -"
+    case .line: "a text of one line"
     case .chain: "`none` or the name of a chain"
     case .pitch: "a pitch"
     case .letter: "a note"
