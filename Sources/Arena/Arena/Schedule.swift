@@ -169,7 +169,8 @@ struct Schedule: Sendable {
     let order = standings + absent
     let left = configuration.rounds - stagesMade
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
-    var round = unmet.firstRound(in: order)
+    // A search that reached its limit may succeed in another order.
+    var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
     // While every player has at least half of the others left, a round always exists (Dirac 1952). After that it is searched.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {

@@ -1,0 +1,92 @@
+import Base
+import TicTacToe
+
+/// A graph of the pairings not yet played, for at most 64 players. A round is a perfect matching.
+struct MeetingGraph: Sendable, Hashable {
+  /// For each player a bit for every remaining opponent.
+  private(set) var neighbours: [UInt64]
+
+  /// A round: for each player, the opponent.
+  typealias Round = [Int]
+
+  /// A graph in which no players have met. The number of players is even.
+  init(complete count: Int) {
+    precondition(count % 2 == 0 && (2...64).contains(count), "\(count) players")
+    let all: UInt64 = count == 64 ? .max : (1 << UInt64(count)) - 1
+    neighbours = (0..<count).map { all & ~(1 << UInt64($0)) }
+  }
+
+  /// A round robin in `count` − 1 rounds by the circle method: one player stays, the others rotate.
+  static func allRounds(_ count: Int) -> [Round] {
+    let circle = count - 1
+    return (0..<circle).map { turn in
+      var round = Round(repeating: 0, count: count)
+      (round[circle], round[turn]) = (turn, circle)
+      for step in 1..<max(1, count / 2) {
+        let (a, b) = ((turn + step) % circle, (turn + circle - step) % circle)
+        (round[a], round[b]) = (b, a)
+      }
+      return round
+    }
+  }
+
+  /// Whether two players have not met.
+  func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
+
+  /// Removes the pairs of a round.
+  mutating func remove(_ round: Round) {
+    for (player, other) in round.enumerated() { neighbours[player] &= ~(1 << UInt64(other)) }
+  }
+
+  /// The graph without the pairs of a round.
+  func without(_ round: Round) -> MeetingGraph {
+    var copy = self
+    copy.remove(round)
+    return copy
+  }
+
+  /// The round in which each player in `order` gets the first possible opponent. Backtracks if a choice prevents a
+  /// complete round; `nil` if there is none, or if `limit` groups that cannot be paired were found first.
+  func firstRound(in order: [Int], limit: Int = 20_000) -> Round? {
+    var round = Round(repeating: 0, count: neighbours.count)
+    var unpairable: Set<UInt64> = []
+    /// Pairs the players of a set, none of them before `place` in the order.
+    func pair(_ left: UInt64, from place: Int) -> Bool {
+      guard let place = order[place...].firstIndex(where: { left >> UInt64($0) & 1 == 1 }) else { return true }
+      let player = order[place]
+      let open = left & neighbours[player]
+      for other in order[(place + 1)...] where open >> UInt64(other) & 1 == 1 && unpairable.count < limit {
+        let rest = left & ~(1 << UInt64(player) | 1 << UInt64(other))
+        if !unpairable.contains(rest), pair(rest, from: place + 1) {
+          (round[player], round[other]) = (other, player)
+          return true
+        }
+      }
+      unpairable.insert(left)
+      return false
+    }
+    return pair(order.reduce(0) { $0 | 1 << UInt64($1) }, from: 0) ? round : nil
+  }
+
+  /// A number of rounds without repeated pairings, if found within `budget` attempts at single rounds. Deterministic.
+  func rounds(_ count: Int, budget: Int = 400) -> [Round]? {
+    var left = budget
+    var generator = SplitMix64(seed: UInt64(count))
+    return rounds(count, &left, &generator)
+  }
+
+  private func rounds(_ count: Int, _ budget: inout Int, _ generator: inout SplitMix64) -> [Round]? {
+    if count == 0 { return [] }
+    // Near the end of a full schedule few rounds remain: try alternatives.
+    for _ in 0..<(count > 5 ? 1 : 6) where budget > 0 {
+      budget -= 1
+      var order = Array(neighbours.indices)
+      for place in order.indices.dropLast() {
+        order.swapAt(place, place + generator.below(order.count - place))
+      }
+      guard let round = firstRound(in: order, limit: 200) else { continue }
+      if let rest = without(round).rounds(count - 1, &budget, &generator) { return [round] + rest }
+    }
+    return nil
+  }
+}
