@@ -91,7 +91,7 @@ targets += layer(
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Locks",
       ]),
-    .target(name: "Interface", dependencies: ["TicTacToe", "ScoreModel"]),
+    .target(name: "Interface", dependencies: ["TicTacToe", "Oracle", "ScoreModel"]),
     .target(
       name: "WindowLogic",
       dependencies: ["Base", "TicTacToe", "Oracle", "MatchProtocol", "ClientModel", "Interface"]),
@@ -117,8 +117,12 @@ targets += layer(
 targets += layer(
   "Sources/Arena",
   [
+    .target(name: "RulesLibrary", dependencies: ["Base", "TicTacToe"]),
     .target(
-      name: "Arena", dependencies: ["Base", "TicTacToe", "Oracle", "Records", "Opponents", "CProcess", "Processes"])
+      name: "Arena",
+      dependencies: [
+        "Base", "TicTacToe", "Oracle", "Records", "Opponents", "RulesLibrary", "CProcess", "Processes",
+      ]),
   ])
 
 // Apps: arguments, and one call.
@@ -467,9 +471,14 @@ if let only = environment["ONLY"], !only.isEmpty {
 /// The libraries for other packages.
 let libraries = ["ScoreModel", "Tintinnabuli", "Synth"].filter { name in targets.contains { $0.name == name } }
 
+/// The rules of the games for Python, as a shared library.
+let sharedLibraries: [Product] =
+  targets.contains { $0.name == "RulesLibrary" }
+  ? [.library(name: "alina_rules", type: .dynamic, targets: ["RulesLibrary"])] : []
+
 let package = Package(
   name: "Alina",
-  products: web ? [] : libraries.map { .library(name: $0, targets: [$0]) },
+  products: web ? [] : libraries.map { .library(name: $0, targets: [$0]) } + sharedLibraries,
   dependencies: packages.sorted { $0.key < $1.key }.map(\.value),
   targets: targets
 )

@@ -10,30 +10,28 @@ package struct Level: MemorylessOpponent, NumberedLevel {
   package let number: Int
   /// The name of the character.
   package let character: String
-  /// The player's manner in one sentence, without numbers.
-  package let manner: String
   /// The rates of overlooking, by kind of move.
   let rates: MistakeRates
 
   /// The six levels, weakest first.
   package static let all: [Level] = [
     Level(
-      number: 1, character: "Pip", manner: "has just learned the rules and likes every square",
+      number: 1, character: "Pip",
       rates: MistakeRates(win: 9...14, block: 14...18, fork: 20...20, enemyFork: 20...20, opening: 20)),
     Level(
-      number: 2, character: "Wren", manner: "completes her lines, and sees yours when you have just drawn them",
+      number: 2, character: "Wren",
       rates: MistakeRates(win: 4...9, block: 7...13, fork: 18...20, enemyFork: 18...20, opening: 15)),
     Level(
-      number: 3, character: "Bram", manner: "watches the board, but not all of it at once",
+      number: 3, character: "Bram",
       rates: MistakeRates(win: 2...5, block: 4...8, fork: 13...17, enemyFork: 13...17, opening: 10)),
     Level(
-      number: 4, character: "Odile", manner: "rarely misses a line and begins to think of forks",
+      number: 4, character: "Odile",
       rates: MistakeRates(win: 1...2, block: 2...4, fork: 7...11, enemyFork: 7...11, opening: 6)),
     Level(
-      number: 5, character: "Sorrel", manner: "plays a sound game and forgives little",
+      number: 5, character: "Sorrel",
       rates: MistakeRates(win: 0...0, block: 0...1, fork: 2...4, enemyFork: 2...4, opening: 2)),
     Level(
-      number: 6, character: "Alina", manner: "never loses, and sets traps for those who hurry",
+      number: 6, character: "Alina",
       rates: MistakeRates(win: 0...0, block: 0...0, fork: 0...0, enemyFork: 0...0, opening: 0)),
   ]
 

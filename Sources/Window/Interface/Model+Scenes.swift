@@ -1,3 +1,4 @@
+import Oracle
 import ScoreModel
 import TicTacToe
 
@@ -31,13 +32,13 @@ package struct LevelCard: Sendable, Hashable {
   /// The number, from 1.
   package var number: Int
   package var character: String
-  /// The playing style, as one line of text.
-  package var manner: String
-  /// The exact odds, one line each.
-  package var odds: [String]
+  /// The exact odds in Classic over both seats.
+  package var againstRandom: Odds
+  package var againstPerfect: Odds
 
-  package init(number: Int, character: String, manner: String, odds: [String]) {
-    (self.number, self.character, self.manner, self.odds) = (number, character, manner, odds)
+  package init(number: Int, character: String, againstRandom: Odds, againstPerfect: Odds) {
+    (self.number, self.character, self.againstRandom, self.againstPerfect) =
+      (number, character, againstRandom, againstPerfect)
   }
 }
 

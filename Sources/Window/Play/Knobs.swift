@@ -126,8 +126,8 @@ package enum Pages {
     screen.pages.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
     screen.pages.levels = Level.all.map {
       LevelCard(
-        number: $0.number, character: $0.character, manner: $0.manner,
-        odds: $0.summary.split(separator: "\n").dropFirst().map(String.init))
+        number: $0.number, character: $0.character, againstRandom: $0.oddsAgainstRandom,
+        againstPerfect: $0.oddsAgainstPerfect)
     }
   }
 }

@@ -159,13 +159,4 @@ import TicTacToe
     #expect(Level(number: 3)?.name == "levels:3")
     #expect(Set(Level.all.map(\.character)).count == 6)
   }
-
-  @Test func `the summary names the exact odds`() {
-    let summary = Level.all[5].summary
-    #expect(summary.contains("never loses"))
-    #expect(summary.contains("against perfect play: wins 0 %, draws 100 %, loses 0 %"))
-    #expect(Level.percent(0.0004) == "<0.1 %")
-    #expect(Level.percent(0.9999) == ">99.9 %")
-    #expect(Level.percent(0.125) == "12.5 %")
-  }
 }

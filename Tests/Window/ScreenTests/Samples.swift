@@ -25,8 +25,8 @@ enum Samples {
     let names = ["Pip", "Wren", "Bram", "Odile", "Sorrel", "Alina"]
     screen.pages.levels = names.enumerated().map {
       LevelCard(
-        number: $0 + 1, character: $1, manner: "watches the board, but not all of it at once",
-        odds: ["against random play: wins 86.1 %, draws 8.2 %, loses 5.7 %"])
+        number: $0 + 1, character: $1, againstRandom: Odds(win: 0.861, draw: 0.082, loss: 0.057),
+        againstPerfect: Odds(win: 0, draw: 0.414, loss: 0.586))
     }
     let ends: [([Int], String)] = [
       ([4, 1, 0, 8, 6, 2, 3], "you won"), ([1, 4, 8, 2, 0, 6], "Bram won"), ([4, 0, 8, 2, 1, 7, 6, 5, 3], "a draw"),

@@ -102,6 +102,12 @@ struct PhraseTests {
     }
   }
 
+  @Test("a chance has one decimal, and is certain only if it is")
+  func percent() {
+    let texts = [0, 0.0004, 0.125, 0.414, 0.9999, 1].map { NewGameScene.percent($0, ",") }
+    #expect(texts.map { $0.replacing("\u{A0}", by: " ") } == ["0 %", "<0,1 %", "12,5 %", "41,4 %", ">99,9 %", "100 %"])
+  }
+
   @Test("every phrase is used")
   func used() throws {
     var code = ""

@@ -1,4 +1,5 @@
 import Interface
+import Oracle
 import TicTacToe
 
 /// The page that sets up a game: opponent, side and clock.
@@ -84,23 +85,28 @@ final class NewGameScene: PageScene {
     case .menace: return context.text(.menaceManner)
     case .level(let n):
       guard let card = context.pages.levels.first(where: { $0.number == n }) else { return "" }
-      // Levels have English descriptions; known ones are translated.
-      let known = Phrase(rawValue: "manner\(n)").flatMap { $0.text(in: .english) == card.manner ? $0 : nil }
-      let words = known.map(context.text) ?? card.manner
-      let odds = variant.isImplied ? card.odds.map(translated) : []
-      return (["\(card.character) \(words)."] + odds).joined(separator: "\n")
+      let manner = "\(card.character) \(Phrase(rawValue: "manner\(n)").map(context.text) ?? "")."
+      guard variant.isImplied else { return manner }
+      return [manner, line(.againstRandom, card.againstRandom), line(.againstPerfect, card.againstPerfect)]
+        .joined(separator: "\n")
     default: return ""
     }
   }
 
-  /// Translates a line of odds by replacing its five words.
-  private func translated(_ line: String) -> String {
-    // No line break between a number and its sign.
-    var line = line.replacing(" %", by: "\u{A0}%")
-    line = line.replacing(".", by: context.text(.decimalSign))
-    return [Phrase.againstRandom, .againstPerfect, .oddsWins, .oddsDraws, .oddsLoses].reduce(line) { text, phrase in
-      text.replacing(phrase.text(in: .english), by: context.text(phrase))
-    }
+  /// A line of odds in the reader's language.
+  private func line(_ opponent: Phrase, _ odds: Odds) -> String {
+    let parts: [(Phrase, Double)] = [(.oddsWins, odds.win), (.oddsDraws, odds.draw), (.oddsLoses, odds.loss)]
+    let decimalSign = context.text(.decimalSign)
+    return context.text(opponent) + ": "
+      + parts.map { "\(context.text($0.0)) \(NewGameScene.percent($0.1, decimalSign))" }.joined(separator: ", ")
+  }
+
+  /// A chance in per cent with one decimal; never rounded to certainty. A no-break space keeps number and sign together.
+  static func percent(_ chance: Double, _ decimalSign: String) -> String {
+    let tenths = Int((chance * 1000).rounded())
+    if chance > 0 && tenths == 0 { return "<0\(decimalSign)1\u{A0}%" }
+    if chance < 1 - 1e-12 && tenths == 1000 { return ">99\(decimalSign)9\u{A0}%" }
+    return "\(tenths / 10)" + (tenths % 10 == 0 ? "" : "\(decimalSign)\(tenths % 10)") + "\u{A0}%"
   }
 
   /// The chosen music applies from the next game on.
