@@ -103,24 +103,36 @@ struct PerftCommand: ParsableCommand {
 /// Prints value, distance and best moves of a position.
 struct SolveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "solve", abstract: "Prints value, distance and best moves of a position.")
+    commandName: "solve", abstract: "Prints value, distance and best moves of a position.",
+    discussion:
+      "A position of ultimate is searched for a proof, which is found only late in a game or where a win is forced.")
 
-  @Option(help: "The position, as X1O/1X1/3 o, or a3b2/c3 o 3 of infinite; the empty board without it.")
+  @Option(
+    help: "The position, as X1O/1X1/3 o, or a3b2/c3 o 3 of infinite, or a position of ultimate; the start without it.")
   var position: String?
-  @Option(help: "The game: \(Variant.solvedNames).") var rules = "classic"
+  @Option(help: "The game: \(Variant.names).") var rules = "classic"
+  @Option(help: "Ultimate: the most positions to search, 1–\(SolveCommand.nodeLimit) (default: 1000000).") var nodes:
+    Int?
   @Flag(help: "Write every position as a table of tab-separated columns.") var all = false
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
     guard !all || (position == nil && !json) else { throw ArenaError("--all goes without --position and --json") }
     let variant = try Variant(option: rules)
+    guard nodes == nil || variant == .ultimate else { throw ArenaError("--nodes goes with --rules ultimate") }
     switch variant {
     case .classic: try writeOut(solve(Classic.self, .shared))
     case .misere: try writeOut(solve(Misere.self, .misere))
     case .infinite:
       try writeOut(
         all ? AnswerText.infiniteTable() : AnswerText.solve(state(position, Infinite.self), asJSON: json))
-    case .ultimate: throw unsolved(variant)
+    case .ultimate:
+      guard !all else { throw unsolved(variant) }
+      let limit = nodes ?? 1_000_000
+      guard (1...SolveCommand.nodeLimit).contains(limit) else {
+        throw ArenaError("--nodes \(limit): 1–\(SolveCommand.nodeLimit)")
+      }
+      try writeOut(AnswerText.solve(state(position, Ultimate.self), nodes: limit, asJSON: json))
     }
   }
 
@@ -129,6 +141,9 @@ struct SolveCommand: ParsableCommand {
     let state = try state(position, rules)
     return json ? AnswerText.solveJSON(state, R.variant, by: solver) : AnswerText.solve(state, by: solver)
   }
+
+  /// About an hour of search.
+  private static let nodeLimit = 1_000_000_000
 }
 
 /// The game of the option `--rules`; throws if it is not solved.

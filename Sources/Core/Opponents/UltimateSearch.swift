@@ -86,6 +86,9 @@ package final class UltimateSearch {
     confidence.deallocate()
   }
 
+  /// Whether the value of the state searched last is proved: more simulations change nothing.
+  package var isDecided: Bool { used > 0 && nodes[0].proof != .none }
+
   package var hasValue: Bool { value != nil }
 
   /// The number of nodes that fit into `megabytes`, both buffers included.

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import TestSupport
 import Testing
@@ -196,12 +197,27 @@ import TicTacToe
     let boards = try #require(solved.out.split(separator: "\n").last?.split(separator: " ").dropFirst().first)
     #expect(boards == "\(table.count - 1):" && table[1].hasPrefix("-/- x\twin\t13\t"), "\(boards), \(table.count)")
     for (words, message) in [
-      (["--rules", "ultimate"], "it is not solved; allowed: classic, infinite"),
+      (["--rules", "ultimate", "--all"], "it is not solved; allowed: classic, infinite"),
+      (["--rules", "ultimate", "--nodes", "0"], "--nodes 0: 1–1000000000"),
+      (["--rules", "ultimate", "--position", "9/9/9/9/4X4/9/9/9/9 o a1"], "no move of X sends to board a1"),
+      (["--nodes", "5"], "--nodes goes with --rules ultimate"),
       (["--rules", "infinite", "--position", "a3a3/c3 o 3"], "column 3: a3 is marked twice"),
     ] {
       let refused = try Support.run(["solve"] + words)
       #expect(refused.code == 2 && refused.err.contains(message) && refused.out.isEmpty, "\(refused)")
     }
+  }
+
+  @Test func `late positions of Ultimate are proved, and the start is not`() throws {
+    let start = try Support.run(["solve", "--rules", "ultimate", "--nodes", "100"])
+    #expect(start.code == 0 && start.out.contains("X to move: not proved in 100 nodes\n"), "\(start)")
+    #expect(start.out.contains("\n  e5  not proved in 100 nodes\n") && start.out.hasSuffix("100 nodes\n"), "\(start)")
+    // g8 wins the top right board, and with it the top row.
+    let position = "XXX3X2/3XXX3/6X2/OO7/3OO4/9/OO4O1O/9/9 x c3"
+    let solved = try Support.run(["solve", "--rules", "ultimate", "--position", position, "--json"])
+    let json = try JSON(String(solved.out.dropLast()))
+    #expect(json["value"]?.string == "win" && json["over"] == .bool(false), "\(solved)")
+    #expect(json["cells"]?["g8"]?.string == "win", "\(solved)")
   }
 
   @Test func `the referee declares a draw at the ply limit, and the file gives the reason`() throws {

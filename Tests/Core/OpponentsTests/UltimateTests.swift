@@ -73,6 +73,21 @@ import TicTacToe
     #expect([.win, .draw, .loss].allSatisfy { seen[$0, default: 0] > 3 }, "every proof was met: \(seen)")
   }
 
+  @Test func `a proof of the solver is what trying everything says`() throws {
+    var seen: [Value: Int] = [:]
+    let solver = UltimateSolver(entries: 1 << 10)
+    for index in 0..<amount("ALINA_ULTIMATE_PROOFS", quick: 200, all: 2000) {
+      let state = UltimateSearchTests.state(index, plies: 44 + index % 12)
+      var budget = 200_000
+      guard let exact = UltimateSearchTests.solve(state, &budget) else { continue }
+      let value = try #require(solver.value(of: state, limit: 1_000_000), "\(Ultimate.notation(of: state))")
+      #expect(Int(value.rawValue) == exact, "\(Ultimate.notation(of: state))")
+      seen[value, default: 0] += 1
+    }
+    #expect([.win, .draw, .loss].allSatisfy { seen[$0, default: 0] > 3 }, "every value was met: \(seen)")
+    #expect(solver.value(of: Ultimate.start, limit: 1000) == nil)
+  }
+
   @Test func `a kept tree keeps its visits`() throws {
     let search = UltimateSearch(capacity: 1 << 18)
     var generator = SplitMix64(seed: 42)

@@ -1,0 +1,186 @@
+import Base
+import TicTacToe
+
+/// Proves the value of positions of Ultimate by depth-first proof-number search (df-pn), late in a game or where a win is
+/// forced.
+///
+/// A search asks one question: does this side, the attacker, win? A position has two numbers: how many of its leaves must at
+/// least be proved to answer yes for the side to move, and how many to answer no. The search goes where the fewest are
+/// missing, and back when the numbers say that another branch is nearer to an answer. As many leaves are shared, the
+/// largest number of the moves stands for their sum.
+/// Sources: A. Nagai, "Df-pn algorithm for searching AND/OR trees", Tokyo 2002; T. Ueda and others, "Weak proof-number
+/// search", CG 2008.
+///
+/// Not `Sendable`: each thread has its own.
+package final class UltimateSolver {
+  /// What is known of a position that was visited. The marks on closed boards are no part of the key: they change nothing.
+  private struct Entry {
+    var key: UInt64 = 0
+    var numbers = Numbers()
+    /// The nodes that were searched below; the entry with the fewest gives way to a new one.
+    var nodes: UInt32 = 0
+  }
+
+  /// The leaves still to be proved; 0 when an answer is proved, `never` when the other is.
+  private struct Numbers {
+    /// For the side to move to succeed.
+    var proof: UInt32 = 1
+    /// For the side to move to fail.
+    var disproof: UInt32 = 1
+
+    static var never: UInt32 { .max / 4 }
+    static var success: Numbers { Numbers(proof: 0, disproof: never) }
+    static var failure: Numbers { Numbers(proof: never, disproof: 0) }
+
+    var isProved: Bool { proof == 0 || disproof == 0 }
+  }
+
+  /// A move of a node on the path, with the numbers of the position after it.
+  private struct Child {
+    var state: Ultimate.State
+    var key: UInt64
+    var numbers: Numbers
+  }
+
+  /// The positions searched since the solver was made.
+  package private(set) var nodes = 0
+  private var limit = 0
+  private var attacker = Player.x
+  private let buckets: Int
+  private let table: UnsafeMutablePointer<Entry>
+  /// The moves of the nodes on the path, one after another; a game has at most 81 plies.
+  private let children: UnsafeMutablePointer<Child>
+  private static let bucketSize = 4
+
+  /// - Parameter entries: How many positions are remembered; each takes 24 bytes.
+  package init(entries: Int = 1 << 20) {
+    buckets = max(1, entries / UltimateSolver.bucketSize)
+    table = .allocate(capacity: buckets * UltimateSolver.bucketSize)
+    table.initialize(repeating: Entry(), count: buckets * UltimateSolver.bucketSize)
+    children = .allocate(capacity: 81 * 81)
+  }
+
+  deinit {
+    table.deallocate()
+    children.deallocate()
+  }
+
+  /// The value of a state for the side to move; in a finished game, for the side whose turn it would be.
+  ///
+  /// `nil` if it is not proved after `limit` more positions. Equal calls of equal solvers give equal answers.
+  package func value(of state: Ultimate.State, limit: Int) -> Value? {
+    if let outcome = Ultimate.outcome(of: state) { return outcome == .draw ? .draw : .loss }
+    self.limit = nodes + limit
+    guard let wins = isWon(state, by: state.turn) else { return nil }
+    if wins { return .win }
+    guard let loses = isWon(state, by: state.turn.opponent) else { return nil }
+    return loses ? .loss : .draw
+  }
+
+  /// Whether a side wins a live state against every defence; `nil` if the limit is reached before a proof.
+  private func isWon(_ state: Ultimate.State, by attacker: Player) -> Bool? {
+    self.attacker = attacker
+    let key = key(of: state)
+    var numbers = numbers(of: state, key)
+    if !numbers.isProved {
+      numbers = search(state, key, proof: Numbers.never, disproof: Numbers.never, children)
+    }
+    guard numbers.isProved else { return nil }
+    return (numbers.proof == 0) == (state.turn == attacker)
+  }
+
+  /// Searches below a live state until one of its numbers reaches its threshold, and returns them.
+  /// - Parameter room: Where the moves of this node and of those below it are kept.
+  private func search(
+    _ state: Ultimate.State, _ key: UInt64, proof: UInt32, disproof: UInt32, _ room: UnsafeMutablePointer<Child>
+  ) -> Numbers {
+    let begun = nodes
+    nodes += 1
+    var count = 0
+    for cell in state.liveMoves {
+      var after = state
+      let outcome = after.mark(cell)
+      let key = self.key(of: after)
+      room[count] = Child(
+        state: after, key: key, numbers: outcome == nil ? numbers(of: after, key) : ended(outcome == .draw, after.turn))
+      count += 1
+    }
+    while true {
+      // The side to move succeeds if the other side fails after one of the moves.
+      var (best, least, second) = (0, UInt32.max, UInt32.max)
+      var (most, open): (UInt32, UInt32) = (0, 0)
+      for index in 0..<count {
+        let numbers = room[index].numbers
+        if numbers.disproof < least {
+          (best, least, second) = (index, numbers.disproof, least)
+        } else {
+          second = min(second, numbers.disproof)
+        }
+        if numbers.proof > 0 { open += 1 }
+        most = max(most, numbers.proof)
+      }
+      let numbers =
+        least == 0
+        ? .success : open == 0 ? .failure : Numbers(proof: least, disproof: min(most &+ open &- 1, Numbers.never - 1))
+      if numbers.isProved || numbers.proof >= proof || numbers.disproof >= disproof || nodes >= limit {
+        store(key, numbers, nodes - begun)
+        return numbers
+      }
+      // A quarter more than the second best move: the search does not hop between two moves at each node.
+      let enough = min(proof, second < Numbers.never ? second &+ 1 &+ second / 4 : Numbers.never)
+      let child = room[best]
+      room[best].numbers = search(
+        child.state, child.key, proof: disproof - (open - 1), disproof: enough, room + count)
+    }
+  }
+
+  /// The numbers of a state after which the game has ended, for the side whose turn it would be.
+  private func ended(_ isDraw: Bool, _ turn: Player) -> Numbers {
+    // The side that moved last has won, or the attacker has not.
+    isDraw && turn != attacker ? .success : .failure
+  }
+
+  /// The numbers of a live state: those of an earlier visit, or what its boards show.
+  private func numbers(of state: Ultimate.State, _ key: UInt64) -> Numbers {
+    if state.isGiven { return .success }
+    let open = ~state.closed.rawValue & 0x1FF
+    let within = SquareSet(rawValue: state.boards(of: attacker).rawValue | open)
+    if !Line.hasLine(within) { return state.turn == attacker ? .failure : .success }
+    let bucket = table + Int(key % UInt64(buckets)) * UltimateSolver.bucketSize
+    for place in 0..<UltimateSolver.bucketSize where bucket[place].key == key { return bucket[place].numbers }
+    return Numbers(proof: 1, disproof: UInt32(state.liveMoves.count))
+  }
+
+  private func store(_ key: UInt64, _ numbers: Numbers, _ nodes: Int) {
+    let bucket = table + Int(key % UInt64(buckets)) * UltimateSolver.bucketSize
+    var chosen = 0
+    for place in 0..<UltimateSolver.bucketSize {
+      if bucket[place].key == key {
+        chosen = place
+        break
+      }
+      if bucket[place].nodes < bucket[chosen].nodes { chosen = place }
+    }
+    bucket[chosen] = Entry(key: key, numbers: numbers, nodes: UInt32(clamping: nodes))
+  }
+
+  /// A number of the open boards, of who won the closed ones, of the side to move and of the question.
+  private func key(of state: Ultimate.State) -> UInt64 {
+    var open: UInt128 = 0
+    for board in SquareSet(rawValue: ~state.closed.rawValue & 0x1FF) { open |= 0x1FF &<< UInt128(9 &* board.rawValue) }
+    var key: UInt64 = state.turn == .x ? 1 : 2
+    for word in [state.x & open, state.o & open] {
+      key = UltimateSolver.mixed(key ^ UInt64(truncatingIfNeeded: word))
+      key = UltimateSolver.mixed(key ^ UInt64(truncatingIfNeeded: word >> 64))
+    }
+    let boards = UInt64(state.xBoards.rawValue) | UInt64(state.oBoards.rawValue) << 9
+    let rest = UInt64(state.closed.rawValue) << 18 | UInt64(state.target) << 27
+    // 0 stands for an empty entry.
+    return UltimateSolver.mixed(key ^ (boards | rest | (attacker == .x ? 1 << 31 : 0))) | 1
+  }
+
+  private static func mixed(_ word: UInt64) -> UInt64 {
+    var generator = SplitMix64(seed: word)
+    return generator.next()
+  }
+}
