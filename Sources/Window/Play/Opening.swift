@@ -39,9 +39,10 @@ extension App {
   package convenience init(_ machine: Machine, _ opening: Opening) {
     let services = machine.services
     var setup = opening.setup(remembered: Settings(services: services))
+    let workers: GameSession.Workers = { services.inBackground($0) }
     let session = GameSession(
       seed: opening.seed, rules: opening.rules.rules, participants: setup.participants(), sound: machine.sound.port,
-      inBackground: services.inBackground)
+      workers: services.isPage ? nil : workers)
     session.rulesReference = opening.rules.reference
     let folder = services.dataFolder()
     let store =

@@ -38,7 +38,9 @@ package final class GameSession {
   package private(set) var gameNumber = 0
 
   private let sound: SoundPort
-  private let inBackground: (@escaping @Sendable () -> Void) -> Void
+  /// Runs work on another thread.
+  package typealias Workers = (@escaping @Sendable () -> Void) -> Void
+  private let workers: Workers?
   private var conductor: GameConductor
   /// The time of the last event; the conductor requires increasing times.
   var lastHandled = Tick.zero
@@ -63,11 +65,12 @@ package final class GameSession {
   package var clocksElsewhere: ((Player) -> Int?)?
 
   /// Creates a session; silent until `open`.
+  /// - Parameter workers: `nil` in a program with one thread: then `advance` searches, for less than a frame at each call.
   package init(
     seed: UInt64, rules: ScoreRules, participants: Participants, sound: SoundPort,
-    inBackground: @escaping (@escaping @Sendable () -> Void) -> Void
+    workers: Workers?
   ) {
-    (self.participants, self.sound, self.inBackground) = (participants, sound, inBackground)
+    (self.participants, self.sound, self.workers) = (participants, sound, workers)
     conductor = GameConductor(seed: seed, rules: rules)
   }
 
@@ -213,13 +216,14 @@ package final class GameSession {
   /// Seconds until `advance` has work or a displayed clock changes; `nil` if nothing is due.
   package var wake: Double? {
     guard hasOpened else { return nil }
-    if answer == nil, search?.result != nil { return 0 }
+    if answer == nil, let search, search.needsSteps || search.result != nil { return 0 }
     let now = sound.now()
     let score = [answer?.slot, conductor.music.due].compactMap { $0 }.min().map { ($0 - sound.lead - now).seconds }
     return [score, clockChange(at: now)].compactMap { $0 }.min().map { max(0, $0) }
   }
 
   private func answerIfReady(_ now: Tick) {
+    search?.step()
     if answer == nil, let cell = search?.result {
       answer = (cell, max(conductor.music.replySlot(ready: now), lastHandled))
     }
@@ -231,7 +235,7 @@ package final class GameSession {
   private func think() {
     stopThinking()
     guard isThinking, case .machine(let player) = participants[game.turn] else { return }
-    search = MoveSearch(player, about: game, seed: conductor.music.pieceSeed, on: inBackground)
+    search = MoveSearch(player, about: game, seed: conductor.music.pieceSeed, on: workers)
   }
 
   private func stopThinking() {

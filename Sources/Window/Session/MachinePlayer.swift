@@ -7,13 +7,14 @@ import TicTacToe
 package struct MachinePlayer: Sendable {
   /// The player's own name.
   package let name: String
-  private let choose: @Sendable (Game, inout SplitMix64) -> Cell
+  /// A search that runs for less than a frame at each call, and returns the move once found.
+  typealias Thought = () -> Cell?
+  private let begin: @Sendable (Game, SplitMix64) -> Thought
   private var count: @Sendable (Game) -> MoveDistribution? = { _ in nil }
 
   /// An opponent for Classic.
   package init(_ opponent: some Opponent) {
-    name = opponent.name
-    choose = { game, generator in
+    self.init(name: opponent.name) { game, generator in
       let square = opponent.move(in: game.position, lastMove: game.moves.last, using: &generator)
       return Cell(rawValue: square.rawValue)
     }
@@ -32,9 +33,18 @@ package struct MachinePlayer: Sendable {
 
   /// A level of Ultimate; `value` is the value function for levels that need one.
   package init(_ level: UltimateLevel, value: UltimateValue?) {
-    self.init(level.name, Ultimate.self) { state, generator in
+    name = level.name
+    begin = { game, generator in
+      guard case .ultimate(let state) = game.state else { preconditionFailure("a game of \(game.variant.rawValue)") }
       let search = UltimateSearch(value: level.needsValue ? value : nil, capacity: MachinePlayer.treeSize)
-      return level.move(in: state, with: search, using: &generator)
+      var generator = generator
+      guard level == UltimateLevel.all.last else { return { level.move(in: state, with: search, using: &generator) } }
+      var left = Ultimate.moves(state).count == 1 ? 0 : MachinePlayer.simulations
+      return {
+        let cell = search.bestMove(in: state, simulations: MachinePlayer.simulationsOfStep, using: &generator)
+        left -= MachinePlayer.simulationsOfStep
+        return left <= 0 || search.isDecided ? cell : nil
+      }
     }
   }
 
@@ -53,14 +63,23 @@ package struct MachinePlayer: Sendable {
   }
 
   private init(name: String, choose: @escaping @Sendable (Game, inout SplitMix64) -> Cell) {
-    (self.name, self.choose) = (name, choose)
+    self.name = name
+    begin = { game, generator in
+      var generator = generator
+      return { choose(game, &generator) }
+    }
   }
 
-  /// Nodes of a level's search tree, more than its simulations can fill.
-  private static let treeSize = 1 << 17
+  /// Simulations of the top level in Ultimate, instead of the 800 of `levels:6` in the arena: about a tenth of a second,
+  /// and most of a second on the page, less than the music takes for a move.
+  private static let simulations = 200_000
+  /// Simulations of one step: about half a frame on the page.
+  private static let simulationsOfStep = 4_000
+  /// Nodes of a level's search tree, 40 bytes each. A full tree is searched on without new nodes.
+  private static let treeSize = 1 << 19
 
-  /// Chooses a move in a running game.
-  func move(in game: Game, using generator: inout SplitMix64) -> Cell { choose(game, &generator) }
+  /// Starts the search for a move in a running game.
+  func thought(about game: Game, _ generator: SplitMix64) -> Thought { begin(game, generator) }
 
   /// The beads from which the player would draw; `nil` for players without beads.
   package func beads(in game: Game) -> MoveDistribution? { count(game) }

@@ -2,22 +2,43 @@ import Base
 import Locks
 import TicTacToe
 
-/// A search for one move on another thread.
-final class MoveSearch: Sendable {
-  private let answer = Mutex<Cell?>(nil)
+/// A search for one move, on another thread or, in a program with one thread, in steps.
+final class MoveSearch {
+  private final class Answer: Sendable {
+    let cell = Mutex<Cell?>(nil)
+  }
 
-  /// Starts the search on a worker.
-  init(
-    _ player: MachinePlayer, about game: Game, seed: UInt64, on inBackground: (@escaping @Sendable () -> Void) -> Void
-  ) {
-    inBackground { [self] in
-      // A generator for each move from the game's seed and the ply: after an undo the opponent plays the same.
-      var generator = SplitMix64(seed: seed, index: UInt64(game.state.plies))
-      let cell = player.move(in: game, using: &generator)
-      answer.withLock { $0 = cell }
+  private let answer = Answer()
+  private var thought: MachinePlayer.Thought?
+
+  /// Starts the search.
+  /// - Parameter workers: Runs work on another thread. If `nil`, `step` does the work.
+  init(_ player: MachinePlayer, about game: Game, seed: UInt64, on workers: GameSession.Workers?) {
+    // A generator for each move from the game's seed and the ply: after an undo the opponent plays the same.
+    let generator = SplitMix64(seed: seed, index: UInt64(game.state.plies))
+    guard let workers else {
+      thought = player.thought(about: game, generator)
+      return
+    }
+    workers { [answer] in
+      let thought = player.thought(about: game, generator)
+      while true {
+        guard let cell = thought() else { continue }
+        return answer.cell.withLock { $0 = cell }
+      }
     }
   }
 
+  /// Whether `step` has work left.
+  var needsSteps: Bool { thought != nil }
+
+  /// Continues the search for less than a frame if it has no thread of its own.
+  func step() {
+    guard let cell = thought?() else { return }
+    answer.cell.withLock { $0 = cell }
+    thought = nil
+  }
+
   /// The move, once found.
-  var result: Cell? { answer.withLock { $0 } }
+  var result: Cell? { answer.cell.withLock { $0 } }
 }
