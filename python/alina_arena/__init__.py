@@ -7,8 +7,9 @@ environment of that form for each other game.
 import importlib.util
 
 from alina_arena.batch import ANSWER, BEGIN, SIDES, WAIT, Batch, EngineError
+from alina_arena.state import State
 
-__all__ = ["ANSWER", "BEGIN", "SIDES", "WAIT", "Batch", "EngineError"]
+__all__ = ["ANSWER", "BEGIN", "SIDES", "WAIT", "Batch", "EngineError", "State"]
 
 if importlib.util.find_spec("gymnasium"):
     import gymnasium
@@ -17,5 +18,6 @@ if importlib.util.find_spec("gymnasium"):
         gymnasium.register(
             id=f"alina/{_rules.capitalize()}-v1",
             entry_point="alina_arena.gymnasium_env:AlinaEnv",
+            vector_entry_point="alina_arena.vector_env:AlinaVectorEnv",
             kwargs={"rules": _rules},
         )

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import weakref
 
 import numpy as np
 
@@ -24,10 +25,23 @@ def find_engine():
     return path
 
 
+def _end(process):
+    """Ends an engine and closes its pipes."""
+    try:
+        process.stdin.close()
+    except BrokenPipeError:
+        # What was not sent is of no use any more.
+        pass
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()
+
+
 class Batch:
     """`count` games of one variant in an engine of their own, from the start or from a `position` in the arena's notation.
 
-    After `step` these arrays hold what stands on every board; they are views into one buffer, overwritten by the next step.
+    After `step` these arrays hold what stands on every board; they are views into one array, `block`, which the next step
+    overwrites.
 
     - `marks` (count, cells): 0 none, 1 X, 2 O, row by row from the top
     - `legal` (count, cells): 1 where the side to move may mark
@@ -47,10 +61,11 @@ class Batch:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        self._buffer = np.zeros((count, 3 * self.cells + 4), np.uint8)
+        self._end = weakref.finalize(self, _end, self._process)
+        self.block = np.zeros((count, 3 * self.cells + 4), np.uint8)
         n = self.cells
-        self.marks, self.legal, self.ages = (self._buffer[:, i * n : (i + 1) * n] for i in range(3))
-        self.turn, self.result, self.last, self.illegal = (self._buffer[:, 3 * n + i] for i in range(4))
+        self.marks, self.legal, self.ages = (self.block[:, i * n : (i + 1) * n] for i in range(3))
+        self.turn, self.result, self.last, self.illegal = (self.block[:, 3 * n + i] for i in range(4))
         self._send(f"games {count} {seed} {position}\n".encode())
 
     def step(self, actions):
@@ -63,12 +78,8 @@ class Batch:
         self._send(actions.astype(np.uint8).tobytes())
 
     def close(self):
-        """Ends the engine."""
-        if self._process.poll() is None:
-            self._process.stdin.close()
-            self._process.wait()
-        self._process.stdout.close()
-        self._process.stderr.close()
+        """Ends the engine, as the end of the batch's life does too."""
+        self._end()
 
     def __enter__(self):
         return self
@@ -80,7 +91,7 @@ class Batch:
         try:
             self._process.stdin.write(data)
             self._process.stdin.flush()
-            view = memoryview(self._buffer).cast("B")
+            view = memoryview(self.block).cast("B")
             have = 0
             while have < len(view):
                 got = self._process.stdout.readinto(view[have:])

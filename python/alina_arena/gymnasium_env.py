@@ -6,6 +6,18 @@ import numpy as np
 from alina_arena.batch import ANSWER, BEGIN, SIDES, Batch, board_text, check_render_mode, planes
 
 
+def spaces(rules):
+    """The spaces of the observations and actions of one side."""
+    if rules not in SIDES:
+        raise ValueError(f"rules {rules!r}: {', '.join(SIDES)}")
+    side = SIDES[rules]
+    observation = gymnasium.spaces.Dict(
+        observation=gymnasium.spaces.Box(0, 1, (4, side, side), np.int8),
+        action_mask=gymnasium.spaces.Box(0, 1, (side * side,), np.int8),
+    )
+    return observation, gymnasium.spaces.Discrete(side * side)
+
+
 class AlinaEnv(gymnasium.Env):
     """The agent plays one side, a player of the arena the other; sides alternate from game to game.
 
@@ -25,12 +37,7 @@ class AlinaEnv(gymnasium.Env):
         # The first reset gives the agent X.
         self._side = 2
         self._batch = None
-        side = SIDES[rules]
-        self.action_space = gymnasium.spaces.Discrete(side * side)
-        self.observation_space = gymnasium.spaces.Dict(
-            observation=gymnasium.spaces.Box(0, 1, (4, side, side), np.int8),
-            action_mask=gymnasium.spaces.Box(0, 1, (side * side,), np.int8),
-        )
+        self.observation_space, self.action_space = spaces(rules)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)

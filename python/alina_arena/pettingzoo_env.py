@@ -5,7 +5,8 @@ import numpy as np
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from alina_arena.batch import BEGIN, SIDES, Batch, board_text, check_render_mode, planes
+from alina_arena.batch import BEGIN, Batch, board_text, check_render_mode, planes
+from alina_arena.gymnasium_env import spaces
 
 
 def env(rules="classic", render_mode=None, engine=None):
@@ -27,16 +28,10 @@ class raw_env(AECEnv):
         self._rules = rules
         # Both sides are agents, so the batch's player never moves.
         self._batch = Batch(1, rules, "random", 1, engine)
-        side = SIDES[rules]
         self.possible_agents = ["x", "o"]
-        self.action_spaces = {a: gymnasium.spaces.Discrete(side * side) for a in self.possible_agents}
-        self.observation_spaces = {
-            agent: gymnasium.spaces.Dict(
-                observation=gymnasium.spaces.Box(0, 1, (4, side, side), np.int8),
-                action_mask=gymnasium.spaces.Box(0, 1, (side * side,), np.int8),
-            )
-            for agent in self.possible_agents
-        }
+        self.observation_spaces, self.action_spaces = (
+            dict(zip(self.possible_agents, pair)) for pair in zip(spaces(rules), spaces(rules))
+        )
 
     def observation_space(self, agent):
         return self.observation_spaces[agent]

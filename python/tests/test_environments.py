@@ -1,5 +1,7 @@
 """python3 -m unittest discover python/tests, with ALINA_ARENA set to the program."""
 
+import gc
+import random
 import subprocess
 import sys
 import tempfile
@@ -8,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from alina_arena import ANSWER, BEGIN, SIDES, WAIT, Batch, EngineError
+from alina_arena import ANSWER, BEGIN, SIDES, WAIT, Batch, EngineError, State
 from alina_arena.agent import Agent
 
 
@@ -81,6 +83,47 @@ class BatchTests(unittest.TestCase):
             Batch(1, "chess")
 
 
+class StateTests(unittest.TestCase):
+    def test_games_go_as_those_of_a_batch_and_every_move_can_be_taken_back(self):
+        generator = random.Random(1)
+        for rules, side in SIDES.items():
+            for _ in range(20):
+                with Batch(1, rules, "random") as batch:
+                    state, seen = State(rules), []
+                    while state.outcome is None:
+                        self.assertEqual(sorted(state.legal()), np.flatnonzero(batch.legal[0]).tolist())
+                        self.assertEqual(state.block.tolist(), batch.block[0, :-1].tolist())
+                        seen.append((state.text(), state.block.tolist(), hash(state)))
+                        cell = generator.choice(state.legal())
+                        self.assertIsNone(state.clone().outcome)
+                        result = state.play(cell)
+                        batch.step([cell])
+                        self.assertEqual(result, batch.result[0])
+                    self.assertEqual(state.outcome, {1: 1, 2: -1, 3: 0}[result])
+                    self.assertEqual(state.legal(), [])
+                    copy = state.clone()
+                    for text, block, number in reversed(seen):
+                        state.undo()
+                        self.assertEqual((state.text(), state.block.tolist(), hash(state)), (text, block, number))
+                        self.assertEqual(State(rules, text), state)
+                    self.assertEqual(copy.outcome, {1: 1, 2: -1, 3: 0}[result])
+                    self.assertEqual(state, State(rules))
+
+    def test_what_is_wrong_is_told(self):
+        state = State("ultimate")
+        state.play(40)
+        for cell in (40, 0, -1, 81, 1000):
+            with self.assertRaisesRegex(ValueError, f"cell {cell} may not be marked in 9/9"):
+                state.play(cell)
+        state.undo()
+        with self.assertRaisesRegex(ValueError, "there is no move to take back"):
+            state.undo()
+        with self.assertRaisesRegex(ValueError, "rules 'chess': classic"):
+            State("chess")
+        with self.assertRaisesRegex(ValueError, "the position, column"):
+            State("infinite", "nonsense")
+
+
 class AgentTests(unittest.TestCase):
     def test_the_agent_plays_on_from_a_position_and_writes_moves_as_they_are_written_to_it(self):
         lines = "setoption name UCI_Variant value tictactoe\nposition fen PPp/ppP/P1p[P] w - - 0 5\ngo\nquit\n"
@@ -146,6 +189,31 @@ class EnvironmentTests(unittest.TestCase):
             self.assertIsNone(environment.render())
         environment.close()
 
+    def test_many_copies_play_on_and_change_sides(self):
+        import gymnasium
+
+        for rules in SIDES:
+            copies = gymnasium.make_vec(f"alina/{rules.capitalize()}-v1", num_envs=6, opponent="random")
+            generator = np.random.default_rng(1)
+            observations, _ = copies.reset(seed=1)
+            ended = np.zeros(6, int)
+            over = np.zeros(6, bool)
+            for _ in range(200):
+                self.assertIn(observations["observation"][0], copies.single_observation_space["observation"])
+                mask = observations["action_mask"]
+                self.assertTrue((mask.any(1) | over).all())
+                actions = np.where(over, 0, (generator.random(mask.shape) * mask).argmax(1))
+                observations, rewards, over, truncated, infos = copies.step(actions)
+                self.assertFalse(infos["illegal"].any() or truncated.any())
+                self.assertTrue((over | (rewards == 0)).all())
+                ended += over
+            self.assertTrue((ended > 1).all())
+            # An illegal action ends the game with -1, and the next step begins another one.
+            _, rewards, over, *_ = copies.step(np.full(6, 99))
+            self.assertTrue(over.any() and (rewards[over] == -1).all())
+            copies.step(np.zeros(6, int))
+            copies.close()
+
     def test_pettingzoo_accepts_the_environment(self):
         from pettingzoo.test import api_test, seed_test
 
@@ -154,6 +222,8 @@ class EnvironmentTests(unittest.TestCase):
         for rules in SIDES:
             api_test(env(rules=rules), num_cycles=300)
             seed_test(lambda: env(rules=rules), num_cycles=50)
+        # An environment that is dropped without `close` leaves no open pipe and no engine.
+        gc.collect()
 
     def test_gymnasium_accepts_the_environment(self):
         from gymnasium.utils.env_checker import check_env

@@ -33,6 +33,7 @@ private enum Python {
   @Test(.enabled(if: Python.has("numpy"), "python3 has no module numpy"))
   func `thousands of games per call follow the rules, and invalid calls are reported`() throws {
     try expectTests("test_environments.BatchTests")
+    try expectTests("test_environments.StateTests")
     try expectTests("test_environments.AgentTests")
   }
 

@@ -2,17 +2,15 @@ import Base
 import CProcess
 import Foundation
 import Opponents
+import RulesLibrary
 import TicTacToe
 
 /// Plays many games at once for a program that learns: `alina-arena engine --batch`.
 ///
 /// The client writes one line, `games N SEED` or `games N SEED POSITION` for games from a position in our notation or,
-/// in Classic, cutechess-cli's. Then it writes N bytes a step, one for each game: the cell to mark, or a `Command`.
-/// After the line and each step it reads the state of all boards, `blockSize` bytes a game:
-/// the marks by cell (0 none, 1 X, 2 O), the legal cells (0 or 1), the age of the marks by cell (0 none, 1 the oldest of its
-/// side in Infinite), then the side to move (1 X, 2 O), the result (0 none, 1 X won, 2 O won, 3 drawn), the cell marked last
-/// (255 none) and whether the step was illegal, so that the game stands as before (0 or 1). Cells are counted row by row
-/// from the top.
+/// in Classic, cutechess-cli's. Then it writes N bytes a step, one for each game: the cell to mark, row by row from the
+/// top, or a `Command`. After the line and each step it reads for each game a `GameBlock` and a byte: 1 if the step was
+/// illegal and changed nothing, else 0.
 package struct BatchServer {
   /// Values of a step's bytes that are not cells.
   private enum Command {
@@ -154,24 +152,17 @@ private struct BatchGames<R: Rules> {
   private var states: [R.State]
   private var lasts: [Cell?]
   private var generators: [SplitMix64]
-  /// The blocks of all games, one after the other.
+  private let block = GameBlock<R>()
+  /// The blocks of all games in order, each followed by the byte for an illegal step.
   private(set) var blocks: [UInt8]
-  /// Maps positions (row by row from the top left) to cells, and back.
-  private let cells: [Cell]
-  private var places: [Int]
-  private var blockSize: Int { 3 * cells.count + 4 }
+  private var blockSize: Int { block.size + 1 }
 
   init(count: Int, seed: UInt64, start: R.State) {
     self.start = start
-    let side = R.variant.side
-    cells = (0..<side * side).map { R.variant.cell(row: $0 / side, column: $0 % side) }
-    places = [Int](repeating: 0, count: cells.count)
     states = [R.State](repeating: start, count: count)
     lasts = [Cell?](repeating: nil, count: count)
     generators = (0..<count).map { SplitMix64(seed: seed, index: UInt64($0)) }
-    blocks = []
-    for (place, cell) in cells.enumerated() { places[cell.index] = place }
-    blocks = [UInt8](repeating: 0, count: count * blockSize)
+    blocks = [UInt8](repeating: 0, count: count * (block.size + 1))
     for game in 0..<count { describe(game) }
   }
 
@@ -183,11 +174,11 @@ private struct BatchGames<R: Rules> {
   }
 
   mutating func mark(_ game: Int, _ place: Int) {
-    guard place < cells.count, R.moves(states[game]).contains(cells[place]) else {
+    guard place < block.cells.count, R.moves(states[game]).contains(block.cells[place]) else {
       blocks[(game + 1) * blockSize - 1] = 1
       return
     }
-    play(cells[place], game)
+    play(block.cells[place], game)
   }
 
   mutating func answer(_ game: Int, _ choice: BoardPlayer<R>.Choice) {
@@ -204,28 +195,13 @@ private struct BatchGames<R: Rules> {
     describe(game)
   }
 
-  /// Encodes the state of a game.
+  /// Encodes the state of a game after a legal step.
   private mutating func describe(_ game: Int) {
-    let first = game * blockSize
-    let state = states[game]
-    for place in first..<first + blockSize { blocks[place] = 0 }
-    for cell in R.cells(of: .x, in: state) { blocks[first + places[cell.index]] = 1 }
-    for cell in R.cells(of: .o, in: state) { blocks[first + places[cell.index]] = 2 }
-    for cell in R.moves(state) { blocks[first + cells.count + places[cell.index]] = 1 }
-    for player in Player.allCases {
-      for (age, cell) in R.aging(of: player, in: state).enumerated() {
-        blocks[first + 2 * cells.count + places[cell.index]] = UInt8(age + 1)
-      }
+    let (block, state, last) = (block, states[game], lasts[game])
+    blocks.withUnsafeMutableBufferPointer { bytes in
+      guard let first = bytes.baseAddress.map({ $0 + game * (block.size + 1) }) else { return }
+      block.write(state, last: last, to: first)
+      first[block.size] = 0
     }
-    let tail = first + 3 * cells.count
-    blocks[tail] = R.turn(in: state) == .x ? 1 : 2
-    blocks[tail + 1] =
-      switch R.outcome(of: state) {
-      case nil: 0
-      case .win(.x): 1
-      case .win(.o): 2
-      case .draw: 3
-      }
-    blocks[tail + 2] = lasts[game].map { UInt8(places[$0.index]) } ?? 255
   }
 }
