@@ -18,7 +18,8 @@ struct AlinaArena: ParsableCommand {
       """,
     version: alinaVersion,
     subcommands: [
-      RunCommand.self, ResumeCommand.self, MergeCommand.self, SPRTCommand.self, ExactCommand.self, PerftCommand.self,
+      RunCommand.self, CompareCommand.self, ResumeCommand.self, MergeCommand.self, SPRTCommand.self, ExactCommand.self,
+      PerftCommand.self,
       SolveCommand.self, AnalyseCommand.self, BotCommand.self, EngineCommand.self, MenaceCommand.self,
       TrainUltimateCommand.self, GuardCommand.self,
     ])

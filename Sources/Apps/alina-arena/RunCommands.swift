@@ -125,6 +125,20 @@ struct OutputOptions: ParsableArguments {
     try checkPlaces(["--pgn": pgn, "--save-menace": saveMenace, "--trace": trace], besides: games, force: true)
   }
 
+  /// Plays a new run; `out` is the file of games, which `force` replaces.
+  func play(_ configuration: RunConfiguration, out: String?, force: Bool) throws {
+    try configuration.validate()
+    try check(configuration, games: out, force: force)
+    try checkPlaces(["--out": out], force: force)
+    let scores = try score.prepared()
+    var run = try Run(configuration, threads: threadCount(), guardExecutable: Installation.program)
+    // PGN is made from the file of games; without `--out` a temporary one is used.
+    let games = out ?? pgn.map { $0 + ".jsonl.part" }
+    run.output = games
+    defer { if out == nil, let games { unlink(games) } }
+    try finish(&run, games: games, isKept: out != nil, scores: scores)
+  }
+
   /// Plays the games and writes the requested output. `games` is the file of games; `isKept` is false if it is temporary.
   func finish(_ run: inout Run, games: String?, isKept: Bool, scores: GameScores?) throws {
     signal(SIGINT, noteInterruption)
@@ -185,16 +199,7 @@ struct RunCommand: ParsableCommand {
     configuration.games = 100
     configuration.seed = 1
     try game.apply(to: &configuration)
-    try configuration.validate()
-    try output.check(configuration, games: out, force: force)
-    try checkPlaces(["--out": out], force: force)
-    let scores = try output.score.prepared()
-    var run = try Run(configuration, threads: output.threadCount(), guardExecutable: Installation.program)
-    // PGN is made from the file of games; without `--out` a temporary one is used.
-    let games = out ?? output.pgn.map { $0 + ".jsonl.part" }
-    run.output = games
-    defer { if out == nil, let games { unlink(games) } }
-    try output.finish(&run, games: games, isKept: out != nil, scores: scores)
+    try output.play(configuration, out: out, force: force)
   }
 }
 
@@ -227,10 +232,12 @@ struct ResumeCommand: ParsableCommand {
 /// Merges shards of a run.
 struct MergeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "merge", abstract: "Puts the shards of a run together: the bytes that one machine would have written.")
+    commandName: "merge", abstract: "Puts the shards of a run together: the bytes that one machine would have written.",
+    discussion: "Without --out the games of the shards are counted as far as they are played.")
 
   @Argument(help: "The files of all shards, in any order.") var files: [String]
-  @Option(help: "The file to write.") var out: String
+  @Option(help: "The file to write.") var out: String?
+  @Option(help: "A test of all games of a match: elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=…].") var sprt: String?
   @Option(
     name: .customLong("where"), help: ArgumentHelp("A folder in which to look for matchboxes.", valueName: "folder"))
   var folders: [String] = []
@@ -239,8 +246,45 @@ struct MergeCommand: ParsableCommand {
 
   func run() throws {
     try checkPlaces(["--out": out], force: force)
-    let report = try Merge.write(files, to: out, folders: folders)
+    let test = try sprt.map { (text) throws(ArenaError) in try SPRT(text) }
+    let report = try Merge.write(files, to: out, sprt: test, folders: folders)
     try writeOut(json ? RunText.json(report) + "\n" : RunText.text(report))
+  }
+}
+
+/// Plays a match between two versions of a program.
+struct CompareCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compare", abstract: "Plays a program against the one it was made from, until its gain is known.",
+    discussion: """
+      NEW and OLD are players, or programs that speak UCI. Unless the options say otherwise, the games begin at random \
+      openings, and the test elo0=0,elo1=10 ends them, or the 20000th game.
+      """)
+
+  @Argument(help: "The program before the change.") var old: String
+  @Argument(help: "The program after the change.") var new: String
+  @OptionGroup var game: GameOptions
+  @OptionGroup var output: OutputOptions
+  @Option(help: "Write the games as JSON Lines; can be resumed.") var out: String?
+  @Flag(help: "Replace the file of --out.") var force = false
+
+  func run() throws {
+    var configuration = RunConfiguration()
+    (configuration.games, configuration.seed) = (20_000, 1)
+    var game = game
+    guard game.x == nil, game.o == nil, game.player.isEmpty, game.engine.isEmpty, game.format == nil else {
+      throw ArenaError("compare plays a match of OLD and NEW; -engine, --player, --x, --o and --format go with run")
+    }
+    (game.x, game.o) = (CompareCommand.player(new), CompareCommand.player(old))
+    if game.openings == nil { game.openings = game.rules == "ultimate" ? "random:4" : "random:2" }
+    if game.sprt == nil { game.sprt = "elo0=0,elo1=10" }
+    try game.apply(to: &configuration)
+    try output.play(configuration, out: out, force: force)
+  }
+
+  /// The player for a program's path; returns names of players unchanged.
+  private static func player(_ name: String) -> String {
+    FileManager.default.isExecutableFile(atPath: name) ? PlayerSpec.engine([name]).text : name
   }
 }
 

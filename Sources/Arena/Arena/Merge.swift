@@ -5,8 +5,11 @@ import TicTacToe
 package enum Merge {
   /// Writes the file that a single machine would have written. Checks every game of the shards as on resuming. Looks up
   /// matchboxes by name and hash in `folders` and the current folder.
+  /// - Parameters:
+  ///   - target: The file. If `nil`, only counts the games; shards may be missing or unfinished.
+  ///   - sprt: A test over all games of a match. The shards were played without one.
   package static func write(
-    _ paths: [String], to target: String, folders: [String] = []
+    _ paths: [String], to target: String?, sprt: SPRT? = nil, folders: [String] = []
   ) throws(ArenaError) -> RunReport {
     var shards: [(shard: Shard, reader: GameFileReader)] = []
     for path in paths {
@@ -30,10 +33,14 @@ package enum Merge {
     }
     let present = Set(shards.map(\.shard.number))
     let missing = (1...first.shard.count).filter { !present.contains($0) }.map { "\($0)/\(first.shard.count)" }
-    guard missing.isEmpty else { throw ArenaError("missing: shard \(missing.joined(separator: ", "))") }
+    guard missing.isEmpty || target == nil else {
+      throw ArenaError("missing: shard \(missing.joined(separator: ", "))")
+    }
 
     var configuration = first.reader.configuration
     configuration.shard = nil
+    guard sprt == nil || configuration.format == .match else { throw ArenaError("--sprt needs a match of two players") }
+    try sprt?.validate()
     var located = configuration
     for index in located.entrants.indices where !located.entrants[index].spec.isEngine {
       located.entrants[index] = try located.entrants[index].located(in: folders + ["."])
@@ -41,11 +48,13 @@ package enum Merge {
     let players = try Players(located, threads: 1, guardExecutable: "", stop: StopSignal())
     let state = RunState(configuration, picksHighlights: false)
     // Only a complete file replaces the old one.
-    let part = target + ".merging"
-    let writer = try GameFileWriter(part, header: configuration.headerLine)
+    let part = target.map { $0 + ".merging" }
+    let writer = try part.map { (part) throws(ArenaError) in
+      try GameFileWriter(part, header: configuration.headerLine)
+    }
     defer {
-      writer.close()
-      unlink(part)
+      writer?.close()
+      if let part { unlink(part) }
     }
     var schedule = Schedule(configuration)
     guard let stage = schedule.next() else { throw ArenaError("the run has no games") }
@@ -55,14 +64,16 @@ package enum Merge {
       var replay = Replay(stage, indices, players, state, copyingTo: writer)
       try replay.run(reader)
       guard try reader.next() == nil else { throw reader.lines.refusal("the shard was over before this game") }
-      guard reader.footer != nil, replay.next == indices.upperBound else {
+      guard target == nil || (reader.footer != nil && replay.next == indices.upperBound) else {
         throw ArenaError("\(reader.lines.path): shard \(shard.text) is not finished; resume it first")
       }
     }
     schedule.finish(stage, doubledPoints: state.doubledPoints)
     state.close(schedule)
-    try writer.finish(state.footer)
-    try putInPlace(part, target)
-    return state.report
+    try writer?.finish(state.footer)
+    if let part, let target { try putInPlace(part, target) }
+    var report = state.report
+    report.configuration.sprt = sprt
+    return report
   }
 }

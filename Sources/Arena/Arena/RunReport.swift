@@ -38,8 +38,9 @@ package struct RunReport: Sendable {
   package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
   /// The results of all games by seat: X wins, draws, O wins.
   package internal(set) var bySeat = Tally()
-  /// The reasons of forfeits by player with their counts, in order of first appearance.
-  package internal(set) var forfeits: [(player: Int, reason: String, count: Int)] = []
+  /// Games lost by faults of engines, counted by player and kind in order of first appearance, with the reason of the
+  /// first. Includes the games of a resumed file.
+  package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
   /// Moves over the time limit but within its margin: their number by player, and the maximum in milliseconds.
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
   /// Players by rank with their points, for formats with more than two.
@@ -146,7 +147,8 @@ final class RunState: @unchecked Sendable {
       noteLateMoves(batch.played(index), game)
       guard [.forfeit, .time].contains(batch[index].ending) else { continue }
       report.results[pairingIndex[game.pairing]].statistics.forfeits += 1
-      note(batch[index].result == 0 ? game.o : game.x, batch.notes[index]?.reason ?? "")
+      let reason = batch.notes[index]?.reason ?? ""
+      noteForfeit(batch[index].result == 0 ? game.o : game.x, FaultKind(batch[index].ending, reason: reason), reason)
     }
     let match = report.configuration.format == .match ? report.match : nil
     lock.withLock {
@@ -199,11 +201,11 @@ final class RunState: @unchecked Sendable {
     }
   }
 
-  private func note(_ player: Int, _ reason: String) {
-    if let index = report.forfeits.firstIndex(where: { $0.player == player && $0.reason == reason }) {
+  private func noteForfeit(_ player: Int, _ kind: FaultKind, _ reason: String) {
+    if let index = report.forfeits.firstIndex(where: { $0.player == player && $0.kind == kind }) {
       report.forfeits[index].count += 1
-    } else if report.forfeits.count < 256 {
-      report.forfeits.append((player, reason, 1))
+    } else {
+      report.forfeits.append((player, kind, reason, 1))
     }
   }
 

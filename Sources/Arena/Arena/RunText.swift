@@ -16,7 +16,7 @@ package enum RunText {
       for result in report.results {
         let total = result.statistics.total
         out +=
-          "\(names[result.a]) – \(names[result.b]): \(points(total.points)) of \(total.games), "
+          "\(names[result.a]) – \(names[result.b]): won \(total.wins), drawn \(total.draws), lost \(total.losses), "
           + "Elo \(result.statistics.estimate.eloText)\n"
       }
     }
@@ -28,7 +28,8 @@ package enum RunText {
     }
     if !report.byes.isEmpty { out += "byes: \(report.byes.map { names[$0] }.joined(separator: ", "))\n" }
     for forfeit in report.forfeits {
-      out += "forfeited by \(names[forfeit.player]), \(forfeit.count)×: \(forfeit.reason)\n"
+      out +=
+        "forfeited by \(names[forfeit.player]), \(forfeit.kind.rawValue), \(forfeit.count)×: \(forfeit.reason)\n"
     }
     for late in report.lateMoves {
       out +=
@@ -133,7 +134,10 @@ package enum RunText {
       return .object(members)
     }
     let forfeits = report.forfeits.map { forfeit -> JSON in
-      ["player": .int(forfeit.player), "reason": .string(forfeit.reason), "count": .int(forfeit.count)]
+      [
+        "player": .int(forfeit.player), "kind": .string(forfeit.kind.rawValue), "reason": .string(forfeit.reason),
+        "count": .int(forfeit.count),
+      ]
     }
     let scores = report.highlights.map { highlight -> JSON in
       .object([

@@ -237,6 +237,10 @@ import TicTacToe
         let missing = try merge(Array(shards[1...3]))
         #expect(missing.code == 2 && missing.err.contains("missing: shard 1/5, 5/5"))
         #expect(try merge(shards + [shards[0]]).err.contains("are both shard 1/5"))
+        let counted = try Support.run(["merge", shards[1], shards[4], "--sprt", "elo0=0,elo1=20"])
+        let games = "games \(number == 0 ? 16000 : 40000):"
+        let isTested = counted.out.contains("  SPRT  ") && counted.out.contains(games)
+        #expect(number < 2 ? isTested : counted.err.contains("--sprt needs a match of two players"), "\(counted)")
         #expect(try merge([whole]).err.contains("is no shard of a run"))
         #expect(
           try Support.run(arguments.dropLast() + ["6", "--shard", "1/5", "--out", folder + "/x", "--force"]).code == 0)

@@ -7,6 +7,29 @@ struct EngineLoss: Error, Sendable {
   var ending: PackedGame.Ending
 }
 
+/// The kinds of faults by which an engine loses a game, derived from the ending and the reason in the file of games.
+package enum FaultKind: String, Sendable, Hashable {
+  case time = "out of time"
+  case illegalMove = "illegal move"
+  case crash = "crash"
+  case failedStart = "failed start"
+  case protocolFault = "protocol"
+
+  init(_ ending: PackedGame.Ending, reason: String) {
+    func begins(_ words: String...) -> Bool { words.contains { reason.hasPrefix($0) } }
+    self =
+      ending == .time
+      ? .time
+      : begins("illegal move")
+        ? .illegalMove
+        : begins("given up", "restart failed")
+          ? .failedStart
+          : begins(
+            "crashed", "exited", "closed", "is not running", "not ready for a new game: exited",
+            "not ready for a new game: crashed", "not ready for a new game: closed") ? .crash : .protocolFault
+  }
+}
+
 /// The client of an engine: handshake, games, and moves within time limits. Kills and restarts the engine after a
 /// fault. Used by one thread at a time.
 final class EngineClient: @unchecked Sendable {
