@@ -11,7 +11,8 @@ import time
 
 import websocket
 
-PATIENCE = 60
+# Seconds to wait for a page, and for a browser to start.
+PATIENCE, START = 60, 240
 NAMES = {"chromium": "chromium", "firefox": "firefox-esr"}
 # Keys by `KeyboardEvent.key`: their WebDriver codes, and their Windows key codes, which Chromium uses.
 KEYS = {"Control": ("\ue009", 17), "Alt": ("\ue00a", 18), "Shift": ("\ue008", 16), "Tab": ("\ue004", 9), "Enter": ("\ue007", 13),
@@ -61,10 +62,11 @@ class Browser:
         self.process = subprocess.Popen(
             [NAMES[name]] + common + special, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log,
             env={**os.environ, "HOME": self.profile})
-        address = wait(f"{name} to listen", self._address)
+        # On a busy machine Firefox took more than a minute to answer its first command.
+        address = wait(f"{name} to listen", self._address, START)
         if name == "firefox":
             address += "/session"
-        self.socket = websocket.create_connection(address, timeout=PATIENCE, suppress_origin=True)
+        self.socket = websocket.create_connection(address, timeout=START, suppress_origin=True)
         self.session, self.before = None, before
         if name == "firefox":
             self.call("session.new", capabilities={})
@@ -135,7 +137,10 @@ class Browser:
             command["sessionId"] = self.session
         self.socket.send(json.dumps(command))
         while True:
-            answer = json.loads(self.socket.recv())
+            try:
+                answer = json.loads(self.socket.recv())
+            except websocket.WebSocketTimeoutException:
+                raise Fault(f"{method}: {self.name} has not answered for {START} s") from None
             if answer.get("id") == self.last:
                 if "error" in answer:
                     raise Fault(f"{method}: {answer.get('message') or answer['error']}")
