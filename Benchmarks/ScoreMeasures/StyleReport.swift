@@ -49,7 +49,7 @@ package struct StyleReport: Sendable {
     add(bars, scale: rules.scale)
   }
 
-  /// Adds the bars of a piece that is no game of this one; no law says how many pairs they have.
+  /// Adds the bars of a piece that was not composed from a game; their number of pairs follows no rule.
   package mutating func add(piece bars: [Bar], scale: Scale) {
     games += 1
     add(bars.filter { [.move, .sentence, .closing].contains($0.kind) }, scale: scale)

@@ -183,7 +183,7 @@ struct EventSource {
   /// A file, or `-` for standard input.
   let path: String
 
-  /// Visits the lines that are not empty as they come; an error is told with the source and the number of the line.
+  /// Visits each line that is not empty as it arrives; an error names the source and the number of the line.
   func forEachLine(_ visit: (String) throws -> Void) throws {
     if path != "-" {
       let file = open(path, O_RDONLY)

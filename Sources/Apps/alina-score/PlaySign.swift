@@ -44,18 +44,18 @@ struct PlaySign: ParsableCommand {
 struct SignExample {
   /// The score of the bar, and why each note is there.
   let text: String
-  /// The rules on the tonic of its piece.
+  /// The rules transposed to the tonic of the bar's piece.
   let rules: ScoreRules
   private let bar: Bar
   private let events: [ScoreEvent]
 
-  /// Throws if a file has no such sign.
+  /// Throws if the rules have no such sign.
   static func check(_ sign: String, _ rules: ScoreRules) throws {
     guard !rules.signs.contains(where: { $0.name == sign }) else { return }
     throw ScoreFileError("\(sign): \(rules.name) has the signs \(rules.signs.map(\.name).joined(separator: " "))")
   }
 
-  /// Finds one in the example that the rule file carries, or in the reference games; `nil` if neither has it.
+  /// Finds a bar in the rule file's example or in the reference games; `nil` if neither has the sign.
   init?(of sign: String, _ rules: ScoreRules) throws {
     func isExample(_ bar: Bar) -> Bool { bar.kind == .move && bar.signs.first == sign }
     let piece = LiveScore.uncut(try EventLine.lines(rules.example, rules: rules), rules: rules)
@@ -93,7 +93,7 @@ struct SignExample {
     }
   }
 
-  /// Plays it, until somebody interrupts.
+  /// Plays the bar to its end, or until `interrupts` returns true.
   func play(on engine: Engine, _ device: SoundDevices.Output, interrupts: () -> Bool) {
     let begin = engine.framesBegun + .milliseconds(300)
     guard engine.post(events(from: begin)) else { return }

@@ -13,19 +13,19 @@ import TicTacToe
 ///
 /// Not `Sendable`: each thread has its own.
 package final class UltimateSolver {
-  /// What is known of a position that was visited. The marks on closed boards are no part of the key: they change nothing.
+  /// The result so far for a visited position. The key leaves out the marks on closed boards, because they change nothing.
   private struct Entry {
     var key: UInt64 = 0
     var numbers = Numbers()
-    /// The nodes that were searched below; the entry with the fewest gives way to a new one.
+    /// The number of nodes searched below the position; a new entry replaces the one with the fewest.
     var nodes: UInt32 = 0
   }
 
-  /// The leaves still to be proved; 0 when an answer is proved, `never` when the other is.
+  /// The numbers of leaves still to be proved: 0 if this answer is proved, `never` if the other one is.
   private struct Numbers {
-    /// For the side to move to succeed.
+    /// The leaves to prove that the side to move succeeds.
     var proof: UInt32 = 1
-    /// For the side to move to fail.
+    /// The leaves to prove that the side to move fails.
     var disproof: UInt32 = 1
 
     static var never: UInt32 { .max / 4 }
@@ -52,7 +52,7 @@ package final class UltimateSolver {
   private let children: UnsafeMutablePointer<Child>
   private static let bucketSize = 4
 
-  /// - Parameter entries: How many positions are remembered; each takes 24 bytes.
+  /// - Parameter entries: The number of positions in the table; each takes 24 bytes.
   package init(entries: Int = 1 << 20) {
     buckets = max(1, entries / UltimateSolver.bucketSize)
     table = .allocate(capacity: buckets * UltimateSolver.bucketSize)
@@ -126,7 +126,7 @@ package final class UltimateSolver {
         store(key, numbers, nodes - begun)
         return numbers
       }
-      // A quarter more than the second best move: the search does not hop between two moves at each node.
+      // The threshold is a quarter above the second best move, so that the search does not change moves at every node.
       let enough = min(proof, second < Numbers.never ? second &+ 1 &+ second / 4 : Numbers.never)
       let child = room[best]
       room[best].numbers = search(
@@ -136,7 +136,7 @@ package final class UltimateSolver {
 
   /// The numbers of a state after which the game has ended, for the side whose turn it would be.
   private func ended(_ isDraw: Bool, _ turn: Player) -> Numbers {
-    // The side that moved last has won, or the attacker has not.
+    // The side to move succeeds only if the game is drawn and it is the defender. If the last mover has won, it fails.
     isDraw && turn != attacker ? .success : .failure
   }
 
@@ -164,7 +164,7 @@ package final class UltimateSolver {
     bucket[chosen] = Entry(key: key, numbers: numbers, nodes: UInt32(clamping: nodes))
   }
 
-  /// A number of the open boards, of who won the closed ones, of the side to move and of the question.
+  /// A hash of the open boards, the winners of the closed ones, the side to move and the attacker.
   private func key(of state: Ultimate.State) -> UInt64 {
     var open: UInt128 = 0
     for board in SquareSet(rawValue: ~state.closed.rawValue & 0x1FF) { open |= 0x1FF &<< UInt128(9 &* board.rawValue) }

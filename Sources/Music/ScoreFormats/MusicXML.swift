@@ -31,7 +31,7 @@ package enum MusicXML {
   /// Writes measures one after another.
   private struct Writer {
     let scale: Scale
-    /// Short notes in a long one.
+    /// The number of short notes in a long one.
     let long: Int
     /// The beats of the last measure, and the dynamics mark in force.
     private var beats = 0
@@ -41,7 +41,7 @@ package enum MusicXML {
 
     mutating func measure(_ bar: Bar, number: Int, isLast: Bool) -> String {
       let pairs = bar.sounding
-      // In eighths, which are the divisions.
+      // Lengths are in eighths: MusicXML counts in `divisions`, here two for each quarter.
       let lengths = pairs.enumerated().map { index, pair in
         pair.isLong ? 2 * long : bar.rhythm == .longShort && index % 2 == 0 ? 4 : 2
       }
@@ -69,15 +69,15 @@ package enum MusicXML {
       return xml + "    </measure>\n"
     }
 
-    /// The hidden time where it changes, and at the beginning key and clefs.
+    /// The hidden time signature if it changes; in the first measure also key and clefs.
     ///
-    /// MuseScore 3 shows a hidden time that changes after a line's end at that end, but leaves a time alone whose `symbol` is not a number,
+    /// MuseScore 3 shows a hidden time that changes at a line's end, unless its `symbol` is something other than a number,
     /// and takes the length of a measure from its notes. LilyPond and music21 read both.
     private mutating func attributes(_ beats: Int, isFirst: Bool) -> String {
       guard isFirst || beats != self.beats else { return "" }
       self.beats = beats
       var xml = "      <attributes>"
-      // Sharps less flats.
+      // The number of sharps minus the number of flats.
       let fifths = scale.signature.reduce(0) { $0 + $1.alteration }
       if isFirst { xml += "<divisions>2</divisions><key><fifths>\(fifths)</fifths></key>" }
       xml += "<time print-object=\"no\" symbol=\"note\"><beats>\(beats)</beats><beat-type>4</beat-type></time>"
@@ -90,7 +90,7 @@ package enum MusicXML {
       return xml + "</attributes>\n"
     }
 
-    /// A mark where the loudness of the melody is another one's: MIDI velocities 16, 33, 49 and 64 are ppp, pp, p and mp.
+    /// A dynamics mark if the melody's mean velocity belongs to another one: 16, 33, 49 and 64 are ppp, pp, p and mp.
     private mutating func dynamics(_ bar: Bar) -> String {
       let touches = bar.sounding.compactMap { ($0.m ?? $0.t).map { Int($0.velocity) } }
       guard bar.kind != .undo, !touches.isEmpty else { return "" }
@@ -101,7 +101,7 @@ package enum MusicXML {
       return direction("below", "<dynamics><\(mark)/></dynamics>", "<staff>1</staff>")
     }
 
-    /// The melody under one slur. Where M rests because it holds its note, the note is longer.
+    /// The melody under one slur. If M rests because it holds its note, the note is written longer.
     private func melody(_ bar: Bar, _ pairs: [Pair], _ lengths: [Int]) -> String {
       var notes: [(note: Note?, length: Int, isAwakening: Bool)] = []
       for (pair, length) in zip(pairs, lengths) {
@@ -118,7 +118,7 @@ package enum MusicXML {
         if isAwakening { xml += words("✿", "") + pedal("stop") + pedal("start") }
         var rest = length
         while rest > 0 {
-          // A held note as long as no single note is tied.
+          // A held note whose length no single note has is written as tied notes.
           let part = melody != nil && rest > 8 && rest != 2 * long ? 8 : rest
           xml += note(
             melody, part, voice: 1, tie: (rest < length, part < rest),
@@ -164,7 +164,7 @@ package enum MusicXML {
       _ note: Note?, _ eighths: Int, voice: Int, isChord: Bool = false, tie: (stop: Bool, start: Bool) = (false, false),
       slur: String? = nil
     ) -> String {
-      // In per cent of forte, velocity 90.
+      // MusicXML gives the velocity in per cent of forte, which is 90.
       let touch = note.map { " dynamics=\"\((Int($0.velocity) * 100 + 45) / 90)\"" } ?? ""
       var xml = "      <note\(touch)>"
       if isChord { xml += "<chord/>" }
@@ -189,7 +189,7 @@ package enum MusicXML {
       return xml + "</note>\n"
     }
 
-    /// The longest note that is not longer, and whether it has a dot.
+    /// The longest kind of note that is not longer than a length, and whether it has a dot.
     private static func type(_ eighths: Int) -> (String, Bool) {
       switch eighths {
       case ...1: ("eighth", false)
@@ -234,8 +234,8 @@ package enum MusicXML {
 }
 
 extension Bar {
-  /// The word over a bar of a printed score: the sign of a move, an echo or a move taken back. Bars that are the usual ones of their
-  /// place have none, so that words do not touch.
+  /// The word over a bar of a printed score: the sign of a move, an echo or a move taken back. Usual bars have none, so that
+  /// words do not touch.
   var caption: String {
     switch kind {
     case .move: signs.first == "calm" ? "" : signs.first ?? ""

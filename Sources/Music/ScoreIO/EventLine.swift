@@ -55,7 +55,7 @@ package struct EventLine: Sendable {
     }
   }
 
-  /// Reads lines one after another; throws the number of the first bad one and what is wrong with it.
+  /// Reads lines one after another; throws the number of the first bad line and its error.
   package static func lines(_ texts: [String], rules: ScoreRules) throws(ScoreFileError) -> [EventLine] {
     var numbers = EventNumbers()
     var lines: [EventLine] = []
@@ -166,14 +166,14 @@ package struct EventLine: Sendable {
   }
 }
 
-/// Counts the events of a stream's running piece, for lines that name one by its number.
+/// Counts the events of the running piece, because a line may refer to an earlier event by its number.
 package struct EventNumbers: Sendable {
   private var events = 0
   private var isOver = false
 
   package init() {}
 
-  /// Counts a line; throws if it returns to an event that the piece has not had.
+  /// Counts a line; throws if it refers to an event that the piece does not have.
   package mutating func take(_ line: EventLine) throws(ScoreFileError) {
     switch line.kind {
     case .event(let event):
@@ -196,7 +196,7 @@ package struct EventNumbers: Sendable {
 package struct LiveScore {
   /// The conductor: call `open` first, and `advance` over time.
   package var conductor: Conductor
-  /// What is true of the event of each bar that an event began, by the bar's index.
+  /// For each bar that an event began, by index: the facts that hold for the event.
   package private(set) var facts: [Int: Set<Fact>] = [:]
   private var last = Tick.zero
   private var isBegun = false
@@ -214,7 +214,7 @@ package struct LiveScore {
     (score.conductor.explains, score.conductor.inTime) = (true, [.first, .second])
     var events = score.conductor.open(at: .zero, resuming: true)
     for line in lines {
-      // A half arch belongs to the bar before.
+      // A half arch sounds with the bar before it, so play it to its end.
       events += score.conductor.hearOut()
       let end = score.conductor.bars.last?.end ?? .seconds(1)
       events += score.hear(EventLine(kind: line.kind, at: nil), now: end)

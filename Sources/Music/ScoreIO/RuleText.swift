@@ -78,6 +78,6 @@ package struct RuleText: RuleVisitor {
 }
 
 extension RuleKind {
-  /// What the elements of a list are; of other kinds the kind itself.
+  /// The kind of a list's elements; for other kinds the kind itself.
   fileprivate var element: RuleKind { if case .list(let kind, _, _) = self { kind } else { self } }
 }

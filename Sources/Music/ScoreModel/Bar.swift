@@ -41,10 +41,10 @@ public struct Pair: Sendable, Hashable {
 }
 
 extension Pair {
-  /// When the first of M and T begins, or, where both rest, the first low note.
+  /// When M or T begins, whichever is first; if both rest, when the first low note begins.
   package var onset: Tick? { [t, m].compactMap { $0?.onset }.min() ?? bass.map { $0.onset }.min() }
 
-  /// When its last note ends; low notes count where they are alone.
+  /// When the pair's last note ends. Low notes count only if M and T rest.
   package var end: Tick {
     ([m, t].compactMap { $0 } + bass.prefix(m == nil && t == nil ? 1 : 0)).map { $0.onset + $0.duration }.max()
       ?? .zero
@@ -57,11 +57,11 @@ public struct Bar: Sendable, Hashable {
   public enum Rhythm: String, Sendable, Hashable, CaseIterable {
     /// Equal short notes.
     case even
-    /// Longer and shorter notes by turns, two to one.
+    /// Long and short notes alternate, two to one.
     case longShort = "long-short"
     /// M holds one note while T moves.
     case held
-    /// Low notes alone between the first pair and the long one.
+    /// M and T rest between the first pair and the long one; only low notes sound there.
     case low
   }
 
@@ -101,7 +101,7 @@ public struct Bar: Sendable, Hashable {
   public var signs: [String]
   /// The scale degree of the root of the bar's triad, 0–6 (`Scale.root`).
   public var root = 0
-  /// How its time is divided.
+  /// How the bar's time is divided.
   public var rhythm = Rhythm.even
 
   /// Makes a bar; see the properties.

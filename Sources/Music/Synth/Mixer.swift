@@ -368,7 +368,7 @@ struct Mixer: ~Copyable {
     for k in input.indices { out[k] += (wet[k] + input[k]) * level.next() }
   }
 
-  /// Drone and preview: not through the piano's room.
+  /// Adds drone and preview, which do not pass through the piano's reverb.
   private mutating func tones(_ dry: StereoBlock, into out: StereoBlock) {
     let tone = work.block(dry.count)
     tone.update(repeating: .zero)

@@ -22,7 +22,7 @@ struct BarPlan {
   /// The root of the event's harmony (`Event.root`).
   var root = 0
   var rhythm = Bar.Rhythm.even
-  /// What a sentence that closed has changed.
+  /// The change of the last closed sentence, while it lasts.
   var change: ScoreRules.Sentences.Change?
   /// Whether the bar quotes an earlier one on purpose.
   var quotes = false
@@ -41,8 +41,8 @@ struct BarPlan {
   /// The names of the signs applied.
   var signs: [String] = []
 
-  /// Whether M rests in a pair because of the rhythm: between the first pair, or the second where that has a sign to say, and
-  /// the long one.
+  /// Whether M rests in a pair because of the rhythm: in the pairs between the first one (or the second, if a sign sounds
+  /// there) and the long one.
   func restsM(_ slot: Int) -> Bool {
     (rhythm == .held || rhythm == .low) && slot > firstHeld && slot < count - 1
   }
@@ -173,7 +173,7 @@ struct BarWriter {
     let shorts = plan.count - 1
     var onsets = [Tick.zero]
     var time = 0.0
-    // Two to one by turns, in the same time.
+    // Long and short notes alternate, two to one, in the same total time.
     let weights = (0..<max(shorts, 1)).map { plan.rhythm == .longShort ? 2.0 - Double($0 % 2) : 1 }
     let mean = weights.reduce(0, +) / Double(weights.count)
     for slot in 0..<plan.count {
@@ -311,12 +311,12 @@ struct BarWriter {
     return notes
   }
 
-  /// A low note alone: the triad's tones in turn, from the root up.
+  /// A low note without M and T: the triad's tones one after the other, from the root up.
   private func lowNote(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> Note {
     low(2 * ((slot - 1) % 3), plan, at: onsets[slot], until: onsets[plan.count - 1])
   }
 
-  /// The note so many degrees above the bar's root, the nearest one to the low tonic.
+  /// The note that is `degrees` above the bar's root; the root is the one nearest to the low tonic.
   private func low(_ degrees: Int, _ plan: BarPlan, at onset: Tick, until end: Tick) -> Note {
     let tonic = rules.scale.degree(atOrAbove: (rules.drone.notes.max() ?? rules.drone.bed).midi)
     let root = Scale.step(plan.root)

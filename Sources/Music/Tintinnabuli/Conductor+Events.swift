@@ -224,7 +224,7 @@ extension Conductor {
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 
-  /// What the last sentence that closed before the last event has changed, as long as it lasts.
+  /// The change of the last sentence that closed before the last event; `nil` once it has lasted long enough.
   var change: ScoreRules.Sentences.Change? {
     let changes = rules.sentences.changes
     let closed = piece.events.dropLast().filter { $0.closes || $0.endsSentence }

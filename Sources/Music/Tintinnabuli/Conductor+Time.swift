@@ -182,7 +182,7 @@ extension Conductor {
     return events
   }
 
-  /// The rhythm of a bar of half an arch: a motto whose notes lie between the first pair and the long one is heard.
+  /// The rhythm of a bar of half an arch. If a motto has notes between the first pair and the long one, M must not rest there.
   private func rhythm(of closing: Agenda.Closing) -> Bar.Rhythm {
     let rhythms = rules.sentences.rhythms
     guard !rhythms.isEmpty else { return .even }

@@ -55,7 +55,7 @@ struct EchoWriter {
 
   /// The last pairs of a bar; T rests except on the long note.
   func ending(of bar: Bar, _ count: Int) -> [Pair] {
-    // What was a low note alone says nothing an octave higher.
+    // Leaves out pairs that were low notes only, which would mean nothing an octave higher.
     var pairs = Array(bar.sounding.filter { $0.m ?? $0.t != nil }.suffix(count))
     for index in pairs.indices.dropLast() where pairs[index].m != nil { pairs[index].t = nil }
     return pairs

@@ -35,7 +35,7 @@ public struct Event: Sendable, Hashable {
   public var sentence: Int?
   /// Whether the event ends its sentence, which a half arch then closes.
   public var closes = false
-  /// Whether the event ends its sentence and nothing closes it: what follows changes (`sentences.changes`) all the same.
+  /// Whether the event ends its sentence without a half arch; the next bars change all the same (`sentences.changes`).
   public var endsSentence = false
   /// A degree that the event removes: a falling T alone answers it.
   public var leaves: Int?

@@ -112,24 +112,24 @@ extension ScoreRules {
     public var leaves = 110
     /// The time in seconds in which the bed reaches another root.
     public var bed = 3.0
-    /// Rhythms of the bars of half an arch, in turn; even where none are given.
+    /// The rhythms of the bars of half an arch, one after the other; empty for even bars.
     public var rhythms: [Bar.Rhythm] = []
-    /// How many events a change lasts.
+    /// The number of events for which a change lasts.
     public var lasting = 10
-    /// What a sentence that closes changes in the bars of the next events, in turn.
+    /// The changes that closed sentences make in the bars of the next events, one after the other.
     public var changes: [Change] = []
 
-    /// What is different in the bars after a sentence has closed.
+    /// A change of the bars after a sentence has closed.
     public struct Change: Sendable, Hashable {
-      /// The position of T, where a sign has it as the last sign of the file does; `nil` leaves it there.
+      /// The position of T in signs that have it in the same place as the file's last sign; `nil` for no change.
       public var t: SignRule.TPosition?
-      /// When T sounds, where a sign has it together with M.
+      /// The time at which T sounds in signs that have it together with M.
       public var tPace = SignRule.TPace.together
-      /// The degree of the root's triad, from 1, that is struck low under each downbeat, if one is.
+      /// The degree of the root's triad, from 1, that is struck low under each downbeat; `nil` for none.
       public var bass: Int?
       /// Degrees by which the register moves.
       public var register = 0
-      /// The chain of every pair that no sign sends elsewhere.
+      /// The effect chain of every pair for which no sign has another.
       public var chain: String?
 
       package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -227,7 +227,7 @@ extension ScoreRules {
   public struct Echoes: Sendable, Hashable {
     /// The silence between a bar and the first echo.
     public var after = 8.0
-    /// Per cent of it after a bar of two pairs; after longer bars it is more, up to all of it after the longest.
+    /// Per cent of `after` that follow a bar of two pairs. The share grows with the pairs, to all of it after the longest bar.
     public var afterShort = 100
     /// The velocity of echoes in per cent of the bar's.
     public var velocity = 72

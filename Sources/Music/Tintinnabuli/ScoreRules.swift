@@ -6,7 +6,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var name = "unnamed"
   /// The words for facts of events, as used by `signs`.
   public var facts: [Fact] = []
-  /// Events of another thing than this game, as `alina-score live` reads them: the signs of the rules are played from them.
+  /// An example for rules of something other than this game: lines for `alina-score live`, from which its signs are played.
   public var example: [String] = []
   /// The scale of the M-voice; its triad is the T-voice's.
   public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])

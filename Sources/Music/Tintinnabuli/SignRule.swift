@@ -82,7 +82,7 @@ public struct SignRule: Sendable, Hashable {
   public var t = TPosition.below1
   /// The time at which T sounds.
   public var tPace = TPace.together
-  /// How the time of the bar is divided.
+  /// The rhythm of the bar.
   public var rhythm = Bar.Rhythm.even
   /// The octaves added to T.
   public var tOctaves = 0

@@ -64,7 +64,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let end = conductor.music.bars.last!.end
   let events = carryOn(&conductor, from: end, to: end + .seconds(900))
   let echoes = conductor.music.bars.filter { $0.kind == .echo }
-  // Of eight seconds 45 % and, as the bar has four pairs, two sixths of the rest.
+  // The wait is 45 % of eight seconds and, since the bar has four pairs, two sixths of the rest.
   #expect(echoes.first?.start == end + .seconds(8 * (0.45 + 0.55 * 2 / 6)))
   for echo in echoes.prefix(while: { $0.start < end + .seconds(120) }) {
     let left = echo.start < end + .seconds(30) ? 4 : 3

@@ -214,7 +214,7 @@ func `music21 reads the MusicXML: correct measure lengths and pitch spellings`()
     let lines = Set(told.split(separator: "\n").map(String.init))
     let bars = rendition.bars.filter { !$0.sounding.isEmpty }
     for (measure, bar) in bars.enumerated() {
-      // In other rhythms notes are longer than they are written here.
+      // Only even bars are compared, because other rhythms have notes of other lengths.
       for (index, pair) in bar.sounding.enumerated() where bar.rhythm == .even {
         let whole = pair.isLong ? 4.0 : 1.0
         let half = pair.answer == nil ? whole : whole / 2

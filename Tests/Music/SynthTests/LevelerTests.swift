@@ -3,7 +3,7 @@ import Testing
 
 @testable import Synth
 
-/// The setting by which quiet passages are nearly as loud as loud ones.
+/// Tests of the setting that makes quiet passages nearly as loud as loud ones.
 @Suite("Evened loudness")
 struct LevelerTests {
   private func render(_ events: [ScoreEvent], even: Bool, frames: Int, block: @escaping () -> Int = { 1_024 })

@@ -73,7 +73,7 @@ import TicTacToe
       "used_key SELECT n, 'k' || n, n, 'p', n",
       "report (at, account, match_id, text) SELECT n, n, n, 't'",
     ] {
-      // What this read is in the statistics before the answer comes.
+      // The flush puts the rows that this statement reads into the statistics before the answer comes.
       try bench.sql(
         """
         WITH filled AS (INSERT INTO \(filling) FROM generate_series(100000, 104999) AS n)
@@ -93,7 +93,7 @@ import TicTacToe
     let before = try read()
     try useAll(bench, 2)
     bench.store.close()
-    // A connection adds what it read to the statistics before it leaves the list of those that are open.
+    // A connection adds its counts to the statistics before it disappears from the list of open connections.
     let others = """
       SELECT 1 FROM pg_stat_activity
       WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()

@@ -367,7 +367,7 @@ import TicTacToe
     #expect(Set(cat.heard) == [nil], "another schema is another store")
     b.close()
     let count = bob.heard.count
-    // Both go in one commit: when Ann has heard hers, a listener of Bob would have been sent his.
+    // Both hints are sent by one commit: once Ann has hers, Bob's would have been sent, too.
     a.tell([("bob", "too late"), ("ann", "last")])
     #expect(eventually { ann.heard.last == "last" })
     #expect(bob.heard.count == count)

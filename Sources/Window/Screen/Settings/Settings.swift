@@ -19,11 +19,11 @@ package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
   case modal, grand
 }
 
-/// How much softer quiet passages are than loud ones.
+/// The difference in loudness between quiet and loud passages.
 package enum Loudness: String, Sendable, Hashable, CaseIterable, SettingValue {
-  /// A little: to play by.
+  /// A small difference, for music while playing.
   case even
-  /// As they are played: to listen to.
+  /// The difference as played, for listening.
   case concert
 }
 
