@@ -172,10 +172,10 @@ import TicTacToe
       #expect(configuration.protects(node) == mayUse, "\(host) \(security)")
     }
     let folder = TemporaryFolder()
-    ClientFolder(folder.path, host: "example.org", port: 1).credentials = .init(token: "t", resume: "r")
+    #expect(ClientFolder(folder.path, host: "example.org", port: 1).save(.init(token: "t", resume: "r")))
     let exposed = ClientFolder(folder.path, host: "example.org", port: 1, isExposed: true)
     #expect(exposed.credentials == nil, "neither sent in plain, nor written over by what comes that way")
-    exposed.credentials = .init(token: nil, resume: "plain")
+    #expect(exposed.save(.init(token: nil, resume: "plain")))
     #expect(ClientFolder(folder.path, host: "example.org", port: 1).credentials == .init(token: "t", resume: "r"))
   }
 }
