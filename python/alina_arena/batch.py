@@ -30,7 +30,7 @@ def _end(process):
     try:
         process.stdin.close()
     except BrokenPipeError:
-        # What was not sent is of no use any more.
+        # The engine has ended, so it no longer needs the unsent bytes.
         pass
     process.wait()
     process.stdout.close()

@@ -59,7 +59,7 @@ class State:
         self._play = lib.alina_play
 
     def __del__(self):
-        # Without a handle where `__init__` raised.
+        # There is no handle if `__init__` raised an exception.
         handle = getattr(self, "_handle", None)
         if handle:
             self._lib.alina_free(handle)

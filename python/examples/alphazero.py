@@ -70,7 +70,7 @@ class Node:
 
     def __init__(self, state):
         self.state, self.moves, self.result = state, None, state.outcome
-        # For the side to move, as scores are.
+        # The result is for the side to move, as scores are.
         if self.result is not None and state.turn == 2:
             self.result = -self.result
 
