@@ -119,7 +119,7 @@ struct SolveCommand: ParsableCommand {
   func run() throws {
     guard !all || (position == nil && !json) else { throw ArenaError("--all goes without --position and --json") }
     let variant = try Variant(option: rules)
-    guard nodes == nil || variant == .ultimate else { throw ArenaError("--nodes goes with --rules ultimate") }
+    guard nodes == nil || !variant.isSolved else { throw ArenaError("--nodes goes with --rules ultimate") }
     switch variant {
     case .classic: try writeOut(solve(Classic.self, .shared))
     case .misere: try writeOut(solve(Misere.self, .misere))
