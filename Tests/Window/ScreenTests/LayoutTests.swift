@@ -48,7 +48,7 @@ struct LayoutTests {
     var random = SplitMix64(seed: 11)
     let edges = [1, 2, 3, 5, 17, 40, 65, 78, 106, 200, 321]
     let all = SceneName.allCases
-    let games = models() + [Samples.infinite, Samples.ultimate]
+    let games = models() + [Samples.infinite, Samples.misere, Samples.ultimate]
     for round in 0..<amount("sizes of a window", quick: 260, all: 4_000) {
       let screen = Samples.screen(leastTarget: [0, 44][random.below(2)])
       screen.scale = [0.5, 1, 1.5, 3][random.below(4)]
