@@ -33,6 +33,24 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
     return found
   }
 
+  /// A new P-256 key and a certificate that it signs itself, both in PEM. `names` are host names like `DNS:localhost` and addresses
+  /// like `IP:127.0.0.1`.
+  package static func makeSelfSigned(
+    for server: String, names: [String], days: Int
+  ) throws(TLSFailure) -> (certificate: [UInt8], key: [UInt8]) {
+    ERR_clear_error()
+    guard let pair = alina_make_key() else { throw .latest }
+    defer { EVP_PKEY_free(pair) }
+    guard let made = X509_new() else { throw .latest }
+    defer { X509_free(made) }
+    let (serial, seconds) = (UInt64.random(in: 1...UInt64(Int64.max)), days * 86_400)
+    guard alina_sign_itself(made, pair, serial, server, names.joined(separator: ","), seconds) == 1 else {
+      throw .latest
+    }
+    let key = try pem { PEM_write_bio_PrivateKey($0, pair, nil, nil, 0, nil, nil) }
+    return (try pem { PEM_write_bio_X509($0, made) }, key)
+  }
+
   /// Seconds until the certificate expires; negative if it has expired.
   package var secondsLeft: Int {
     var (days, seconds): (Int32, Int32) = (0, 0)
@@ -70,4 +88,13 @@ private func reading(_ file: String, _ body: (OpaquePointer) -> Void) throws(TLS
   guard let bio = BIO_new_file(file, "r") else { throw .latest }
   defer { BIO_free(bio) }
   body(bio)
+}
+
+private func pem(_ write: (OpaquePointer) -> Int32) throws(TLSFailure) -> [UInt8] {
+  guard let bio = BIO_new(BIO_s_mem()) else { throw .latest }
+  defer { BIO_free(bio) }
+  guard write(bio) == 1 else { throw .latest }
+  return [UInt8](unsafeUninitializedCapacity: BIO_ctrl_pending(bio)) { buffer, count in
+    count = Int(max(0, BIO_read(bio, buffer.baseAddress, Int32(buffer.count))))
+  }
 }

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import MatchStore
 import NIOCore
 import Synchronization
 import TLS
@@ -63,11 +64,16 @@ package final class ServerTLS: Sendable {
         name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !",;#$\"\\".utf8.contains($0) }
       }
       let alternatives = known.map { ((try? SocketAddress(ipAddress: $0, port: 0)) == nil ? "DNS:" : "IP:") + $0 }
-      try OpenSSL.make(
-        name: "alina-server",
-        extensions: [
-          "basicConstraints = critical, CA:FALSE", "subjectAltName = \(alternatives.joined(separator: ", "))",
-        ], certificate: certificateFile, key: keyFile)
+      let made = try TLSCertificate.makeSelfSigned(for: "alina-server", names: alternatives, days: 3650)
+      // The key first: `hasSelfSigned` looks for the certificate. A key alone was left by a process that was killed between the two.
+      unlink(keyFile)
+      for (file, content, mode) in [(keyFile, made.key, 0o600), (certificateFile, made.certificate, 0o644)] {
+        try NewFile.make(file) { part in
+          guard
+            FileManager.default.createFile(atPath: part, contents: Data(content), attributes: [.posixPermissions: mode])
+          else { throw StoreError.unusable("cannot make \(file): \(String(cString: strerror(errno)))") }
+        }
+      }
     }
     return try ServerTLS(certificate: certificateFile, key: keyFile)
   }
