@@ -64,6 +64,24 @@ import TicTacToe
     server.kill9()
   }
 
+  @Test func `bots whose messages are refused as too many go on more slowly, and play all their games`() throws {
+    let server = ServerChild(TemporaryFolder())
+    try server.start(["--bot-rate", "10", "--burst", "10"])
+    let bots = try ["1", "2"].map { seed in
+      try start(
+        arena(),
+        [
+          "bot", "--connect", "127.0.0.1:\(server.port)", "--player", "random", "--seed", seed, "--games", "30",
+          "--concurrency", "6", "--name", "bot\(seed)",
+        ])
+    }
+    // Games that begin too slowly are aborted, and played again.
+    for result in try bots.map(finish) {
+      #expect(result.code == 0 && result.lines.count { $0.hasSuffix(" normal") } >= 30, "\(result)")
+    }
+    server.kill9()
+  }
+
   @Test(arguments: [("infinite", "perfect"), ("ultimate", "mcts:50")])
   func `the arena's players play the other games on a server`(rules: String, strong: String) throws {
     let folder = TemporaryFolder()
