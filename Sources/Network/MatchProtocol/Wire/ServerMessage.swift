@@ -293,11 +293,19 @@ extension ServerMessage {
 
   /// A page whose rows are JSON already.
   package static func page(_ of: String, rows: [[UInt8]], more: Int64?, re: String?) -> [UInt8] {
-    FieldCoder.bytes(capacity: rows.reduce(160) { $0 + $1.count + 1 }, isLine: true) { coder throws(FieldError) in
+    // Appended whole: `joined` walks the rows byte by byte, which was 4 % of a node's time at 200 lists a second.
+    var list = Array("[".utf8)
+    list.reserveCapacity(rows.reduce(2) { $0 + $1.count + 1 })
+    for row in rows {
+      if list.count > 1 { list.append(UInt8(ascii: ",")) }
+      list += row
+    }
+    list.append(UInt8(ascii: "]"))
+    return FieldCoder.bytes(capacity: list.count + 160, isLine: true) { coder throws(FieldError) in
       coder.tell("t", "page")
       _ = try coder.field("re", re)
       coder.tell("of", of)
-      coder.tell("rows", json: Array("[".utf8) + rows.joined(separator: Array(",".utf8)) + Array("]".utf8))
+      coder.tell("rows", json: list)
       _ = try coder.field("more", more)
     }
   }
