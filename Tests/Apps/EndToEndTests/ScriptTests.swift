@@ -136,6 +136,6 @@ import Testing
     #expect(try server.wait() == -SIGINT)
     // Ends when no process with the pipe's other end is left.
     let said = String(decoding: server.errors.readDataToEndOfFile(), as: UTF8.self)
-    #expect(said == "building the page to play on meanwhile; until it is there browsers see live boards\n")
+    #expect(said == "building the page to play on meanwhile; the server takes it up by itself\n")
   }
 }

@@ -8,8 +8,6 @@ struct CachedMatch: Sendable {
   var record: MatchRecord
   /// The nodes that follow the match, from the store's last answer.
   var nodes: [NodeID] = []
-  /// The sum of both ratings, which orders the public live matches; `nil` for other matches.
-  var listed: Double?
   /// The encoded events of the log, for clients that join later.
   private(set) var bodies: [[UInt8]] = []
   /// For each `mid` that a side used: its action and the `seq` of the resulting event. A repeated command gets the same answer.

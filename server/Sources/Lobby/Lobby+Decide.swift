@@ -209,7 +209,6 @@ extension Lobby {
     case .itself, .opened, .ordered: break
     }
     introduce(log.m)
-    list(log.m)
     arm(log.m)
   }
 
@@ -328,7 +327,6 @@ extension Lobby {
       }
     }
     if hasBegun { introduce(m) }
-    list(m)
     arm(m)
   }
 
@@ -447,23 +445,6 @@ extension Lobby {
 
   func connections(of side: Player, in match: CachedMatch) -> [ConnectionID] {
     match.followers[side].compactMap { sessions[$0]?.connection }
-  }
-
-  /// The number of boards on the public web page.
-  package static let boards = 24
-
-  /// Updates the rank of a public match among the live ones, and publishes it if the web page shows it.
-  mutating func list(_ m: MatchID) {
-    guard let match = matches[m], match.record.opener == nil, let players = match.state.players else { return }
-    let strength = Double(players.x.rating + players.o.rating)
-    let isShown = matches.listed.isAmong(first: Lobby.boards, m, strength)
-    if isShown { effects.append(.publish(m)) }
-    matches.list(m, match.state.phase == .live ? strength : nil)
-    // A match that ended frees a place on the page: publish the match that moves up.
-    let places = matches.listed.places
-    if match.isOver, match.listed != nil, isShown, places.count >= Lobby.boards {
-      effects.append(.publish(places[Lobby.boards - 1].id))
-    }
   }
 
   // MARK: matches that are broken

@@ -208,16 +208,6 @@ extension Lobby {
     }
   }
 
-  /// Public live matches, the strongest pairs first; O(limit).
-  package func publicMatches(limit: Int) -> [MatchState] {
-    matches.listed.places.prefix(limit).compactMap { matches[$0.id]?.state }
-  }
-
-  /// A public match in memory.
-  package func publicMatch(_ m: MatchID) -> MatchState? {
-    matches[m].flatMap { $0.record.opener == nil ? $0.state : nil }
-  }
-
   /// Sizes for the metrics, each with its help text; O(n) in matches and tickets.
   package var gauges: [(name: String, help: String, value: Int)] {
     [

@@ -190,7 +190,6 @@ extension Lobby {
       match.nodes = found.nodes
       learn(found.accounts, known: match.accounts)
       matches.put(match)
-      list(match.id)
       arm(match.id)
       if match.isOver { keepFew(match.id) }
       return true

@@ -116,8 +116,6 @@ package enum LobbyEffect: Sendable {
   case ask(UInt64, StoreQuestion)
   /// Send a message to other nodes, after the effects before this one.
   case tell([NodeID], String)
-  /// An event of a public match became durable; update the web page.
-  case publish(MatchID)
   /// An administrator's order was carried out durably; `false` if there is no such player or live match, `nil` if the
   /// store does not answer.
   case obeyed(UInt64, Bool?)

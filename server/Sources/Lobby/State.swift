@@ -156,8 +156,6 @@ struct MatchCache: Sendable {
   private var places: [MatchID: Int] = [:]
   private var free: [Int] = []
   private var byAccount: [Int64: [MatchID]] = [:]
-  /// Public live matches, by strength.
-  private(set) var listed = Ranking<MatchID>()
 
   var count: Int { places.count }
   var values: some Sequence<CachedMatch> { slots.lazy.compactMap(\.self) }
@@ -190,7 +188,6 @@ struct MatchCache: Sendable {
   }
 
   mutating func remove(_ m: MatchID) {
-    list(m, nil)
     guard let accounts = self[m]?.accounts, let place = places.removeValue(forKey: m) else { return }
     slots[place] = nil
     free.append(place)
@@ -198,14 +195,6 @@ struct MatchCache: Sendable {
       byAccount[account]?.removeAll { $0 == m }
       if byAccount[account]?.isEmpty == true { byAccount[account] = nil }
     }
-  }
-
-  /// Ranks a match among the public ones, or removes it.
-  mutating func list(_ m: MatchID, _ strength: Double?) {
-    let old = self[m]?.listed
-    guard places[m] != nil, old != strength else { return }
-    listed.move(m, from: old, to: strength)
-    self[m]?.listed = strength
   }
 
   var faults: [String] {
@@ -220,7 +209,6 @@ struct MatchCache: Sendable {
     }
     let isPlaced = places.allSatisfy { slots[$1]?.id == $0 } && free.allSatisfy { slots[$0] == nil } && slots[0] == nil
     if !isPlaced || places.count + free.count + 1 != slots.count { faults.append("the places are wrong") }
-    if listed.places.contains(where: { self[$0.id]?.listed != $0.strength }) { faults.append("the list is wrong") }
     return faults
   }
 }

@@ -2,25 +2,6 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Items ordered by descending strength, then by id. A change costs a binary search.
-struct Ranking<ID: Comparable & Sendable>: Sendable {
-  private(set) var places: [(strength: Double, id: ID)] = []
-
-  /// The first position whose item does not come before the given one.
-  private func place(_ strength: Double, _ id: ID) -> Int {
-    places.place { $0.strength > strength || $0.strength == strength && $0.id < id }
-  }
-
-  /// Moves an item from one strength to another; `nil` means that it is not in the list.
-  mutating func move(_ id: ID, from old: Double?, to new: Double?) {
-    guard old != new else { return }
-    if let old, case let i = place(old, id), i < places.count, places[i].id == id { places.remove(at: i) }
-    if let new { places.insert((new, id), at: place(new, id)) }
-  }
-
-  func isAmong(first count: Int, _ id: ID, _ strength: Double) -> Bool { place(strength, id) < count }
-}
-
 /// A player's request to be paired.
 struct Ticket: Sendable, Hashable {
   var id: String

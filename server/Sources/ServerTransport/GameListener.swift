@@ -89,6 +89,9 @@ package final class GameListener: Sendable {
     (self.configuration, self.host, self.group, self.logger) = (configuration, host, group, logger)
   }
 
+  /// Each connection keeps what it reads into, so longer lines come in pieces.
+  private static var pieces: FixedSizeRecvByteBufferAllocator { .init(capacity: 256) }
+
   package var connections: Int { open.withLock { $0.all } }
   var mostPerAddress: Int { configuration.maxPerAddress }
   /// Whether new connections are accepted.
@@ -103,22 +106,22 @@ package final class GameListener: Sendable {
       .serverChannelOption(.maxMessagesPerRead, value: 1024)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))
-      // Each connection keeps a buffer for reading; longer lines arrive in pieces.
-      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
+      .childChannelOption(.recvAllocator, value: Self.pieces)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try self.prepare(channel) }
       }
     if let size = configuration.sendBuffer {
       bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: .init(size))
     }
-    let channel = try bootstrap.listen(host: configuration.host, port: configuration.port)
-    let port = channel.localAddress?.port ?? configuration.port
-    let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+    let channel = try bootstrap.listen(at: .tcp(host: configuration.host, port: configuration.port))
+    let address = ListenAddress.tcp(
+      host: configuration.host, port: channel.localAddress?.port ?? configuration.port
+    ).description
     self.channel.withLock { $0 = channel }
     let isWildcard = ["0.0.0.0", "::"].contains(configuration.host)
-    try await host.start(at: isWildcard ? "" : "\(address):\(port)")
+    try await host.start(at: isWildcard ? "" : address)
     open.withLock { $0.isListening = true }
-    return "\(address):\(port)"
+    return address
   }
 
   /// Drains; returns when all connections are closed or the time is up.
@@ -179,6 +182,7 @@ package final class GameListener: Sendable {
     if let size = configuration.sendBuffer {
       try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: .init(size))
     }
+    try channel.syncOptions?.setOption(.recvAllocator, value: Self.pieces)
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(WebSocketLines())
     guard let handler = admit(channel, by: proxied.map(PeerAddress.key) ?? channel.peerKey) else {
@@ -245,16 +249,5 @@ extension EventLoopFuture where Value: Sendable {
       }
     }
     return try (box.result.withLock { $0 } ?? .failure(CancellationError())).get()
-  }
-}
-
-extension ServerBootstrap {
-  /// Listens; throws a one-line error with the address and the reason. May be called from any thread except an event loop's.
-  func listen(host: String, port: Int) throws -> any Channel {
-    do { return try bind(host: host, port: port).wait() } catch let error as IOError {
-      throw StoreError.unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
-    } catch is SocketAddressError.UnknownHost {
-      throw StoreError.unusable("cannot listen on \(host):\(port): there is no such address")
-    }
   }
 }

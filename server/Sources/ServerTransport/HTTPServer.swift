@@ -25,32 +25,12 @@ struct HTTPReply: Sendable {
   /// The body, if not `text`.
   var bytes: ByteBuffer?
   var headers: HTTPHeaders = [:]
-  /// Takes over an endless reply; called once the head is written.
-  var stream: (@Sendable (EventStream) -> Void)?
   /// Takes over a connection upgraded to a WebSocket by adding handlers for its frames.
   var socket: (@Sendable (any Channel) throws -> Void)?
 
   static func refusal(_ status: HTTPResponseStatus, _ why: String) -> HTTPReply {
     HTTPReply(status: status, text: why + "\n")
   }
-}
-
-/// An endless reply. A client that reads too slowly is disconnected.
-final class EventStream: Sendable {
-  private let channel: any Channel
-
-  init(_ channel: any Channel) { self.channel = channel }
-
-  var loop: any EventLoop { channel.eventLoop }
-
-  /// Writes bytes; on the stream's loop only.
-  func send(_ bytes: ByteBuffer) {
-    loop.preconditionInEventLoop()
-    guard channel.isWritable else { return channel.close(promise: nil) }
-    channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(bytes)), promise: nil)
-  }
-
-  func whenClosed(_ body: @escaping @Sendable () -> Void) { channel.closeFuture.whenComplete { _ in body() } }
 }
 
 /// Limits of an HTTP port.
@@ -87,23 +67,30 @@ package final class HTTPServer: Sendable {
   func connections() async throws -> Int { try await loop.submit { self.open.all.count }.value() }
 
   package var port: Int { channel.localAddress?.port ?? 0 }
+  /// Where it listens, with the port that was picked for port 0.
+  package let address: ListenAddress
 
-  private init(_ loop: any EventLoop, _ channel: any Channel, _ open: Connections) {
+  private init(_ loop: any EventLoop, _ channel: any Channel, _ open: Connections, _ address: ListenAddress) {
     (self.loop, self.channel, self.open) = (loop, channel, open)
+    if case .tcp(let host, _) = address {
+      self.address = .tcp(host: host, port: channel.localAddress?.port ?? 0)
+    } else {
+      self.address = address
+    }
   }
 
   /// Listens; throws a one-line error with the address and the reason. `atOnce` answers on the loop, `answer` all other requests.
   static func start(
-    _ address: (host: String, port: Int), loop: any EventLoop, limits: HTTPLimits, tls: ServerTLS? = nil,
+    at address: ListenAddress, loop: any EventLoop, limits: HTTPLimits, tls: ServerTLS? = nil,
     atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply? = { _ in nil },
     answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPReply
   ) throws -> HTTPServer {
     let open = Connections(limits)
     let channel = try ServerBootstrap(group: loop)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if case .tcp = address { try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1) }
           if let tls { try channel.pipeline.syncOperations.addHandler(tls.handler()) }
           var heads = NIOHTTPDecoderLimitConfiguration()
           (heads.maxHeaderFieldSize, heads.maxHeaderListSize) = (mostHead, mostHead)
@@ -112,13 +99,14 @@ package final class HTTPServer: Sendable {
           try channel.pipeline.syncOperations.addHandler(HTTPConnection(open, atOnce, answer))
         }
       }
-      .listen(host: address.host, port: address.port)
-    return HTTPServer(loop, channel, open)
+      .listen(at: address)
+    return HTTPServer(loop, channel, open, address)
   }
 
-  /// Accepts no more connections, ends endless replies, and returns once pending requests are answered.
+  /// Accepts no more connections, and returns once pending requests are answered.
   package func stop() async {
     try? await (channel.close(mode: .all) as EventLoopFuture).value()
+    if case .socket(let path) = address { unlink(path) }
     let open = open
     let closed = try? await loop.submit {
       open.isStopping = true
@@ -137,7 +125,6 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// No request has arrived, or only a part of one.
     case waiting(HTTPRequestHead?)
     case answering
-    case streaming
   }
 
   private let open: HTTPServer.Connections
@@ -238,17 +225,11 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
       head.headers.add(name: name, value: value)
     }
     let body = reply.bytes ?? ByteBuffer(string: reply.text)
-    if reply.stream == nil, reply.status != .notModified {
+    if reply.status != .notModified {
       head.headers.add(name: "content-length", value: "\(body.readableBytes)")
     }
     if isLast { head.headers.add(name: "connection", value: "close") }
     context.write(wrapOutboundOut(.head(head)), promise: nil)
-    if let stream = reply.stream, request.method != .HEAD, !open.isStopping {
-      state = .streaming
-      timeout?.cancel()
-      context.flush()
-      return stream(EventStream(context.channel))
-    }
     if request.method != .HEAD {
       context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     }
@@ -302,9 +283,6 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     switch state {
     case .waiting: context.close(promise: nil)
     case .answering: break
-    case .streaming:
-      let channel = context.channel
-      context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
     }
     return context.channel.closeFuture
   }

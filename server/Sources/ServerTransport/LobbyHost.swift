@@ -40,6 +40,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     var loop: any EventLoop { get }
     /// Writes the output of one turn; called on `loop`.
     func take(_ deliveries: [Delivery])
+    /// Notes that the lobby has handled this many of its lines; on the lobby's loop.
+    func handled(_ lines: Int)
   }
 
   /// A connection with its output of the current turn.
@@ -66,11 +68,14 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   private var lastOrder: UInt64 = 0
   private var quiet: [EventLoopPromise<Void>] = []
   private var expectant: [EventLoopPromise<Void>] = []
-  private var published: (@Sendable (MatchState) -> Void)?
   /// Whether the host has finished and ignores further inputs.
   private var isFinished = false
   private let ready = Mutex(Readiness.starting)
   let metrics = HostMetrics()
+  /// The number of lines that were read from connections and that the lobby has not handled.
+  private let unhandled = Atomic(0)
+  /// The number of unhandled lines above which connections pause reading: 0.4 s of work at 10,000 lines a second.
+  static let mostUnhandled = 4096
 
   package init(loop: any EventLoop, store: any MatchStore, configuration: LobbyConfiguration, logger: Logger) {
     self.loop = loop
@@ -118,9 +123,6 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   /// Whether the store can be reached. May be called from any thread except the loop's.
   func reachesStore() async throws -> Bool { try await store.isReached().value() }
 
-  /// Calls `body` with every public match that changes, on the lobby's loop; `body` must do its work elsewhere.
-  func onPublish(_ body: @escaping @Sendable (MatchState) -> Void) { loop.execute { self.published = body } }
-
   // MARK: inputs from connections and the store
 
   /// Processes the inputs of an event loop's connections in one turn. May be called from any thread.
@@ -130,6 +132,12 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       self.endReduction()
     }
   }
+
+  /// Counts lines that a connection has read, before they arrive. May be called from any thread.
+  func read(_ lines: Int) { unhandled.add(lines, ordering: .relaxed) }
+
+  /// Lines that were read and not handled yet. May be called from any thread.
+  var unhandledLines: Int { unhandled.load(ordering: .relaxed) }
 
   private func arrive(_ arrival: Arrival) {
     switch arrival {
@@ -141,7 +149,9 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       outboxes[id] = outbox
       reduce(.connected(id, address: address))
     case .lines(let id, let lines, let roundTrip, let read):
-      guard outboxes[id] != nil else { return }
+      defer { unhandled.subtract(lines.count, ordering: .relaxed) }
+      guard let outbox = outboxes[id] else { return }
+      defer { outbox.peer.handled(lines.count) }
       metrics.took(.arrival, nanoseconds: DispatchTime.now().uptimeNanoseconds - read)
       for (line, at) in lines { reduce(.line(id, line, at: at, roundTrip: roundTrip)) }
     case .disconnected(let id, let clean):
@@ -164,11 +174,6 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   /// Reads the lobby's state on its loop. May be called from any thread except the loop's.
   func inspect<T: Sendable>(_ body: @escaping @Sendable (Lobby) -> T) async throws -> T {
     try await loop.submit { body(self.lobby) }.value()
-  }
-
-  /// The strongest players of a game, at most some seconds old. May be called from any thread except the loop's.
-  func leaders(_ rules: Variant, limit: Int) async throws -> [AccountRecord] {
-    try await loop.flatSubmit { self.store.leaders(rules, limit: limit) }.value()
   }
 
   /// Asks the store a reading question. May be called from any thread except the loop's.
@@ -255,8 +260,6 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     case .store(let number, let unit): store.apply(number, unit, decided: now)
     case .ask(let number, let question): store.ask(number, question)
     case .tell(let nodes, let text): store.tell(nodes, text)
-    case .publish(let m):
-      if let published, let state = lobby.publicMatch(m) { published(state) }
     case .obeyed(let number, let done):
       let promise = orders.removeValue(forKey: number)
       if let done { promise?.succeed(done) } else { promise?.fail(StoreError.failed("the store cannot be reached")) }

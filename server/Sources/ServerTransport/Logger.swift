@@ -1,7 +1,6 @@
 import Base
 import Foundation
 import MatchStore
-import Synchronization
 
 /// Writes log entries to standard error, one line each: text or JSON.
 package struct Logger: Sendable {
@@ -35,7 +34,6 @@ package struct Logger: Sendable {
     return stream == "\(file.st_dev):\(file.st_ino)"
   }()
 
-  private static let output = Mutex(())
   private let format: Format
   private let written: Set<Level>
 
@@ -83,19 +81,9 @@ package struct Logger: Sendable {
       for i in line.indices where line[i] < 0x20 { line[i] = UInt8(ascii: "?") }
     }
     let mark = Logger.isJournal ? "<\(level.priority)>" : ""
-    Logger.output.withLock { _ in
-      Logger.write(mark + String(decoding: line, as: UTF8.self) + "\n", to: STDERR_FILENO)
-    }
-  }
-
-  /// Writes as much as possible and ignores errors: a full disk or a closed pipe must not end the server.
-  package static func write(_ text: String, to descriptor: Int32) {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return }
-      rest = rest.dropFirst(count)
+    let dropped = LineWriter.errors.write(mark + String(decoding: line, as: UTF8.self) + "\n")
+    if dropped > 0 {
+      warning("lines of the log were dropped, because they were not read", metadata: ["lines": "\(dropped)"])
     }
   }
 }

@@ -8,101 +8,44 @@ import NIOHTTP1
 import Synchronization
 import TicTacToe
 
-/// The public pages: the game page, if it was built, with its WebSocket; live boards, updated by Server-Sent Events; and the leaderboard.
+/// The public page: the game, if its files were built, and its WebSocket.
 package struct PeoplePage: Sendable {
-  /// The most simultaneous watchers of the live boards; further ones are told to come back later.
-  static let mostWatchers = 1000
-  /// The most connections: watchers and those that load the page's files.
-  package static let mostConnections = mostWatchers + 100
+  /// The most connections that load the page's files. A WebSocket counts as a connection for games.
+  package static let mostConnections = 1000
 
   private let host: LobbyHost
   private let listener: GameListener
   /// Origins of other hosts' pages that may connect to play.
   private let origins: Set<String>
   private let site: Site?
-  private let feed = BoardFeed()
 
-  /// Creates the pages and subscribes them to public matches.
   package init(host: LobbyHost, listener: GameListener, site: Site? = nil, origins: Set<String> = []) {
     (self.host, self.listener, self.site, self.origins) = (host, listener, site, origins)
-    let feed = feed
-    host.onPublish { feed.changed($0) }
   }
 
-  var watchers: Int { feed.watchers }
-
-  /// Serves the pages at an address; throws a one-line error if it cannot listen there.
+  /// Serves the page at an address; throws a one-line error if it cannot listen there.
   package func serve(
-    at address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int, tls: ServerTLS?
+    at address: ListenAddress, loop: any EventLoop, mostConnections: Int, tls: ServerTLS?
   ) throws -> HTTPServer {
-    feed.run(on: loop)
     // A proxy's connections belong to many clients, which are counted where their addresses are known.
     let key: @Sendable (SocketAddress) -> String? = { [listener] in listener.isProxy($0) ? nil : PeerAddress.key($0) }
     return try HTTPServer.start(
-      address, loop: loop, limits: HTTPLimits(most: mostConnections, mostPerAddress: listener.mostPerAddress, key: key),
-      tls: tls,
-      atOnce: answerAtOnce, answer: answer)
+      at: address, loop: loop,
+      limits: HTTPLimits(most: mostConnections, mostPerAddress: listener.mostPerAddress, key: key),
+      tls: tls, atOnce: answer, answer: { _ in .refusal(.notFound, "there is no such page") })
   }
 
-  /// Answers a request that does not need the lobby's state.
-  @Sendable func answerAtOnce(_ request: HTTPRequest) -> HTTPReply? {
+  /// Answers a request; `nil` if there is no such page.
+  @Sendable func answer(_ request: HTTPRequest) -> HTTPReply? {
     guard request.isLook else { return .wrongMethod("GET, HEAD") }
     switch request.path {
     case ["play"]: return play(request)
     // For load balancers. Anyone can request this, so it must not query the database.
     case ["readyz"]: return .readiness(host.whyNotReady)
+    case [] where site?.isThere != true:
+      return .refusal(.notFound, "the page to play on is not built: scripts/web builds it")
     default: return site?.answer(request)
     }
-  }
-
-  @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
-    var reply = HTTPReply()
-    switch request.path {
-    case [], ["boards"]: (reply.type, reply.text) = ("text/html; charset=utf-8", PageAssets.html)
-    case ["page.js"]: (reply.type, reply.text) = ("text/javascript; charset=utf-8", PageAssets.script)
-    case ["page.css"]: (reply.type, reply.text) = ("text/css; charset=utf-8", PageAssets.style)
-    // The page contains the current boards, so that it is not empty at first; `/live` sends changes.
-    case ["now.js"]:
-      let now = try await feed.boards(of: host)
-      (reply.type, reply.text) = (
-        "text/javascript; charset=utf-8",
-        """
-        const now = [\(now.joined(separator: ","))], canWatch = \(site?.isThere == true);
-
-        """
-      )
-    case ["top.json"]:
-      var rows: [String] = []
-      for rules in Variant.allCases {
-        for account in try await host.leaders(rules, limit: 20) {
-          var row = JSONWriter()
-          if !rules.isImplied { row.field("rules", rules.rawValue) }
-          row.field("name", account.name)
-          row.field("rating", Int(account[rules].rating.value.rounded()))
-          row.finish()
-          rows.append(String(decoding: row.bytes, as: UTF8.self))
-        }
-      }
-      (reply.type, reply.text) = ("application/json", "[\(rows.joined(separator: ","))]")
-    case ["live"]:
-      let key = client(of: request).flatMap(PeerAddress.key)
-      guard feed.admits(key, listener.mostPerAddress) else { return .refusal(.serviceUnavailable, "too many watchers") }
-      (reply.type, reply.headers) = ("text/event-stream", ["cache-control": "no-store", "x-accel-buffering": "no"])
-      reply.stream = { [host, feed] stream in
-        feed.add(stream, key)
-        Task {
-          // On the lobby's loop, so that no change is lost between the snapshot and the stream.
-          try await host.inspect { feed.begin(stream, $0.publicMatches(limit: Lobby.boards)) }
-        }
-      }
-    default: return .refusal(.notFound, "there is no such page")
-    }
-    // Only our own scripts and styles may run, and no page may embed this one.
-    reply.headers.add(
-      name: "content-security-policy",
-      value: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; "
-        + "base-uri 'none'")
-    return reply
   }
 
   /// Upgrades a WebSocket to a session unless its Origin header shows a page of a foreign host.
@@ -147,148 +90,28 @@ package struct PeoplePage: Sendable {
     return try? SocketAddress(ipAddress: host, port: 0)
   }
 
-  @Sendable fileprivate static func boards(of lobby: Lobby) -> [String] {
-    lobby.publicMatches(limit: Lobby.boards).map(json)
-  }
-
-  static func json(_ match: MatchState) -> String {
-    var out = JSONWriter(capacity: 200)
-    out.field("m", match.id.rawValue)
-    out.field("board", match.board)
-    out.field("x", match.players?.x.name)
-    out.field("o", match.players?.o.name)
-    out.field("rx", match.players?.x.rating)
-    out.field("ro", match.players?.o.rating)
-    out.field("turn", match.turn.text)
-    if !match.terms.rules.isImplied {
-      out.field("rules", match.terms.rules.rawValue)
-      out.field("plies", match.moves.count)
-    }
-    out.field("last", match.lastInReadingOrder)
-    out.field("clock", match.terms.clockText)
-    out.field("rated", match.terms.rated)
-    if let end = match.end {
-      out.field("result", end.outcome?.text ?? "none")
-      out.field("reason", end.reason.rawValue)
-    }
-    out.finish()
-    return String(decoding: out.bytes, as: UTF8.self)
-  }
 }
 
-/// Sends public matches to all watchers ten times a second, only the newest state of each board. The lobby's loop only
-/// records changed boards.
-final class BoardFeed: Sendable {
-  private struct Watcher {
-    let stream: EventStream
-    /// The boards to send first; `nil` once they were sent.
-    var beginning: [MatchState]?
-    var hasBegun = false
-  }
-  private struct State {
-    var watchers: [ObjectIdentifier: Watcher] = [:]
-    var by = AddressCounts()
-    var changed: [MatchID: MatchState] = [:]
-  }
-
-  private static let pause = TimeAmount.milliseconds(100)
-  private let state = Mutex(State())
-  private let shown = Mutex<(at: Int64, boards: Task<[String], any Error>?)>((.min, nil))
-
-  /// The current boards, at most 0.1 s old, shared by all requests.
-  func boards(of host: LobbyHost) async throws -> [String] {
-    let now = Moment.currentSteady
-    return try await shown.withLock { shown in
-      if let boards = shown.boards, now - 100 < shown.at { return boards }
-      let boards = Task { try await host.inspect(PeoplePage.boards) }
-      shown = (now, boards)
-      return boards
-    }.value
-  }
-
-  /// Starts the periodic sending on the loop of the streams.
-  func run(on loop: any EventLoop) {
-    loop.scheduleRepeatedTask(initialDelay: Self.pause, delay: Self.pause) { _ in
-      self.flush()
-    }
-    // A closed connection is noticed only by writing to it.
-    loop.scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { _ in
-      for watcher in self.state.withLock({ Array($0.watchers.values) }) {
-        watcher.stream.send(ByteBuffer(string: ": still here\n\n"))
-      }
-    }
-  }
-
-  var watchers: Int { state.withLock { $0.watchers.count } }
-
-  /// Whether another watcher is admitted, by the total and by its address.
-  func admits(_ key: String?, _ mostPerAddress: Int) -> Bool {
-    state.withLock { $0.watchers.count < PeoplePage.mostWatchers && $0.by.allow(key, most: mostPerAddress) }
-  }
-
-  func add(_ stream: EventStream, _ key: String?) {
-    let id = ObjectIdentifier(stream)
-    state.withLock { state in
-      state.watchers[id] = Watcher(stream: stream)
-      _ = state.by.count(key, most: .max)
-    }
-    stream.whenClosed {
-      self.state.withLock { state in
-        if state.watchers.removeValue(forKey: id) != nil { state.by.discount(key) }
-      }
-    }
-  }
-
-  /// Sends the boards to a stream, and from now on their changes; on the loop that calls `changed`.
-  func begin(_ stream: EventStream, _ boards: [MatchState]) {
-    state.withLock { $0.watchers[ObjectIdentifier(stream)]?.beginning = boards }
-  }
-
-  func changed(_ match: MatchState) {
-    state.withLock { if !$0.watchers.isEmpty { $0.changed[match.id] = match } }
-  }
-
-  /// Sends the changes that happened since the last call.
-  private func flush() {
-    let (changed, watchers) = state.withLock { state in
-      let now = (state.changed, Array(state.watchers.values))
-      state.changed = [:]
-      for (id, watcher) in state.watchers where watcher.beginning != nil {
-        state.watchers[id] = Watcher(stream: watcher.stream, hasBegun: true)
-      }
-      return now
-    }
-    func text(_ boards: some Sequence<MatchState>) -> String {
-      boards.reduce(into: "") { $0 += "data: \(PeoplePage.json($1))\n\n" }
-    }
-    let news = ByteBuffer(string: text(changed.values.sorted { $0.id < $1.id }))
-    for watcher in watchers {
-      if let beginning = watcher.beginning {
-        watcher.stream.send(ByteBuffer(string: "retry: 2000\n\n" + text(beginning)))
-      }
-      if watcher.beginning != nil || watcher.hasBegun, news.readableBytes > 0 { watcher.stream.send(news) }
-    }
-  }
-}
-
-/// Health, readiness, metrics and orders, for administrators on the same machine.
+/// Health, readiness and metrics; and, for administrators on the same machine, lists and orders.
 package struct AdminPage: Sendable {
   package static let mostConnections = 100
 
   let host: LobbyHost
   let listener: GameListener
-  /// The public page, if there is one.
-  let page: (people: PeoplePage, server: HTTPServer)?
+  /// The port of the public page, if there is one.
+  let page: HTTPServer?
 
-  package init(host: LobbyHost, listener: GameListener, page: (people: PeoplePage, server: HTTPServer)? = nil) {
+  package init(host: LobbyHost, listener: GameListener, page: HTTPServer? = nil) {
     (self.host, self.listener, self.page) = (host, listener, page)
   }
 
-  /// Serves the port at an address; throws a one-line error if it cannot listen there.
+  /// Serves everything at an address, or `onlyMetrics` and health, which name no players. Throws a one-line error if it cannot listen
+  /// there.
   package func serve(
-    at address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int
+    at address: ListenAddress, onlyMetrics: Bool, loop: any EventLoop, mostConnections: Int
   ) throws -> HTTPServer {
-    try HTTPServer.start(address, loop: loop, limits: HTTPLimits(most: mostConnections), answer: answer)
+    try HTTPServer.start(
+      at: address, loop: loop, limits: HTTPLimits(most: mostConnections), answer: onlyMetrics ? look : answer)
   }
 
   @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
@@ -308,9 +131,7 @@ package struct AdminPage: Sendable {
       do {
         return try await path[0] == "players" ? players(request) : reports(request)
       } catch let error as StoreError { return .refusal(.serviceUnavailable, error.description) }
-    case ("healthz", 1), ("readyz", 1), ("metrics", 1):
-      return request.isLook ? try await look(path[0]) : .wrongMethod("GET, HEAD")
-    default: return .refusal(.notFound, "there is no such page")
+    default: return try await look(request)
     }
   }
 
@@ -321,8 +142,13 @@ package struct AdminPage: Sendable {
       || PeoplePage.address(name).map { PeerAddress.key($0) == nil } == true
   }
 
-  private func look(_ what: String) async throws -> HTTPReply {
-    switch what {
+  /// Answers for health and metrics.
+  @Sendable func look(_ request: HTTPRequest) async throws -> HTTPReply {
+    guard [["healthz"], ["readyz"], ["metrics"]].contains(request.path) else {
+      return .refusal(.notFound, "there is no such page")
+    }
+    guard request.isLook else { return .wrongMethod("GET, HEAD") }
+    switch request.path[0] {
     case "healthz": return HTTPReply(text: "alive\n")
     case "readyz":
       if let why = host.whyNotReady { return .readiness(why) }
@@ -335,8 +161,7 @@ package struct AdminPage: Sendable {
       out.gauge("alina_open_connections", "Connections of players that are open here.", listener.connections)
       if let page {
         out.gauge(
-          "alina_page_connections", "Connections to the page for people.", try await page.server.connections())
-        out.gauge("alina_watchers", "Pages that watch the live boards.", page.people.watchers)
+          "alina_page_connections", "Connections to the page for people.", try await page.connections())
       }
       if let tls = listener.tls {
         out.gauge(

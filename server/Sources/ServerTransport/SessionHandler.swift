@@ -3,6 +3,7 @@ import Lobby
 import MatchProtocol
 import MatchStore
 import NIOCore
+import Synchronization
 
 /// The last handler of a pipeline: passes bytes to the session's state machine, its messages to the lobby, and writes the lobby's lines.
 ///
@@ -28,7 +29,20 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   let loop: any EventLoop
   private var isEnding = false
   private var saidBye = false
+  /// The number of lines of this connection that the lobby has not handled.
+  private let unhandled = Atomic(0)
+  /// Whether reading is paused because the lobby is behind.
+  private var isPaused = false
   private var missed: [MatchID] = []
+  /// When `welcome` was written, in steady milliseconds. A line that is read later in the same millisecond is dated to the next: the
+  /// lobby ends the old resume token at the first line after `welcome`.
+  private var welcomed: Int64?
+  /// The round trip of the network, plus `answerTime`, in milliseconds. A client that answers pings later gets no more time back.
+  private var longestTrip = Int.max
+  /// The same behind a proxy, where the kernel measures only the route to the proxy: enough for a route between continents.
+  private static let longestTripBehindProxy = 200
+  /// Milliseconds that a client may take to answer a ping.
+  private static let answerTime = 20
   /// When the channel stopped being writable; `nil` while it is.
   private var unwritableSince: Int64?
   private var hasBegun = false
@@ -67,6 +81,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     hasBegun = true
     sweep.add(self)
     let address = proxied.map(PeerAddress.key) ?? context.channel.peerKey
+    measureNetwork(context)
     sweep.inbox.put(.connected(id, self, address: address))
   }
 
@@ -100,7 +115,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     buffer.withUnsafeReadableBytes { raw in
       session.receive(raw, now: now) { action in
         switch action {
-        case .deliver(let line, let at): lines.append((line, at))
+        case .deliver(let line, let at): lines.append((line, max(at, (welcomed ?? at - 1) + 1)))
         case .send(let line): write(line, context)
         case .close(let code, let text, let re): ending = (code, text, re)
         }
@@ -108,7 +123,8 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     }
     if !lines.isEmpty {
       let read = DispatchTime.now().uptimeNanoseconds
-      sweep.inbox.put(.lines(id, lines, roundTrip: session.roundTrip, read: read))
+      unhandled.add(lines.count, ordering: .relaxed)
+      sweep.inbox.put(.lines(id, lines, roundTrip: min(session.roundTrip, longestTrip), read: read))
     }
     if let (code, text, re) = ending {
       saidBye = code == .bye
@@ -126,7 +142,27 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   func channelReadComplete(context: ChannelHandlerContext) {
     context.flush()
+    if !isPaused, mustPause {
+      isPaused = true
+      sweep.paused.append(self)
+      context.channel.setOption(.autoRead, value: false).whenFailure { _ in }
+    }
     context.fireChannelReadComplete()
+  }
+
+  func handled(_ lines: Int) { unhandled.subtract(lines, ordering: .relaxed) }
+
+  /// Whether the lobby is behind and has lines of this connection to handle. Other connections read on.
+  private var mustPause: Bool {
+    sweep.inbox.isFull && unhandled.load(ordering: .relaxed) > 0
+  }
+
+  /// Resumes reading if the lobby has caught up; returns whether it has.
+  func readOn() -> Bool {
+    guard !mustPause else { return false }
+    isPaused = false
+    context?.channel.setOption(.autoRead, value: true).whenFailure { _ in }
+    return true
   }
 
   // MARK: out
@@ -145,6 +181,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   private func deliver(_ line: [UInt8], _ kind: LineKind) {
     guard let context, !isEnding else { return }
+    if welcomed == nil, session.isOpen { welcomed = Moment.currentSteady }
     if unwritableSince != nil {
       switch kind {
       case .droppable: return
@@ -191,6 +228,8 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   func tick(now: Int64) {
     guard let context, !isEnding else { return }
     if let since = unwritableSince, now - since > SessionHandler.longestWait { return drop() }
+    // A client whose lines are not read is not silent.
+    guard !isPaused else { return }
     var wrote = false
     var ending: (ByeCode, String)?
     session.tick(now: now) { action in
@@ -202,8 +241,22 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
       case .deliver: break
       }
     }
-    if wrote { context.flush() }
+    if wrote {
+      context.flush()
+      measureNetwork(context)
+    }
     if let (code, text) = ending { end(code, text, retry: nil) }
+  }
+
+  /// Reads the round trip of the connection from the kernel, unless a proxy hides it.
+  private func measureNetwork(_ context: ChannelHandlerContext) {
+    if let proxied, proxied.ipAddress != context.remoteAddress?.ipAddress {
+      longestTrip = SessionHandler.longestTripBehindProxy
+    } else if let socket = context.channel as? any SocketOptionProvider {
+      socket.getTCPInfo().assumeIsolated().whenSuccess {
+        self.longestTrip = Int($0.tcpi_rtt) / 1000 + SessionHandler.answerTime
+      }
+    }
   }
 
   /// Disconnects a slow reader: tries to write `bye` but does not wait for it.
@@ -235,8 +288,12 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
 
   init(loop: any EventLoop, host: LobbyHost) { (self.loop, self.host) = (loop, host) }
 
+  /// Whether the lobby is behind.
+  var isFull: Bool { host.unhandledLines > LobbyHost.mostUnhandled }
+
   /// Adds an input; on the loop only.
   func put(_ arrival: Arrival) {
+    if case .lines(_, let lines, _, _) = arrival { host.read(lines.count) }
     arrivals.append(arrival)
     guard arrivals.count == 1 else { return }
     // After the other connections' reads of this turn.
@@ -253,6 +310,8 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
 final class ConnectionSweep: @unchecked Sendable {  // confined to its event loop
   private static let slices = 20
   let inbox: Inbox
+  /// Connections whose reading is paused until the lobby has caught up.
+  var paused: [SessionHandler] = []
   private var handlers = [[ObjectIdentifier: SessionHandler]](repeating: [:], count: slices)
   private var next = 0
 
@@ -264,6 +323,11 @@ final class ConnectionSweep: @unchecked Sendable {  // confined to its event loo
       let now = Moment.currentSteady
       for handler in self.handlers[self.next].values { handler.tick(now: now) }
       self.next = (self.next + 1) % ConnectionSweep.slices
+      // A connection that resumes may add itself to `paused` at once.
+      let paused = self.paused
+      self.paused = []
+      let stillPaused = paused.filter { !$0.readOn() }
+      self.paused += stillPaused
     }
   }
 

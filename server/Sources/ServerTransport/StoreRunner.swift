@@ -50,8 +50,6 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private var waiting = CircularBuffer<Question>()
   private var askedNow = 0
   private var isTurnEnding = false
-  /// The strongest players by game, and when they were requested.
-  private var best: [Variant: (at: Int64, players: EventLoopFuture<[AccountRecord]>)] = [:]
   /// The times of the first and last failure of the store; `nil` while it works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
@@ -203,17 +201,6 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     guard let (since, last) = trouble, Moment.current.steady - last > 2000 else { return }
     trouble = nil
     logger.notice("the store answers again", metadata: ["seconds": "\((last - since) / 1000)"])
-  }
-
-  /// The strongest players of a game, at most 5 s old.
-  func leaders(_ rules: Variant, limit: Int) -> EventLoopFuture<[AccountRecord]> {
-    let now = Moment.current.steady
-    if let best = best[rules], now - best.at < 5000 { return best.players }
-    let players = look(.top(rules, limit: limit)).map { answer -> [AccountRecord] in
-      if case .accounts(let found) = answer { found } else { [] }
-    }
-    best[rules] = (now, players)
-    return players
   }
 
   /// Asks a question for an administrator; it waits in line with history pages.

@@ -1,28 +1,63 @@
 import ArgumentParser
 import Foundation
 import MatchStore
+import ServerTransport
 
 /// The administrators' port of a running server.
 struct AdminPort: ParsableArguments {
-  @Option(help: ArgumentHelp("Address and port of the server's --admin.", valueName: "host:port"))
-  var admin = AdminPort.usual
-  private static let usual = "127.0.0.1:4681"
+  @Option(
+    help: ArgumentHelp(
+      "The server's --admin (default: the socket of the service if it is there, else that of the data folder).",
+      valueName: "unix:path|host:port"))
+  var admin: String?
+  @Option(help: ArgumentHelp("The server's folder of the database.", valueName: "dir")) var data: String?
+
+  private static let socketOfService = "/run/alina-server/admin.sock"
+
+  /// Where the server is asked.
+  private var place: String {
+    if let admin { return admin }
+    let isService = data == nil && FileManager.default.fileExists(atPath: AdminPort.socketOfService)
+    return "unix:" + (isService ? AdminPort.socketOfService : ServeOptions.socket(in: data))
+  }
 
   /// Prints a page of a list and the command that shows the next one; throws a one-line error on failure.
   func show(_ path: String, by command: String) throws {
+    let options = [admin.map { " --admin \($0)" }, data.map { " --data \($0)" }].compactMap(\.self).joined()
     let answer = try ask(path)
     guard answer.status == 200 else { throw StoreError.unusable(answer.body) }
     for line in answer.body.split(separator: "\n") {
       if line.hasPrefix("next: "), let id = line.split(separator: "=").last {
-        print("next: alina-server \(command) \(id)" + (admin == AdminPort.usual ? "" : " --admin \(admin)"))
+        print("next: alina-server \(command) \(id)" + options)
       } else {
         print(line)
       }
     }
   }
 
-  /// A connection to the first address that accepts: a name may have several, and the server listens on one.
-  private func connected(to first: UnsafeMutablePointer<addrinfo>) throws -> Int32 {
+  private func connected() throws -> Int32 {
+    switch try ServeOptions.adminAddress(place) {
+    case .tcp(let host, let port): return try connected(to: host, port)
+    case .socket(let path):
+      do throws(POSIXError) { return try ListenAddress.connectSocket(path) } catch {
+        throw noAnswer(error.code.rawValue)
+      }
+    }
+  }
+
+  private func noAnswer(_ code: Int32) -> StoreError {
+    .unusable("no server answers at \(place): \(String(cString: strerror(code)))")
+  }
+
+  /// A connection to the first address of a name that accepts one.
+  private func connected(to host: String, _ port: Int) throws -> Int32 {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let first = found else {
+      throw StoreError.unusable("there is no address \(host)")
+    }
+    defer { freeaddrinfo(first) }
     var code: Int32 = 0
     for address in sequence(first: first, next: \.pointee.ai_next) {
       let place = address.pointee
@@ -31,31 +66,23 @@ struct AdminPort: ParsableArguments {
       code = errno
       close(descriptor)
     }
-    throw StoreError.unusable("no server answers at \(admin): \(String(cString: strerror(code)))")
+    throw noAnswer(code)
   }
 
   /// Requests a page from the server; throws a one-line error without an answer.
   func ask(_ path: String) throws -> (status: Int, body: String) {
-    let (host, port) = try ServeOptions.address(admin, "admin")
-    var hints = addrinfo()
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    var found: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let found else {
-      throw StoreError.unusable("there is no address \(host)")
-    }
-    defer { freeaddrinfo(found) }
-    let descriptor = try connected(to: found)
+    let descriptor = try connected()
     defer { close(descriptor) }
     var patience = timeval(tv_sec: 5, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    let request = Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)
+    let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
     _ = send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 16 * 1024)
     while case let count = recv(descriptor, &piece, piece.count, 0), count > 0 { bytes += piece.prefix(count) }
     let parts = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n\r\n")
     guard parts.count > 1, let status = parts[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
-      throw StoreError.unusable("what answers at \(admin) is no alina-server")
+      throw StoreError.unusable("what answers at \(place) is not an alina-server")
     }
     return (status, parts[1].trimmingCharacters(in: .whitespacesAndNewlines))
   }

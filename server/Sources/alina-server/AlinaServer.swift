@@ -3,6 +3,7 @@ import Base
 import Dispatch
 import Foundation
 import MatchStore
+import ServerTransport
 
 /// `alina-server`: serves matches and maintains their data.
 @main
@@ -59,6 +60,7 @@ struct AlinaServer: ParsableCommand {
       }
       Task {
         do { try await serving.run() } catch { Failure.exit(error, of: Self.self) }
+        LineWriter.errors.flush()
         Foundation.exit(0)
       }
       dispatchMain()

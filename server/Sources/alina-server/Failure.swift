@@ -24,7 +24,8 @@ enum Failure {
 
   private static func line(_ text: String, _ code: Int32) -> Never {
     let flat = Layers.placed(text).split(separator: "\n").joined(separator: " ")
-    Logger.write("alina-server: \(flat)\n", to: STDERR_FILENO)
+    LineWriter.errors.write("alina-server: \(flat)\n")
+    LineWriter.errors.flush()
     Foundation.exit(code)
   }
 }

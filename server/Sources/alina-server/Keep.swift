@@ -103,10 +103,10 @@ struct Export: ParsableCommand {
         }
       }
     for (m, why) in summary.broken.sorted(by: { $0.key < $1.key }) {
-      Logger.write("alina-server: match \(m) is broken and left out: \(why)\n", to: STDERR_FILENO)
+      LineWriter.write("alina-server: match \(m) is broken and left out: \(why)\n".utf8, to: STDERR_FILENO)
     }
     let text = "exported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events\n"
-    Logger.write(text, to: STDERR_FILENO)
+    LineWriter.write(text.utf8, to: STDERR_FILENO)
   }
 }
 

@@ -29,7 +29,7 @@ enum Layers {
 
   /// The settings that other commands also take from file and environment.
   private static let taken: [String: Set<String>] = {
-    let (port, data): (Set, Set) = (["admin"], ["data", "store"])
+    let (port, data): (Set, Set) = (["admin", "data"], ["data", "store"])
     return [
       "status": port, "players": port, "reports": port,
       "backup": data, "restore": data, "export": data, "import": data, "forget": data, "token": data,

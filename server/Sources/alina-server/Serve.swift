@@ -36,10 +36,18 @@ struct ServeOptions: ParsableArguments {
       help: ArgumentHelp(
         "Pages served elsewhere that may play here, as https://alina.example (default: none).", valueName: "origin,…"))
     var pageOrigin: String?
-    @Option(help: ArgumentHelp("Address and port of metrics, health and player orders.", valueName: "host:port"))
-    var admin = "127.0.0.1:4681"
-    @Flag(help: "Serve no metrics.")
+    @Option(
+      help: ArgumentHelp(
+        "Unix socket, or address and port of this machine, for orders, lists, metrics and health (default: admin.sock in $RUNTIME_DIRECTORY or the data folder).",
+        valueName: "unix:path|host:port"))
+    var admin: String?
+    @Flag(help: "Serve neither orders nor, without --metrics, metrics.")
     var noAdmin = false
+    @Option(
+      help: ArgumentHelp(
+        "Address and port for metrics and health alone (default: 127.0.0.1:4681 beside a Unix socket, else none).",
+        valueName: "host:port"))
+    var metrics: String?
     @Option(
       help: ArgumentHelp("Networks whose connections start with a PROXY header (default: none).", valueName: "cidr,…"))
     var proxyFrom: String?
@@ -143,11 +151,9 @@ struct ServeOptions: ParsableArguments {
       }
       result.lobby.address = told
     }
-    result.page = addresses.noPage ? nil : try Self.address(addresses.page, "page")
-    result.admin = addresses.noAdmin ? nil : try Self.address(addresses.admin, "admin")
-    guard result.admin.map({ Self.isLoopback($0.host) }) ?? true else {
-      throw ConfigurationError(text: "--admin \(addresses.admin) is reachable from outside, and asks for no password")
-    }
+    let page = addresses.noPage ? nil : try Self.address(addresses.page, "page")
+    result.page = page.map { .tcp(host: $0.host, port: $0.port) }
+    try resolveAdmin(&result)
     switch (encryption.tlsCert, encryption.tlsKey, encryption.tlsSelfSigned) {
     case (let certificate?, let key?, false):
       for (flag, file) in [("--tls-cert", certificate), ("--tls-key", key)] {
@@ -165,14 +171,14 @@ struct ServeOptions: ParsableArguments {
       throw ConfigurationError(text: "TLS needs --tls-cert and --tls-key, or --tls-self-signed alone")
     }
     let isEncrypted = encryption.tlsCert != nil || encryption.tlsSelfSigned
-    for (flag, address) in [("--listen", address)] + (result.page.map { [("--page", $0)] } ?? []) {
+    for (flag, address) in [("--listen", address)] + (page.map { [("--page", $0)] } ?? []) {
       guard isEncrypted || encryption.insecure || Self.isLoopback(address.host) else {
         throw ConfigurationError(
           text: "\(flag) \(address.host):\(address.port) is reachable from outside: give certificates, "
             + "--tls-self-signed, or --insecure to go without")
       }
     }
-    if let page = result.page { try resolve(page, &result) }
+    if let page { try resolve(page, &result) }
     let million = 1...1_000_000
     let rate = try limits.rate.checked("rate", million)
     let burst = try limits.burst.checked("burst", million)
@@ -216,6 +222,35 @@ struct ServeOptions: ParsableArguments {
     }
     (result.logFormat, result.logLevel) = (format, level)
     return result
+  }
+
+  /// Where administrators and readers of metrics find the server.
+  private func resolveAdmin(_ result: inout ServerConfiguration) throws {
+    if !addresses.noAdmin {
+      let usual = storage.memory ? nil : Self.socket(in: storage.data)
+      result.admin = try (addresses.admin ?? usual.map { "unix:\($0)" }).map(Self.adminAddress)
+    }
+    if case .tcp(let host, _) = result.admin, !Self.isLoopback(host) {
+      throw ConfigurationError(text: "--admin \(host) is reachable from outside, and asks for no password")
+    }
+    var metrics = addresses.metrics
+    if case .socket = result.admin { metrics = metrics ?? "127.0.0.1:4681" }
+    result.metrics = try metrics.map {
+      let (host, port) = try Self.address($0, "metrics")
+      return .tcp(host: host, port: port)
+    }
+  }
+
+  /// The administrators' socket that a server with a data folder makes.
+  static func socket(in data: String?) -> String {
+    let runtime = ProcessInfo.processInfo.environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first
+    return (runtime.map(String.init) ?? data ?? defaultFolder) + "/admin.sock"
+  }
+
+  static func adminAddress(_ text: String) throws -> ListenAddress {
+    if text.hasPrefix("unix:") { return .socket(path: String(text.dropFirst(5))) }
+    let (host, port) = try address(text, "admin")
+    return .tcp(host: host, port: port)
   }
 
   /// Resolves the settings of the public page. On a loopback address it is never encrypted: a proxy there does that.
@@ -281,8 +316,7 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Serve matches until SIGTERM or SIGINT (this is the default).",
     discussion: """
-      Once ready, the line "listening HOST:PORT" goes to standard output, and "in a browser: URL" where there is a page, \
-      "live boards: URL" where there is none to play on; \
+      Once ready, the line "listening HOST:PORT" goes to standard output, and "in a browser: URL" if a page is served; \
       everything else is logged to standard error. \
       SIGHUP reads the certificates and the page again.
       """)
@@ -290,8 +324,8 @@ struct Serve: AsyncParsableCommand {
 
   func run() async throws {
     try await ServerProcess.run(try options.resolved(starts: true)) { address, page in
-      let browser = page.map { "\($0.isPlayable ? "in a browser" : "live boards"): \($0.url)\n" } ?? ""
-      Logger.write("listening \(address)\n\(browser)", to: STDOUT_FILENO)
+      let browser = page.map { "in a browser: \($0)\n" } ?? ""
+      LineWriter.output.write("listening \(address)\n\(browser)")
     }
   }
 }

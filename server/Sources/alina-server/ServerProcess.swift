@@ -14,14 +14,16 @@ struct ServerConfiguration: Sendable {
   var listener = ListenerConfiguration()
   var lobby = LobbyConfiguration()
   /// The address of the public page, if it is served.
-  var page: (host: String, port: Int)?
+  var page: ListenAddress?
   /// Origins of other hosts' pages, such as `https://alina.example`, that may connect to play.
   var pageOrigins: Set<String> = []
   var site: Site?
   /// The page's certificate, if it is encrypted.
   var pageTLS: ServerTLS?
   /// The address of the administrators' port, if it is served.
-  var admin: (host: String, port: Int)?
+  var admin: ListenAddress?
+  /// The address at which only metrics and health are served, if they are.
+  var metrics: ListenAddress?
   /// The number of event loops for connections.
   var threads = 1
   /// Days after which finished matches are deleted; `nil` keeps them.
@@ -31,15 +33,16 @@ struct ServerConfiguration: Sendable {
   var logFormat = Logger.Format.text
   var logLevel = Logger.Level.notice
 
-  /// The most connections of the public page and of the administrators' port.
+  /// The most connections of the public page, and of each of the ports for administrators and metrics.
   private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
 
   /// Reserves shares of the connections for page and administrators' port; returns the number for games, so that page
   /// visitors cannot displace players.
   mutating func share(_ connections: Int) -> Int {
     mostOnPages.page = page == nil ? 0 : min(mostOnPages.page, connections / 4)
-    mostOnPages.admin = admin == nil ? 0 : min(mostOnPages.admin, connections / 16 + 1)
-    return max(1, connections - mostOnPages.page - mostOnPages.admin)
+    let ports = [admin, metrics].count { $0 != nil }
+    mostOnPages.admin = min(mostOnPages.admin, connections / 16 + 1)
+    return max(1, connections - mostOnPages.page - ports * mostOnPages.admin)
   }
 
   static func database(in folder: String) -> String { folder + "/matches.sqlite" }
@@ -48,10 +51,10 @@ struct ServerConfiguration: Sendable {
 /// A server process from start to stop.
 enum ServerProcess {
   /// Serves until SIGTERM or SIGINT; throws the error that prevents the start. Calls `listening` with `HOST:PORT` for
-  /// games and with the page's URL, if there is one, and whether it is playable.
+  /// games and with the page's URL, if there is one.
   static func run(
     _ configuration: ServerConfiguration,
-    listening: @escaping @Sendable (String, _ page: (url: String, isPlayable: Bool)?) -> Void
+    listening: @escaping @Sendable (String, _ page: String?) -> Void
   ) async throws {
     // If a standard descriptor is closed, a file or connection would get its number and receive the log.
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
@@ -80,8 +83,7 @@ enum ServerProcess {
     let listener = GameListener(configuration.listener, host: host, group: group, logger: logger)
     let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     var pages: [HTTPServer] = []
-    var pageAddress: (url: String, isPlayable: Bool)?
-    var peoplePage: (people: PeoplePage, server: HTTPServer)?
+    var (pageAddress, pageServer): (String?, HTTPServer?)
     if let address = configuration.page {
       let page = PeoplePage(
         host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
@@ -91,23 +93,25 @@ enum ServerProcess {
           tls: configuration.pageTLS)
       }
       pages.append(server)
-      peoplePage = (page, server)
-      let name = address.host.contains(":") ? "[\(address.host)]" : address.host
-      let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(name):\(pages.last?.port ?? 0)/"
-      let isPlayable = configuration.site?.isThere == true
-      pageAddress = (url, isPlayable)
+      pageServer = server
+      let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(server.address)/"
+      pageAddress = url
       logger.notice("page", metadata: ["url": url])
-      if !isPlayable {
-        logger.notice("there is no page to play on, only live boards; scripts/web builds one, --web names its folder")
+      if configuration.site?.isThere != true {
+        logger.notice("the page to play on is not built; scripts/web builds it, --web names its folder")
       }
     }
-    if let address = configuration.admin {
-      let page = AdminPage(host: host, listener: listener, page: peoplePage)
-      pages.append(
-        try await naming("--admin") {
-          try page.serve(at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.admin)
-        })
-      logger.notice("admin", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
+    let adminPage = AdminPage(host: host, listener: listener, page: pageServer)
+    for (name, address) in [("admin", configuration.admin), ("metrics", configuration.metrics)] {
+      guard let address else { continue }
+      let server = try await naming("--\(name)") {
+        try adminPage.serve(
+          at: address, onlyMetrics: name == "metrics", loop: pageGroup.next(),
+          mostConnections: configuration.mostOnPages.admin)
+      }
+      pages.append(server)
+      let isTCP = if case .tcp = address { true } else { false }
+      logger.notice(name, metadata: ["url": isTCP ? "http://\(server.address)/" : "\(server.address)"])
     }
     let tls = configuration.listener.tls
     if let tls { logger.notice("TLS", metadata: ["fingerprint": tls.fingerprint]) }
@@ -120,6 +124,7 @@ enum ServerProcess {
     // A hanging store must not prevent the exit: unstored units were not sent to anyone.
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {
       logger.critical("the store does not answer; ending without it")
+      LineWriter.errors.flush()
       exit(1)
     }
     await listener.stop()

@@ -29,8 +29,6 @@ struct SteppedLobby {
   var now: Int64 = 1_000_000
   /// The wall clock's lead over the steady clock.
   var wallAhead: Int64 = 1_699_999_000_000 { didSet { setClock() } }
-  /// The matches sent to pages.
-  var published: [MatchID] = []
   /// The results of administrators' orders; `nil` if the store failed.
   var obeyed: [UInt64: Bool?] = [:]
   /// The hints to other nodes.
@@ -96,7 +94,6 @@ struct SteppedLobby {
         case .store(let number, let unit): hear(.verdict(number, judge(unit)), &inputs)
         case .ask(let number, let question): hear(.answer(number, answer(question)), &inputs)
         case .tell(let nodes, let text): told += nodes.map { ($0, text) }
-        case .publish(let m): published.append(m)
         case .obeyed(let number, let done): obeyed[number] = .some(done)
         case .note: break
         }

@@ -16,16 +16,14 @@ import TicTacToe
 /// Tests of HTTP as the pages use it, and of its limits.
 @Suite struct HTTPServerEndToEndTests {
   private func server(
-    most: Int = 100, mostPerAddress: Int = .max, patience: Int64 = 20_000,
-    stream: @escaping @Sendable (EventStream) -> Void = { _ in }
+    most: Int = 100, mostPerAddress: Int = .max, patience: Int64 = 20_000
   ) async throws -> HTTPServer {
     try HTTPServer.start(
-      ("127.0.0.1", 0), loop: MultiThreadedEventLoopGroup.singleton.next(),
+      at: .tcp(host: "127.0.0.1", port: 0), loop: MultiThreadedEventLoopGroup.singleton.next(),
       limits: HTTPLimits(
         most: most, mostPerAddress: mostPerAddress, key: { $0.ipAddress }, patience: .milliseconds(patience))
     ) { request in
       switch request.path {
-      case ["stream"]: return HTTPReply(type: "text/event-stream", stream: stream)
       case ["fail"]: throw CancellationError()
       case ["large"]:
         return HTTPReply(text: String(repeating: String(repeating: "x", count: 16_383) + "\n", count: 800))
@@ -94,41 +92,6 @@ import TicTacToe
     await server.stop()
   }
 
-  @Test func `watchers of a fast game get at most ten pictures a second, the newest ones`() throws {
-    let loop = EmbeddedEventLoop()
-    let channel = EmbeddedChannel(loop: loop)
-    let (feed, stream) = (BoardFeed(), EventStream(channel))
-    feed.run(on: loop)
-    feed.add(stream, nil)
-    var state = MatchState(id: someID(1))
-    feed.begin(stream, [state])
-    loop.advanceTime(by: .milliseconds(100))
-    func sent() throws -> [String] {
-      var texts: [String] = []
-      while let part = try channel.readOutbound(as: HTTPServerResponsePart.self) {
-        if case .body(.byteBuffer(let bytes)) = part { texts.append(String(buffer: bytes)) }
-      }
-      return texts
-    }
-    #expect(try sent().map { $0.hasPrefix("retry: 2000\n\ndata: ") } == [true], "first how the boards stand")
-    let player = PlayerInfo(name: "n", rating: 1500, guest: true)
-    let start = MatchEvent(
-      at: 1, .start(Sides(x: player, o: player), MatchTerms(clock: nil), confirm: false, previous: nil, keys: []))
-    try state.append(start, body: start.body)
-    for (ply, cell) in ["b2", "a1", "c3"].enumerated() {
-      let name = try #require(CellName(text: cell))
-      let event = MatchEvent(at: 2, side: state.turn, .move(ply: ply, cell: name, spent: 0))
-      try state.append(event, body: event.body)
-      feed.changed(state)
-    }
-    loop.advanceTime(by: .milliseconds(100))
-    let pictures = try sent()
-    #expect(pictures == ["data: \(PeoplePage.json(state))\n\n"], "three moves, one picture")
-    loop.advanceTime(by: .milliseconds(300))
-    #expect(try sent() == [], "and nothing where nothing happens")
-  }
-
-  @Test func `long headers, incomplete requests and connections above the limit are closed`() async throws {
     let server = try await server(most: 1, patience: 300)
     let long = try ask(server, "GET / HTTP/1.1\nHost: x\nX: \(String(repeating: "x", count: 20_000))\n\n")
     #expect(!long.rest(pause: 10).joined().contains("200 OK") && long.isAtEnd)
@@ -201,26 +164,5 @@ import TicTacToe
     #expect(open == 0)
     withExtendedLifetime(sleeper) {}
     await server.stop()
-  }
-
-  @Test func `a stream is closed for a client that does not read it, and for all when the server stops`() async throws {
-    let streams = AsyncStream<EventStream>.makeStream()
-    let server = try await server { streams.continuation.yield($0) }
-    var opened = streams.stream.makeAsyncIterator()
-    let sleeper = try ask(server, "GET /stream HTTP/1.1\nHost: x\n\n")
-    let first = try #require(await opened.next())
-    let isGone = Mutex(false)
-    first.whenClosed { isGone.withLock { $0 = true } }
-    let block = ByteBuffer(string: "data: \(String(repeating: "x", count: 60_000))\n\n")
-    while !isGone.withLock({ $0 }) { try await first.loop.submit { first.send(block) }.value() }
-    _ = sleeper.rest(pause: 10)
-    #expect(sleeper.isAtEnd)
-    let reader = try ask(server, "GET /stream HTTP/1.1\nHost: x\n\n")
-    let second = try #require(await opened.next())
-    try await second.loop.submit { second.send(ByteBuffer(string: "data: 1\n\n")) }.value()
-    try reader.wait("data: 1")
-    await server.stop()
-    #expect(reader.rest(pause: 10).contains("0\r"), "the last chunk")
-    #expect(reader.isAtEnd)
   }
 }

@@ -9,31 +9,13 @@ import TicTacToe
 @testable import MatchStore
 @testable import ServerTransport
 
-/// Tests of the pages for people: their content, and their display in a browser.
+/// Tests of the port of the page for people.
 @Suite(.serialized) struct PageEndToEndTests {
-  @Test func `the page may run only its own script, and players' text is never markup`() throws {
-    let folder = TemporaryFolder()
-    let server = ServerChild(folder)
-    try server.start(pages: true)
-    let port = try #require(server.port(of: "page"))
-    for (path, type) in [
-      ("boards", "text/html"), ("page.js", "text/javascript"), ("now.js", "text/javascript"),
-      ("page.css", "text/css"),
-      ("top.json", "application/json"),
-    ] {
-      let answer = try RawPeer(port).http(path)
-      #expect(answer.status == 200 && answer.head.lowercased().contains("content-type: \(type)"))
-      let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'"
-      #expect(answer.head.contains(policy))
-      #expect(answer.head.lowercased().contains("x-content-type-options: nosniff"))
-    }
-    #expect(try RawPeer(port).http("etc/passwd").status == 404)
-    #expect(try RawPeer(port).http("../../etc/passwd").status >= 400)
-    let script = try RawPeer(port).http("page.js").body
-    for way in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
-      #expect(!script.contains(way), "\(way) would let a name be markup")
-    }
-    server.kill9()
+  @Test func `without the files of the page a browser is told how to build it`() async throws {
+    let server = try await TestServer()
+    let answer = try RawPeer(server.page.port).http("")
+    #expect(answer.status == 404 && answer.body == "the page to play on is not built: scripts/web builds it\n")
+    try await server.stop()
   }
 
   @Test
@@ -93,8 +75,6 @@ import TicTacToe
       #expect(answer.0 == 404 && answer.body == "there is no such page\n", "\(path)")
     }
     #expect(try ask("", method: "POST").0 == 405)
-    #expect(try ask("boards").body.contains("live boards"))
-    #expect(try ask("now.js").body == "const now = [], canWatch = true;\n")
     server.kill9()
   }
 
@@ -116,7 +96,8 @@ import TicTacToe
   @Test(.needs("openssl")) func `pages are encrypted if the server has certificates for them`() async throws {
     let keys = TemporaryFolder()
     let server = try HTTPServer.start(
-      ("127.0.0.1", 0), loop: MultiThreadedEventLoopGroup.singleton.next(), limits: HTTPLimits(most: 10),
+      at: .tcp(host: "127.0.0.1", port: 0), loop: MultiThreadedEventLoopGroup.singleton.next(),
+      limits: HTTPLimits(most: 10),
       tls: try ServerTLS.selfSigned(in: keys.path, names: ["localhost"]), atOnce: { _ in HTTPReply(text: "in secret") }
     ) { _ in throw CancellationError() }
     let client = try Child(
@@ -126,98 +107,5 @@ import TicTacToe
     #expect(text.hasPrefix("HTTP/1.1 200 OK") && text.hasSuffix("in secret"))
     client.kill()
     await server.stop()
-  }
-
-  @Test func `live boards are sent as server-sent events, current ones first, private ones never`() throws {
-    let folder = TemporaryFolder()
-    let server = ServerChild(folder)
-    try server.start(pages: true)
-    let port = try #require(server.port(of: "page"))
-    let (x, o, m, _) = try RawPeer.pair(server.port)
-    x.move(m, 0, "b2")
-    try o.wait(#""ply":0"#)
-    let host = try RawPeer(server.port), friend = try RawPeer(server.port)
-    try host.hello()
-    try friend.hello()
-    host.type("create none")
-    let code = try #require(RawPeer.field("code", try host.wait(#""t":"room""#)))
-    friend.type("join \(code)")
-    let secret = try #require(RawPeer.field("m", try friend.wait(#""t":"paired""#)))
-    let watcher = try RawPeer(port)
-    watcher.send(Array("GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
-    try watcher.wait("text/event-stream")
-    let first = try watcher.wait("data: ")
-    #expect(first.contains(#""m":"\#(m)""#) && first.contains(#""board":"....x....""#) && first.contains(#""last":4"#))
-    o.move(m, 1, "a3")
-    #expect(try watcher.wait("data: ").contains(#""board":"o...x....""#))
-    x.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
-    #expect(try watcher.wait("result").contains(#""result":"o","reason":"resign""#))
-    // When a later public match is seen, all events before it have arrived.
-    let next = try RawPeer.pair(server.port)
-    while let line = watcher.line(within: 20), !line.contains(next.m) { #expect(!line.contains(secret), "\(line)") }
-    server.kill9()
-  }
-
-  @Test func `live boards describe the other games cell by cell`() throws {
-    let folder = TemporaryFolder()
-    let server = ServerChild(folder)
-    try server.start(pages: true)
-    let port = try #require(server.port(of: "page"))
-    let (x, o, m, _) = try RawPeer.pair(server.port, rules: .ultimate)
-    x.move(m, 0, "a9")
-    try o.wait(#""ply":0"#)
-    let watcher = try RawPeer(port)
-    watcher.send(Array("GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
-    try watcher.wait("text/event-stream")
-    let dots = String(repeating: ".", count: 80)
-    #expect(try watcher.wait("data: ").contains(#""board":"x\#(dots)""#))
-    o.move(m, 1, "c9")
-    let next = try watcher.wait("data: ")
-    #expect(
-      next.contains(#""board":"x.o\#(dots.dropLast(2))""#) && next.contains(#""rules":"ultimate","plies":2,"last":2"#))
-    server.kill9()
-  }
-
-  /// Runs Chromium with a page and returns its output.
-  private func chromium(_ arguments: [String]) throws -> String {
-    let profile = TemporaryFolder()
-    let command = [
-      "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-      "--user-data-dir=\(profile.path)", "--no-first-run", "--disable-background-networking", "--window-size=900,700",
-    ]
-    return try Child.run(command + arguments, seconds: 60).out
-  }
-
-  @Test(.needs("chromium")) func `Chromium shows the live boards, their players and the last moves`() throws {
-    let folder = TemporaryFolder()
-    let server = ServerChild(folder)
-    try server.start(pages: true)
-    let port = try #require(server.port(of: "page"))
-    let (x, o, m, _) = try RawPeer.pair(server.port)
-    for (ply, cell) in ["b2", "a3", "c3", "a1"].enumerated() {
-      (ply % 2 == 0 ? x : o).move(m, ply, cell)
-      try x.wait(#""ply":\#(ply)"#)
-    }
-    let (x2, o2, m2, _) = try RawPeer.pair(server.port)
-    x2.move(m2, 0, "c1")
-    try o2.wait(#""ply":0"#)
-    let (x3, o3, m3, _) = try RawPeer.pair(server.port, rules: .ultimate)
-    x3.move(m3, 0, "a9")
-    try o3.wait(#""ply":0"#)
-    o3.move(m3, 1, "c9")
-    try x3.wait(#""ply":1"#)
-    let page = try chromium(["--dump-dom", "http://127.0.0.1:\(port)/boards"])
-    #expect(page.contains("3 live boards"))
-    #expect(page.contains(#"data-m="\#(m3)""#) && page.contains("move 3 · ultimate · 60+2"))
-    #expect(page.components(separatedBy: "grid fine").count - 1 == 12, "the lines of the small boards")
-    #expect(page.contains(#"data-m="\#(m)""#) && page.contains(#"data-m="\#(m2)""#))
-    #expect(page.contains(#"aria-label="board o.x.x.o..""#) && page.contains(#"aria-label="board ........x""#))
-    #expect(page.components(separatedBy: "<circle").count - 1 == 3, "three noughts")
-    #expect(page.components(separatedBy: #"class="x"#).count - 1 == 4, "four crosses")
-    #expect(page.contains("move 5 · 60+2"))
-    if let picture = ProcessInfo.processInfo.environment["PAGE_PICTURE"] {
-      _ = try chromium(["--screenshot=\(picture)", "http://127.0.0.1:\(port)/boards"])
-    }
-    server.kill9()
   }
 }

@@ -21,6 +21,40 @@ import Testing
     #expect(gone.errors.hasPrefix("alina-server: no server answers at 127.0.0.1:\(port)"))
   }
 
+  @Test func `only the owner and group of a server reach its orders by default, and everybody its metrics`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    let options = "--listen 127.0.0.1:0 --no-page --metrics 127.0.0.1:0 --data '\(folder.path)'"
+    func start() throws { try server.start(shell: "exec \"$0\" \(options)") }
+    try start()
+    let socket = folder.path + "/admin.sock"
+    var file = stat()
+    #expect(stat(socket, &file) == 0 && file.st_mode == S_IFSOCK | 0o660)
+    let metrics = try #require(server.port(of: "metrics"))
+    for path in ["healthz", "readyz", "metrics"] { #expect(try RawPeer(metrics).http(path).status == 200) }
+    for path in ["players", "reports"] { #expect(try RawPeer(metrics).http(path).status == 404) }
+    #expect(try RawPeer(metrics).http("players/Ann/ban", method: "POST").status == 404)
+    func run(_ arguments: [String]) throws -> String {
+      let result = try ServerChild.run(arguments)
+      return result.out + result.errors
+    }
+    for place in [["--data", folder.path], ["--admin", "unix:" + socket]] {
+      #expect(try run(["status"] + place).hasPrefix("ready: yes\n"))
+      #expect(try run(["players"] + place) == "id\tname\trating\tmatches\tguest\tmuted\tbanned\n")
+    }
+    let second = try run(["--listen", "127.0.0.1:0", "--no-page", "--memory", "--admin", "unix:" + socket])
+    #expect(second.contains("--admin: cannot listen on unix:\(socket): another server does"), "\(second)")
+    server.kill9()
+    server.wait()
+    #expect(
+      try run(["status", "--data", folder.path]).contains("no server answers at unix:\(socket): Connection refused"))
+    try start()
+    #expect(
+      try run(["status", "--data", folder.path]).hasPrefix("ready: yes\n"), "the dead server's socket is replaced")
+    #expect(server.stop() == 0)
+    #expect(!FileManager.default.fileExists(atPath: socket))
+  }
+
   @Test func `a lost database is reported while it lasts, and logged once when lost and once when back`()
     async throws
   {

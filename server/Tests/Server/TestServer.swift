@@ -33,7 +33,7 @@ final class TestServer: Sendable {
     listener = GameListener(configuration, host: host, group: group, logger: logger)
     self.port = try await listener.start().split(separator: ":").last.flatMap { Int($0) } ?? 0
     let people = PeoplePage(host: host, listener: listener, origins: ["https://elsewhere.example"])
-    page = try people.serve(at: ("127.0.0.1", 0), loop: group.next(), mostConnections: 100, tls: nil)
+    page = try people.serve(at: .tcp(host: "127.0.0.1", port: 0), loop: group.next(), mostConnections: 100, tls: nil)
   }
 
   /// The port for TCP, or for WebSockets.

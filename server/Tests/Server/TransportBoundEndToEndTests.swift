@@ -12,6 +12,103 @@ import Testing
 
 /// Tests of addresses named by proxies, access to the administrators' port, certificates, and the page's folder.
 @Suite struct TransportBoundEndToEndTests {
+  @Test(arguments: [false, true])
+  func `a connection stops reading while the lobby is behind, and others do not`(web: Bool) async throws {
+    let server = try await TestServer { ($0.session.rate, $0.session.burst) = (1_000_000, 1_000_000) }
+    let (peer, other) = (try RawPeer(server.port(web: web), web: web), try RawPeer(server.port))
+    for peer in [peer, other] { try peer.hello() }
+    let (isHeld, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    server.host.loop.execute {
+      isHeld.signal()
+      mayGoOn.wait()
+    }
+    isHeld.wait()
+    let count = 40_000
+    let line = Array(#"{"t":"unseek"}"#.utf8) + [10]
+    var frames = WebSocketFrames()
+    let bytes = web ? frames.frames(of: line) : line
+    nonisolated(unsafe) let flood = peer
+    let sender = Thread { for _ in 0..<count { flood.sendRaw(bytes) } }
+    sender.start()
+    while server.host.unhandledLines <= LobbyHost.mostUnhandled { await Task.yield() }
+    // Each answer takes the event loop a turn, in which it would read on.
+    for i in 0..<500 {
+      other.type(#"{"t":"ping","ts":\#(i)}"#)
+      try other.wait(#""t":"pong""#)
+    }
+    #expect(server.host.unhandledLines < LobbyHost.mostUnhandled + 1000, "one more piece was read at most")
+    mayGoOn.signal()
+    var answers = 0
+    while answers < count, let line = peer.line(within: 20) { if line.contains(#""t":"ok""#) { answers += 1 } }
+    #expect(answers == count)
+    #expect(server.host.unhandledLines == 0)
+    try await server.stop()
+  }
+
+  @Test func `a ping that is answered late buys no time that the network did not take`() async throws {
+    let server = try await TestServer { $0.session.heartbeat = 1 }
+    let peer = try RawPeer(server.port)
+    try peer.hello()
+    for _ in 0..<2 {
+      let ping = try peer.wait(#""t":"ping""#)
+      try await Task.sleep(for: .milliseconds(300))
+      peer.type(ping.replacing("ping", with: "pong"))
+    }
+    peer.type(#"{"t":"unseek","id":"u"}"#)
+    try peer.wait(#""re":"u""#)
+    let trips = try await server.host.inspect { $0.connections.values.map(\.roundTrip) }
+    #expect(trips.allSatisfy { $0 < 100 }, "\(trips)")
+    try await server.stop()
+  }
+
+  @Test func `a resume token is worth nothing once its successor was followed by a line`() async throws {
+    let server = try await TestServer()
+    var resume = try #require(RawPeer.field("resume", try RawPeer(server.port).hello()))
+    for _ in 0..<100 {
+      let peer = try RawPeer(server.port)
+      let old = resume
+      resume = try #require(RawPeer.field("resume", try peer.hello(#""resume":"\#(old)""#)))
+      peer.type(#"{"t":"me","id":"m"}"#)
+      try peer.wait(#""re":"m""#)
+      let thief = try RawPeer(server.port)
+      thief.type(#"{"t":"hello","v":[1],"client":"raw","resume":"\#(old)"}"#)
+      try thief.wait(#""code":"auth""#)
+    }
+    try await server.stop()
+  }
+
+  @Test(arguments: [STDOUT_FILENO, STDERR_FILENO])
+  func `a full pipe stops no server that writes to it`(descriptor: Int32) throws {
+    let folder = TemporaryFolder()
+    let process = Process()
+    process.executableURL = URL(filePath: try #require(ServerChild.binary))
+    process.arguments = [
+      "--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--data", folder.path, "--log-level", "trace",
+    ]
+    let (full, other) = (Pipe(), Pipe())
+    (process.standardOutput, process.standardError) = descriptor == STDOUT_FILENO ? (full, other) : (other, full)
+    // The pipe is full before the server begins.
+    let end = full.fileHandleForWriting.fileDescriptor
+    _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    while write(end, [0x2E], 1) > 0 {}
+    _ = fcntl(end, F_SETFL, 0)
+    try process.run()
+    let said = other.fileHandleForReading
+    func wait(_ text: String) -> Bool {
+      var all = ""
+      while !all.contains(text) {
+        let piece = said.availableData
+        if piece.isEmpty { return false }
+        all += String(decoding: piece, as: UTF8.self)
+      }
+      return true
+    }
+    #expect(wait(descriptor == STDOUT_FILENO ? "node" : "listening "))
+    process.terminate()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+  }
+
   @Test func `an address named by a proxy may have a port`() {
     for (text, address) in [
       ("1.2.3.4", "1.2.3.4"), (" 1.2.3.4:567", "1.2.3.4"), ("2001:db8::1", "2001:db8::1"),

@@ -114,7 +114,7 @@ import Testing
   @Test func `a connection used for pages can become a WebSocket, as reverse proxies do`() async throws {
     let server = try await TestServer()
     let peer = try RawPeer(server.page.port)
-    for _ in 0..<2 { peer.send(Array("HEAD /top.json HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)) }
+    for _ in 0..<2 { peer.send(Array("HEAD /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)) }
     for _ in 0..<2 { _ = peer.rest { $0 == "\r" } }
     try peer.shakeHands()
     try peer.hello()

@@ -315,7 +315,6 @@ struct Simulation {
     case .ask(let number, let question): ask(i, number, question)
     case .tell(let names, let text): tell(names, text)
     case .obeyed(let number, let done): obeyed(number, done)
-    case .publish: break
     case .note(let text, let fields):
       count("note: \(text)")
       if text.contains("broken") || text.contains("lost a match") { checker.faults.append("\(text) \(fields)") }

@@ -61,6 +61,8 @@ package struct ServerSession: Sendable {
   /// The shortest of the last six round trips in milliseconds, of `ping` and `pong`; 0 before the first. One late answer lengthens nothing.
   package var roundTrip: Int { roundTrips.min() ?? 0 }
   private var roundTrips: [Int] = []
+  /// Whether `hello` was said and the session has not ended.
+  package var isOpen: Bool { state == .open }
 
   /// Starts a session at a time in milliseconds of any steady clock; `deliver` times are on the same clock.
   package init(_ configuration: Configuration, now: Int64) {

@@ -1,0 +1,68 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Writes lines to a descriptor on its own thread: a full pipe or a stuck journal must not block the caller.
+package final class LineWriter: Sendable {
+  private struct Waiting {
+    var lines: [UInt8] = []
+    var dropped = 0
+    var isWriting = false
+  }
+
+  /// The most bytes that wait to be written; further lines are dropped.
+  static let mostWaiting = 1 << 20
+
+  package static let output = LineWriter(STDOUT_FILENO)
+  package static let errors = LineWriter(STDERR_FILENO)
+
+  private let descriptor: Int32
+  private let queue = DispatchQueue(label: "alina.lines", qos: .utility)
+  private let waiting = Mutex(Waiting())
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Queues a text, or drops it if too much waits. Returns the number of texts dropped since the last one that was queued.
+  @discardableResult package func write(_ text: String) -> Int {
+    let (dropped, begins) = waiting.withLock { waiting in
+      guard waiting.lines.count < LineWriter.mostWaiting else {
+        waiting.dropped += 1
+        return (0, false)
+      }
+      waiting.lines += text.utf8
+      defer { (waiting.dropped, waiting.isWriting) = (0, true) }
+      return (waiting.dropped, !waiting.isWriting)
+    }
+    if begins { queue.async { self.writeAll() } }
+    return dropped
+  }
+
+  private func writeAll() {
+    while true {
+      let bytes = waiting.withLock { waiting in
+        defer { (waiting.lines, waiting.isWriting) = ([], !waiting.lines.isEmpty) }
+        return waiting.lines
+      }
+      if bytes.isEmpty { return }
+      LineWriter.write(bytes, to: descriptor)
+    }
+  }
+
+  /// Waits until everything is written, at most a second. For the end of the process.
+  package func flush() {
+    let isDone = DispatchSemaphore(value: 0)
+    queue.async { isDone.signal() }
+    _ = isDone.wait(timeout: .now() + 1)
+  }
+
+  /// Writes as much as possible and ignores errors: a full disk or a closed pipe must not end the server. Blocks.
+  package static func write(_ bytes: some Collection<UInt8>, to descriptor: Int32) {
+    var rest = Array(bytes)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
