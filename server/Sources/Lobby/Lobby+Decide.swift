@@ -91,7 +91,7 @@ extension Lobby {
         ask(.accounts([account])) { lobby, answer in
           if case .accounts(let found) = answer {
             lobby.accounts.doubt(found.map(\.id))
-            lobby.learn(found)
+            lobby.cacheAccounts(found)
           }
           guard let out = lobby.store[unit: number] else { return }
           lobby.finish(number, out)
@@ -129,7 +129,7 @@ extension Lobby {
       ? followed?.match.record == log.record
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
-      learn(followed.accounts)
+      cacheAccounts(followed.accounts)
       // The answer names only the nodes that follow this log. Those of the unit's other logs find the change by comparison.
       return applied(number, out, [log.m: followed.nodes])
     }
@@ -200,7 +200,7 @@ extension Lobby {
       }
       counts.events += 1
     }
-    if case .paired(let pairing) = then { for seat in pairing.both { accounts.learn(seat.player) } }
+    if case .paired(let pairing) = then { for seat in pairing.both { accounts.cache(seat.player) } }
     matches.put(match)
     readPlayers(of: log.m)
     switch then {
@@ -299,15 +299,20 @@ extension Lobby {
   // MARK: folding
 
   /// Folds stored events after position `after` that memory lacks, and sends them to local followers. A rematch equal
-  /// to `begins` is created by the same unit and is not loaded.
+  /// to `begins` is created by the same unit and is not loaded. Events of a hint are not `isStored`: those that do not fit are ignored,
+  /// and the match is read again.
   mutating func fold(
-    _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil
+    _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil,
+    isStored: Bool = true
   ) {
     var hasBegun = false
     for (i, (event, body)) in events.enumerated() where matches[m]?.state.seq == after + i {
       do throws(ProtocolError) {
         try matches[m]?.add(event, body: body, at: now.steady, configuration)
-      } catch { return abandon(m, error.message) }
+      } catch {
+        // Only what the store has proves that a log is broken: any role that may notify can make up a hint.
+        return isStored ? abandon(m, error.message) : reread(m)
+      }
       counts.events += 1
       if case .start = event.kind {
         hasBegun = true

@@ -98,7 +98,7 @@ extension Lobby {
     if let before = entered.before, before != node {
       tell([before], .session(record.id, generation: entered.generation))
     }
-    accounts.learn(account)
+    accounts.cache(account)
     var session = Session(id: record.id, account: account.id, connection: id, generation: entered.generation)
     session.isBot = hello.caps.contains("bot")
     session.confirms = hello.caps.contains("confirm")
@@ -169,7 +169,7 @@ extension Lobby {
     release(account: known.account)
   }
 
-  /// Closes the connection of a session that was resumed elsewhere or revoked.
+  /// Disconnects a player: ends a session that was resumed elsewhere, revoked, banned or deleted, and closes its connection.
   mutating func end(_ session: Session, _ code: ByeCode, _ why: String) {
     leave(session.id, clean: false, isElsewhere: code == .replaced)
     close(session.connection, code, why, retry: nil)
@@ -190,23 +190,24 @@ extension Lobby {
 
   // MARK: accounts
 
-  /// Caches accounts that a session or match here needs, and disconnects players who are banned or deleted.
-  mutating func learn(_ found: [AccountRecord], known: [Int64] = []) {
+  /// Caches accounts that a session or match here needs.
+  mutating func cacheAccounts(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
-      accounts.learn(account)
-      guard account.banned || account.name == "deleted-\(account.id)" else { continue }
-      for session in sessions.of(account.id) {
-        leave(session.id, clean: false)
-        close(session.connection, account.banned ? .banned : .revoked, "by an administrator", retry: nil)
-      }
+      accounts.cache(account)
+      if account.banned || account.name == "deleted-\(account.id)" { disconnect(account) }
     }
+  }
+
+  /// Ends the sessions of a player whom an administrator has banned or deleted.
+  private mutating func disconnect(_ account: AccountRecord) {
+    for session in sessions.of(account.id) { end(session, account.banned ? .banned : .revoked, "by an administrator") }
   }
 
   /// Reads accounts again whose cached values may be outdated.
   mutating func read(accounts ids: [Int64]) {
     ask(.accounts(ids)) { lobby, answer in
-      if case .accounts(let found) = answer { lobby.learn(found) }
+      if case .accounts(let found) = answer { lobby.cacheAccounts(found) }
     }
   }
 
@@ -255,7 +256,7 @@ extension Lobby {
     guard case .change(let result) = answer else { return refuseBusy(id, re) }
     switch result {
     case .changed(let account, let forgotten):
-      learn([account])
+      cacheAccounts([account])
       tell(otherNodes.map(\.id), .account(account.id))
       for session in forgotten { revoke(session, "the account's tokens were revoked") }
       if let token {

@@ -53,7 +53,7 @@ extension Lobby {
     case .me:
       ask(.profile(account.id), for: id) { lobby, answer in
         guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }
-        lobby.learn([profile.account])
+        lobby.cacheAccounts([profile.account])
         lobby.sendMe(profile, to: id, line.id)
       }
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
@@ -139,7 +139,7 @@ extension Lobby {
       return effects.append(.obeyed(number, false))
     }
     note("administered", ["name": name, "order": order.rawValue])
-    learn([account])
+    cacheAccounts([account])
     tell(otherNodes.map(\.id), .account(account.id))
     for session in forgotten { revoke(session, "by an administrator") }
     effects.append(.obeyed(number, true))

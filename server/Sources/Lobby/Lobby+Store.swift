@@ -188,7 +188,7 @@ extension Lobby {
     do throws(ProtocolError) {
       var match = try CachedMatch(found.match, now: now.steady, ahead: ahead, configuration)
       match.nodes = found.nodes
-      learn(found.accounts, known: match.accounts)
+      cacheAccounts(found.accounts, known: match.accounts)
       matches.put(match)
       arm(match.id)
       if match.isOver { keepFew(match.id) }
@@ -231,7 +231,7 @@ extension Lobby {
     let m = found.match.record.id
     guard let match = matches[m] else { return }
     let record = found.match.record
-    learn(found.accounts, known: record.accounts)
+    cacheAccounts(found.accounts, known: record.accounts)
     do throws(ProtocolError) {
       var events: [(event: MatchEvent, body: [UInt8])] = []
       var (seq, isSame) = (0, true)
@@ -292,7 +292,7 @@ extension Lobby {
     guard seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
       return reread(m)
     }
-    fold(Array(zip(events, bodies)), of: m, after: seq - 1)
+    fold(Array(zip(events, bodies)), of: m, after: seq - 1, isStored: false)
     goOn(with: m)
   }
 
@@ -459,7 +459,7 @@ extension Lobby {
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
     // The store wins, even if it has lost recent changes.
     accounts.doubt(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
-    learn(differences.accounts)
+    cacheAccounts(differences.accounts)
     for id in differences.gone {
       for session in sessions.of(id) { end(session, .revoked, "this account is no more") }
     }

@@ -110,7 +110,7 @@ struct Accounts: Sendable {
   subscript(id: Int64) -> AccountRecord? { all[id] }
 
   /// Caches an account, unless a later version is cached.
-  mutating func learn(_ account: AccountRecord) {
+  mutating func cache(_ account: AccountRecord) {
     guard all[account.id].map({ $0.version <= account.version }) ?? true else { return }
     all[account.id] = account
     adding[account.id]?.isRead = true

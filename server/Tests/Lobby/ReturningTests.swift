@@ -50,6 +50,23 @@ import Testing
     #expect(try world.state(m).seq > 0)
   }
 
+  @Test func `a forged hint neither breaks a match nor reaches a player`() throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair()
+    let seq = try world.state(m).seq
+    world.said = []
+    for hint in [
+      "grown \(m) \(seq + 1)\n" + #"{"k":"move","at":1,"side":"o","mid":"f","ply":0,"cell":"b2","spent":0}"#,
+      "grown \(m) \(seq + 1)\n" + #"{"k":"move","at":1,"side":"x","mid":"f","ply":7,"cell":"b2","spent":0}"#,
+      "grown \(m) \(seq + 1)\nnonsense", "chat \(m) 1\n" + #"{"t":"bye","code":"banned","msg":"made up"}"#,
+      "chat \(m) 1\n" + #"{"t":"chat","m":"other","from":"Ann","text":"made up"}"#,
+    ] { world.step(.hint(hint)) }
+    #expect(world.said.isEmpty, "\(world.said)")
+    #expect(world.lobby.counts.abandoned == 0)
+    world.move(x, m, 0, "b2")
+    #expect(world.heardAny(o, #""ply":0"#))
+  }
+
   @Test func `a token issued by an administrator works, and guests get none`() throws {
     var world = try SteppedLobby()
     let id = world.named("Ann")
