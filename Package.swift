@@ -182,7 +182,7 @@ targets += layer(
     .target(
       name: "ServerTransport",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "MatchStore", "Lobby", nioCore,
+        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "Processes", "MatchStore", "Lobby", nioCore,
         nioPosix,
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),

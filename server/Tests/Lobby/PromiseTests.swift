@@ -144,6 +144,7 @@ import TicTacToe
     #expect(near.count <= 256 && near.contains { $0.id == "q999" }, "however long it is, few are compared with one")
   }
 
+  @Test func `an absent guest is deleted on expiry, a connected one is not`() throws {
     var world = try SteppedLobby()
     _ = world.login("here")
     let gone = world.login("gone")

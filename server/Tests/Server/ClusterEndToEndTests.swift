@@ -182,6 +182,7 @@ final class TestCluster {
     try await cluster.finish()
   }
 
+  @Test func `a ban or mute on one node applies on all nodes`() async throws {
     let cluster = try await TestCluster(2)
     let (one, other) = (try RawPeer(cluster.nodes[0].port), try RawPeer(cluster.nodes[1].port))
     for (peer, name) in [(one, "one"), (other, "two")] {

@@ -92,6 +92,7 @@ import TicTacToe
     await server.stop()
   }
 
+  @Test func `long headers, incomplete requests and connections above the limit are closed`() async throws {
     let server = try await server(most: 1, patience: 300)
     let long = try ask(server, "GET / HTTP/1.1\nHost: x\nX: \(String(repeating: "x", count: 20_000))\n\n")
     #expect(!long.rest(pause: 10).joined().contains("200 OK") && long.isAtEnd)
