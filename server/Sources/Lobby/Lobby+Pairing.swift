@@ -58,8 +58,11 @@ extension Lobby {
     // The store may still execute the unanswered command, so remove the ticket later.
     if answer == nil { timers.set(.insist(.unqueue(asked.id), tries: 0), at: now.steady + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
-      // The player withdrew the seek or disconnected meanwhile.
-      return insist(.unqueue(asked.id))
+      insist(.unqueue(asked.id))
+      // Otherwise the player withdrew the seek or disconnected meanwhile.
+      guard let re, let m = seeks.match(ledBy: asked.id, of: id) else { return }
+      // The hint of the pairing was quicker than this answer, which the client still waits for.
+      return route(.follow(m, re: re, isNew: true), m, for: id)
     }
     guard case .queued(let result) = answer else {
       endSeek(id)

@@ -108,6 +108,11 @@ struct Seeks: Sendable {
   /// The last ticket of a connection, if it led to this match.
   func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { led[id].flatMap { $0.m == m ? $0.ticket : nil } }
 
+  /// The match that a ticket led to, if it was the last one of a connection.
+  func match(ledBy ticket: String, of id: ConnectionID) -> MatchID? {
+    led[id].flatMap { $0.ticket.id == ticket ? $0.m : nil }
+  }
+
   /// Records that a connection withdraws its seek.
   mutating func takeBack(_ id: ConnectionID) {
     if open[id] != nil { takenBack.insert(id) }

@@ -20,6 +20,22 @@ extension SteppedLobby {
 
 /// Tests of the queue, which the store keeps and one node works through.
 @Suite struct QueueTests {
+  @Test func `a seek is answered though word of its match is quicker than the answer of the store`() throws {
+    var world = try SteppedNodes()
+    let (ann, bob) = (world[0].login("Ann"), world[1].login("Bob"))
+    world[0].type(ann, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#)
+    world.nodes[1].isSlow = true
+    world[1].type(bob, #"{"t":"seek","id":"s","clock":"60+0","rated":false,"key":"b"}"#)
+    // The keeper reads the queue by itself.
+    world.wait(2500)
+    let m = try #require(world[0].field("m", of: ann, in: "paired"))
+    #expect(!world[1].heardAny(bob, #""re":"s""#), "its answer is on its way")
+    world.nodes[1].hearLate()
+    world.wait(100)
+    #expect(world[1].heardAny(bob, #""re":"s""#))
+    #expect(world[1].field("m", of: bob, in: "paired") == m)
+  }
+
   @Test func `players keep their waiting time when the node that manages the queue dies`() throws {
     var world = try SteppedNodes()
     #expect(world[0].lobby.isKeeper && !world[1].lobby.isKeeper)
