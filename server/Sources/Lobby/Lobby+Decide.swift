@@ -80,7 +80,9 @@ extension Lobby {
     guard let out = store[unit: number] else { return }
     switch verdict {
     case .applied(let followers): applied(number, out, followers)
-    case .unknown: readBack(number)
+    case .unknown:
+      timers.set(.overdue(number), at: now.steady + Int64(configuration.maxWait))
+      readBack(number)
     case .failed:
       finish(number, out)
       giveUp(out)
@@ -136,6 +138,28 @@ extension Lobby {
     finish(number, out)
     catchUp(log.m, followed)
     again(out)
+  }
+
+  /// Refuses the command of a unit whose outcome is still unknown, and the requests that wait for its matches: an outage may last.
+  /// The unit stays in flight. If it turns out to be stored, its events are sent, and a repeated command is answered.
+  mutating func refuseWaiting(for number: UInt64) {
+    guard let out = store[unit: number] else { return }
+    switch out.then {
+    case .command(let id, let line, _, _), .opened(let id, let line, _):
+      store.forgetOrigin(number)
+      refuseBusy(id, line.id)
+      proceed(id)
+    case .ordered(let order):
+      store.forgetOrigin(number)
+      effects.append(.obeyed(order, nil))
+    case .itself, .paired: break
+    }
+    for log in out.draft.unit.logs {
+      let waiting = matches[log.m]?.waiting ?? []
+      matches[log.m]?.waiting = []
+      for (id, request) in waiting { takeUp(id) { $0.turnAway(request, id) } }
+    }
+    timers.set(.overdue(number), at: now.steady + Int64(configuration.maxWait))
   }
 
   /// Folds a stored unit into memory and notifies clients and other nodes.
@@ -205,8 +229,8 @@ extension Lobby {
     readPlayers(of: log.m)
     switch then {
     case .paired(let pairing): for seat in pairing.both where seat.node == node { seated(seat, at: log.m) }
-    case .command(_, _, _, _): if let previous = previous(of: events) { swapSeats(from: previous, to: log.m) }
-    case .itself, .opened, .ordered: break
+    case .command, .itself: if let previous = previous(of: events) { swapSeats(from: previous, to: log.m) }
+    case .opened, .ordered: break
     }
     introduce(log.m)
     arm(log.m)
@@ -435,21 +459,6 @@ extension Lobby {
     let left = match.left(at: now.steady)
     let line = ServerMessage.refusal(code, text, state: match.state, left: left, you: you, re: re)
     effects.append(.send(id, line, .essential))
-  }
-
-  // MARK: who follows
-
-  /// The connections of both sides' following sessions, each once.
-  func connectionsFollowing(_ match: CachedMatch) -> [ConnectionID] {
-    var result: [ConnectionID] = []
-    for side in Player.allCases {
-      for id in connections(of: side, in: match) where !result.contains(id) { result.append(id) }
-    }
-    return result
-  }
-
-  func connections(of side: Player, in match: CachedMatch) -> [ConnectionID] {
-    match.followers[side].compactMap { sessions[$0]?.connection }
   }
 
   // MARK: matches that are broken

@@ -169,17 +169,19 @@ extension Lobby {
     for (id, work) in waiting {
       switch (work, id) {
       case (.request(let request), let id?):
-        if request.isLook {
-          // A client requests the state of its matches only once a connection, so it must reconnect.
-          close(id, .restart, "the database cannot be reached; come back", retry: 500)
-        } else {
-          refuseBusy(id, request.re)
-        }
+        turnAway(request, id)
         proceed(id)
       case (.setAside(let number), _): effects.append(.obeyed(number, nil))
       case (.rematch, _), (.paired, _), (.named, _), (.request, nil): break
       }
     }
+  }
+
+  /// Refuses a request that needs the store.
+  mutating func turnAway(_ request: Request, _ id: ConnectionID) {
+    guard request.isLook else { return refuseBusy(id, request.re) }
+    // A client requests the state of its matches only once a connection, so it must reconnect.
+    close(id, .restart, "the database cannot be reached; come back", retry: 500)
   }
 
   /// Caches a match from the store; `false` if its log is inconsistent.

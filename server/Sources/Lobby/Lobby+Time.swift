@@ -182,4 +182,19 @@ extension Lobby {
     let draft = draft(match, [MatchEvent(at: now.wall, side: side, .confirm)])
     decide(draft, .command(id, line, at: at, seq: match.state.seq + 1))
   }
+
+  // MARK: who follows
+
+  /// The connections of both sides' following sessions, each once.
+  func connectionsFollowing(_ match: CachedMatch) -> [ConnectionID] {
+    var result: [ConnectionID] = []
+    for side in Player.allCases {
+      for id in connections(of: side, in: match) where !result.contains(id) { result.append(id) }
+    }
+    return result
+  }
+
+  func connections(of side: Player, in match: CachedMatch) -> [ConnectionID] {
+    match.followers[side].compactMap { sessions[$0]?.connection }
+  }
 }

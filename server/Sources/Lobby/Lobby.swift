@@ -26,6 +26,8 @@ package struct Lobby: Sendable {
     case load(MatchID)
     /// Reads the outcome of a unit again, after the store has not answered.
     case readBack(UInt64)
+    /// Refuses who waits for a unit whose outcome is still unknown.
+    case overdue(UInt64)
     /// Repeats a store command that must succeed, after this many tries.
     case insist(StoreQuestion, tries: Int)
   }
@@ -148,6 +150,7 @@ package struct Lobby: Sendable {
     case .reread(let m): reread(m)
     case .load(let m): askFor(m)
     case .readBack(let number): readBack(number)
+    case .overdue(let number): refuseWaiting(for: number)
     case .insist(let question, let tries): insist(question, tries: tries)
     }
   }

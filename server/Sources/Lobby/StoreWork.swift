@@ -43,7 +43,7 @@ struct StoreWork: Sendable {
 
   struct Unit: Sendable {
     let draft: Draft
-    let then: Decided
+    fileprivate(set) var then: Decided
   }
 
   private var units: [UInt64: Unit] = [:]
@@ -91,6 +91,9 @@ struct StoreWork: Sendable {
     order.append((next, now))
     return next
   }
+
+  /// Notes that the client or administrator who caused a unit was refused, and is answered no more.
+  mutating func forgetOrigin(_ number: UInt64) { units[number]?.then = .itself }
 
   mutating func finish(_ number: UInt64) {
     units[number] = nil

@@ -36,6 +36,36 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
+  /// `mute` stores the move, `deaf` loses it.
+  @Test(arguments: [SteppedLobby.Store.mute, .deaf])
+  func `a move whose outcome is unknown is refused as busy after a while, however long the store is silent`(
+    mood: SteppedLobby.Store
+  ) throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair()
+    world.mood = mood
+    world.isSilent = true
+    world.said = []
+    world.move(x, m, 0, "b2")
+    // Who plays asks for nothing that waits behind the move for ever, either.
+    world.type(o, #"{"t":"resign","id":"q","m":"\#(m)","mid":"q"}"#)
+    #expect(world.said.isEmpty, "not at once: most outcomes are known within milliseconds")
+    world.wait(5000)
+    #expect(world.heardAny(x, #""re":"r","code":"busy""#))
+    #expect(world.heardAny(o, #""re":"q","code":"busy""#))
+    world.move(x, m, 0, "b2")
+    #expect(world.said.filter { $0.line.contains(#""re":"r","code":"busy""#) }.count == 2, "and at once from then on")
+    world.mood = .well
+    world.isSilent = false
+    world.wait(3000)
+    world.move(x, m, 0, "b2")
+    #expect(world.heardAny(x, #"{"t":"ok","re":"r""#))
+    #expect(world.heardAny(o, #""ply":0"#))
+    #expect(try world.stored(m).moves.count == 1)
+    world.move(o, m, 1, "a1")
+    #expect(try world.stored(m).moves.count == 2, "the match goes on")
+  }
+
   @Test func `time in which players could not reconnect does not count as absence`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
