@@ -1,6 +1,6 @@
 import MatchProtocol
 
-/// Durable storage of accounts, sessions, tickets and match logs; one contract for memory, SQLite and PostgreSQL.
+/// Durable storage of accounts, sessions, tickets and match logs; one contract for SQLite and PostgreSQL.
 ///
 /// Only units and questions change a store; a unit gets a verdict, a question an answer. All calls block. `apply` is called by one thread
 /// at a time, everything else by any. `StoreConformance` in the tests checks each store against these rules.
@@ -38,7 +38,7 @@ package protocol MatchStore: AnyObject, Sendable {
   func prune(before: Int64) throws(StoreError) -> Int
   /// Throws unless the store is reachable now.
   func ping() throws(StoreError)
-  /// Closes the file or the connections; further calls fail. Without effect on a store in memory.
+  /// Closes the file or the connections; further calls fail.
   func close()
 }
 
@@ -68,6 +68,17 @@ extension MatchStore {
 extension StoreQuestion {
   /// The most rows of a kind that one `clean` deletes: units and logins wait for it, 20 ms with SQLite (November 2026).
   package static let cleanedAtOnce = 1000
+
+  /// The node that asks the question.
+  package var node: NodeID? {
+    switch self {
+    case .beat(let node, _), .leave(let node), .sweep(let node, _), .compare(let node, _), .follow(_, let node),
+      .enter(_, let node):
+      node
+    case .queue(let ticket, _): ticket.node
+    default: nil
+    }
+  }
 
   /// Whether the question may change the store.
   package var changes: Bool {

@@ -24,7 +24,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   init(_ path: String, creates: Bool = false) throws(SQLiteError) {
     var opened: OpaquePointer?
     // Only the owner may read the file; SQLite gives its log and index the same permissions.
-    if creates { close(open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) }
+    if creates, path != SQLiteStore.inMemory { close(open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) }
     let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let opened else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"

@@ -26,6 +26,8 @@ package final class SQLiteStore: MatchStore {
     var connections: Connections?
     /// The number of reads in progress.
     var reading = 0
+    /// Whether the file is to be reopened once the reads in progress have ended.
+    var awaitsReaders = false
     var isClosed = false
     /// Whether a write has failed and no heartbeat's probe write has succeeded since.
     var hasFailed = false
@@ -33,10 +35,13 @@ package final class SQLiteStore: MatchStore {
     var asker: NodeID?
   }
 
+  /// The path of a database that lasts as long as its store, in memory.
+  package static let inMemory = ":memory:"
+
   private let path: String
   /// Returns milliseconds since 1970.
   private let clock: @Sendable () -> Int64
-  private let lock: FileLock
+  private let lock: FileLock?
   private let state = Mutex(Opening())
   /// Held while the file is being opened.
   private let opens = NSLock()
@@ -49,8 +54,12 @@ package final class SQLiteStore: MatchStore {
     path: String, clock: @escaping @Sendable () -> Int64 = { Moment.current.wall }
   ) throws(StoreError) {
     (self.path, self.clock) = (path, clock)
-    try SQLiteStore.makeFolder(of: path)
-    lock = try FileLock(path: path + ".lock")
+    if path == SQLiteStore.inMemory {
+      lock = nil
+    } else {
+      try SQLiteStore.makeFolder(of: path)
+      lock = try FileLock(path: path + ".lock")
+    }
     let rows = SQLiteRows(try SQLiteStore.opened(path), clock)
     state.withLock { $0.connections = Connections(writer: rows) }
   }
@@ -70,7 +79,8 @@ package final class SQLiteStore: MatchStore {
       let mode = try db.run("PRAGMA journal_mode = WAL") { $0.text(0) }
       // Must run outside a transaction to take effect.
       try db.execute("PRAGMA synchronous = FULL")
-      guard mode == ["wal"], try db.run("PRAGMA synchronous", row: { $0.int(0) }) == [2] else {
+      guard mode == [path == inMemory ? "memory" : "wal"], try db.run("PRAGMA synchronous", row: { $0.int(0) }) == [2]
+      else {
         throw StoreError.unusable("\(path): SQLite refuses WAL with synchronous=FULL")
       }
       // Pages of live matches are written repeatedly: cache them (64 MiB), and checkpoint every 8,192 pages (32 MiB)
@@ -102,7 +112,10 @@ package final class SQLiteStore: MatchStore {
     guard !isClosed else { throw .failed("\(path) is closed") }
     if let known { return known }
     // Wait until all connections are closed: SQLite rebuilds its WAL index only then.
-    while state.withLock({ $0.reading > 0 }) { usleep(1000) }
+    while state.withLock({ state in
+      state.awaitsReaders = state.reading > 0
+      return state.awaitsReaders
+    }) { usleep(1000) }
     let rows: SQLiteRows
     do throws(StoreError) { rows = SQLiteRows(try SQLiteStore.opened(path), clock) } catch { throw .failed("\(error)") }
     let isWanted = state.withLock { state in
@@ -114,8 +127,9 @@ package final class SQLiteStore: MatchStore {
   }
 
   /// Closes every connection, so that the next call reopens the file and reads the state on the disk: after a failed
-  /// sync the cached pages cannot be trusted.
+  /// sync the cached pages cannot be trusted. A database in memory would be empty after that.
   private func abandon(_ rows: SQLiteRows) {
+    guard lock != nil else { return }
     let idle = state.withLock { state in
       defer { state.connections = nil }
       return state.connections?.readers ?? []
@@ -155,7 +169,9 @@ package final class SQLiteStore: MatchStore {
   }
 
   /// Runs `body` on a reading connection, which sees one snapshot.
-  private func reading<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
+  func reading<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
+    // A second connection would have a database in memory of its own.
+    guard lock != nil else { return try writing(body) }
     var (writer, free): (SQLiteRows?, SQLiteRows?)
     while writer == nil {
       _ = try self.writer()
@@ -195,6 +211,9 @@ package final class SQLiteStore: MatchStore {
   private func reader() throws(StoreError) -> SQLiteRows {
     do throws(SQLiteError) { return SQLiteRows(try SQLiteConnection(path), clock) } catch { throw StoreError(error) }
   }
+
+  /// Whether a call waits for reads to end before it reopens the file.
+  var awaitsReaders: Bool { state.withLock { $0.awaitsReaders } }
 
   /// Closes the file, after SQLite has checkpointed into it; the lock ends with the object.
   package func close() {

@@ -23,12 +23,23 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// A lane of a shared store; `nil` for writing questions of an unshared one, which share a commit.
   private typealias LineName = StoreLane?
 
+  /// Failures in a row.
+  private struct Losses {
+    private var count = 0
+    /// The time of the last one.
+    private var at = Int64.min / 2
+
+    mutating func add() { (count, at) = (count + 1, Moment.currentSteady) }
+    mutating func end() { count = 0 }
+
+    /// Whether the last three tries have failed, the last one within a minute: a node that is not ready may be given no others.
+    var areMany: Bool { count >= 3 && Moment.currentSteady - at < 60_000 }
+  }
+
   private let loop: any EventLoop
   private let store: any MatchStore
   private let metrics: HostMetrics
   private let logger: Logger
-  /// Whether the store is in memory and answers on the loop without waiting.
-  private let isInstant: Bool
   /// Receives the store's results; `durable` is the time in ns at which units became durable.
   var report: ([LobbyInput], _ durable: UInt64?) -> Void = { _, _ in }
 
@@ -53,14 +64,12 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// The times of the first and last failure of the store; `nil` while it works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
-  /// Unanswered logins since the last answered one, and the time of the last. With a damaged database page logins may
-  /// fail while all else works.
-  private let lostLogins = Mutex((count: 0, at: Int64.min / 2))
+  /// With a damaged database page logins or moves may fail while all else works.
+  private let losses = Mutex((logins: Losses(), units: Losses()))
   private let heard = Mutex<[String?]>([])
 
   init(_ store: any MatchStore, loop: any EventLoop, metrics: HostMetrics, logger: Logger) {
     (self.store, self.loop, self.metrics, self.logger) = (store, loop, metrics, logger)
-    isInstant = store is MemoryStore
   }
 
   // MARK: units
@@ -95,7 +104,12 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
       self.metrics.stored(verdicts, nanoseconds: now - began)
       self.isStoring = false
       // The next batch is stored while the results of this one are sent.
-      if !self.isInstant { self.applyUnits() }
+      self.applyUnits()
+      if verdicts.contains(where: \.isStored) {
+        self.losses.withLock { $0.units.end() }
+      } else if !verdicts.allSatisfy(\.isConflict) {
+        self.losses.withLock { $0.units.add() }
+      }
       for (unit, verdict) in zip(batch, verdicts) {
         switch verdict {
         case .applied: self.metrics.took(.durable, nanoseconds: now - unit.decided)
@@ -114,11 +128,10 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   func ask(_ number: UInt64, _ question: StoreQuestion) {
     let asked = (number, question, DispatchTime.now().uptimeNanoseconds)
     if case .history = question { return answer([asked], on: histories) }
-    switch (isInstant, store.isShared, question.changes) {
-    case (true, _, _), (_, false, true):
-      join(nil, asked)
-    case (_, false, false): answer([asked], on: questions)
-    case (_, true, _):
+    switch (store.isShared, question.changes) {
+    case (false, true): join(nil, asked)
+    case (false, false): answer([asked], on: questions)
+    case (true, _):
       if let lane = question.lane { return join(lane, asked) }
       // A heartbeat does not queue behind logins: without it the other nodes consider this one dead.
       if case .beat = question { waiting.prepend(asked) } else { waiting.append(asked) }
@@ -137,7 +150,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     lines[name] = Line(waiting: Array(line.waiting.dropFirst(some.count)), isAsking: true)
     answer(Array(some), on: name == nil ? writes : questions) {
       self.lines[name]?.isAsking = false
-      if !self.isInstant { self.askTogether(name) }
+      self.askTogether(name)
     }
   }
 
@@ -164,13 +177,13 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
         zip(batch, results).map { asked, result in
           switch result {
           case .success(let answer):
-            if case .entry = answer { self.lostLogins.withLock { $0.count = 0 } }
+            if case .entry = answer { self.losses.withLock { $0.logins.end() } }
             if case .differences(let found) = answer { self.metrics.found(found) }
             if case .beat = asked.question { self.seeWhetherTroubleIsOver() }
             return .answer(asked.number, answer)
           case .failure(let error):
             if case .enter = asked.question {
-              self.lostLogins.withLock { $0 = ($0.count + 1, Moment.currentSteady) }
+              self.losses.withLock { $0.logins.add() }
             }
             self.complain("the store did not answer", "\(error)")
             return .answer(asked.number, nil)
@@ -179,9 +192,8 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Runs `body`, which may block, on a queue and `then` on the loop; at once for a store in memory.
+  /// Runs `body`, which may block, on a queue and then `then` on the loop.
   private func work<T: Sendable>(on queue: DispatchQueue, _ body: @escaping () -> T, then: @escaping (T) -> Void) {
-    if isInstant, queue === writes { return then(body()) }
     nonisolated(unsafe) let (body, then) = (body, then)
     queue.async {
       let result = body()
@@ -252,10 +264,10 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return String(parts[1])
   }
 
-  /// Whether the store answers within 800 ms and the last three logins within a minute did not all fail. May be called from any thread.
+  /// Whether the store answers within 800 ms and neither logins nor units have failed in a row. May be called from any thread.
   func isReached() -> EventLoopFuture<Bool> {
-    let failsLogins = lostLogins.withLock { $0.count >= 3 && Moment.currentSteady - $0.at < 60_000 }
-    guard !failsLogins else { return loop.makeSucceededFuture(false) }
+    let areLost = losses.withLock { $0.logins.areMany || $0.units.areMany }
+    guard !areLost else { return loop.makeSucceededFuture(false) }
     let answered = loop.makePromise(of: Bool.self)
     loop.scheduleTask(in: .milliseconds(800)) { answered.succeed(false) }
     probes.async {
@@ -293,4 +305,9 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
       await withCheckedContinuation { done in queue.async(flags: .barrier) { done.resume() } }
     }
   }
+}
+
+extension Verdict {
+  fileprivate var isStored: Bool { if case .applied = self { true } else { false } }
+  fileprivate var isConflict: Bool { if case .conflict = self { true } else { false } }
 }

@@ -75,7 +75,7 @@ enum ServerProcess {
       if configuration.weakSync { try file.weaken() }
       store = file
     } else {
-      store = MemoryStore()
+      store = try SQLiteStore(path: SQLiteStore.inMemory)
     }
     let host = LobbyHost(
       loop: lobbyGroup.next(), store: store, configuration: configuration.lobby, logger: logger)

@@ -184,7 +184,7 @@ import TicTacToe
       world.move(x.0, m, 0, "b2")
       world.move(x.1, m, 1, "a1")
       // As after the promotion of a standby that had not received it.
-      if round == 1 { world.store.content.withLock { content in for account in before { content.put(account) } } }
+      if round == 1 { world.store.overwrite(before) }
       world.type(x.0, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
       #expect(try world.stored(m).end?.ratings != nil)
     }

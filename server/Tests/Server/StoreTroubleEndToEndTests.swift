@@ -1,9 +1,12 @@
 import Dispatch
+import Foundation
 import MatchProtocol
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import MatchStore
+@testable import PostgresStore
 @testable import ServerTransport
 
 /// Tests of a server whose store fails: it keeps connections, tells no false state, and recovers by itself.
@@ -57,6 +60,66 @@ import Testing
     try RawPeer(server.port).hello()
     #expect(try await server.host.reachesStore())
     try await server.stop()
+  }
+
+  @Test func `a file whose index of sessions is damaged makes the server not ready`() async throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    try SQLiteStore(path: path).close()
+    let place = try SQLiteConnection(path).run(
+      "SELECT rootpage - 1, page_size FROM sqlite_master, pragma_page_size WHERE name = 'session_resume'"
+    ) { $0.int(0) * $0.int(1) }
+    let file = try #require(FileHandle(forUpdatingAtPath: path))
+    try file.seek(toOffset: UInt64(place[0]))
+    try file.write(contentsOf: Data(repeating: 0xFF, count: 64))
+    try file.close()
+    let store = try SQLiteStore(path: path)
+    let server = try await TestServer(store: store)
+    for _ in 0..<3 {
+      let peer = try RawPeer(server.port)
+      peer.type(#"{"t":"hello","v":[1]}"#)
+      #expect(try peer.wait(#""t":"bye""#).contains("restart"))
+    }
+    #expect(try await !server.host.reachesStore())
+    try await server.stop()
+    store.close()
+  }
+
+  @Test func `a store that stores nothing makes the server not ready, though everything else is answered`() async throws
+  {
+    let store = TroubledStore()
+    let server = try await TestServer(store: store)
+    let (x, _, m, _) = try RawPeer.pair(server.port)
+    store.trouble.withLock { $0 = .full }
+    for i in 0..<3 {
+      x.type(#"{"t":"move","id":"r\#(i)","m":"\#(m)","ply":0,"cell":"b2","mid":"p\#(i)"}"#)
+      try x.wait(#""re":"r\#(i)","code":"busy""#)
+    }
+    #expect(try await !server.host.reachesStore())
+    store.trouble.withLock { $0 = nil }
+    #expect(
+      try await insist(x, #"{"t":"move","id":"again","m":"\#(m)","ply":0,"cell":"b2","mid":"p"}"#, id: "again")
+        .contains("ok"))
+    #expect(try await server.host.reachesStore())
+    try await server.stop()
+  }
+
+  @Test func `a PostgreSQL that takes everything and answers nothing leaves no move unanswered`() async throws {
+    let bed = PostgresTestBed()
+    let store = try PostgresStore(PGAddress(bed.url))
+    let server = try await TestServer(store: store)
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    try bed.order("stop")
+    o.move(m, 1, "a1")
+    #expect(try o.wait(#""re":"r1""#, within: 30).contains(#""code":"busy""#))
+    try bed.order("cont")
+    let command = #"{"t":"move","id":"again","m":"\#(m)","ply":1,"cell":"a1","mid":"p1"}"#
+    #expect(try await insist(o, command, id: "again").contains(#""t":"ok""#))
+    try x.wait(#""ply":1"#)
+    try await server.stop()
+    store.close()
   }
 
   @Test func `commits with unknown outcome are read back: each command counts once, and no player is disconnected`()

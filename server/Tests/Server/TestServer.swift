@@ -3,6 +3,7 @@ import MatchClient
 import MatchProtocol
 import NIOCore
 import NIOPosix
+import ServerTestSupport
 import Synchronization
 import Testing
 import TicTacToe

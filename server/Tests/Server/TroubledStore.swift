@@ -1,6 +1,7 @@
 import Foundation
 import MatchProtocol
 import MatchStore
+import ServerTestSupport
 import Synchronization
 
 /// A store in memory behind a simulated disk that fails, loses verdicts or stalls when a test asks for it.

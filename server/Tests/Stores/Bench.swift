@@ -9,9 +9,10 @@ import TicTacToe
 @testable import MatchStore
 @testable import PostgresStore
 
-/// The stores under test; memory both as a private store of one node and as a shared one.
+/// The stores under test: the reference as one node has it for itself and as several nodes share it, SQLite in memory and in a
+/// file, PostgreSQL.
 enum StoreKind: String, CaseIterable {
-  case memory, sharedMemory, sqlite, postgres
+  case reference, sharedReference, sqliteInMemory, sqlite, postgres
 }
 
 /// A store under test with shorthands for tests. Node `a` is live and asks, unless another is given.
@@ -32,8 +33,9 @@ final class Bench {
     let clock = TestClock(wall: wall)
     (self.kind, self.clock) = (kind, clock)
     switch kind {
-    case .memory: (store, url) = (MemoryStore { clock.wall }, nil)
-    case .sharedMemory: (store, url) = (MemoryStore(shared: true) { clock.wall }, nil)
+    case .reference: (store, url) = (MemoryStore { clock.wall }, nil)
+    case .sharedReference: (store, url) = (MemoryStore(shared: true) { clock.wall }, nil)
+    case .sqliteInMemory: (store, url) = (try SQLiteStore(path: SQLiteStore.inMemory) { clock.wall }, nil)
     case .sqlite: (store, url) = (try SQLiteStore(path: folder.path + "/matches.sqlite") { clock.wall }, nil)
     case .postgres:
       // A name by which the connections of this bench are told from others.
@@ -48,6 +50,15 @@ final class Bench {
 
   /// Runs a statement in the database.
   @discardableResult func sql(_ text: String) throws -> [[PGValue]] { try PostgresTestBed.shared.sql(text, at: url) }
+
+  /// The number of sessions in the database that use this store.
+  func countSessions() throws -> Int {
+    let count = """
+      SELECT count(*) FROM pg_stat_activity
+      WHERE application_name = current_schema() AND pid <> pg_backend_pid()
+      """
+    return try sql(count).first?.first?.int.map(Int.init) ?? 0
+  }
 
   /// The same content through another node's connection.
   func view() throws -> any MatchStore {

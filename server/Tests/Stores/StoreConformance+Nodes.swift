@@ -30,7 +30,7 @@ extension StoreConformance {
     #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "b"] : ["a"]))
   }
 
-  @Test(arguments: [StoreKind.sharedMemory, .postgres])
+  @Test(arguments: [StoreKind.sharedReference, .postgres])
   func `a node silent for 3 s is dead, and matches that only it followed are swept`(
     kind: StoreKind
   ) throws {
@@ -54,7 +54,7 @@ extension StoreConformance {
   }
 
   @Test func `a node counts as live for 3 s after a beat`() throws {
-    let bench = try Bench(.sharedMemory)
+    let bench = try Bench(.sharedReference)
     _ = try bench.beat("b")
     bench.clock.wall += Beat.lives - 1
     #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
@@ -63,7 +63,7 @@ extension StoreConformance {
   }
 
   @Test func `a clock that was set back keeps no dead node alive`() throws {
-    let bench = try Bench(.sharedMemory)
+    let bench = try Bench(.sharedReference)
     bench.clock.wall += 3_600_000
     _ = try bench.beat("b")
     bench.clock.wall -= 3_600_000
@@ -248,7 +248,7 @@ extension StoreConformance {
 
   // MARK: hints
 
-  @Test(arguments: [StoreKind.sharedMemory, .postgres])
+  @Test(arguments: [StoreKind.sharedReference, .postgres])
   func `a single node compares its memory after a tool has changed the store`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let missed = Mutex(0)
@@ -260,7 +260,7 @@ extension StoreConformance {
     #expect(eventually { missed.withLock { $0 } == before + 1 })
   }
 
-  @Test(arguments: [StoreKind.sharedMemory, .postgres])
+  @Test(arguments: [StoreKind.sharedReference, .postgres])
   func `a node receives hints from others`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let heard = Mutex<[String: [String]]>([:])

@@ -1,12 +1,14 @@
 import MatchProtocol
+import MatchStore
 import Synchronization
 
-/// A store without durability, for tests, simulation and as the reference in the load table.
+/// A store without durability, written without SQL: the reference that `StoreConformance` holds the others to, and the store of
+/// tests and simulated worlds.
 ///
 /// May be called from any thread.
 package final class MemoryStore: MatchStore {
   package let isShared: Bool
-  let content: Mutex<MemoryContent>
+  private let content: Mutex<MemoryContent>
   private let listeners = Mutex<[NodeID: @Sendable (String?) -> Void]>([:])
 
   /// `shared` allows several nodes in one process; `clock` returns milliseconds since 1970.
@@ -61,6 +63,11 @@ package final class MemoryStore: MatchStore {
         content.put(account)
       }
     }
+  }
+
+  /// Writes accounts over those of the same numbers: a standby that took over may lack what came last.
+  package func overwrite(_ accounts: [AccountRecord]) {
+    content.withLock { content in for account in accounts { content.put(account) } }
   }
 
   package func matchIDs() throws(StoreError) -> [MatchID] { content.withLock { $0.matches.keys.sorted() } }

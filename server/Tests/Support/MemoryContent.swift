@@ -1,5 +1,6 @@
 import Base
 import MatchProtocol
+import MatchStore
 import TicTacToe
 
 /// The content of a memory store and its indexes.
@@ -470,18 +471,5 @@ extension MemoryContent: QueueRows {
   mutating func drop(ticket: String) {
     guard let old = tickets.removeValue(forKey: ticket) else { return }
     ticketsOf.remove(ticket, old.record.account)
-  }
-}
-
-extension StoreQuestion {
-  /// The node that asks the question.
-  var node: NodeID? {
-    switch self {
-    case .beat(let node, _), .leave(let node), .sweep(let node, _), .compare(let node, _), .follow(_, let node),
-      .enter(_, let node):
-      node
-    case .queue(let ticket, _): ticket.node
-    default: nil
-    }
   }
 }

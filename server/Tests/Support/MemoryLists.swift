@@ -1,3 +1,5 @@
+import MatchStore
+
 extension MemoryContent {
   func players(_ list: PlayerList, _ after: Int64, _ limit: Int) -> [AccountRecord] {
     let found = accounts.values.filter { $0.id > after && list.has($0) }
