@@ -42,57 +42,110 @@ package enum StoreArchive {
     return summary
   }
 
-  /// Imports an archive into an empty store, all or nothing: every log must fold to its hash, and the last line must
-  /// match the others. Archives of version 1 lack that line. The import counts as a use of each account.
-  package static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
+  /// Calls a function with each line of an archive, in order and without its end; an archive is read twice.
+  package typealias Lines = (_ each: ([UInt8]) throws -> Void) throws -> Void
+
+  /// The longest line in bytes, 16 MiB. A match of 81 plies with as many offers and absences has some 100 KiB.
+  private static let longestLine = 16 << 20
+
+  /// The lines of a file.
+  package static func lines(of path: String) -> Lines {
+    { each in
+      func failure() -> StoreError { .unusable("cannot read \(path): \(String(cString: strerror(errno)))") }
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw failure() }
+      defer { close(descriptor) }
+      var (framer, chunk) = (LineFramer(limit: longestLine), [UInt8](repeating: 0, count: 1 << 16))
+      while true {
+        let count = read(descriptor, &chunk, chunk.count)
+        guard count >= 0 else { throw failure() }
+        // The last line may lack its end.
+        if count == 0 { chunk[0] = UInt8(ascii: "\n") }
+        var problem: (any Error)?
+        chunk.withUnsafeBytes { bytes in
+          framer.feed(UnsafeRawBufferPointer(rebasing: bytes[..<max(1, count)])) { piece in
+            do {
+              guard case .line(let line) = piece else { throw StoreError.unusable("\(path): a line is too long") }
+              try each(Array(line))
+            } catch { problem = error }
+            return problem == nil
+          }
+        }
+        if let problem { throw problem }
+        if count == 0 { return }
+      }
+    }
+  }
+
+  /// Imports an archive of any size into an empty store. Before anything is stored the whole archive is checked: every log must fold
+  /// to its hash, and the last line must match the others. Archives of version 1 lack that line. The import counts as a use of each
+  /// account.
+  package static func load(_ lines: @escaping Lines, into store: any MatchStore) throws -> Summary {
     guard try store.isEmpty else { throw StoreError.isNotEmpty }
+    let summary = try parse(lines) { entry in if case .match(let match) = entry { try match.check() } }
+    var (accounts, matches): ([AccountRecord], [StoreUnit]) = ([], [])
+    func flush() throws {
+      do throws(StoreError) { try store.add(accounts) } catch {
+        throw StoreError.unusable("an account was not stored: \(error)")
+      }
+      for (unit, verdict) in zip(matches, store.apply(matches)) {
+        if case .applied = verdict { continue }
+        throw StoreError.unusable("match \(unit.logs[0].m) was not stored: \(verdict)")
+      }
+      (accounts, matches) = ([], [])
+    }
+    let stored = try parse(lines) { entry in
+      switch entry {
+      case .account(var account):
+        account.tokenExpires = max(account.tokenExpires, Moment.current.wall + Lifetimes.usual.account)
+        accounts.append(account)
+      case .match(let match):
+        matches.append(
+          StoreUnit(logs: [.init(match.record.id, after: 0, match.bodies, record: match.record)]))
+      }
+      if accounts.count + matches.count >= 100 { try flush() }
+    }
+    if accounts.count + matches.count > 0 { try flush() }
+    guard stored == summary else { throw StoreError.unusable("the archive was changed while it was read") }
+    return summary
+  }
+
+  private enum Entry {
+    case account(AccountRecord)
+    case match(ArchivedMatch)
+  }
+
+  /// Parses an archive; throws if a line cannot be read, `each` refuses one, or lines are missing at its end.
+  private static func parse(_ lines: @escaping Lines, _ each: (Entry) throws -> Void) throws -> Summary {
     var summary = Summary()
-    var accounts: [AccountRecord] = []
-    var matches: [StoreUnit] = []
     var version: Int?
     var (end, isWhole) = (ArchiveEnd(), false)
-    var names: Set<String> = []
-    var ids: Set<MatchID> = []
-    for (i, text) in lines.enumerated() where !text.isEmpty {
-      do throws(ProtocolError) {
-        let fields = try JSONObject(line: Array(text.utf8), with: "archive")
-        if isWhole { throw .inconsistent("a line behind the end of the archive") }
+    var number = 0
+    try lines { line in
+      number += 1
+      do {
+        let fields = try JSONObject(line: line, with: "archive")
+        if isWhole { throw ProtocolError.inconsistent("a line behind the end of the archive") }
         if version == nil {
           version = try ProtocolError.fields { () throws(FieldError) in try Archive(fields) }.version
         } else if fields["end"] != nil {
           isWhole = try ProtocolError.fields { () throws(FieldError) in try ArchiveEnd(fields) } == end
-          continue
+          return
         } else if fields["account"] != nil {
-          var account = try ProtocolError.fields { () throws(FieldError) in try AccountRecord(fields) }
-          guard names.insert(account.name.lowercased()).inserted else {
-            throw .inconsistent("a second account \(account.name)")
-          }
-          account.tokenExpires = max(account.tokenExpires, Moment.current.wall + Lifetimes.usual.account)
-          accounts.append(account)
+          try each(.account(try ProtocolError.fields { () throws(FieldError) in try AccountRecord(fields) }))
           summary.accounts += 1
         } else {
-          let stored = try ProtocolError.fields { () throws(FieldError) in try ArchivedMatch(fields) }.checked()
-          guard ids.insert(stored.record.id).inserted else {
-            throw .inconsistent("a second match \(stored.record.id)")
-          }
-          matches.append(StoreUnit(logs: [.init(stored.record.id, after: 0, stored.bodies, record: stored.record)]))
+          let match = try ProtocolError.fields { () throws(FieldError) in try ArchivedMatch(fields) }
+          try each(.match(match))
           summary.matches += 1
-          summary.events += stored.bodies.count
+          summary.events += match.events.count
         }
-      } catch { throw StoreError.unusable("line \(i + 1): \(error.message)") }
-      end.count(Array(text.utf8) + [UInt8(ascii: "\n")])
+      } catch let error as ProtocolError { throw StoreError.unusable("line \(number): \(error.message)") }
+      end.count(line + [UInt8(ascii: "\n")])
     }
     guard let version else { throw StoreError.unusable("line 1: not an archive") }
     guard version == 1 || isWhole else {
       throw StoreError.unusable("the archive is not whole: its end is missing or does not fit; export it again")
-    }
-    try store.add(accounts)
-    for start in stride(from: 0, to: matches.count, by: 100) {
-      let some = Array(matches[start..<min(start + 100, matches.count)])
-      for (unit, verdict) in zip(some, store.apply(some)) {
-        if case .applied = verdict { continue }
-        throw StoreError.unusable("match \(unit.logs[0].m) was not stored: \(verdict)")
-      }
     }
     return summary
   }
@@ -177,10 +230,10 @@ extension AccountRecord: FieldObject {
 
 /// A match in an archive.
 private struct ArchivedMatch: FieldObject {
-  private var record = MatchRecord(id: .blank, x: nil, o: nil, created: 0)
+  private(set) var record = MatchRecord(id: .blank, x: nil, o: nil, created: 0)
   private var hash = SHA256.hash([])
   /// The encoded events as strings, whose bytes are preserved exactly.
-  private var events: [String] = []
+  private(set) var events: [String] = []
 
   init() {}
 
@@ -201,16 +254,16 @@ private struct ArchivedMatch: FieldObject {
     try c.code("events", &events)
   }
 
-  /// Returns the match; throws if its log is inconsistent or has another hash.
-  func checked() throws(ProtocolError) -> StoredMatch {
+  var bodies: [[UInt8]] { events.map { Array($0.utf8) } }
+
+  /// Throws if its log is inconsistent or has another hash.
+  func check() throws(ProtocolError) {
     var state = MatchState(id: record.id)
-    let bodies = events.map { Array($0.utf8) }
     for body in bodies {
       do throws(ProtocolError) { try state.append(body: body) } catch {
         throw .inconsistent("match \(record.id): \(error.message)")
       }
     }
     guard state.hash.digest == hash else { throw .inconsistent("match \(record.id) does not have its hash") }
-    return StoredMatch(record: record, bodies: bodies)
   }
 }

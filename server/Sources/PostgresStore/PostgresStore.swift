@@ -89,10 +89,47 @@ package final class PostgresStore: MatchStore {
         throw .unusable("\(place): \(name) is \(value.text ?? "unknown") there; acknowledged moves need \(needed)")
       }
     }
+    try refusePooler(connection)
     try PostgresMigrations.run(connection, place: place)
     do throws(PGError) { _ = try connection.run([PostgresStore.raiseAccounts()], within: 10_000) } catch {
       throw StoreError(error).reading(place)
     }
+  }
+
+  private static let setName = PGStatement(once: "SELECT set_config('alina.connection', $1, false)")
+  private static let getName = PGStatement(once: "SELECT current_setting('alina.connection', true)")
+
+  /// Throws if a pooler gives each transaction another database session, as pgbouncer with pooling by transaction does: hints and the
+  /// settings in `everywhere` belong to a session.
+  private func refusePooler(_ connection: PGConnection) throws(StoreError) {
+    var random = SystemRandomNumberGenerator()
+    let name = "\(random.next())"
+    do throws(PGError) {
+      let other = try PGConnection(address)
+      defer { other.close() }
+      func read(_ connection: PGConnection, _ calls: [PGCall]) throws(PGError) -> String? {
+        try connection.run(calls + [PostgresStore.getName()], within: 10_000).last?.rows.first?.first?.text
+      }
+      _ = try connection.run([PostgresStore.setName(.text(name))], within: 10_000)
+      // The open transaction keeps its session, so that a pooler must give the first connection another one.
+      let seen = try read(other, [PGStatement.begin()])
+      if try PostgresStore.sharesSessions(
+        name, other: seen, own: { () throws(PGError) in try read(connection, []) })
+      {
+        throw .refused(
+          "a pooler gives each transaction another session there (pgbouncer: pool_mode = transaction); "
+            + "name PostgreSQL itself, or set pool_mode = session")
+      }
+    } catch { throw StoreError(error).reading(place) }
+  }
+
+  /// Whether connections share sessions, by where a name is seen that only the first one has set. `own` is not called after the
+  /// second one has seen it: a pool of one session would never answer.
+  static func sharesSessions(
+    _ name: String, other: String?, own: () throws(PGError) -> String?
+  ) throws(PGError) -> Bool {
+    if other == name { return true }
+    return try own() != name
   }
 
   /// Advances the sequence past ids that older builds or imports have used.
@@ -162,6 +199,14 @@ package final class PostgresStore: MatchStore {
         logs AS (DELETE FROM match_event WHERE match_id IN (SELECT id FROM old))
       DELETE FROM match WHERE id IN (SELECT id FROM old)
       """)
+
+  private static let anyNode = PGStatement(once: "SELECT address FROM node WHERE \(PostgresRows.lives) LIMIT 1")
+
+  /// Throws if a server is running on the database.
+  package func requireNoNode() throws(StoreError) {
+    guard let address = try read([PostgresStore.anyNode()])[0].rows.first?.first?.text else { return }
+    throw .unusable("\(place): a server is running on it, at \(address); stop it first")
+  }
 
   package func prune(before: Int64) throws(StoreError) -> Int {
     var all = 0

@@ -42,6 +42,7 @@ struct DataOptions: ParsableArguments {
     guard let address = try address else { return try SQLiteStore.make(database, by: fill) }
     let store = try PostgresStore(address)
     defer { store.close() }
+    try store.requireNoNode()
     return try fill(store)
   }
 
@@ -112,13 +113,12 @@ struct Export: ParsableCommand {
 
 struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Read an export into an empty database; every log is replayed and its hash checked.")
+    abstract: "Read an export into an empty database that no server uses; every log is replayed and its hash checked.")
   @OptionGroup var options: DataOptions
   @Argument(help: "The file made by export.") var file: String
 
   func run() throws {
-    let lines = try String(readFrom: file).split(whereSeparator: \.isNewline)
-    let summary = try options.filled { try StoreArchive.load(lines, into: $0) }
+    let summary = try options.filled { try StoreArchive.load(StoreArchive.lines(of: file), into: $0) }
     print("imported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events")
   }
 }

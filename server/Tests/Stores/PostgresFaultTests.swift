@@ -153,6 +153,70 @@ import TicTacToe
     #expect(eventually { words.withLock { $0 } > 1 }, "who heard nothing for seconds looks again")
   }
 
+  @Test(.needs("pgbouncer"), arguments: [1, 20])
+  func `a pooler that gives each transaction another session is refused by name, one of whole sessions is not`(
+    sessions: Int
+  ) throws {
+    let bed = PostgresTestBed()
+    let folder = TemporaryFolder()
+    /// A port that was free a moment ago.
+    func freePort() throws -> Int {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      var (address, size) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+      (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), inet_addr("127.0.0.1"))
+      return try withUnsafeMutablePointer(to: &address) {
+        try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          try #require(bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0)
+        }
+        return Int(UInt16(bigEndian: $0.pointee.sin_port))
+      }
+    }
+    func pooler(_ mode: String, port: Int) throws -> Child {
+      let database = "host=127.0.0.1 port=\(bed.port) user=postgres password=\(TestPassword.postgres)"
+      try """
+      [databases]
+      postgres = \(database)
+      [pgbouncer]
+      listen_addr = 127.0.0.1
+      listen_port = \(port)
+      unix_socket_dir =
+      auth_type = any
+      pool_mode = \(mode)
+      default_pool_size = \(sessions)
+      ignore_startup_parameters = extra_float_digits
+      """.write(toFile: folder.path + "/\(mode).ini", atomically: true, encoding: .utf8)
+      // It refuses to run as root.
+      for path in [folder.path, folder.path + "/\(mode).ini"] { chmod(path, 0o755) }
+      let user = getuid() == 0 ? ["-u", "postgres"] : []
+      return try Child([try #require(program("pgbouncer"))] + user + [folder.path + "/\(mode).ini"])
+    }
+    func said(_ port: Int) throws -> String {
+      let url = bed.url.replacing(":\(bed.port)/", with: ":\(port)/")
+      do throws(StoreError) { try PostgresStore(PGAddress(url)).close() } catch { return "\(error)" }
+      return ""
+    }
+    for (mode, isRefused) in [("transaction", true), ("session", false)] where isRefused || sessions > 10 {
+      let port = try freePort()
+      let child = try pooler(mode, port: port)
+      defer {
+        child.signal(SIGTERM)
+        _ = try? child.wait()
+      }
+      #expect(try eventually { try !said(port).contains("refused") })
+      let text = try said(port)
+      #expect(text.contains("pool_mode = transaction") == isRefused && text.isEmpty != isRefused, "\(text)")
+    }
+  }
+
+  @Test func `connections share sessions if one sees the name of another, or not its own`() throws {
+    #expect(try PostgresStore.sharesSessions("a", other: "a") { nil })
+    #expect(try PostgresStore.sharesSessions("a", other: nil) { nil })
+    #expect(try PostgresStore.sharesSessions("a", other: "b") { "b" })
+    #expect(try !PostgresStore.sharesSessions("a", other: nil) { "a" })
+    #expect(try !PostgresStore.sharesSessions("a", other: "b") { "a" })
+  }
+
   @Test func `a database with unsafe settings is refused with the reason`() throws {
     let bed = PostgresTestBed()
     func refusal(_ url: String, lossy: Bool = false) throws -> String {
@@ -172,8 +236,7 @@ import TicTacToe
     }
     try bed.sql("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0")
     #expect(try refusal(bed.url.dropLast("postgres".count) + "ascii").contains("server_encoding is SQL_ASCII there"))
-    let port = try #require(bed.url.split(separator: ":").last?.split(separator: "/").first)
-    let two = bed.url.replacing(":\(port)", with: ":\(port),127.0.0.1:\(port)")
+    let two = bed.url.replacing(":\(bed.port)", with: ":\(bed.port),127.0.0.1:\(bed.port)")
     #expect(try refusal(two).contains("--allow-lossy-failover"))
     #expect(try refusal(two, lossy: true) == "")
   }
