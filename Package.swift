@@ -330,7 +330,8 @@ targets += layer(
     .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "ClientModel", "MatchStore", "Lobby", "ServerTestSupport",
+        "Base", "TicTacToe", "MatchProtocol", "ClientModel", "MatchStore", "PostgresStore", "Lobby",
+        "ServerTestSupport",
       ], path: "server/Tests/Simulation"),
     .testTarget(
       name: "MatchServerTests",

@@ -25,6 +25,7 @@ package final class ClusterScript {
     server: String, nodes count: Int = 3, namespaces: Bool = false, flags: [String] = [],
     environment: [String: String] = [:], learned: (ClusterScript) -> Void = { _ in }
   ) throws {
+    _ = TestPassword.postgres
     script = try Child(
       [Self.path(of: "cluster"), "--nodes", "\(count)"] + (namespaces ? ["--namespaces"] : []) + ["--"] + flags,
       environment: environment.merging(["ALINA_SERVER": server]) { given, _ in given }, input: .pipe, output: .pipe,
@@ -74,4 +75,15 @@ package final class ClusterScript {
   package func isWhole(_ states: [String]) -> Bool {
     states.allSatisfy { $0 == "ready: yes, nodes alive: \(nodes.count)" }
   }
+}
+
+/// The password of the tests' databases, without which every user of this machine could run programs as their superuser.
+package enum TestPassword {
+  /// Made once; libpq and `scripts/postgres` find it in the environment, here and in every program that is started from here.
+  package static let postgres: String = {
+    if let given = ProcessInfo.processInfo.environment["PGPASSWORD"] { return given }
+    let fresh = UUID().uuidString
+    setenv("PGPASSWORD", fresh, 1)
+    return fresh
+  }()
 }

@@ -1,5 +1,6 @@
 import Foundation
 import MatchClient
+import ServerTestSupport
 import TestSupport
 import Testing
 
@@ -37,13 +38,8 @@ extension ClusterScript {
 
   /// Gives new sessions a clock that the table `clock` sets, so that the computer's clock is left alone.
   func makeClock() throws {
-    for text in [
-      "CREATE TABLE clock AS SELECT INTERVAL '0' AS ahead",
-      """
-      CREATE FUNCTION clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE plpgsql
-      AS 'BEGIN RETURN pg_catalog.clock_timestamp() + (SELECT ahead FROM public.clock); END'
-      """,
-      "ALTER DATABASE postgres SET search_path = public, pg_catalog",
-    ] { try sql(text) }
+    for text in PostgresTestBed.settableClock + ["ALTER DATABASE postgres SET search_path = public, pg_catalog"] {
+      try sql(text)
+    }
   }
 }

@@ -294,6 +294,33 @@ final class Crowd {
     }
   }
 
+  @Test(.needs("strace")) func `what a command has put in its place is on the disk before it ends, and so is its name`()
+    throws
+  {
+    let folder = TemporaryFolder()
+    func place(_ name: String) -> String { folder.path + "/" + name }
+    try SQLiteStore.make(place("data/matches.sqlite")) { try $0.add([someAccount(1, "Ann")]) }
+    let binary = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
+    for (arguments, target) in [
+      (["export", "--data", place("data"), place("archive")], "archive"),
+      (["backup", "--data", place("data"), place("copy")], "copy"),
+      (["restore", "--data", place("restored"), place("copy")], "restored/matches.sqlite"),
+      (["import", "--data", place("imported"), place("archive")], "imported/matches.sqlite"),
+    ] {
+      let log = place("calls")
+      let trace = ["strace", "-f", "-y", "-o", log, "-e", "trace=fsync,fdatasync,rename,renameat,renameat2"]
+      let result = try Child.run(trace + [binary] + arguments)
+      #expect(result.status == 0, "\(result)")
+      let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      let at = try #require(
+        calls.lastIndex { $0.contains("rename") && $0.contains("\"\(place(target))\"") }, "\(calls)")
+      let source = try #require(calls[at].split(separator: "\"").dropFirst().first)
+      #expect(calls[..<at].contains { $0.contains("sync(") && $0.contains("<\(source)>") }, "\(target): \(calls)")
+      let parent = (place(target) as NSString).deletingLastPathComponent
+      #expect(calls[at...].contains { $0.contains("fsync(") && $0.contains("<\(parent)>") }, "\(target): \(calls)")
+    }
+  }
+
   @Test(.long, .needs("cc")) func `a power cut loses no acknowledged event, and the test detects weaker syncing`()
     async throws
   {

@@ -85,7 +85,7 @@ import Testing
 
   @Test func `a database's refusal is reported in its words, with advice`() throws {
     let bed = PostgresTestBed.shared
-    try bed.sql("CREATE ROLE reader_only LOGIN")
+    try bed.sql("CREATE ROLE reader_only LOGIN PASSWORD '\(TestPassword.postgres)'")
     defer { _ = try? bed.sql("DROP ROLE reader_only") }
     func said(_ url: String) throws -> String {
       let result = try ServerChild.run(["--store", url, "--no-page", "--no-admin", "--listen", "127.0.0.1:0"])

@@ -16,8 +16,12 @@ struct SimulatedStore {
     var movedAt: Int64
   }
 
-  let clock = TestClock()
-  let memory: MemoryStore
+  let clock: TestClock
+  let inner: any MatchStore
+  /// Sets the clock of a database, which cannot read `clock`.
+  private let setClock: ((Int64) throws -> Void)?
+  /// What the clock of the database was set to.
+  private var clockedAt = Int64.min / 2
   /// Whether appending checks the expected length of a log; a test switches this off.
   let checksLength: Bool
   private(set) var logs: [MatchID: Log] = [:]
@@ -29,17 +33,33 @@ struct SimulatedStore {
   private(set) var faults: [String] = []
   private var tickets: [String: MatchID] = [:]
 
-  init(isShared: Bool, checksLength: Bool) {
-    let clock = clock
-    memory = MemoryStore(shared: isShared) { clock.wall }
-    self.checksLength = checksLength
+  init(_ options: Simulation.Options) {
+    let clock = options.real?.clock ?? TestClock()
+    self.clock = clock
+    inner = options.real?.store ?? MemoryStore(shared: options.isShared) { clock.wall }
+    setClock = options.real?.setClock
+    checksLength = options.checksLength
+  }
+
+  /// Brings the clock of a database to the world's, which is ahead of it by 20 ms at most.
+  private mutating func followClock() {
+    guard let setClock, abs(clock.wall - clockedAt) > 20 else { return }
+    clockedAt = clock.wall
+    do { try setClock(clockedAt) } catch { faults.append("the clock of the database cannot be set: \(error)") }
   }
 
   /// Stores one unit.
   mutating func apply(_ wanted: StoreUnit, now: Int64) -> Verdict {
     let unit = checksLength ? wanted : asLongAsItIs(wanted)
-    let verdict = memory.apply([unit])[0]
-    guard case .applied = verdict else { return verdict }
+    followClock()
+    let verdict = inner.apply([unit])[0]
+    switch verdict {
+    case .applied: break
+    case .conflict: return verdict
+    case .failed(let why), .unknown(let why):
+      faults.append("a unit was not stored: \(why)")
+      return verdict
+    }
     for log in unit.logs { grow(log, now) }
     guard let m = unit.logs.first?.m else { return verdict }
     for ticket in unit.tickets {
@@ -78,7 +98,13 @@ struct SimulatedStore {
   }
 
   /// Answers a question; `nil` if the store fails.
-  func answer(_ question: StoreQuestion) -> StoreAnswer? { try? memory.answer(question).summarized }
+  mutating func answer(_ question: StoreQuestion) -> StoreAnswer? {
+    followClock()
+    do { return try inner.answer(question).summarized } catch {
+      faults.append("\(question) was not answered: \(error)")
+      return nil
+    }
+  }
 
   /// The number of events of a log.
   func length(_ m: MatchID) -> Int { logs[m]?.state.seq ?? 0 }

@@ -10,7 +10,7 @@ extension Simulation {
   // MARK: clients
 
   mutating func dial(_ i: Int) {
-    guard clients[i].connection == nil, clients[i].model.failure == nil else { return }
+    guard clients[i].connection == nil, clients[i].model.failure == nil, !clients[i].isAbsent else { return }
     let home = random.below(nodes.count)
     guard nodes[home].lobby != nil, !isStopped(home) else {
       return queue.set(.dial(i), at: now + 200 + Int64(random.below(400)))
@@ -43,6 +43,7 @@ extension Simulation {
     clients[i].model.disconnected()
     let late = random.below(3) == 0 ? 25_000 : 100
     queue.set(.serverHears(id), at: now + Int64(random.below(late)))
+    if options.absences, clients[i].model.failure != nil { return giveUp(i) }
     queue.set(.dial(i), at: now + 20 + Int64(random.below(isCalm ? 200 : 3000)))
   }
 
@@ -59,8 +60,12 @@ extension Simulation {
     for event in output.events {
       switch event {
       case .room(_, let code, _): codes.append(code)
-      case .event(_, _, let event): count("saw \(event.name)")
+      case .event(let m, _, let event):
+        count("saw \(event.name)")
+        if isCalm, event.name == "end", clients[i].model.matches[m]?.you != nil { clients[i].hasPlayed = true }
       case .movePutRight: count("put right")
+      case .becameGuest(let login?): checker.faults.append("\(login) was not let in after an absence")
+      case .becameGuest: count("became a guest anew")
       default: break
       }
     }
@@ -87,7 +92,8 @@ extension Simulation {
     guard let id = clients[i].connection else { return }
     // Idle clients act rarely in the final phase, as they would take half of the run's time.
     let plays = clients[i].model.matches.values.contains { $0.canMove && $0.state.phase == .live }
-    queue.set(.think(i), at: now + 50 + Int64(random.below(isCalm ? plays ? 300 : 3000 : 1500)))
+    let within = isCalm ? plays ? 300 : 3000 : options.absences ? 5000 : 1500
+    queue.set(.think(i), at: now + 50 + Int64(random.below(within)))
     if clients[i].model.welcome == nil { return }
     if options.hasHostile, i == 0, !isCalm, random.below(3) == 0 { attack(id) }
     guard clients[i].connection == id else { return }
@@ -106,8 +112,16 @@ extension Simulation {
     let live = clients[i].model.matches.values.filter { $0.state.phase == .live && $0.you != nil }.sorted {
       $0.state.id < $1.state.id
     }
+    // Every thirtieth thought without a match, and every three-hundredth in one.
+    if options.absences, !isCalm, random.below(live.isEmpty ? 30 : 300) == 0 { return leave(i) }
     if let view = live.first, isCalm || random.below(10) > 0 { return play(i, view) }
-    if !isCalm { idle(i) }
+    if !isCalm { return idle(i) }
+    guard options.absences else { return }
+    let isOver = clients.allSatisfy(\.hasPlayed)
+    if isOver == (clients[i].model.currentSeek != nil) {
+      carryOut(
+        i, clients[i].model.ask(isOver ? .unseek : .seek(.init(MatchTerms(clock: TimeControl("10+0")), key: nil))))
+    }
   }
 
   mutating func play(_ i: Int, _ view: MatchView) {

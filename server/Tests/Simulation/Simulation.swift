@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import MatchProtocol
 import ServerTestSupport
 import TicTacToe
@@ -29,6 +30,12 @@ struct Simulation {
     var losesHints = false
     var hintsArrive = false
     var lobby = LobbyConfiguration()
+    /// The store of a soak, instead of one in memory.
+    var real: RealStore?
+    /// Whether players leave for minutes, hours or days and come back as a new start of their program. Faults are seldom then.
+    var absences = false
+    /// Virtual milliseconds that may pass in a real one; `nil` for as many as can.
+    var pace: Double?
     // Parts of the design that a test switches off:
     /// Whether the store checks the length of a log.
     var checksLength = true
@@ -43,6 +50,8 @@ struct Simulation {
   indirect enum Action {
     case think(Int)
     case dial(Int)
+    /// A player who has left starts the program again.
+    case comeBack(Int)
     case toServer(ConnectionID, ClientLine)
     case toClient(Int, ConnectionID, [UInt8])
     case hangUp(Int, ConnectionID)
@@ -79,6 +88,10 @@ struct Simulation {
     var upAt: Int64 = 0
     var downAt: Int64 = 0
     var mids: [String: (MatchID, String)] = [:]
+    /// Whether the player has left and not come back.
+    var isAbsent = false
+    /// Whether the player has played a match to its end since the faults ceased.
+    var hasPlayed = false
   }
 
   struct Node {
@@ -138,7 +151,7 @@ struct Simulation {
     self.seed = seed
     self.options = options
     random = SplitMix64(seed: seed)
-    store = SimulatedStore(isShared: options.isShared, checksLength: options.checksLength)
+    store = SimulatedStore(options)
     store.clock.wall = wallOffset + now
     nodes = Array(repeating: Node(), count: options.nodes)
     for i in 0..<options.clients {
@@ -150,7 +163,7 @@ struct Simulation {
     if options.crashes {
       var at = now
       while at < now + options.duration {
-        at += 5000 + Int64(random.below(15_000))
+        at += options.absences ? 3_600_000 + Int64(random.below(36_000_000)) : 5000 + Int64(random.below(15_000))
         queue.set(.fault, at: at)
       }
     }
@@ -168,10 +181,18 @@ struct Simulation {
 
   /// Runs to the end and returns the faults found.
   mutating func run() throws -> [String] {
-    let end = now + options.duration
-    while let due = queue.next, due <= end, checker.faults.isEmpty { step() }
+    let (begun, end) = (now, now + options.duration)
+    let start = Moment.currentSteady
+    while let due = queue.next, due <= end, checker.faults.isEmpty {
+      if let pace = options.pace {
+        let early = Double(now - begun) / pace - Double(Moment.currentSteady - start)
+        if early > 5 { usleep(UInt32(early * 1000)) }
+      }
+      step()
+    }
     isCalm = true
     heal()
+    for i in clients.indices where clients[i].isAbsent { comeBack(i) }
     // Every match must end by itself; the longest is an untimed one that both players left.
     let patience = now + 1_500_000
     // A world that never comes to rest is a fault, too; a normal one takes about ten thousand steps.
@@ -182,8 +203,8 @@ struct Simulation {
       if steps % 16 == 0, isFinished { break }
     }
     if checker.faults.isEmpty, !isFinished { checker.faults.append("not everything came to its end: \(unfinished)") }
-    try checker.check(store.memory)
-    try checker.checkRatings(store.memory, ends: store.ends)
+    try checker.check(store.inner)
+    try checker.checkRatings(store.inner, ends: store.ends)
     return checker.faults.map { "seed \(seed): \($0)" }
   }
 
@@ -191,6 +212,7 @@ struct Simulation {
     guard store.live.isEmpty, clients.allSatisfy({ $0.model.outstanding.isEmpty || $0.model.failure != nil }) else {
       return false
     }
+    if options.absences, !clients.allSatisfy(\.hasPlayed) { return false }
     return nodes.allSatisfy { node in
       guard let lobby = node.lobby, node.waiting.isEmpty, !node.isCommitting else { return false }
       return lobby.isSettled && !lobby.matches.values.contains { !$0.isOver }
@@ -203,7 +225,9 @@ struct Simulation {
         "settled \($0.isSettled) live \($0.matches.values.filter { !$0.isOver }.map(\.id.rawValue).sorted())"
       } ?? "down"
     }
-    return "\(store.live.sorted()) outstanding \(clients.map { !$0.model.outstanding.isEmpty }) \(lobbies)"
+    let idle = clients.indices.filter { options.absences && !clients[$0].hasPlayed }
+    return
+      "clients without a match \(idle) \(store.live.sorted()) outstanding \(clients.flatMap(\.model.outstanding).map(\.message)) \(lobbies)"
   }
 
   private mutating func step() {
@@ -228,9 +252,10 @@ struct Simulation {
       while !isStopped(i), !nodes[i].backlog.isEmpty { perform(nodes[i].backlog.removeFirst()) }
     case .look:
       look()
-      queue.set(.look, at: now + (isCalm ? 500 : 100))
+      queue.set(.look, at: now + (options.absences ? 5000 : isCalm ? 500 : 100))
     case .think(let i): think(i)
     case .dial(let i): dial(i)
+    case .comeBack(let i): comeBack(i)
     case .toServer(let id, let line):
       guard let i = homes[id], nodes[i].lobby != nil, alive.contains(id) else { return }
       let line = spoken(line, by: owner[id])
@@ -283,7 +308,8 @@ struct Simulation {
     case .tick(let i, _, _), .flush(let i, _), .verdicts(let i, _, _), .answer(let i, _, _, _), .hint(let i, _, _),
       .restart(let i, _), .depart(let i, _, _):
       i
-    case .think, .dial, .toClient, .hangUp, .look, .units, .question, .lateUnit, .lateQuestion, .goOn, .fault, .heal,
+    case .think, .dial, .comeBack, .toClient, .hangUp, .look, .units, .question, .lateUnit, .lateQuestion, .goOn,
+      .fault, .heal,
       .relapse:
       nil
     }

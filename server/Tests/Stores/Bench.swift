@@ -51,15 +51,6 @@ final class Bench {
   /// Runs a statement in the database.
   @discardableResult func sql(_ text: String) throws -> [[PGValue]] { try PostgresTestBed.shared.sql(text, at: url) }
 
-  /// The number of sessions in the database that use this store.
-  func countSessions() throws -> Int {
-    let count = """
-      SELECT count(*) FROM pg_stat_activity
-      WHERE application_name = current_schema() AND pid <> pg_backend_pid()
-      """
-    return try sql(count).first?.first?.int.map(Int.init) ?? 0
-  }
-
   /// The same content through another node's connection.
   func view() throws -> any MatchStore {
     guard let url else { return store }

@@ -18,6 +18,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
 
   /// Starts a server; with `tls` it has a certificate, which its URL verifies.
   package init(tls: Bool = false) {
+    _ = TestPassword.postgres
     script = try? Child(
       [repository.appending(path: "scripts/postgres").path], environment: tls ? ["POSTGRES_TLS": "1"] : [:],
       input: .pipe, output: .pipe, errors: .ours)
@@ -28,6 +29,9 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     try? script?.input.close()
     _ = try? script?.wait()
   }
+
+  /// Its port on 127.0.0.1, if it has started.
+  package var port: String { url.split(separator: ":").last?.split(separator: "/").first.map(String.init) ?? "" }
 
   /// Runs `kill`, `start`, `stop` or `cont`, and returns when done.
   package func order(_ order: String) throws {
@@ -59,7 +63,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     }
     try sql("CREATE SCHEMA \(name)")
     // Functions of the schema take precedence over PostgreSQL's own: see `setClock`.
-    return url + "?options=-csearch_path%3D\(name)%2Cpg_catalog"
+    return url + "?application_name=\(name)&options=-csearch_path%3D\(name)%2Cpg_catalog"
   }
 
   /// Sets the lead of a store's clock over PostgreSQL's. Must first be called before the store is opened, as prepared statements keep the
@@ -71,6 +75,24 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
       AS 'BEGIN RETURN pg_catalog.clock_timestamp() + INTERVAL ''\(milliseconds) milliseconds''; END'
       """, at: url)
   }
+
+  /// Gives a schema that has no store yet a clock of its own. The function that is returned sets it, to milliseconds since 1970.
+  package func makeClock(at url: String) throws -> @Sendable (Int64) throws -> Void {
+    for text in PostgresTestBed.settableClock { try sql(text, at: url) }
+    let connection = try PGConnection(try PGAddress(url), setup: [PGStatement(once: "SET synchronous_commit = off")()])
+    let set = PGStatement(
+      once: "UPDATE clock SET ahead = to_timestamp($1::bigint / 1000.0) - pg_catalog.clock_timestamp()")
+    return { _ = try connection.run([set(.int($0))], within: 20_000) }
+  }
+
+  /// Statements that put a function which adds what the table `clock` says before PostgreSQL's own.
+  package static let settableClock = [
+    "CREATE TABLE clock AS SELECT INTERVAL '0' AS ahead",
+    """
+    CREATE FUNCTION clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE plpgsql
+    AS 'BEGIN RETURN pg_catalog.clock_timestamp() + (SELECT ahead FROM clock); END'
+    """,
+  ]
 
   /// Runs one statement on a separate connection.
   @discardableResult package func sql(_ text: String, at url: String? = nil) throws -> [[PGValue]] {

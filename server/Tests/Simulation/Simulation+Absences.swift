@@ -1,0 +1,62 @@
+import ClientModel
+import MatchProtocol
+import ServerTestSupport
+
+@testable import Lobby
+@testable import MatchStore
+
+/// A store with a file or a database, for a soak.
+struct RealStore: Sendable {
+  let store: any MatchStore
+  let clock: TestClock
+  /// Sets the clock of a database to a time in milliseconds since 1970.
+  var setClock: (@Sendable (Int64) throws -> Void)?
+}
+
+/// Players who leave, and come back minutes, hours or days later.
+extension Simulation {
+  private static let (minute, day): (Int64, Int64) = (60_000, 86_400_000)
+
+  /// Ends a player's program: in order, or with its connection left open.
+  mutating func leave(_ i: Int) {
+    count("left")
+    if random.below(2) == 0, let id = clients[i].connection, let home = homes[id], !isStopped(home),
+      alive.remove(id) != nil
+    {
+      seated.remove(id)
+      reduce(home, .disconnected(id, clean: true))
+    }
+    clients[i].isAbsent = true
+    lose(i)
+    let returns: Int64
+    switch random.below(4) {
+    case 0: returns = now + Self.minute + Int64(random.below(30)) * Self.minute
+    // Most come in the same hour of a later day, and so meet each other.
+    case 1, 2: returns = evening(after: 1)
+    default: returns = evening(after: 2 + Int64(random.below(2)))
+    }
+    queue.set(.comeBack(i), at: returns)
+  }
+
+  /// Ends a program whose model must not connect again, as its player does who is told so; another one is started soon.
+  mutating func giveUp(_ i: Int) {
+    clients[i].isAbsent = true
+    queue.set(.comeBack(i), at: now + Self.minute)
+  }
+
+  private mutating func evening(after days: Int64) -> Int64 {
+    now / Self.day * Self.day + days * Self.day + Int64(random.below(60)) * Self.minute
+  }
+
+  /// Starts a player's program again, which has nothing but its saved credentials.
+  mutating func comeBack(_ i: Int) {
+    guard clients[i].isAbsent else { return }
+    count("came back")
+    if let failure = clients[i].model.failure, failure != .replaced {
+      checker.faults.append("client \(i) cannot connect again: \(failure)")
+    }
+    clients[i].isAbsent = false
+    clients[i].model = ClientModel(clients[i].model.identity, seed: random.next())
+    dial(i)
+  }
+}

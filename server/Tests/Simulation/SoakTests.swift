@@ -1,0 +1,51 @@
+import Foundation
+import ServerTestSupport
+import TestSupport
+import Testing
+
+@testable import MatchStore
+@testable import PostgresStore
+
+/// Days of play on the stores that players' games are kept in. `SOAK_DAYS` says how many days, `SOAK_PACE` how many times as
+/// fast as real time they may pass at most.
+@Suite struct SoakTests {
+  enum Kind: String, CaseIterable {
+    case sqlite, postgres
+  }
+
+  @Test(.long, arguments: Kind.allCases)
+  func `players who come back hours and days later can play, and every log folds`(kind: Kind) throws {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+    let real: RealStore
+    switch kind {
+    case .sqlite: real = RealStore(store: try SQLiteStore(path: folder.path + "/m.sqlite") { clock.wall }, clock: clock)
+    case .postgres:
+      let bed = PostgresTestBed.shared
+      let url = try bed.freshURL()
+      let setClock = try bed.makeClock(at: url)
+      real = RealStore(store: try PostgresStore(PGAddress(url)), clock: clock, setClock: setClock)
+    }
+    defer { real.store.close() }
+    var options = Simulation.Options()
+    options.nodes = real.store.isShared ? 2 : 1
+    options.isShared = real.store.isShared
+    options.clients = 24
+    options.absences = true
+    options.oldClients = false
+    options.real = real
+    options.duration = Int64(amount("SOAK_DAYS", quick: 1, all: 2)) * 86_400_000
+    let pace = amount("SOAK_PACE", quick: 0, all: 0)
+    options.pace = pace == 0 ? nil : Double(pace)
+    let begun = Moment.currentSteady
+    var world = Simulation(seed: 1, options)
+    let faults = try world.run()
+    let counts = world.tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    let matches = try real.store.matchIDs().count
+    print(
+      "soak \(kind): \(options.duration / 86_400_000) days in \((Moment.currentSteady - begun) / 1000) s, "
+        + "\(matches) matches: \(counts.joined(separator: ", "))")
+    #expect(faults == [])
+    for what in ["came back", "saw end"] { #expect(world.tally[what, default: 0] > 0, "nobody \(what)") }
+  }
+}
