@@ -340,49 +340,6 @@ import TicTacToe
     #expect(try PostgresTestBed.shared.sql(locks, at: url) == [[.int(0)]])
   }
 
-  // MARK: hints
-
-  /// Records the hints of a node.
-  private final class Ear: Sendable {
-    private let words = Mutex<[String?]>([])
-    func hear(_ text: String?) { words.withLock { $0.append(text) } }
-    var heard: [String?] { words.withLock { $0 } }
-  }
-
-  @Test func `hints reach only their node, in order, and a broken connection is restored and reported`() throws {
-    let url = try PostgresTestBed.shared.freshURL()
-    let (a, b) = (try PostgresStore(PGAddress(url)), try PostgresStore(PGAddress(url)))
-    let elsewhere = try PostgresStore(try fresh())
-    defer { for store in [a, b, elsewhere] { store.close() } }
-    let (ann, bob, cat) = (Ear(), Ear(), Ear())
-    a.listen(as: "ann", heard: ann.hear)
-    b.listen(as: "bob", heard: bob.hear)
-    elsewhere.listen(as: "bob", heard: cat.hear)
-    #expect(eventually { ann.heard == [nil] && bob.heard == [nil] && cat.heard == [nil] })
-    let longest = String(repeating: "ä", count: PostgresStore.hintBytes / 2)
-    let texts = (0..<300).map { "hint \($0) ' \" \\ ♟" } + [longest]
-    a.tell([("bob", longest + "xx"), ("nobody", "lost")] + texts.map { ("bob", $0) })
-    b.tell([("ann", "back")])
-    #expect(eventually { bob.heard == [nil] + texts })
-    #expect(eventually { ann.heard == [nil, "back"] })
-    let listening = """
-      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE query LIKE 'LISTEN %_bob%' OR pid IN (SELECT pid FROM pg_stat_activity WHERE query = 'SELECT 1')
-      """
-    // A connection that has been idle ends with its query for liveness.
-    #expect(try eventually { try !PostgresTestBed.shared.sql(listening, at: url).isEmpty })
-    #expect(eventually { bob.heard.count > texts.count + 1 && bob.heard.last == .some(nil) })
-    a.tell([("bob", "again")])
-    #expect(eventually { bob.heard.last == "again" })
-    #expect(Set(cat.heard) == [nil], "another schema is another store")
-    b.close()
-    let count = bob.heard.count
-    // Both hints are sent by one commit: once Ann has hers, Bob's would have been sent, too.
-    a.tell([("bob", "too late"), ("ann", "last")])
-    #expect(eventually { ann.heard.last == "last" })
-    #expect(bob.heard.count == count)
-  }
-
   // MARK: nodes
 
   @Test func `a swept node returns as the youngest, and a clock set back keeps no dead node alive`()
