@@ -153,6 +153,16 @@ import TicTacToe
     #expect(eventually { words.withLock { $0 } > 1 }, "who heard nothing for seconds looks again")
   }
 
+  @Test func `nothing is imported beside a server that runs`() throws {
+    let store = try PostgresStore(PGAddress(try PostgresTestBed.shared.freshURL()))
+    defer { store.close() }
+    try store.requireNoNode()
+    _ = try store.answer(.beat("a", address: "h:1"))
+    #expect { try store.requireNoNode() } throws: { "\($0)".contains("a server is running on it, at h:1") }
+    _ = try store.answer(.leave("a"))
+    try store.requireNoNode()
+  }
+
   @Test(.needs("pgbouncer"), arguments: [1, 20])
   func `a pooler that gives each transaction another session is refused by name, one of whole sessions is not`(
     sessions: Int

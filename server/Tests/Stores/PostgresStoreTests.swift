@@ -179,16 +179,6 @@ import TicTacToe
     }
   }
 
-  @Test func `nothing is imported beside a server that runs`() throws {
-    let store = try PostgresStore(try fresh())
-    defer { store.close() }
-    try store.requireNoNode()
-    _ = try store.answer(.beat("a", address: "h:1"))
-    #expect { try store.requireNoNode() } throws: { "\($0)".contains("a server is running on it, at h:1") }
-    _ = try store.answer(.leave("a"))
-    try store.requireNoNode()
-  }
-
   @Test func `an archive passes from SQLite to PostgreSQL and back unchanged`() throws {
     let folder = TemporaryFolder()
     let sqlite = try SQLiteStore(path: folder.path + "/m.sqlite")

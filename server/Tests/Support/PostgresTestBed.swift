@@ -63,7 +63,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     }
     try sql("CREATE SCHEMA \(name)")
     // Functions of the schema take precedence over PostgreSQL's own: see `setClock`.
-    return url + "?application_name=\(name)&options=-csearch_path%3D\(name)%2Cpg_catalog"
+    return url + "?options=-csearch_path%3D\(name)%2Cpg_catalog"
   }
 
   /// Sets the lead of a store's clock over PostgreSQL's. Must first be called before the store is opened, as prepared statements keep the
