@@ -118,11 +118,12 @@ private struct SolverWork {
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
-  /// The value, for the side that completed a line, of the position after it, plus one ply.
+  /// Stands for the best reply after a completed line, one ply beyond the scores of the table: 33 where the line has won, −33
+  /// where it has lost.
   private let lineValue: Int8
 
   init(lineLoses: Bool) {
-    lineValue = lineLoses ? -32 : 33
+    lineValue = lineLoses ? -33 : 33
     for mask in 0..<512 { line[unchecked: mask] = Line.hasLine(SquareSet(rawValue: UInt16(mask))) }
     for places in 0...9 {
       for set in 0..<(1 << places) where set.nonzeroBitCount == (places + 1) / 2 {
