@@ -39,6 +39,9 @@ package struct Rendition: Sendable {
       && (logged == nil || moves.indices.allSatisfy { record.times(ofMove: $0).frame != nil })
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
+    var rules = rules
+    // Trimmed pauses are as long as they were when every first echo waited for `echoes.after`.
+    if trimmed { rules.echoes.afterShort = 100 }
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
     conductor.music.explains = explains
