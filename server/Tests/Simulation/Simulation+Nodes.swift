@@ -86,9 +86,9 @@ extension Simulation {
     healSometime()
   }
 
-  /// Schedules the end of most faults; the others end with the next fault.
+  /// Schedules the end of most faults; the others end with the next fault, which in a soak would be hours without a store.
   private mutating func healSometime() {
-    if random.below(4) > 0 { queue.set(.heal, at: now + Int64(random.below(6000))) }
+    if options.absences || random.below(4) > 0 { queue.set(.heal, at: now + Int64(random.below(6000))) }
   }
 
   mutating func cutOff(_ i: Int) {
