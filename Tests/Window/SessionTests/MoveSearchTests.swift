@@ -11,8 +11,8 @@ import TicTacToe
   @Test("the top level of Ultimate finds the same move in steps of less than a frame as on another thread")
   func steps() throws {
     let bytes = Array(try Data(contentsOf: repository.appending(path: "Assets/ultimate.values")))
-    let value: UltimateValue? = UltimateValue(bytes: bytes)
-    let player = MachinePlayer(UltimateLevel.all[5], value: try #require(value))
+    let value: UltimateValue = try #require(UltimateValue(bytes: bytes))
+    let player = MachinePlayer(UltimateLevel.all[5], value: value)
     var generator = SplitMix64(seed: 3)
     var game = Game(from: VariantState(startOf: .ultimate))
     // Late enough for a proof, which ends the search before its last step.
