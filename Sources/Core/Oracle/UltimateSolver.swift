@@ -82,7 +82,7 @@ package final class UltimateSolver {
     self.attacker = attacker
     let key = key(of: state)
     var numbers = numbers(of: state, key)
-    if !numbers.isProved {
+    if !numbers.isProved, nodes < limit {
       numbers = search(state, key, proof: Numbers.never, disproof: Numbers.never, children)
     }
     guard numbers.isProved else { return nil }

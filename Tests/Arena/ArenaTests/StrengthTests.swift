@@ -9,7 +9,7 @@ import Testing
       let compared = try Support.run(["compare", "levels:2", "levels:4", "--seed", "3", "--json"])
       let json = try JSON(String(compared.out.dropLast()))
       #expect(json["players"]?.array?.map(\.string) == ["levels:4", "levels:2"] && json["ending"]?.string == "sprt")
-      #expect(json["results"]?.array?.first?["sprt"]?["verdict"]?.string == "h1", "\(compared)")
+      #expect(json["results"]?.array?.first?["sprt"]?["verdict"]?.string == "H1", "\(compared)")
       let engine = folder + "/engine"
       let script = """
         #!/bin/sh
