@@ -366,8 +366,11 @@ import Tintinnabuli
   func variants(variant: Variant) throws {
     let bench = Bench()
     let machine =
-      variant == .infinite
-      ? MachinePlayer(InfiniteOpponent.level(InfiniteLevel.all[3])) : MachinePlayer(UltimateLevel.all[1], value: nil)
+      switch variant {
+      case .classic, .misere: MachinePlayer(MisereOpponent.level(MisereLevel.all[1]))
+      case .infinite: MachinePlayer(InfiniteOpponent.level(InfiniteLevel.all[3]))
+      case .ultimate: MachinePlayer(UltimateLevel.all[1], value: nil)
+      }
     let session = bench.session(x: .machine(machine), o: .machine(machine))
     session.set(variant)
     session.open()
