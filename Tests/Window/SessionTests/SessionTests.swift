@@ -361,14 +361,15 @@ import Tintinnabuli
   }
 
   @Test(
-    "the longer games are played to their ends by their levels, kept as they were, and undone to the first mark",
+    "the other games are played to their ends by their levels, kept as they were, and undone to the first mark",
     arguments: Variant.allCases.filter { !$0.isImplied })
   func variants(variant: Variant) throws {
     let bench = Bench()
     let machine =
       switch variant {
-      case .classic, .misere: MachinePlayer(MisereOpponent.level(MisereLevel.all[1]))
+      case .classic: MachinePlayer(Level.all[3])
       case .infinite: MachinePlayer(InfiniteOpponent.level(InfiniteLevel.all[3]))
+      case .misere: MachinePlayer(MisereOpponent.level(MisereLevel.all[3]))
       case .ultimate: MachinePlayer(UltimateLevel.all[1], value: nil)
       }
     let session = bench.session(x: .machine(machine), o: .machine(machine))
