@@ -125,7 +125,7 @@ package struct StyleReport: Sendable {
       (
         "roughness win < calm < threat",
         [win, calm, threat].map { $0.map { fixed($0, 3) } ?? "–" }.joined(separator: " "),
-        "rising", rough.count == 3 && rough == rough.sorted()
+        "rising", rough.count > 1 && rough == rough.sorted()
       ),
     ]
   }
