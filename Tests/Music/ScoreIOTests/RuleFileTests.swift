@@ -52,7 +52,7 @@ func `Each shipped rule file is valid and plays whole games within the measures`
 @Test(arguments: Variant.allCases)
 func `The form is complete at every pace, with and without human players`(_ variant: Variant) {
   // A longer game has as many bars as six short ones.
-  let games = ReferenceGames.games(variant == .classic ? 200 : amount("FORM", quick: 40, all: 200), of: variant)
+  let games = ReferenceGames.games(variant.isLong ? amount("FORM", quick: 40, all: 200) : 200, of: variant)
   for row in FormReport(games, rules: rules).rows {
     #expect(row.holds, "\(variant): \(row.name): \(row.value), wanted \(row.wanted)")
   }
@@ -62,7 +62,7 @@ func `The form is complete at every pace, with and without human players`(_ vari
 func `At every pace most bars reach their long note, and there is one at least every 20 s`(
   _ name: String, _ variant: Variant
 ) throws {
-  let games = ReferenceGames.games(amount("PACE", quick: variant == .classic ? 60 : 12, all: 200), of: variant)
+  let games = ReferenceGames.games(amount("PACE", quick: variant.isLong ? 12 : 60, all: 200), of: variant)
   for report in PaceReport.all(games, rules: try RuleLibrary.load("\(assets)/\(name).yaml").rules) {
     #expect(report.share >= 0.85, "\(name), \(variant), \(report.pace): \(report.share)")
     let most = try #require(report.between.max())
