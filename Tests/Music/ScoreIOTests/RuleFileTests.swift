@@ -53,9 +53,15 @@ func `Each shipped rule file is valid and plays whole games within the measures`
 func `The form is complete at every pace, with and without human players`(_ variant: Variant) {
   // A longer game has as many bars as six short ones.
   let games = ReferenceGames.games(variant.isLong ? amount("FORM", quick: 40, all: 200) : 200, of: variant)
-  for row in FormReport(games, rules: rules).rows {
-    #expect(row.holds, "\(variant): \(row.name): \(row.value), wanted \(row.wanted)")
-  }
+  // The score was written for games in which a line wins: docs/pace.md says by how much misère misses these three.
+  let missed =
+    variant == .misere
+    ? [
+      "quick: bars heard note for note in half an hour", "slow: a longest bar in the middle third or later",
+      "listening: tonics of the cycle in two hours",
+    ] : []
+  let rows = FormReport(games, rules: rules).rows
+  #expect(rows.filter { !$0.holds }.map(\.name) == missed, "\(variant): \(rows)")
 }
 
 @Test(arguments: ["score", "morning", "night"], Variant.allCases)
