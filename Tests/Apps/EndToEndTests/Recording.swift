@@ -34,7 +34,10 @@ struct Recording {
   init(rendering record: Record, human: Player? = nil, rules: String? = nil, frames: Int) throws {
     let rules = try RuleLibrary.load(rules).rules
     let rendition = Rendition(of: record, rules: rules, human: human)
-    var renderer = OfflineRenderer(rendition.events, engine: Engine(patch: Patch(rules)))
+    let engine = Engine(patch: Patch(rules))
+    // As a window without a setting of its own.
+    engine.setEven(true)
+    var renderer = OfflineRenderer(rendition.events, engine: engine)
     samples = renderer.render(frames: frames)
   }
 
