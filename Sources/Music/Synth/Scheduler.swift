@@ -34,7 +34,7 @@ struct Scheduler: ~Copyable {
       event.frame = Tick(rawValue: event.frame.rawValue + shift)
       if ring[at].begins, shift > 0 {
         let batch = LateBatch(generation: event.generation, frame: event.frame, lateness: shift)
-        // Reports are dropped if nobody reads them.
+        // A report is dropped if the ring for reports is full.
         late.post(1) { _ in batch }
       }
       if event.kind == .cut { cut(event) } else { insert(event) }

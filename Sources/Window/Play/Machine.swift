@@ -20,7 +20,7 @@ package struct SoundOutput {
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Tells that nobody hears the sound now, so that it need not be computed.
+  /// Tells whether the output is inaudible, so that it need not be computed.
   package var setUnheard: (Bool) -> Void = { _ in }
   /// Evens out the loudness, or leaves it as it is played.
   package var setEven: (Bool) -> Void = { _ in }

@@ -10,7 +10,7 @@ final class AudioControl: Sendable {
   let nanoseconds = Atomic<UInt64>(0)
   let worstNanoseconds = Atomic<UInt64>(0)
   let calls = Atomic<UInt64>(0)
-  /// Whether nobody hears the output now.
+  /// Whether the output is inaudible.
   let isUnheard = Atomic<Bool>(false)
 
   /// The start time and first frame of the last callbacks: entry `i` at `2 * (i % capacity)`; `nil` unless logged.

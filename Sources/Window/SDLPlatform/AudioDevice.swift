@@ -152,7 +152,8 @@ package final class AudioDevice {
     while control.framesAsked.load(ordering: .acquiring) <= frame.rawValue && (isOpen || clock != nil) { usleep(50) }
   }
 
-  /// Sets whether nobody hears the output: once it has died away it is not computed, while time goes on.
+  /// Sets whether the output is inaudible: then no samples are computed after the last sound has died away, and frames are still
+  /// counted.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
   /// The cost of the callback so far: calls, total and maximal nanoseconds.

@@ -65,7 +65,7 @@ package final class SDLPlatform {
     let status = SDL_Init(SDL_INIT_VIDEO)
     let driver = SDL_GetCurrentVideoDriver().map { String(cString: $0) }
     quiet.end()
-    // Without a display SDL falls back to a driver with an invisible window, which nobody could close.
+    // Without a display SDL falls back to a driver with an invisible window, which the user could not close.
     let isSeen = driver != "offscreen" && driver != "dummy" || FileAccess.environment("SDL_VIDEODRIVER") != nil
     guard status == 0, isSeen else {
       let reason = status == 0 ? "neither DISPLAY nor WAYLAND_DISPLAY leads to one" : sdlError

@@ -37,7 +37,7 @@ struct RulesTests {
       let size = (try? FileManager.default.attributesOfItem(atPath: raw.path))?[.size] as? Int
       return (size ?? 0) / 8
     }
-    /// Waits until the window has played for so many more seconds.
+    /// Waits until the window has played another `seconds` of sound.
     func listen(seconds: Double) throws {
       let end = frames() + Int(seconds * 48_000)
       try waitFor(seconds: 60, "\(seconds) s of sound") { frames() >= end ? () : nil }

@@ -15,7 +15,7 @@ struct SoundTests {
     try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
   }
 
-  /// Waits until a recording has so many frames of so many bytes.
+  /// Waits until the recording in `file` has `frames` frames of `bytes` bytes each.
   private func wait(for frames: Int, of bytes: Int, in file: URL) throws {
     _ = try waitFor(seconds: 60, "\(frames) frames in \(file.path)") { try size(file) >= frames * bytes ? true : nil }
   }

@@ -163,7 +163,7 @@ final class WindowProgram {
   /// The number of moves the server could not store.
   var refusals: Int { spoken.count { $0.contains("cannot store this now") } }
 
-  /// The saved record of the newest game, once it has so many moves; calls `meanwhile` while waiting.
+  /// Waits until the newest saved game has `moves` moves, and returns its record; calls `meanwhile` while waiting.
   func record(moves: Int, seconds: Double = 60, meanwhile: () throws -> Void = {}) throws -> Record {
     try waitFor(seconds: seconds, "\(moves) moves in the file; \(spoken.suffix(5)) \(complaints)") {
       try meanwhile()

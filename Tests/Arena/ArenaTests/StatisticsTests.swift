@@ -22,7 +22,7 @@ import Testing
     var statistics = PairingStatistics()
     statistics.asX = Tally(wins: Int(value("W")), draws: Int(value("D")), losses: Int(value("L")))
     let test = try SPRT("elo0=\(value("elo0")),elo1=\(value("elo1")),alpha=0.05,beta=0.05,model=trinomial")
-    // The golden value is the normal approximation, which is close for so many games.
+    // The golden value is the normal approximation, which is close to the exact value for these 3,502 games.
     #expect(abs(test.llr(statistics) - value("llr")) < 0.01)
     let bounds = golden["bounds"] as! [Double]
     #expect(abs(test.bounds.lower - bounds[0]) < 1e-12 && abs(test.bounds.upper - bounds[1]) < 1e-12)

@@ -173,7 +173,7 @@ struct CachedMatch: Sendable {
   }
 
   /// Shifts running turns, waits and absences later by an outage of the given milliseconds that ended now, at most to
-  /// now, so that nobody is charged for time in which no command could be stored.
+  /// now, so that no player's clock is charged for time in which no command could be stored.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)

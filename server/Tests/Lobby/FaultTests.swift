@@ -47,7 +47,7 @@ import TicTacToe
     world.isSilent = true
     world.said = []
     world.move(x, m, 0, "b2")
-    // Who plays asks for nothing that waits behind the move for ever, either.
+    // A command of the opponent that waits behind the move is answered too.
     world.type(o, #"{"t":"resign","id":"q","m":"\#(m)","mid":"q"}"#)
     #expect(world.said.isEmpty, "not at once: most outcomes are known within milliseconds")
     world.wait(5000)

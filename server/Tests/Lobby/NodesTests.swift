@@ -221,14 +221,16 @@ import TicTacToe
     #expect(world.closed[late] == .restart)
     world.mood = .well
     world.wait(2500)
-    #expect(try world.stored(m).away.o && world.heardAny(x, #""t":"gone""#), "who went meanwhile is known to have gone")
+    #expect(
+      try world.stored(m).away.o && world.heardAny(x, #""t":"gone""#),
+      "a player who left while the store was full is recorded as gone")
     world.move(x, m, 2, "c3")
     #expect(try world.stored(m).moves.count == 3)
     let back = world.login("", resume: resume)
     #expect(try world.stored(m).away.o == false)
     world.move(back, m, 3, "a3")
     #expect(try world.stored(m).moves.count == 4)
-    // No time runs out while nobody can move; it runs on once there is space.
+    // Clocks stand while the store is full, because no move can be stored, and run again once it has space.
     world.mood = .full
     world.wait(25_000)
     #expect(try world.stored(m).phase == .live)

@@ -187,7 +187,7 @@ final class Crowd {
     }
   }
 
-  /// Plays until so many more games have ended; fails the test otherwise.
+  /// Plays until `more` games have ended from now on; fails the test if they do not end in time.
   func playOn(
     _ more: Int, _ what: Comment = "the games go on", location: SourceLocation = #_sourceLocation
   ) async throws {
@@ -408,7 +408,7 @@ final class Crowd {
     #expect(try attempts() >= 4 && server.isRunning, "it tries again")
     func isReady() throws -> Bool { try RawPeer(port).http("readyz").status == 200 }
     for _ in 0..<100 where try isReady() { try await crowd.play(milliseconds: 100) }
-    #expect(try !isReady(), "nobody's time runs out while nobody can move")
+    #expect(try !isReady(), "the clocks stand while no move can be stored")
     #expect(server.logText.contains("disk is full"))
     try FileManager.default.removeItem(atPath: folder.path + "/full")
     for _ in 0..<100 where try !isReady() { try await crowd.play(milliseconds: 100) }

@@ -122,7 +122,7 @@ final class RawPeer {
     throw CancellationError()
   }
 
-  /// All lines until the other end closes, a pause of so many seconds, or the last line wanted.
+  /// All lines until the other end closes, a pause of `seconds`, or the line for which `isLast` is true, which is left out.
   func rest(pause seconds: Double = 1, until isLast: (String) -> Bool = { _ in false }) -> [String] {
     var lines: [String] = []
     while let line = line(within: seconds), !isLast(line) { lines.append(line) }

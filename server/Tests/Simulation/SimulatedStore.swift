@@ -20,7 +20,7 @@ struct SimulatedStore {
   let inner: any MatchStore
   /// Sets the clock of a database, which cannot read `clock`.
   private let setClock: ((Int64) throws -> Void)?
-  /// What the clock of the database was set to.
+  /// The time to which the clock of the database was last set.
   private var clockedAt = Int64.min / 2
   /// Whether appending checks the expected length of a log; a test switches this off.
   let checksLength: Bool
