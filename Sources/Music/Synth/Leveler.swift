@@ -26,12 +26,9 @@ struct Leveler: ~Copyable {
   private var share = Ramp<Float>(0)
 
   init(sampleRate: Double) {
-    /// The part of a change that the mean power follows in one cell, for a time constant in seconds.
-    func follow(_ seconds: Float) -> Float {
-      1 - Arithmetic.exp2(-1.442_695 * Float(Grid.frames) / (seconds * Float(sampleRate)))
-    }
-    attack = follow(0.01)
-    release = follow(0.7)
+    let cells = Float(sampleRate) / Float(Grid.frames)
+    attack = Arithmetic.follow(0.01, rate: cells)
+    release = Arithmetic.follow(0.7, rate: cells)
   }
 
   /// Begins a cell.

@@ -21,7 +21,7 @@ struct Limiter: ~Copyable {
 
   init(sampleRate: Double) {
     keep = Arithmetic.exp2(-9.965_784 / (Self.release * 0.001 * Float(sampleRate)))
-    follow = 1 - Arithmetic.exp2(-1.442_695 / (Self.attack * Float(sampleRate)))
+    follow = Arithmetic.follow(Self.attack, rate: Float(sampleRate))
   }
 
   mutating func render(_ block: StereoBlock) {

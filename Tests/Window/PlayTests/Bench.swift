@@ -73,6 +73,15 @@ final class Bench: @unchecked Sendable {
   var pieces: [@Sendable (MakingNews) -> Void] = []
   var stoppedFilms = 0
 
+  /// A window whose game has one move and is saved, and the path of the game.
+  func savedGame() throws -> (app: App, path: String) {
+    let app = try app()
+    pass(app)
+    app.want(.play(Cell(4)))
+    pass(app)
+    return (app, try #require(files.keys.first { $0.hasSuffix(".pgn") }))
+  }
+
   func app() throws -> App {
     let loaded = try RuleLibrary.load()
     let port = SoundPort(

@@ -141,11 +141,7 @@ struct FilesTests {
   @Test("a deleted running game is not written again by its next move; a new game is")
   func deleted() throws {
     let bench = Bench()
-    let app = try bench.app()
-    bench.pass(app)
-    app.want(.play(Cell(4)))
-    bench.pass(app)
-    let path = try #require(bench.files.keys.first { $0.hasSuffix(".pgn") })
+    let (app, path) = try bench.savedGame()
     for _ in 1...2 { app.want(.deleteGame(path: path)) }
     app.want(.play(Cell(0)))
     bench.pass(app, 5)
@@ -223,11 +219,7 @@ struct FilesTests {
     ])
   func longNames(title: String) throws {
     let bench = Bench()
-    let app = try bench.app()
-    bench.pass(app)
-    app.want(.play(Cell(4)))
-    bench.pass(app)
-    let path = try #require(bench.files.keys.first { $0.hasSuffix(".pgn") })
+    let (app, path) = try bench.savedGame()
     app.want(.renameGame(path: path, name: title))
     let foreign = "data/games/2026-01-01-100000-1.pgn"
     bench.files[foreign] = Array("[Event \"\(String(repeating: "x", count: 5_000))\"]\n\n1. b2 *\n".utf8)

@@ -60,10 +60,7 @@ import TicTacToe
     world.move(x, m, 0, "b2")
     world.move(o, m, 1, "a1")
     for _ in 0..<2 {
-      let resume = try #require(world.field("resume", of: o, in: "welcome"))
-      world.drop(o)
-      world.wait(25_000)
-      o = world.login("", resume: resume)
+      o = try world.reconnect(o, after: 25_000)
     }
     world.said = []
     world.drop(o)

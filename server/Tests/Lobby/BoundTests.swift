@@ -26,10 +26,7 @@ import TicTacToe
     world.move(x, m, 0, "b2")
     world.move(o, m, 1, "a1")
     for _ in 0..<5 {
-      let resume = try #require(world.field("resume", of: o, in: "welcome"))
-      world.drop(o)
-      world.wait(1_000)
-      o = world.login("", resume: resume)
+      o = try world.reconnect(o, after: 1_000)
     }
     world.wait(120_000)
     let mine = world.lobby.timers.heap.filter { if case .match = $0.item { true } else { false } }

@@ -204,6 +204,14 @@ extension SteppedLobby {
     return id
   }
 
+  /// Loses a connection and resumes its session after a wait in milliseconds; returns the new connection.
+  mutating func reconnect(_ id: Int, after milliseconds: Int64) throws -> Int {
+    let resume = try #require(field("resume", of: id, in: "welcome"))
+    drop(id)
+    wait(milliseconds)
+    return login("", resume: resume)
+  }
+
   mutating func drop(_ id: Int) { step(.disconnected(UInt64(id), clean: false)) }
 
   /// The field of the last line to a connection that contains it.
