@@ -37,6 +37,13 @@ def _end(process):
     process.stderr.close()
 
 
+def board_side(rules):
+    """The cells in a row of the board of a game."""
+    if rules not in SIDES:
+        raise ValueError(f"rules {rules!r}: {', '.join(SIDES)}")
+    return SIDES[rules]
+
+
 class Batch:
     """`count` games of one variant in an engine of their own, from the start or from a `position` in the arena's notation.
 
@@ -53,10 +60,8 @@ class Batch:
     """
 
     def __init__(self, count, rules="classic", player="levels:2", seed=1, engine=None, position=""):
-        if rules not in SIDES:
-            raise ValueError(f"rules {rules!r}: {', '.join(SIDES)}")
         self.count, self.rules = count, rules
-        self.cells = SIDES[rules] ** 2
+        self.cells = board_side(rules) ** 2
         command = [engine or find_engine(), "engine", "--batch", "--rules", rules, "--player", player]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -3,14 +3,12 @@
 import gymnasium
 import numpy as np
 
-from alina_arena.batch import ANSWER, BEGIN, SIDES, Batch, board_text, check_render_mode, planes
+from alina_arena.batch import ANSWER, BEGIN, Batch, board_side, board_text, check_render_mode, planes
 
 
 def spaces(rules):
     """The spaces of the observations and actions of one side."""
-    if rules not in SIDES:
-        raise ValueError(f"rules {rules!r}: {', '.join(SIDES)}")
-    side = SIDES[rules]
+    side = board_side(rules)
     observation = gymnasium.spaces.Dict(
         observation=gymnasium.spaces.Box(0, 1, (4, side, side), np.int8),
         action_mask=gymnasium.spaces.Box(0, 1, (side * side,), np.int8),

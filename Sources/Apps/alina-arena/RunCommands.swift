@@ -96,6 +96,12 @@ struct GameOptions: ParsableArguments {
   }
 }
 
+/// The file of games of a new run.
+struct GameFileOptions: ParsableArguments {
+  @Option(help: "Write the games as JSON Lines; can be resumed.") var out: String?
+  @Flag(help: "Replace the file of --out.") var force = false
+}
+
 /// The options that do not change the games.
 struct OutputOptions: ParsableArguments {
   @Option(help: "Games at a time (default: cores).") var threads: Int?
@@ -125,11 +131,12 @@ struct OutputOptions: ParsableArguments {
     try checkPlaces(["--pgn": pgn, "--save-menace": saveMenace, "--trace": trace], besides: games, force: true)
   }
 
-  /// Plays a new run; `out` is the file of games, which `force` replaces.
-  func play(_ configuration: RunConfiguration, out: String?, force: Bool) throws {
+  /// Plays a new run.
+  func play(_ configuration: RunConfiguration, to file: GameFileOptions) throws {
+    let out = file.out
     try configuration.validate()
-    try check(configuration, games: out, force: force)
-    try checkPlaces(["--out": out], force: force)
+    try check(configuration, games: out, force: file.force)
+    try checkPlaces(["--out": out], force: file.force)
     let scores = try score.prepared()
     var run = try Run(configuration, threads: threadCount(), guardExecutable: Installation.program)
     // PGN is made from the file of games; without `--out` a temporary one is used.
@@ -191,15 +198,14 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup var game: GameOptions
   @OptionGroup var output: OutputOptions
-  @Option(help: "Write the games as JSON Lines; can be resumed.") var out: String?
-  @Flag(help: "Replace the file of --out.") var force = false
+  @OptionGroup var file: GameFileOptions
 
   func run() throws {
     var configuration = RunConfiguration()
     configuration.games = 100
     configuration.seed = 1
     try game.apply(to: &configuration)
-    try output.play(configuration, out: out, force: force)
+    try output.play(configuration, to: file)
   }
 }
 
@@ -265,8 +271,7 @@ struct CompareCommand: ParsableCommand {
   @Argument(help: "The program after the change.") var new: String
   @OptionGroup var game: GameOptions
   @OptionGroup var output: OutputOptions
-  @Option(help: "Write the games as JSON Lines; can be resumed.") var out: String?
-  @Flag(help: "Replace the file of --out.") var force = false
+  @OptionGroup var file: GameFileOptions
 
   func run() throws {
     var configuration = RunConfiguration()
@@ -276,10 +281,11 @@ struct CompareCommand: ParsableCommand {
       throw ArenaError("compare plays a match of OLD and NEW; -engine, --player, --x, --o and --format go with run")
     }
     (game.x, game.o) = (CompareCommand.player(new), CompareCommand.player(old))
-    if game.openings == nil { game.openings = game.rules == "ultimate" ? "random:4" : "random:2" }
+    let variant = try game.rules.map { (name) throws(ArenaError) in try Variant(option: name) } ?? .classic
+    if game.openings == nil { game.openings = "random:\(variant.comparedPlies)" }
     if game.sprt == nil { game.sprt = "elo0=0,elo1=10" }
     try game.apply(to: &configuration)
-    try output.play(configuration, out: out, force: force)
+    try output.play(configuration, to: file)
   }
 
   /// The player for a program's path; returns names of players unchanged.

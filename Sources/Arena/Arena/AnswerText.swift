@@ -82,10 +82,12 @@ package enum AnswerText {
     out += "\(position.turn.letter) to move: \(evaluation.text), \(evaluation.distance) plies to the end\n"
     out += "keep it   \(names(solver.valuePreservingMoves(in: position)))\n"
     out += "best      \(names(solver.distanceOptimalMoves(in: position)))\n"
-    let threats = solver.lineLoses ? [] : position.winningSquares(for: position.turn.opponent)
-    if !threats.isEmpty { out += "threats   \(position.turn.opponent.letter) wins at \(names(threats))\n" }
-    let forks = solver.lineLoses ? [] : position.forkSquares(for: position.turn)
-    if !forks.isEmpty { out += "forks     \(names(forks))\n" }
+    if !solver.lineLoses {
+      let threats = position.winningSquares(for: position.turn.opponent)
+      if !threats.isEmpty { out += "threats   \(position.turn.opponent.letter) wins at \(names(threats))\n" }
+      let forks = position.forkSquares(for: position.turn)
+      if !forks.isEmpty { out += "forks     \(names(forks))\n" }
+    }
     let legal = position.legalMoves
     return out
       + board(position) { square in

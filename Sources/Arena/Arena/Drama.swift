@@ -34,8 +34,8 @@ struct Drama: Sendable {
   static func points(of game: PackedGame, start: Position, _ moves: VariantMoves?, _ variant: Variant) -> Int {
     guard let moves else { return shared.points(of: game, start: start) }
     guard variant.isSolved else { return ultimatePoints(of: moves) }
-    var game = Game(from: VariantState(startOf: variant))
-    if let start = moves.start, let state = try? VariantState(variant, notation: start) { game = Game(from: state) }
+    // Starts are checked where they are read.
+    guard var game = try? moves.begun(variant) else { preconditionFailure("a game from '\(moves.start ?? "")'") }
     for cell in moves.cells { try? game.play(cell) }
     return game.variantMoves.reduce(0) { $0 + points(of: $1) }
   }

@@ -30,9 +30,6 @@ struct MeetingGraph: Sendable, Hashable {
     }
   }
 
-  /// Whether two players have not met.
-  func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
-
   /// Removes the pairs of a round.
   mutating func remove(_ round: Round) {
     for (player, other) in round.enumerated() { neighbours[player] &= ~(1 << UInt64(other)) }

@@ -9,12 +9,7 @@ package enum PGNExport {
   static func record(_ game: GameLine.Content, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
     var play = Game(start: game.start)
     do {
-      if let moves = game.moves {
-        let variant = configuration.variant
-        play = Game(
-          from: try moves.start.map { (start) throws(NotationError) in try VariantState(variant, notation: start) }
-            ?? VariantState(startOf: variant))
-      }
+      if let moves = game.moves { play = try moves.begun(configuration.variant) }
       for cell in game.cells { try play.play(cell) }
       switch (play.isOver, game.game.outcome, game.game.ending) {
       case (true, _, _): break

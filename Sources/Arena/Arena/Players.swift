@@ -34,8 +34,7 @@ final class Players: @unchecked Sendable {
     // Read files once, so that all pairings start with the same matchboxes.
     beginners = try configuration.entrants.map { (entrant) throws(ArenaError) in try entrant.spec.learner() }
     engineLimit = 2 * threads
-    let needsValue =
-      configuration.variant.hasLearntValue && configuration.entrants.contains { $0.spec.needsUltimateValue }
+    let needsValue = configuration.entrants.contains { $0.spec.needsValue(in: configuration.variant) }
     ultimateValue = needsValue ? try UltimateValueFile.load() : nil
     var known: [PlayerSpec: DistributionTable] = [:]
     var tables: [DistributionTable?] = []

@@ -81,7 +81,7 @@ package struct Run {
       default: break
       }
       result.entrants[index].files = try result.entrants[index].fileHashes()
-      if result.variant.hasLearntValue, spec.needsUltimateValue {
+      if spec.needsValue(in: result.variant) {
         result.entrants[index].values = try UltimateValueFile.sha256()
       }
     }

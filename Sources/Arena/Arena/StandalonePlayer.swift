@@ -46,8 +46,7 @@ package final class StandalonePlayer: @unchecked Sendable {
     _ spec: PlayerSpec, _ engine: EngineClient?
   ) throws(ArenaError) -> BoardPlayer<R> {
     if let engine { return .engine(engine) }
-    let isLearnt = spec.needsUltimateValue && R.variant.hasLearntValue
-    let value = isLearnt ? try UltimateValueFile.load() : nil
+    let value = spec.needsValue(in: R.variant) ? try UltimateValueFile.load() : nil
     var memory = PlayerMemory(tree: { UltimateSearch(value: $0 ? value : nil) })
     memory.learner = try spec.learner().map { Learner($0) }
     memory.table = try spec.memoryless(in: R.variant).map { DistributionTable($0) }

@@ -58,7 +58,7 @@ package struct Solver: Sendable {
 
   /// The result of a finished game, else `nil`.
   package func outcome(of position: Position) -> Outcome? {
-    lineLoses ? position.outcome?.swapped : position.outcome
+    lineLoses ? Misere.outcome(of: position) : position.outcome
   }
 
   /// The value and distance of a reachable position.

@@ -12,7 +12,7 @@ extension Record {
     }
     for name in ["Result", "SetUp", "FEN"] { if let value = derivedTag(name) { write(name, value) } }
     if let seed = self[tag: "Seed"] { write("Seed", seed) }
-    if game.variant.isImplied { write("Rules", "standard") } else { write("Variant", game.variant.title) }
+    if game.variant.isImplied { write("Rules", Variant.standardName) } else { write("Variant", game.variant.title) }
     for name in ["ScoreRules", "TimeControl"] { if let value = self[tag: name] { write(name, value) } }
     for name in ["Termination", "DrawOffer"] { if let value = derivedTag(name) { write(name, value) } }
     for tag in tags where !Record.tagOrder.contains(tag.name) { write(tag.name, tag.value) }

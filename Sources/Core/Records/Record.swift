@@ -185,7 +185,7 @@ extension Record {
     case "Result": resultToken
     case "SetUp": game.isFromStart ? nil : "1"
     case "FEN": game.isFromStart ? nil : game.startState.notation
-    case "Rules": game.variant.isImplied ? "standard" : nil
+    case "Rules": game.variant.isImplied ? Variant.standardName : nil
     case "Termination": game.end?.termination.rawValue
     case "DrawOffer": game.drawOffer?.text
     default: nil

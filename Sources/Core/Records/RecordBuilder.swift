@@ -50,7 +50,7 @@ struct RecordBuilder {
   /// Starts the game once all tags are read.
   mutating func start(_ cursor: ByteCursor) throws(NotationError) {
     try check(record.game.variant, at: cursor.offset, cursor)
-    if let rules = derived["Rules"], rules.value != "standard" {
+    if let rules = derived["Rules"], rules.value != Variant.standardName {
       throw cursor.error(at: rules.place, "rules \(quoted(rules.value)) are unknown; this program plays 'standard'")
     }
     guard let fen = derived["FEN"] else {

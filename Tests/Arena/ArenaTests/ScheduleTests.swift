@@ -7,6 +7,11 @@ import TicTacToe
 
 @testable import Arena
 
+extension MeetingGraph {
+  /// Whether two players have not met.
+  fileprivate func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
+}
+
 @Suite("Schedules") struct ScheduleTests {
   @Test func `in a round robin each pair plays equally often on both sides`() throws {
     try Support.withFolder { folder in

@@ -93,7 +93,7 @@ package struct BatchServer {
   }
 
   private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> BoardPlayer<R>.Choice {
-    let value = variant.hasLearntValue && spec.needsUltimateValue ? try UltimateValueFile.load() : nil
+    let value = spec.needsValue(in: variant) ? try UltimateValueFile.load() : nil
     // One tree for all games, cleared before each move.
     let search = UltimateSearch(value: value, capacity: 1 << 18)
     guard case .own(let choose, _)? = R.player(of: spec, with: PlayerMemory(tree: { _ in search })) else {

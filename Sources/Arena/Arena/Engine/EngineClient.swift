@@ -16,17 +16,20 @@ package enum FaultKind: String, Sendable, Hashable {
   case protocolFault = "protocol"
 
   init(_ ending: PackedGame.Ending, reason: String) {
-    func begins(_ words: String...) -> Bool { words.contains { reason.hasPrefix($0) } }
-    self =
-      ending == .time
-      ? .time
-      : begins("illegal move")
-        ? .illegalMove
-        : begins("given up", "restart failed")
-          ? .failedStart
-          : begins(
-            "crashed", "exited", "closed", "is not running", "not ready for a new game: exited",
-            "not ready for a new game: crashed", "not ready for a new game: closed") ? .crash : .protocolFault
+    let unready = "not ready for a new game: "
+    let fault = reason.hasPrefix(unready) ? reason.dropFirst(unready.count) : Substring(reason)
+    func begins(_ words: String...) -> Bool { words.contains { fault.hasPrefix($0) } }
+    if ending == .time {
+      self = .time
+    } else if begins("illegal move") {
+      self = .illegalMove
+    } else if begins("given up", "restart failed") {
+      self = .failedStart
+    } else if begins("crashed", "exited", "closed", "is not running") {
+      self = .crash
+    } else {
+      self = .protocolFault
+    }
   }
 }
 

@@ -18,10 +18,8 @@ extension AnswerText {
           "draw": .double(seating.odds.draw), "oWin": .double(seating.odds.loss),
         ]
       }
-      let answer: JSON = [
-        "rules": "infinite", "seatings": .array(list), "score": .double(score), "countsRepetitions": .bool(false),
-      ]
-      return answer.text + "\n"
+      return line(
+        .infinite, ["seatings": .array(list), "score": .double(score), "countsRepetitions": .bool(false)])
     }
     func chance(_ value: Double) -> String { String(format: "%.9f", value) }
     let elo = score > 0 && score < 1 ? ", Elo \(Elo.signed(Elo.of(score: score)))" : ""
@@ -42,9 +40,8 @@ extension AnswerText {
     let census = state == Infinite.start ? table.census : nil
     guard !asJSON else {
       var members: JSONObject = [
-        "rules": "infinite", "position": .string(Infinite.notation(of: state)),
-        "over": .bool(Infinite.outcome(of: state) != nil), "value": .string("\(evaluation.value)"),
-        "distance": .int(evaluation.distance),
+        "position": .string(Infinite.notation(of: state)), "over": .bool(Infinite.outcome(of: state) != nil),
+        "value": .string("\(evaluation.value)"), "distance": .int(evaluation.distance),
         "cells": .object(
           JSONObject(
             fields: seen.map {
@@ -61,7 +58,7 @@ extension AnswerText {
             "finished": .int($0.finished), "longest": .int($0.longestDistance),
           ]
         })
-      return JSON.object(members).text + "\n"
+      return line(.infinite, members)
     }
     var out = "position  \(Infinite.notation(of: state))\n"
     if moves.isEmpty {

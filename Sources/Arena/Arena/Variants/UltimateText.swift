@@ -19,12 +19,13 @@ extension AnswerText {
         JSONObject.Field(
           name: Variant.ultimate.name(of: move.cell), value: move.value.map { .string("\($0)") } ?? .null)
       }
-      let answer: JSON = [
-        "rules": "ultimate", "position": .string(Ultimate.notation(of: state)), "over": .bool(isOver),
-        "value": value.map { .string("\($0)") } ?? .null, "nodes": .int(solver.nodes),
-        "cells": .object(JSONObject(fields: cells)),
-      ]
-      return answer.text + "\n"
+      return line(
+        .ultimate,
+        [
+          "position": .string(Ultimate.notation(of: state)), "over": .bool(isOver),
+          "value": value.map { .string("\($0)") } ?? .null, "nodes": .int(solver.nodes),
+          "cells": .object(JSONObject(fields: cells)),
+        ])
     }
     func text(_ value: Value?) -> String { value.map { "\($0)" } ?? "not proved in \(limit) nodes" }
     let out = "position  \(Ultimate.notation(of: state))\n"

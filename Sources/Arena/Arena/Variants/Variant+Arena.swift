@@ -14,6 +14,9 @@ extension Variant {
   /// The most plies of `--openings random:N`: more would finish some games.
   var randomPlies: Int { isOneBoard ? 4 : 16 }
 
+  /// The random plies of the openings of `compare`, unless its options name others.
+  package var comparedPlies: Int { isOneBoard ? 2 : 4 }
+
   /// The name in UCI's option `UCI_Variant`.
   var uciName: String { isImplied ? "tictactoe" : rawValue }
 

@@ -131,6 +131,9 @@ extension PlayerSpec {
     variant.isImplied ? allowed : "\(unlearning(in: variant)), cmd:COMMAND"
   }
 
+  /// Whether the player needs the learnt values to play a variant.
+  func needsValue(in variant: Variant) -> Bool { variant.hasLearntValue && needsUltimateValue }
+
   /// Whether the player plays Ultimate with the value function.
   var needsUltimateValue: Bool {
     switch self {

@@ -1,11 +1,18 @@
 import Base
 import TicTacToe
 
-/// The moves of a game of Infinite or Ultimate, which do not fit into the eight bytes of a packed game.
+/// The moves of a game that is not kept in the eight bytes of a packed game (`Variant.isPacked`).
 struct VariantMoves: Sendable, Hashable {
   /// The initial position; `nil` for the start of the rules.
   var start: String?
   var cells: [Cell]
+
+  /// The game before its moves.
+  func begun(_ variant: Variant) throws(NotationError) -> Game {
+    Game(
+      from: try start.map { (start) throws(NotationError) in try VariantState(variant, notation: start) }
+        ?? VariantState(startOf: variant))
+  }
 }
 
 extension Rules {
