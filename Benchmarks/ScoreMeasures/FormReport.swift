@@ -89,10 +89,7 @@ package struct FormReport: Sendable {
 
   /// The loudness of phrases with the modal piano's response.
   private mutating func dynamics(_ session: Session, _ rules: ScoreRules) {
-    let heard = session.bars.filter { $0.sounding.count > 1 }.map { bar in
-      let touches = bar.sounding.compactMap { $0.m ?? $0.t }.map { Int($0.velocity) }
-      return touches.reduce(0, +) / touches.count
-    }
+    let heard = session.bars.filter { $0.sounding.count > 1 }.compactMap { $0.meanVelocity }
     var range = 0.0
     if let soft = heard.min(), let hard = heard.max() {
       range = Self.level(UInt8(clamping: hard), rules) - Self.level(UInt8(clamping: soft), rules)

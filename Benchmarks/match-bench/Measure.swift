@@ -42,7 +42,7 @@ struct Measure {
     if options.wants("echo") { try echoLines() }
     if options.wants("redis") { redis() }
     if options.wants("memory") {
-      try play("moves, in-memory store", server(["--memory"]), goal: "lines ≥ 70 % of echo")
+      try play("moves, SQLite in memory", server(["--memory"]), goal: "lines ≥ 70 % of echo")
     }
     let folder = try Measure.folder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -56,7 +56,7 @@ struct Measure {
       }
     }
     if options.wants("pairing") {
-      try pair("matches begun, in-memory store", server(["--memory"]))
+      try pair("matches begun, SQLite in memory", server(["--memory"]))
       try pair("matches begun, SQLite", server(["--data", folder + "/pairing"]))
       for nodes in 1...3 {
         guard let child = cluster(nodes) else { continue }

@@ -156,12 +156,8 @@ struct Measure: ParsableCommand {
     if let png { return try draw(png, variant, rules) }
     var report = StyleReport()
     if let events {
-      var numbers = EventNumbers()
       var lines: [EventLine] = []
-      try EventSource(path: events).forEachLine { text in
-        lines.append(try EventLine(text, rules: rules))
-        try numbers.take(lines[lines.count - 1])
-      }
+      try EventSource(path: events).forEachLine(rules) { lines.append($0) }
       let piece = LiveScore.uncut(lines, seed: seed, rules: rules)
       report.add(piece: piece.score.conductor.bars, scale: piece.score.conductor.rules.scale)
       return print(json ? report.json : report.text, terminator: json ? "\n" : "")

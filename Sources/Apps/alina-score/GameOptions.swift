@@ -65,11 +65,13 @@ struct SoundOptions: ParsableArguments {
       "even, as the window plays, or concert: quiet passages as soft as they are composed.", valueName: "even|concert"))
   var loudness = "even"
 
+  var isEven: Bool { loudness == "even" }
+
   /// Calls `body` with an engine that has these options; `body` must not keep it.
   func playing(_ rules: ScoreRules, _ body: (Engine) throws -> Void) throws {
     let font = piano == "modal" ? nil : piano == "grand" ? SampledPiano.standardFont : piano
     try SampledPiano.playing(Patch(rules), font: font) { engine in
-      engine.setEven(loudness == "even")
+      engine.setEven(isEven)
       try body(engine)
     }
   }

@@ -73,7 +73,7 @@ struct Live: ParsableCommand {
   private func play(_ rules: ScoreRules) throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
     let engine = Engine(patch: Patch(rules))
-    engine.setEven(sounding.loudness == "even")
+    engine.setEven(sounding.isEven)
     var stream = MIDIStream()
     let file = try (isMIDIStream ? midi : nil).map { path in
       guard let file = FileHandle(forWritingAtPath: path) else { throw ScoreFileError("\(path): cannot be written") }
@@ -159,12 +159,7 @@ struct Live: ParsableCommand {
 
   /// Reads the lines one at a time; throws with line number and error for an invalid line.
   private func lines(_ rules: ScoreRules, _ body: (EventLine) -> Void) throws {
-    var numbers = EventNumbers()
-    try EventSource(path: events).forEachLine { text in
-      let line = try EventLine(text, rules: rules)
-      try numbers.take(line)
-      body(line)
-    }
+    try EventSource(path: events).forEachLine(rules, body)
   }
 
   /// Lines read by one thread and not yet played by another.
@@ -183,19 +178,23 @@ struct EventSource {
   /// A file, or `-` for standard input.
   let path: String
 
-  /// Visits each line that is not empty as it arrives; an error names the source and the number of the line.
-  func forEachLine(_ visit: (String) throws -> Void) throws {
+  /// Reads each line that is not empty as it arrives; an error names the source and the number of the line.
+  func forEachLine(_ rules: ScoreRules, _ visit: (EventLine) throws -> Void) throws {
     if path != "-" {
       let file = open(path, O_RDONLY)
       guard file >= 0 else { throw ScoreFileError("\(path): cannot be read") }
       dup2(file, STDIN_FILENO)
       close(file)
     }
-    var number = 0
-    while let line = readLine() {
+    var (number, events) = (0, EventNumbers())
+    while let text = readLine() {
       number += 1
-      if line.allSatisfy({ $0 == " " }) { continue }
-      do { try visit(line) } catch {
+      if text.allSatisfy({ $0 == " " }) { continue }
+      do {
+        let line = try EventLine(text, rules: rules)
+        try events.take(line)
+        try visit(line)
+      } catch {
         throw ScoreFileError("\(path == "-" ? "standard input" : path): line \(number): \(error)")
       }
     }

@@ -92,9 +92,7 @@ package enum MusicXML {
 
     /// A dynamics mark if the melody's mean velocity belongs to another one: 16, 33, 49 and 64 are ppp, pp, p and mp.
     private mutating func dynamics(_ bar: Bar) -> String {
-      let touches = bar.sounding.compactMap { ($0.m ?? $0.t).map { Int($0.velocity) } }
-      guard bar.kind != .undo, !touches.isEmpty else { return "" }
-      let mean = touches.reduce(0, +) / touches.count
+      guard bar.kind != .undo, let mean = bar.meanVelocity else { return "" }
       let mark = mean < 25 ? "ppp" : mean < 41 ? "pp" : mean < 57 ? "p" : "mp"
       guard mark != self.mark else { return "" }
       self.mark = mark

@@ -206,10 +206,10 @@ package struct LiveScore {
     conductor.inTime = []
   }
 
-  /// Composes lines so that every bar is heard to its end, whatever their times; returns the score, its events, and where it ends.
+  /// Composes lines so that every bar is heard to its end, whatever their times; returns the score and its events.
   package static func uncut(
     _ lines: [EventLine], seed: UInt64 = 1, rules: ScoreRules
-  ) -> (score: LiveScore, events: [ScoreEvent], end: Tick) {
+  ) -> (score: LiveScore, events: [ScoreEvent]) {
     var score = LiveScore(seed: seed, rules: rules)
     (score.conductor.explains, score.conductor.inTime) = (true, [.first, .second])
     var events = score.conductor.open(at: .zero, resuming: true)
@@ -219,8 +219,8 @@ package struct LiveScore {
       let end = score.conductor.bars.last?.end ?? .seconds(1)
       events += score.hear(EventLine(kind: line.kind, at: nil), now: end)
     }
-    let (rest, end) = score.finish()
-    return (score, ScoreEvent.heard(events + rest).inOrder, end)
+    events += score.finish().events
+    return (score, ScoreEvent.heard(events).inOrder)
   }
 
   /// The time at which a line read at `now` sounds: its own, or `now` if it has none or is late.

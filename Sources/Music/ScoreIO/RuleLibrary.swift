@@ -37,7 +37,7 @@ package enum RuleLibrary {
     return [standard] + names.filter { $0 != standard && isRules("\(folder)/\($0).yaml") }
   }
 
-  /// Themes are in the same folder; rule files are recognised by their scale.
+  /// Whether a YAML file is a rule file, which is recognised by its scale.
   private static func isRules(_ path: String) -> Bool {
     FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self).contains("\nscale:") } ?? false
   }

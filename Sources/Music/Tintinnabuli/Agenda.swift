@@ -41,7 +41,7 @@ struct Agenda: Sendable {
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)
         - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)
-        - (coda.map { step < $0 } ?? false ? 1 : 0)
+        - (step < coda ?? 0 ? 1 : 0)
     }
   }
 

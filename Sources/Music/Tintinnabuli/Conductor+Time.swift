@@ -114,10 +114,11 @@ extension Conductor {
     var closing = closing
     let ending = closing.ending
     let isLast = closing.step == closing.sizes.count - 1
-    let isCoda = closing.step == closing.coda
+    let codaStep = closing.coda ?? .max
+    let isCoda = closing.step == codaStep
     // The bars before the coda grow as in an arch without one.
     let steps = closing.sizes.count - (closing.coda == nil ? 0 : 1)
-    let step = max(closing.step - (closing.coda.map { $0 <= closing.step } ?? false ? 1 : 0), 0)
+    let step = max(closing.step - (closing.step < codaStep ? 0 : 1), 0)
     let count = closing.sizes[closing.step]
     let remembered = remembered(closing, step)
     piece.barNumber += 1

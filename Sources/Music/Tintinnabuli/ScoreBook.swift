@@ -85,6 +85,12 @@ extension Bar {
     guard let cut else { return pairs }
     return pairs.filter { pair in pair.onset.map { $0 < cut } ?? false }
   }
+
+  /// The mean velocity of the pairs that sounded, each by its M, or by its T without one; `nil` without such notes.
+  package var meanVelocity: Int? {
+    let touches = sounding.compactMap { $0.m ?? $0.t }.map { Int($0.velocity) }
+    return touches.isEmpty ? nil : touches.reduce(0, +) / touches.count
+  }
 }
 
 extension Pair {

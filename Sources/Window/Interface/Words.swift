@@ -1,7 +1,7 @@
 /// The texts of one language: one `key = text` a line, comments after `#` at the start of a line.
 package struct Words: Sendable {
   package private(set) var texts: [Phrase: String] = [:]
-  /// The errors in the file, one line each.
+  /// The errors in the text, one line each.
   package private(set) var faults: [String] = []
 
   package init(_ text: String) {

@@ -235,15 +235,9 @@ package final class RootScreen {
       if view.isClickable { context.moveFocus(to: view) }
       _ = view.pointer(.down(isTouch: isTouch), at: point)
     case .pointerUp(let x, let y, let isTouch):
-      let (view, point) = (captured, Point(x, y))
-      let way = finger.map { point - $0.start } ?? Point(0, 0)
+      let view = captured
       (captured, finger) = (nil, nil)
-      // A swipe, such as that from the edge of a phone, marks no cell, though it may end in the cell where it began.
-      if view is CellView, max(abs(way.x), abs(way.y)) > context.metrics.em * 2.5 {
-        view?.hover(false)
-      } else {
-        _ = view?.pointer(.up(isTouch: isTouch), at: point)
-      }
+      _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
     case .pointerLeft: setHovered(nil)
     case .pointerCancelled:
       (captured, finger) = (nil, nil)

@@ -68,12 +68,13 @@ extension Lobby {
     var marks = 0
     for i in scalars.indices {
       let scalar = scalars[i]
-      switch scalar.properties.generalCategory {
+      let category = scalar.properties.generalCategory
+      switch category {
       case .nonspacingMark, .enclosingMark, .spacingMark: marks += 1
       default: marks = 0
       }
       guard marks <= mostMarks else { continue }
-      switch scalar.properties.generalCategory {
+      switch category {
       case .format where scalar == "\u{200D}" && joins(result.last, scalars[scalars.index(after: i)...].first):
         result.append(scalar)
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: continue

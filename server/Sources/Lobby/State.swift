@@ -149,7 +149,7 @@ struct Accounts: Sendable {
   }
 }
 
-/// The matches in memory, by account and by strength.
+/// The matches in memory, by account.
 struct MatchCache: Sendable {
   /// The matches, each in a fixed slot, so that reading one field does not copy the whole match. Slot 0 stays empty.
   private var slots: [CachedMatch?] = [nil]

@@ -113,10 +113,9 @@ package final class GameListener: Sendable {
     if let size = configuration.sendBuffer {
       bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: .init(size))
     }
-    let channel = try bootstrap.listen(at: .tcp(host: configuration.host, port: configuration.port))
-    let address = ListenAddress.tcp(
-      host: configuration.host, port: channel.localAddress?.port ?? configuration.port
-    ).description
+    let place = ListenAddress.tcp(host: configuration.host, port: configuration.port)
+    let channel = try bootstrap.listen(at: place)
+    let address = place.bound(to: channel).description
     self.channel.withLock { $0 = channel }
     let isWildcard = ["0.0.0.0", "::"].contains(configuration.host)
     try await host.start(at: isWildcard ? "" : address)

@@ -72,11 +72,7 @@ package final class HTTPServer: Sendable {
 
   private init(_ loop: any EventLoop, _ channel: any Channel, _ open: Connections, _ address: ListenAddress) {
     (self.loop, self.channel, self.open) = (loop, channel, open)
-    if case .tcp(let host, _) = address {
-      self.address = .tcp(host: host, port: channel.localAddress?.port ?? 0)
-    } else {
-      self.address = address
-    }
+    self.address = address.bound(to: channel)
   }
 
   /// Listens; throws a one-line error with the address and the reason. `atOnce` answers on the loop, `answer` all other requests.

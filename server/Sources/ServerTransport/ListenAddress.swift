@@ -16,6 +16,12 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     case .socket(let path): "unix:\(path)"
     }
   }
+
+  /// The address with the port that was picked for port 0.
+  func bound(to channel: any Channel) -> ListenAddress {
+    guard case .tcp(let host, let port) = self else { return self }
+    return .tcp(host: host, port: channel.localAddress?.port ?? port)
+  }
 }
 
 extension ServerBootstrap {

@@ -5,7 +5,6 @@ import MatchProtocol
 import MatchStore
 import NIOCore
 import Synchronization
-import TicTacToe
 
 /// An output of the lobby for a connection: a line to write, or its end.
 enum Delivery: Sendable {

@@ -5,8 +5,6 @@ import MatchProtocol
 import MatchStore
 import NIOCore
 import NIOHTTP1
-import Synchronization
-import TicTacToe
 
 /// The public page: the game, if its files were built, and its WebSocket.
 package struct PeoplePage: Sendable {

@@ -3,7 +3,6 @@ import Lobby
 import MatchStore
 import NIOCore
 import Synchronization
-import TicTacToe
 
 /// Executes the lobby's store requests on other threads and reports the results on the lobby's loop, from which all
 /// calls must come except those marked.

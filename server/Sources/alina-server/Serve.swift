@@ -38,7 +38,7 @@ struct ServeOptions: ParsableArguments {
     var pageOrigin: String?
     @Option(
       help: ArgumentHelp(
-        "Unix socket, or address and port of this machine, for orders, lists, metrics and health (default: admin.sock in $RUNTIME_DIRECTORY or the data folder).",
+        "Unix socket, or address and port of this machine, for orders, lists, metrics and health (default: admin.sock in $RUNTIME_DIRECTORY or the data folder; none with --memory).",
         valueName: "unix:path|host:port"))
     var admin: String?
     @Flag(help: "Serve neither orders nor, without --metrics, metrics.")
@@ -235,10 +235,7 @@ struct ServeOptions: ParsableArguments {
     }
     var metrics = addresses.metrics
     if case .socket = result.admin { metrics = metrics ?? "127.0.0.1:4681" }
-    result.metrics = try metrics.map {
-      let (host, port) = try Self.address($0, "metrics")
-      return .tcp(host: host, port: port)
-    }
+    result.metrics = try metrics.map { try Self.tcp($0, "metrics") }
   }
 
   /// The administrators' socket that a server with a data folder makes.
@@ -249,7 +246,11 @@ struct ServeOptions: ParsableArguments {
 
   static func adminAddress(_ text: String) throws -> ListenAddress {
     if text.hasPrefix("unix:") { return .socket(path: String(text.dropFirst(5))) }
-    let (host, port) = try address(text, "admin")
+    return try tcp(text, "admin")
+  }
+
+  private static func tcp(_ text: String, _ option: String) throws -> ListenAddress {
+    let (host, port) = try address(text, option)
     return .tcp(host: host, port: port)
   }
 

@@ -83,7 +83,7 @@ enum ServerProcess {
     let listener = GameListener(configuration.listener, host: host, group: group, logger: logger)
     let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     var pages: [HTTPServer] = []
-    var (pageAddress, pageServer): (String?, HTTPServer?)
+    var pageAddress: String?
     if let address = configuration.page {
       let page = PeoplePage(
         host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
@@ -93,7 +93,6 @@ enum ServerProcess {
           tls: configuration.pageTLS)
       }
       pages.append(server)
-      pageServer = server
       let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(server.address)/"
       pageAddress = url
       logger.notice("page", metadata: ["url": url])
@@ -101,7 +100,7 @@ enum ServerProcess {
         logger.notice("the page to play on is not built; scripts/web builds it, --web names its folder")
       }
     }
-    let adminPage = AdminPage(host: host, listener: listener, page: pageServer)
+    let adminPage = AdminPage(host: host, listener: listener, page: pages.first)
     for (name, address) in [("admin", configuration.admin), ("metrics", configuration.metrics)] {
       guard let address else { continue }
       let server = try await naming("--\(name)") {

@@ -208,11 +208,6 @@ extension MatchState {
       })
   }
 
-  /// The number of the last move's cell on the board, row by row from the top left.
-  package var lastInReadingOrder: Int? {
-    moves.last.map { terms.rules.row(of: $0) * terms.rules.side + terms.rules.column(of: $0) }
-  }
-
   /// A placeholder whose fields are about to be read.
   init() { self.init(id: .blank) }
 

@@ -1,6 +1,4 @@
-/// An easing function from `(t, duration)` to the progress; the named ones are Robert Penner's (2001).
-///
-/// They run from 0 to 1; `back` and `elastic` overshoot.
+/// An easing function from `(t, duration)` to the progress, 0 to 1; the named ones are by Robert Penner (2001).
 package struct Easing: Sendable {
   private let share: @Sendable (_ t: Double, _ duration: Double) -> Double
 

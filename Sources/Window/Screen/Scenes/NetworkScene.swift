@@ -126,7 +126,7 @@ final class NetworkScene: PageScene {
         entry(match.title, key: .watchMatch, .watch(id: match.id))
       }
     case .queued:
-      let time = network.waited.map { " \($0 / 60):\($0 % 60 < 10 ? "0" : "")\($0 % 60)" } ?? ""
+      let time = network.waited.map { " " + PlayersView.minutes($0) } ?? ""
       rows.append(TextRow(context: context, context.text(.queued) + time, italic: true, lining: true))
       let count = network.matches.count
       rows.append(

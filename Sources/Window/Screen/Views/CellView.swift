@@ -19,6 +19,8 @@ final class CellView: View {
   /// Whether the next move removes the mark.
   private var isFading = false
   private var isHovered = false
+  /// The point at which a finger came down last.
+  private var touchedAt = Point(0, 0)
 
   init(context: ViewContext, cell: Cell, of variant: Variant) {
     (self.cell, self.variant) = (cell, variant)
@@ -114,11 +116,15 @@ final class CellView: View {
     switch phase {
     // A mouse plays on press, so that the music responds at once.
     case .down(isTouch: false): send(.play(cell))
-    case .down(isTouch: true): hover(true)
+    case .down(isTouch: true):
+      touchedAt = point
+      hover(true)
     case .dragged: break
     case .up(isTouch: true):
       hover(false)
-      if frame.contains(point) { send(.play(cell)) }
+      let way = point - touchedAt
+      // A swipe, such as that from the edge of a phone, marks no cell, though it may end in the cell where it began.
+      if frame.contains(point), max(abs(way.x), abs(way.y)) <= context.metrics.em * 2.5 { send(.play(cell)) }
     case .up(isTouch: false): break
     }
     return true

@@ -177,9 +177,11 @@ final class PlayersView: View {
   /// Formats minutes and seconds; below ten seconds with tenths.
   static func format(_ milliseconds: Int) -> String {
     let ms = max(0, milliseconds)
-    func two(_ n: Int) -> String { n < 10 ? "0\(n)" : "\(n)" }
-    return ms < 10_000 ? "0:0\(ms / 1000).\(ms / 100 % 10)" : "\(ms / 60_000):\(two(ms / 1000 % 60))"
+    return ms < 10_000 ? "0:0\(ms / 1000).\(ms / 100 % 10)" : minutes(ms / 1000)
   }
+
+  /// Formats whole seconds as minutes and seconds.
+  static func minutes(_ seconds: Int) -> String { "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)" }
 
   override func draw(_ canvas: Canvas) {
     guard lines.count == 2 else { return }
