@@ -142,7 +142,7 @@ targets += layer(
       name: "alina-arena",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "Tintinnabuli", "GameScore", "Synth", "ScoreIO",
-        "MatchProtocol", "MatchClient", "Arena", "Processes", argumentParser,
+        "MatchProtocol", "MatchClient", "Arena", "Locks", "Processes", argumentParser,
       ]),
     .executableTarget(
       name: "alina-score",
@@ -412,7 +412,6 @@ if web {
     "ClientModel", "Session", "Interface", "WindowLogic", "Screen", "Play", "Locks", "Probe",
   ]
   targets = targets.filter { shared.contains($0.name) }
-  for target in targets where target.name == "Locks" { target.path = "web/Sources/Locks" }
   for target in targets where target.name == "Screen" { target.exclude = ["Cairo"] }
   targets += layer(
     "web/Sources",

@@ -200,7 +200,7 @@ extension FormReport {
           _ = conductor.music.advance(to: now - Conductor.lookahead)
           _ = conductor.handle(.moved(move), at: now)
         }
-        _ = conductor.music.hearOut()
+        _ = conductor.music.renderToEnd()
         games.append(conductor.music.bars.dropFirst(first).filter { ![.echo, .undo].contains($0.kind) })
         now = (conductor.music.bars.last?.end ?? now) + .seconds(3)
         index += 1

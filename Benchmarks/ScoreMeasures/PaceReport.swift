@@ -64,7 +64,7 @@ package struct PaceReport: Sendable {
       _ = conductor.music.advance(to: now - Conductor.lookahead)
       _ = conductor.handle(.moved(move), at: now)
     }
-    _ = conductor.music.hearOut()
+    _ = conductor.music.renderToEnd()
     var last: Tick?
     func hear(_ moment: Tick) {
       if let last { between.append((moment - last).seconds) }

@@ -34,7 +34,7 @@ package struct SimulatedPlay: Sendable {
       }
       var rest = Tick.seconds(0.8)
       if generator.below(5) > 0 || index == games - 1 {
-        events += conductor.music.hearOut()
+        events += conductor.music.renderToEnd()
         rest = (conductor.music.bars.last?.end ?? now) - now + .seconds(3)
       }
       now = now + rest

@@ -34,7 +34,7 @@ struct AlinaArena: ParsableCommand {
       var command = try parseAsRoot(joined(Array(CommandLine.arguments.dropFirst())))
       try command.run()
     } catch let error as ArenaError {
-      fail(error.description, error.kind == .handshake ? 1 : error.kind == .lack ? 3 : 2)
+      fail(error.description, error.kind == .handshake ? 1 : error.kind == .resourceExhausted ? 3 : 2)
     } catch let code as ExitCode {
       Foundation.exit(code.rawValue)
     } catch {

@@ -1,6 +1,7 @@
 import Arena
 import ArgumentParser
 import Foundation
+import Locks
 import MatchClient
 import MatchProtocol
 import Processes
@@ -31,7 +32,7 @@ struct BotCommand: ParsableCommand {
   @Flag(help: "Use no TLS even to another machine.") var plain = false
 
   /// Milliseconds within which the first connection must succeed.
-  private static let patience: Int64 = 20_000
+  private static let timeout: Int64 = 20_000
 
   func run() throws {
     let spec = try PlayerSpec(player)
@@ -66,27 +67,17 @@ struct BotCommand: ParsableCommand {
       let player = try StandalonePlayer(
         spec, variant: variant, seed: seed &+ UInt64(i), guardExecutable: Installation.program, time: time)
       client.connect()
-      return BotSession(client, player, terms, room: room)
+      return BotSession(client, player, terms, room: room, wake: wake)
     }
     var left = games
-    for session in sessions where left > 0 {
-      left -= 1
-      session.remaining = 1
-    }
     let begun = MatchClient.now
-    while sessions.contains(where: { $0.remaining > 0 }) {
+    while left > 0 || sessions.contains(where: { $0.remaining > 0 }) {
       // Once connected, a session waits for a lost server without limit.
-      if MatchClient.now - begun > BotCommand.patience, !sessions.contains(where: \.hasBeenOnline) {
+      if MatchClient.now - begun > BotCommand.timeout, !sessions.contains(where: \.hasBeenOnline) {
         throw ArenaError("no server at \(connect): \(sessions.lazy.compactMap(\.problem).first ?? "no answer")")
       }
       _ = wake.wait(timeout: .now() + 0.2)
-      for session in sessions {
-        try session.step()
-        if session.remaining == 0, left > 0 {
-          left -= 1
-          session.remaining = 1
-        }
-      }
+      for session in sessions { try session.step(left: &left) }
     }
     for session in sessions { session.client.disconnect() }
     usleep(100_000)  // waits for the `bye` messages to be sent
@@ -96,7 +87,7 @@ struct BotCommand: ParsableCommand {
 /// One session of a bot: seeks, plays and reports until no game remains.
 private final class BotSession {
   let client: MatchClient
-  var remaining = 0
+  var remaining: Int { model.remaining }
   private(set) var hasBeenOnline = false
   /// The reason that the bot is not online.
   private(set) var problem: String?
@@ -106,12 +97,17 @@ private final class BotSession {
   /// The queue that computes this session's moves, so that sessions do not wait for each other.
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
+  private let wake: DispatchSemaphore
+  /// The moves that `thinking` has chosen and `step` has not sent, with the moves they follow; no cell resigns.
+  private let chosen = ResultQueue<(m: MatchID, after: [Cell], cell: Cell?)>()
 
-  init(_ client: MatchClient, _ player: StandalonePlayer, _ terms: MatchTerms, room: String?) {
-    (self.client, self.player, self.terms, model) = (client, player, terms, BotModel(room: room))
+  init(_ client: MatchClient, _ player: StandalonePlayer, _ terms: MatchTerms, room: String?, wake: DispatchSemaphore) {
+    (self.client, self.player, self.terms, self.wake) = (client, player, terms, wake)
+    model = BotModel(room: room)
   }
 
-  func step() throws {
+  /// Takes what has come, and sends what follows from it. An idle session takes one of the games that are `left`.
+  func step(left: inout Int) throws {
     for event in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }
       if case .status(.online) = event { hasBeenOnline = true }
@@ -119,8 +115,15 @@ private final class BotSession {
         try model.hear(event, you: event.match.flatMap { client.match($0)?.you }, at: MatchClient.now)
       } catch { throw ArenaError(error.reason) }
     }
+    sendChosen()
     guard case .online = client.status else { return }
-    for action in model.next(client.matches.values, seeks: remaining > 0, at: MatchClient.now) {
+    var actions = model.next(client.matches.values, at: MatchClient.now)
+    if remaining == 0, left > 0 {
+      left -= 1
+      model.play(1)
+      actions += model.next(client.matches.values, at: MatchClient.now)
+    }
+    for action in actions {
       switch action {
       case .seek: client.ask(.seek(.init(terms, bots: true, key: nil)))
       case .join(let code): client.perform(.join(code))
@@ -139,10 +142,21 @@ private final class BotSession {
     let clocks = view.remaining(side, at: now).flatMap { own in
       view.remaining(side.opponent, at: now).map { (own: own, other: $0) }
     }
-    thinking.async { [player, client] in
+    thinking.async { [player, chosen, wake] in
       let cell = player.move(in: state, after: moves, clocks: clocks)
-      // The game may have ended or changed while the player was thinking.
-      guard let view = client.match(m), view.canMove, view.state.moves == moves else { return }
+      chosen.add((m, moves, cell))
+      wake.signal()
+    }
+  }
+
+  /// Sends the chosen moves. While the player was thinking, the game may have ended or the connection may have been lost: such
+  /// a move is asked for again.
+  private func sendChosen() {
+    for (m, moves, cell) in chosen.takeAll() {
+      guard let view = client.match(m), view.canMove, view.state.moves == moves else {
+        model.moveDropped(in: m)
+        continue
+      }
       if let cell { client.perform(.move(m, cell)) } else { client.perform(.resign(m)) }
     }
   }
@@ -156,7 +170,5 @@ private final class BotSession {
     let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
     print(m, side.text, "against", players[side.opponent].name, result, end.reason.rawValue)
     client.perform(.forget(m))
-    // Aborted games do not count.
-    if end.outcome != nil { remaining = max(0, remaining - 1) }
   }
 }

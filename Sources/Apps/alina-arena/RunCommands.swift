@@ -166,7 +166,7 @@ struct OutputOptions: ParsableArguments {
     meter.finish()
     // Quotes words for a shell.
     func resume(_ more: [String] = []) -> String {
-      let folders = Set(run.configuration.entrants.flatMap(\.whereabouts)).sorted().flatMap { ["--where", $0] }
+      let folders = Set(run.configuration.entrants.flatMap(\.searchFolders)).sorted().flatMap { ["--where", $0] }
       return (["alina-arena", "resume", games ?? ""] + folders + more).map {
         $0.contains { " '\"$\\&;()*?<>|".contains($0) } ? "'" + $0.replacing("'", with: "'\\''") + "'" : $0
       }.joined(separator: " ")

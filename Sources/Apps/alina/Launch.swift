@@ -61,7 +61,7 @@ struct Launch {
     services.isPage = options.asPage
     if options.asPage { services.share = { $1(.sent) } }
     if options.forFingers { services.leastTarget = 44 }
-    let near = Neighbourhood()
+    let near = LANDiscovery()
     let pictures = Pictures(services)
     (opening.keepsGames, opening.mayResume) = (false, false)
     let machine = machine(engine, services, near, pictures, leadFrames: HeadlessPlatform.step)
@@ -122,7 +122,7 @@ struct Launch {
     // A gated run is reproducible only if moves are computed synchronously.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
-    let near = Neighbourhood()
+    let near = LANDiscovery()
     let pictures = Pictures(services)
     let block = Tick(rawValue: Int64(options.buffer))
     // A rendered block sounds when the block before it has ended.
@@ -207,12 +207,12 @@ struct Launch {
   }
 
   /// The start settings from the options.
-  private func opening() throws -> Opening {
+  private func opening() throws -> LaunchOptions {
     let loaded: RuleLibrary.Loaded
     do throws(ScoreFileError) { loaded = try RuleLibrary.load(options.scoreRules) } catch {
       throw Failure(description: error.description)
     }
-    var opening = Opening(
+    var opening = LaunchOptions(
       seed: options.seed ?? UInt64.random(in: 0...UInt64(UInt32.max)),
       rulesName: options.scoreRules ?? RuleLibrary.standard,
       rules: (loaded.rules, loaded.reference))
@@ -260,9 +260,9 @@ struct Launch {
 
   /// The platform's functions, as the game needs them.
   private func machine(
-    _ engine: Engine, _ services: PlatformServices, _ near: Neighbourhood, _ pictures: Pictures, leadFrames: Int,
+    _ engine: Engine, _ services: PlatformServices, _ near: LANDiscovery, _ pictures: Pictures, leadFrames: Int,
     midi: MIDIPlayer? = nil
-  ) -> Machine {
+  ) -> AppEnvironment {
     var sound = SoundOutput(
       SoundPort(
         now: { engine.framesBegun },
@@ -279,19 +279,19 @@ struct Launch {
     sound.setEven = { engine.setEven($0) }
     sound.setTuning = { engine.setTuning(a4: $0) }
     sound.load = { engine.load(Patch($0)) }
-    var rules = RuleShelf { name throws(RuleShelf.Refusal) in
+    var rules = ScoreRulesProvider { name throws(ScoreRulesProvider.Refusal) in
       do throws(ScoreFileError) {
         let loaded = try RuleLibrary.load(name)
         return (loaded.rules, loaded.reference)
       } catch {
-        throw RuleShelf.Refusal(error.description)
+        throw ScoreRulesProvider.Refusal(error.description)
       }
     }
     rules.names = RuleLibrary.names
     rules.path = { RuleLibrary.path(of: $0) }
     let security: MatchClient.Configuration.Security = options.tls ? .tls : options.plain ? .plain : .automatic
     let font = grandFont
-    var machine = Machine(
+    var machine = AppEnvironment(
       services: services, sound: sound, rules: rules,
       connect: { address, name, token in Connection(to: address, name: name, newToken: token, security, services) },
       milliseconds: { MatchClient.now },

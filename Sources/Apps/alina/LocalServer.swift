@@ -10,7 +10,7 @@ final class LocalServer {
   private var process: pid_t = 0
 
   /// Seconds within which the server must listen, while the window waits. It usually takes less than one.
-  private static let patience = 10
+  private static let timeout = 10
 
   /// Starts `alina-server` from this program's folder and waits until it listens; `address` is `nil` on failure.
   init(folder: String) {
@@ -35,7 +35,7 @@ final class LocalServer {
     process = (try? spawn(arguments, environment: inherited, output: .descriptor(ends.writing))) ?? 0
     close(ends.writing)
     // The server prints `listening HOST:PORT`, then the address for browsers; on failure it exits.
-    let end = time(nil) + LocalServer.patience
+    let end = time(nil) + LocalServer.timeout
     let listening = LocalServer.line(from: ends.reading, until: end)
     let browser = LocalServer.line(from: ends.reading, until: end)
     address = listening.split(separator: ":").last.map { "\(host):\($0)" }

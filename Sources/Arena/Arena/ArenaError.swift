@@ -7,7 +7,7 @@ package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
     /// An engine did not complete its handshake: exit code 1.
     case handshake
     /// The system lacks processes, descriptors, memory or disk space: exit code 3.
-    case lack
+    case resourceExhausted
   }
 
   /// The kind.
@@ -21,7 +21,7 @@ package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// An error for a resource that the system refused.
-  static func lack(_ what: String) -> ArenaError {
-    ArenaError("the system has no more \(what); try fewer --threads, or raise its limits", kind: .lack)
+  static func resourceExhausted(_ what: String) -> ArenaError {
+    ArenaError("the system has no more \(what); try fewer --threads, or raise its limits", kind: .resourceExhausted)
   }
 }

@@ -143,7 +143,7 @@ package struct TimeLimit: Sendable, Hashable {
   package init() {}
 
   /// The longest a single move may take in milliseconds, with `left` on the clock.
-  func patience(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
+  func timeout(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
 
   /// The milliseconds for a move of Alina's own players: a tenth of the clock plus three quarters of the increment. The
   /// last 200 ms are reserved for a busy machine and transmission.

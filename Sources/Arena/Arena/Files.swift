@@ -35,7 +35,7 @@ func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
 package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(ArenaError) {
   do throws(AtomicFile.Refusal) { try AtomicFile.write(Array(bytes), to: path) } catch {
     let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.number)
-    throw ArenaError("\(path) cannot be written: \(error)", kind: isFull ? .lack : .badInput)
+    throw ArenaError("\(path) cannot be written: \(error)", kind: isFull ? .resourceExhausted : .badInput)
   }
 }
 
@@ -58,7 +58,7 @@ package func reason(of error: any Error) -> String {
 /// Writes text to standard output; throws on failure.
 package func writeOut(_ text: String) throws(ArenaError) {
   if let reason = Array(text.utf8).withUnsafeBytes({ writeAll($0, to: 1) }) {
-    throw ArenaError("the standard output cannot be written: \(reason)", kind: .lack)
+    throw ArenaError("the standard output cannot be written: \(reason)", kind: .resourceExhausted)
   }
 }
 

@@ -301,7 +301,7 @@ final class GameFileWriter {
   private let spare = Mutex<[LineBuffer]>([])
 
   /// The most milliseconds before pending lines are written.
-  private static let patience = 20.0
+  private static let flushInterval = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
     file = try LockedFile(descriptor, path)
@@ -370,7 +370,7 @@ final class GameFileWriter {
       return
     }
     waiting.append(lines.written)
-    if waiting.count >= 1 << 16 || monotonicMilliseconds() - written >= GameFileWriter.patience { try flush() }
+    if waiting.count >= 1 << 16 || monotonicMilliseconds() - written >= GameFileWriter.flushInterval { try flush() }
   }
 
   /// Writes the pending lines.
@@ -382,7 +382,7 @@ final class GameFileWriter {
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws(ArenaError) {
     if let reason = writeAll(bytes, to: file.descriptor) {
-      throw ArenaError("\(path) cannot be written: \(reason)", kind: .lack)
+      throw ArenaError("\(path) cannot be written: \(reason)", kind: .resourceExhausted)
     }
   }
 

@@ -94,7 +94,7 @@ final class GamePool: @unchecked Sendable {
   func run(threads: Int) throws(ArenaError) -> Bool {
     (running, window) = (threads, isCautious ? 0 : batchSize == 2 ? 4096 : 2 * threads + 2)
     for _ in 0..<threads where !startThread({ self.work() }) {
-      condition.withLock { cancel(.lack("threads")) }
+      condition.withLock { cancel(.resourceExhausted("threads")) }
       leave()
     }
     while ended.wait(timeout: .now() + 0.2) == .timedOut {
@@ -158,7 +158,7 @@ final class GamePool: @unchecked Sendable {
           condition.lock()
           batches[index] = nil
           ready[index] = (batch, summary)
-          handOut()
+          deliverInOrder()
         } else {
           condition.broadcast()
         }
@@ -192,7 +192,7 @@ final class GamePool: @unchecked Sendable {
   }
 
   /// Delivers the due batches unless another thread is doing so; called with the lock held.
-  private func handOut() {
+  private func deliverInOrder() {
     guard !isHandingOut else { return }
     isHandingOut = true
     while !isClosed, let (batch, summary) = ready.removeValue(forKey: due) {

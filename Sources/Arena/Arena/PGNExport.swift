@@ -58,7 +58,7 @@ package enum PGNExport {
     var frames: [Int: (before: String, after: String)] = [:]
     func flush() throws(ArenaError) {
       if let reason = writeAll(text.written, to: descriptor) {
-        throw ArenaError("\(target) cannot be written: \(reason)", kind: .lack)
+        throw ArenaError("\(target) cannot be written: \(reason)", kind: .resourceExhausted)
       }
       text.removeAll()
     }

@@ -134,7 +134,7 @@ extension RunConfiguration.Entrant {
   }
 
   /// The folders of the player's files, for `--where`.
-  package var whereabouts: [String] {
+  package var searchFolders: [String] {
     let start = engine.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
     let folders = spec.words.filter { $0.contains("/") }.map {
       URL(filePath: $0, relativeTo: start).standardizedFileURL.deletingLastPathComponent().path

@@ -132,7 +132,7 @@ final class Players: @unchecked Sendable {
       }
       self.core = core
       _ = alina_stay_on(0, Int32(core))
-      for engine in engines { engine.client.stay(on: core) }
+      for engine in engines { engine.client.pin(toCore: core) }
     }
 
     /// Clears the trees after a game.
@@ -173,7 +173,7 @@ final class Players: @unchecked Sendable {
       if let engine = engines.first(where: { $0.isSecond == isSecond }) { return engine.client }
       let client = players.lendEngine(number)
       engines.append((number, isSecond, client))
-      if let core { client.stay(on: core) }
+      if let core { client.pin(toCore: core) }
       return client
     }
 

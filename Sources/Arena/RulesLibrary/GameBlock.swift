@@ -28,7 +28,7 @@ package struct GameBlock<R: Rules>: Sendable {
     for cell in R.cells(of: .o, in: state) { bytes[Int(places[cell.index])] = 2 }
     for cell in R.moves(state) { bytes[count + Int(places[cell.index])] = 1 }
     for player in Player.allCases {
-      for (age, cell) in R.aging(of: player, in: state).enumerated() {
+      for (age, cell) in R.marksByAge(of: player, in: state).enumerated() {
         bytes[2 * count + Int(places[cell.index])] = UInt8(age + 1)
       }
     }

@@ -55,7 +55,7 @@ package final class MonteCarloSearch {
   }
 
   /// The number of simulations between calls of `isStopped`.
-  private static let patience = 1024
+  private static let simulationsBetweenClockReads = 1024
 
   /// Runs the simulations, fewer if `isStopped` ends them, and returns the most visited move; ties are broken at random.
   package func bestMove(
@@ -89,10 +89,10 @@ package final class MonteCarloSearch {
     let (me, other) = isX ? (position.x.rawValue, position.o.rawValue) : (position.o.rawValue, position.x.rawValue)
     var left = simulations
     repeat {
-      for _ in 0..<min(left, MonteCarloSearch.patience) {
+      for _ in 0..<min(left, MonteCarloSearch.simulationsBetweenClockReads) {
         simulate(key, me: me, other: other, isX: isX, using: &generator)
       }
-      left -= MonteCarloSearch.patience
+      left -= MonteCarloSearch.simulationsBetweenClockReads
     } while left > 0 && !isStopped()
   }
 

@@ -60,9 +60,9 @@ package final class UltimateSearch {
   private let values: UnsafeMutablePointer<Float>
 
   /// The factor of the exploration term, tuned by matches between searches.
-  private let curiosity: Float
+  private let explorationConstant: Float
   /// The visits after which a leaf evaluated by playouts is expanded.
-  private static let patience = 4
+  private static let expansionThreshold = 4
   /// The number of simulations between calls of `isStopped`.
   private static let interval = 256
 
@@ -71,7 +71,7 @@ package final class UltimateSearch {
   ///   - capacity: The most nodes; each takes 2 × 20 bytes, paged in as needed.
   package init(value: UltimateValue? = nil, capacity: Int = 1 << 22) {
     (self.value, self.capacity) = (value, capacity)
-    curiosity = value == nil ? 0.9 : 0.5
+    explorationConstant = value == nil ? 0.9 : 0.5
     nodes = .allocate(capacity: capacity)
     spare = .allocate(capacity: capacity)
     path = .allocate(capacity: 82)
@@ -221,7 +221,7 @@ package final class UltimateSearch {
     guard let value else { return }
     value.evaluateMoves(moves, in: state, into: values)
     for index in 0..<count {
-      nodes[first + index].mean = values[index] + whim()
+      nodes[first + index].mean = values[index] + leafNoise()
       nodes[first + index].visits = 1
       nodes[first + index].spread = 1
     }
@@ -229,7 +229,7 @@ package final class UltimateSearch {
 
   /// A small random error of the value, drawn for each use: a search without playouts would otherwise always play the same game.
   @inline(__always)
-  private func whim() -> Float { (Float(playouts.draw(1024)) - 511.5) * (0.03 / 512) }
+  private func leafNoise() -> Float { (Float(playouts.draw(1024)) - 511.5) * (0.03 / 512) }
 
   /// The moves that win the game at once.
   @inline(__always)
@@ -272,7 +272,7 @@ package final class UltimateSearch {
           }
           break
         }
-        if nodes[node].visits < UltimateSearch.patience || isFull {
+        if nodes[node].visits < UltimateSearch.expansionThreshold || isFull {
           score = playout(state)
           break
         }
@@ -353,7 +353,7 @@ package final class UltimateSearch {
   /// The move with the highest upper confidence bound; untried moves come first, proven losses last.
   @inline(__always)
   private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
-    let factor = curiosity * confidence.exploration(nodes[node].visits)
+    let factor = explorationConstant * confidence.exploration(nodes[node].visits)
     let first = Int(nodes[node].first)
     var best = first
     var bound = -Float.greatestFiniteMagnitude

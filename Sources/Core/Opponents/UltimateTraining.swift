@@ -15,7 +15,7 @@ package struct UltimateTraining {
   private var weights = [Float](repeating: 0, count: UltimateValue.weightCount)
   /// By board and key, the index of the weight of a board in which the side to move may not play.
   private let places = UltimateValue.boardPlaces()
-  private let standings: [UInt8]
+  private let boardClasses: [UInt8]
   private let keys: [Int32]
   private let seed: UInt64
   private let total: Int
@@ -50,7 +50,7 @@ package struct UltimateTraining {
   /// - Parameter games: The number of games, over which the learning rate decreases.
   package init(seed: UInt64, games: Int) {
     (self.seed, total) = (seed, games)
-    standings = (0..<Position.keyCount).map { UltimateValue.standing(of: Position(ternaryKey: $0)) }
+    boardClasses = (0..<Position.keyCount).map { UltimateValue.boardClass(of: Position(ternaryKey: $0)) }
     keys = (0..<512).map { Int32(Position(x: SquareSet(rawValue: $0), o: []).ternaryKey) }
   }
 
@@ -129,18 +129,18 @@ package struct UltimateTraining {
   func value(_ features: Features) -> Float {
     var sum: Float = 0
     for index in 0..<features.count { sum += weights[Int(features.places[index])] }
-    return UltimateValue.squash(max(-8, min(8, sum)))
+    return UltimateValue.tanhHalf(max(-8, min(8, sum)))
   }
 
   func features(of state: Ultimate.State) -> Features {
     var result = Features()
-    var standing = InlineArray<9, Int>(repeating: 0)
+    var classes = InlineArray<9, Int>(repeating: 0)
     let isX = state.turn == .x
     for board in Square.all {
       let position = state.position(on: board.index)
       let (mine, theirs) = isX ? (position.x, position.o) : (position.o, position.x)
       let key = Int(keys[Int(mine.rawValue)] + 2 * keys[Int(theirs.rawValue)])
-      standing[board.index] = Int(standings[key])
+      classes[board.index] = Int(boardClasses[key])
       guard !state.closed.contains(board) else { continue }
       let extra = state.openTargets.contains(board) ? Int32(UltimateValue.boardWeightCount / 2) : 0
       result.places[result.count] = places[board.index * Position.keyCount + key] + extra
@@ -149,7 +149,7 @@ package struct UltimateTraining {
     for line in 0..<8 {
       let boards = UltimateValue.boardsOfLines[line]
       result.places[result.count] = Int32(
-        UltimateValue.linePlace(line, standing[boards[0]], standing[boards[1]], standing[boards[2]]))
+        UltimateValue.linePlace(line, classes[boards[0]], classes[boards[1]], classes[boards[2]]))
       result.count += 1
     }
     return result

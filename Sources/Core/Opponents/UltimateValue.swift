@@ -27,7 +27,7 @@ package final class UltimateValue: @unchecked Sendable {
   /// [line][status · 361 + status · 19 + status].
   let lines: UnsafeMutablePointer<Int16>
   /// By base-3 key, the board's status.
-  let standings: UnsafeMutablePointer<UInt8>
+  let boardClasses: UnsafeMutablePointer<UInt8>
   /// By mask, the base-3 key of X's marks.
   let keys: UnsafeMutablePointer<Int32>
   /// Values by sum of weights, in steps of sixteen.
@@ -63,7 +63,7 @@ package final class UltimateValue: @unchecked Sendable {
     let lineSize = UltimateValue.lineWeightCount / 3
     boards = .allocate(capacity: 2 * 9 * cells)
     lines = .allocate(capacity: 8 * lineSize)
-    standings = .allocate(capacity: cells)
+    boardClasses = .allocate(capacity: cells)
     keys = .allocate(capacity: 512)
     squashed = .allocate(capacity: 2 * Int(UltimateValue.bound) / 16 + 1)
     for (index, place) in UltimateValue.boardPlaces().enumerated() {
@@ -76,24 +76,24 @@ package final class UltimateValue: @unchecked Sendable {
         lines[line * lineSize + index] = weights[UltimateValue.linePlace(line, a, b, c)]
       }
     }
-    for key in 0..<cells { standings[key] = UltimateValue.standing(of: Position(ternaryKey: key)) }
+    for key in 0..<cells { boardClasses[key] = UltimateValue.boardClass(of: Position(ternaryKey: key)) }
     for mask in 0..<512 { keys[mask] = Int32(Position(x: SquareSet(rawValue: UInt16(mask)), o: []).ternaryKey) }
     for step in 0...(2 * Int(UltimateValue.bound) / 16) {
       let odds = Float(step * 16 - Int(UltimateValue.bound)) / Float(UltimateValue.scale)
-      squashed[step] = UltimateValue.squash(odds)
+      squashed[step] = UltimateValue.tanhHalf(odds)
     }
   }
 
   deinit {
     boards.deallocate()
     lines.deallocate()
-    standings.deallocate()
+    boardClasses.deallocate()
     keys.deallocate()
     squashed.deallocate()
   }
 
   /// tanh(x/2), with the same result on every machine.
-  package static func squash(_ x: Float) -> Float {
+  package static func tanhHalf(_ x: Float) -> Float {
     // e^x ≈ (1 + x/4096)^4096.
     var power = 1 + x / 4096
     for _ in 0..<12 { power *= power }
@@ -108,15 +108,16 @@ package final class UltimateValue: @unchecked Sendable {
   }
 
   /// The status of a board for the side whose marks are X's.
-  package static func standing(of position: Position) -> UInt8 {
+  package static func boardClass(of position: Position) -> UInt8 {
     if Line.hasLine(position.x) { return won }
     if Line.hasLine(position.o) { return lost }
     if position.empty.isEmpty { return drawn }
-    return 4 * hope(position.x, position.o, position.empty) + hope(position.o, position.x, position.empty)
+    return 4 * linePotential(position.x, position.o, position.empty)
+      + linePotential(position.o, position.x, position.empty)
   }
 
   /// A side's prospects: 0 if it can complete no line, else 1, or 2 or 3 with one or more cells that complete a line.
-  private static func hope(_ mine: SquareSet, _ theirs: SquareSet, _ empty: SquareSet) -> UInt8 {
+  private static func linePotential(_ mine: SquareSet, _ theirs: SquareSet, _ empty: SquareSet) -> UInt8 {
     let completions = Line.completions(of: mine).intersection(empty).count
     if completions > 0 { return UInt8(1 + min(completions, 2)) }
     return Line.all.contains { $0.intersection(theirs).isEmpty } ? 1 : 0
@@ -148,8 +149,8 @@ extension UltimateValue {
   static func linePlace(_ line: Int, _ first: Int, _ second: Int, _ third: Int) -> Int {
     // Along the rim, through the centre, diagonal.
     let kind = line >= 6 ? 2 : line % 3 == 1 ? 1 : 0
-    let standing = (min(first, third) * 19 + second) * 19 + max(first, third)
-    return boardWeightCount + kind * lineWeightCount / 3 + standing
+    let classes = (min(first, third) * 19 + second) * 19 + max(first, third)
+    return boardWeightCount + kind * lineWeightCount / 3 + classes
   }
 }
 
@@ -166,14 +167,14 @@ extension UltimateValue {
     var key = InlineArray<9, Int32>(repeating: 0)
     var plain = InlineArray<9, Int32>(repeating: 0)
     var extra = InlineArray<9, Int32>(repeating: 0)
-    var standing = InlineArray<9, Int32>(repeating: 0)
+    var classes = InlineArray<9, Int32>(repeating: 0)
     var (sum, extras): (Int32, Int32) = (0, 0)
     for board in 0..<9 {
       let (a, b) = (Int(truncatingIfNeeded: mine) & 0x1FF, Int(truncatingIfNeeded: theirs) & 0x1FF)
       (mine, theirs) = (mine &>> 9, theirs &>> 9)
       let k = keys[a] &+ 2 &* keys[b]
       key[unchecked: board] = k
-      standing[unchecked: board] = Int32(standings[Int(k)])
+      classes[unchecked: board] = Int32(boardClasses[Int(k)])
       if state.closed.rawValue &>> UInt16(board) & 1 == 0 {
         let low = Int32(boards[board &* size &+ Int(k)])
         let high = Int32(boards[(9 &+ board) &* size &+ Int(k)]) &- low
@@ -183,13 +184,13 @@ extension UltimateValue {
         extras &+= high
       }
     }
-    for line in 0..<8 { sum &+= lineWeight(line, standing) }
+    for line in 0..<8 { sum &+= lineWeight(line, classes) }
     var place = 0
     for cell in moves {
       let (board, target) = Int(cell.rawValue).quotientAndRemainder(dividingBy: 9)
       let k = Int(key[unchecked: board] &+ 2 &* keys[1 &<< target])
-      let old = standing[unchecked: board]
-      let new = Int32(standings[k])
+      let old = classes[unchecked: board]
+      let new = Int32(boardClasses[k])
       var total = sum &- plain[unchecked: board]
       var rest = extras &- extra[unchecked: board]
       var high: Int32 = 0
@@ -207,12 +208,12 @@ extension UltimateValue {
         total &+= extra[unchecked: target]
       }
       if new != old {
-        var after = standing
+        var after = classes
         after[unchecked: board] = new
         var lines = UltimateValue.linesThrough[board]
         while lines != 0 {
           let line = lines.trailingZeroBitCount
-          total &+= lineWeight(line, after) &- lineWeight(line, standing)
+          total &+= lineWeight(line, after) &- lineWeight(line, classes)
           lines &= lines &- 1
         }
       }
@@ -222,9 +223,9 @@ extension UltimateValue {
   }
 
   @inline(__always)
-  private func lineWeight(_ line: Int, _ standing: InlineArray<9, Int32>) -> Int32 {
+  private func lineWeight(_ line: Int, _ classes: InlineArray<9, Int32>) -> Int32 {
     let b = UltimateValue.boardsOfLines[line]
-    let index = (standing[unchecked: b[0]] &* 19 &+ standing[unchecked: b[1]]) &* 19 &+ standing[unchecked: b[2]]
+    let index = (classes[unchecked: b[0]] &* 19 &+ classes[unchecked: b[1]]) &* 19 &+ classes[unchecked: b[2]]
     return Int32(lines[line &* 6859 &+ Int(index)])
   }
 

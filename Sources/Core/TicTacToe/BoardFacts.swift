@@ -9,7 +9,7 @@ package struct BoardFacts: Sendable, Hashable {
   package let allowed: MoveSet
   package let last: Cell?
   /// The mark that the next move removes.
-  package let fading: Cell?
+  package let oldestMark: Cell?
   /// The completed lines of a won 3×3 board.
   package let lines: [MoveSet]
   /// The status of Ultimate's nine boards; `nil` for the other games.
@@ -47,15 +47,15 @@ package struct BoardFacts: Sendable, Hashable {
     allowed = isOver ? MoveSet() : state.moves
     switch state {
     case .classic(let position), .misere(let position):
-      (x, o, fading, boards) = (MoveSet(position.x), MoveSet(position.o), nil, nil)
+      (x, o, oldestMark, boards) = (MoveSet(position.x), MoveSet(position.o), nil, nil)
       lines = BoardFacts.lines(of: position)
     case .infinite(let state):
       let position = state.board.position
       (x, o, boards) = (MoveSet(position.x), MoveSet(position.o), nil)
-      fading = allowed.isEmpty ? nil : state.board[state.board.turn].fading.map { Cell(rawValue: $0.rawValue) }
+      oldestMark = allowed.isEmpty ? nil : state.board[state.board.turn].oldestMark.map { Cell(rawValue: $0.rawValue) }
       lines = BoardFacts.lines(of: position)
     case .ultimate(let state):
-      (x, o, fading, lines) = (MoveSet(rawValue: state.x), MoveSet(rawValue: state.o), nil, [])
+      (x, o, oldestMark, lines) = (MoveSet(rawValue: state.x), MoveSet(rawValue: state.o), nil, [])
       boards = Boards(
         x: state.xBoards, o: state.oBoards, closed: state.closed,
         lit: allowed.isEmpty ? [] : state.openTargets.subtracting(state.closed))

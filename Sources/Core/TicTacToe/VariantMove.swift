@@ -77,7 +77,7 @@ package struct VariantMove: Sendable, Hashable {
 
   /// The mark that the move removed, in Infinite.
   package var removed: Square? {
-    if case .infinite(let state) = before { return state.board[state.board.turn].fading }
+    if case .infinite(let state) = before { return state.board[state.board.turn].oldestMark }
     return nil
   }
 
@@ -115,7 +115,7 @@ extension Infinite.Board {
   /// The cells that may be marked now and would complete a line for a side, if it were to move; its fading mark does not count.
   package func winningSquares(for player: Player) -> SquareSet {
     let marks = self[player]
-    let kept = marks.fading.map { marks.set.subtracting(SquareSet($0)) } ?? marks.set
+    let kept = marks.oldestMark.map { marks.set.subtracting(SquareSet($0)) } ?? marks.set
     return Line.completions(of: kept).intersection(moves)
   }
 }

@@ -7,7 +7,7 @@ package struct GameConductor: Sendable {
   /// The conductor of the music.
   package var music: Conductor
   /// The annotations of the running game, for its record.
-  package private(set) var asides: [Aside] = []
+  package private(set) var annotations: [Annotation] = []
 
   private var state = VariantState(startOf: .classic)
   /// The side of the only local human; `nil` with none or two.
@@ -24,8 +24,8 @@ package struct GameConductor: Sendable {
   /// Handles a game event at a non-decreasing time (previews, refusals and clocks may come at any time).
   ///
   /// `logged` is the time of a move in a match's log, by which its bars are composed, independent of network delay.
-  package mutating func handle(_ happening: Happening, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
-    switch happening {
+  package mutating func handle(_ gameEvent: GameEvent, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
+    switch gameEvent {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)
     case .gameStarted(let state, let human, let awoke):
       start(state, human: human)
@@ -46,8 +46,8 @@ package struct GameConductor: Sendable {
       guard let last = played.popLast() else { return [] }
       let ply = last.move.ply
       let choices = ply < music.choices.count ? music.choices[ply] : []
-      asides.append(Aside(frame: last.moment.rawValue, kind: .taken(last.move.cell, choices: choices)))
-      asides.append(Aside(frame: moment.rawValue, kind: .undone))
+      annotations.append(Annotation(frame: last.moment.rawValue, kind: .taken(last.move.cell, choices: choices)))
+      annotations.append(Annotation(frame: moment.rawValue, kind: .undone))
       state = last.move.before
       return music.undo(at: moment)
     case .refused: return music.refuse(at: moment)
@@ -56,7 +56,9 @@ package struct GameConductor: Sendable {
       let own = cell.flatMap { $0.index < state.variant.cellCount ? $0 : nil }
       return music.preview(own.map { degree($0) }, as: state.turn.voice, at: moment)
     case .connection(let lost):
-      if lost != music.connectionLost { asides.append(Aside(frame: moment.rawValue, kind: .connection(lost: lost))) }
+      if lost != music.connectionLost {
+        annotations.append(Annotation(frame: moment.rawValue, kind: .connection(lost: lost)))
+      }
       return music.connection(lost: lost, at: moment)
     case .clockLow(let low): return music.clock(low: low, at: moment)
     }
@@ -71,7 +73,7 @@ package struct GameConductor: Sendable {
   }
 
   private mutating func start(_ state: VariantState, human: Player?) {
-    (self.state, self.human, played, asides, awoke) = (state, human, [], [], false)
+    (self.state, self.human, played, annotations, awoke) = (state, human, [], [], false)
   }
 
   // MARK: Meaning of moves for the music

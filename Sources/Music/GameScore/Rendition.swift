@@ -7,7 +7,7 @@ import Tintinnabuli
 /// The complete music of a game, composed offline: what `alina-score` renders, measures and explains.
 package struct Rendition: Sendable {
   /// All game events in order.
-  package private(set) var happenings: [(moment: Tick, happening: Happening)] = []
+  package private(set) var gameEvents: [(moment: Tick, event: GameEvent)] = []
   /// All score events sorted by frame.
   package private(set) var events: [ScoreEvent] = []
   /// All bars as written.
@@ -51,16 +51,16 @@ package struct Rendition: Sendable {
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.inTime = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
-      say(.opened(resuming: !record.game.isFromStart), at: .zero)
+      dispatch(.opened(resuming: !record.game.isFromStart), at: .zero)
     } else {
       conductor.music.joinSession()
     }
     conductor.music.replay(choices: record.bars)
     if logged != nil {
       let station = record.station?.place ?? 0
-      say(.matchStarted(record.game.variant, seed: conductor.music.pieceSeed, station: station), at: .zero)
+      dispatch(.matchStarted(record.game.variant, seed: conductor.music.pieceSeed, station: station), at: .zero)
     } else {
-      say(.gameStarted(record.game.startState, human: human), at: .zero)
+      dispatch(.gameStarted(record.game.startState, human: human), at: .zero)
     }
     conductor.music.replay(choices: record.bars)
     var now = Tick.zero
@@ -68,61 +68,62 @@ package struct Rendition: Sendable {
       // The opening phrase is completed before the first move.
       now = .seconds(rules.opening.phrase)
       if !keepsFrames {
-        carryOn(to: now)
+        advance(to: now)
         now = conductor.music.bars.last?.end ?? now
       }
     } else {
       now = .seconds(2 * rules.bars.short)
     }
-    var asides = keepsFrames ? record.asides[...] : []
+    var annotations = keepsFrames ? record.annotations[...] : []
     let longestPause = Tick.seconds(6 * rules.bars.short)
     // The time by which recorded frames are ahead of the trimmed music.
     var trimmedAway = Tick.zero
     for (index, move) in moves.enumerated() {
       let times = record.times(ofMove: index)
       let slot = logged.map { Tempo.moment($0[index]) }
-      hear(&asides, until: times.frame ?? 0, from: move.before, record, origin + trimmedAway.rawValue)
+      replayAnnotations(&annotations, until: times.frame ?? 0, from: move.before, record, origin + trimmedAway.rawValue)
       if !uncut {
         if keepsFrames, let frame = times.frame {
-          now = max(Tick(rawValue: frame - origin) - trimmedAway, happenings.last?.moment ?? .zero)
+          now = max(Tick(rawValue: frame - origin) - trimmedAway, gameEvents.last?.moment ?? .zero)
         } else if let logged, index > 0 {
-          now = (happenings.last?.moment ?? now) + Tempo.moment(logged[index] - logged[index - 1])
-        } else if let elapsed = times.elapsed, case .moved? = happenings.last?.happening {
-          now = (happenings.last?.moment ?? now) + Tick(rawValue: elapsed * 48)
+          now = (gameEvents.last?.moment ?? now) + Tempo.moment(logged[index] - logged[index - 1])
+        } else if let elapsed = times.elapsed, case .moved? = gameEvents.last?.event {
+          now = (gameEvents.last?.moment ?? now) + Tick(rawValue: elapsed * 48)
         }
       }
       if trimmed, let heard = conductor.music.bars.last?.end, now - heard > longestPause {
         trimmedAway = trimmedAway + (now - heard - longestPause)
         now = heard + longestPause
       }
-      carryOn(to: now)
-      say(.moved(move), at: now, logged: slot)
-      if !hasTimes && logged == nil { events += conductor.music.hearOut() }
+      advance(to: now)
+      dispatch(.moved(move), at: now, logged: slot)
+      if !hasTimes && logged == nil { events += conductor.music.renderToEnd() }
       now = conductor.music.bars.last?.end ?? now
     }
-    hear(&asides, until: .max, from: record.game.state, record, origin + trimmedAway.rawValue)
+    replayAnnotations(&annotations, until: .max, from: record.game.state, record, origin + trimmedAway.rawValue)
     if let end = record.game.end, end.termination != .normal {
       if keepsFrames, let frame = record.endFrame {
-        now = max(Tick(rawValue: frame - origin) - trimmedAway, happenings.last?.moment ?? .zero)
+        now = max(Tick(rawValue: frame - origin) - trimmedAway, gameEvents.last?.moment ?? .zero)
         if trimmed { now = min(now, (conductor.music.bars.last?.end ?? now) + longestPause) }
       }
-      carryOn(to: now)
-      say(.ended(end), at: now)
+      advance(to: now)
+      dispatch(.ended(end), at: now)
     }
-    events += conductor.music.hearOut()
+    events += conductor.music.renderToEnd()
     end = conductor.music.bars.last?.end ?? now
     events = ScoreEvent.heard(events + conductor.music.fade(at: end)).inOrder
   }
 
   /// Replays annotations up to a frame of the session; `state` is the position before them.
-  private mutating func hear(
-    _ asides: inout ArraySlice<Aside>, until frame: Int64, from state: VariantState, _ record: Record, _ origin: Int64
+  private mutating func replayAnnotations(
+    _ annotations: inout ArraySlice<Annotation>, until frame: Int64, from state: VariantState, _ record: Record,
+    _ origin: Int64
   ) {
     var game = Game(from: state)
-    while let aside = asides.first, aside.frame <= frame {
-      asides.removeFirst()
-      let moment = max(Tick(rawValue: aside.frame - origin), happenings.last?.moment ?? .zero)
-      carryOn(to: moment)
+    while let aside = annotations.first, aside.frame <= frame {
+      annotations.removeFirst()
+      let moment = max(Tick(rawValue: aside.frame - origin), gameEvents.last?.moment ?? .zero)
+      advance(to: moment)
       switch aside.kind {
       case .taken(let cell, let choices):
         let move = game.state.moves.contains(cell) ? VariantMove(valued: cell, in: game.state) : nil
@@ -131,22 +132,22 @@ package struct Rendition: Sendable {
         while bars.count <= move.ply { bars.append([]) }
         bars[move.ply] = choices
         conductor.music.replay(choices: bars)
-        say(.moved(move), at: moment)
+        dispatch(.moved(move), at: moment)
       case .undone:
         guard game.undo() != nil else { continue }
-        say(.undone, at: moment)
+        dispatch(.undone, at: moment)
         conductor.music.replay(choices: record.bars)
-      case .connection(let lost): say(.connection(lost: lost), at: moment)
+      case .connection(let lost): dispatch(.connection(lost: lost), at: moment)
       }
     }
   }
 
-  private mutating func say(_ happening: Happening, at moment: Tick, logged: Tick? = nil) {
-    happenings.append((moment, happening))
-    events += conductor.handle(happening, at: moment, logged: logged)
+  private mutating func dispatch(_ event: GameEvent, at moment: Tick, logged: Tick? = nil) {
+    gameEvents.append((moment, event))
+    events += conductor.handle(event, at: moment, logged: logged)
   }
 
-  private mutating func carryOn(to moment: Tick) {
+  private mutating func advance(to moment: Tick) {
     // Advance no further than needed: later events would only be cut again.
     events += conductor.music.advance(to: moment - Conductor.lookahead)
   }

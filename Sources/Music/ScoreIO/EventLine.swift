@@ -215,7 +215,7 @@ package struct LiveScore {
     var events = score.conductor.open(at: .zero, resuming: true)
     for line in lines {
       // A half arch sounds with the bar before it, so play it to its end.
-      events += score.conductor.hearOut()
+      events += score.conductor.renderToEnd()
       let end = score.conductor.bars.last?.end ?? .seconds(1)
       events += score.hear(EventLine(kind: line.kind, at: nil), now: end)
     }
@@ -249,7 +249,7 @@ package struct LiveScore {
 
   /// Plays the rest of the last bar and any arch, and fades out; returns the end of the last bar.
   package mutating func finish() -> (events: [ScoreEvent], end: Tick) {
-    let events = conductor.hearOut()
+    let events = conductor.renderToEnd()
     let end = conductor.bars.last?.end ?? last
     return (events + conductor.fade(at: end), end)
   }

@@ -9,7 +9,7 @@ struct Bell: ~Copyable {
   private var level: Float = 0
   private var keep: Float = 0
   private var rise: Float = 0
-  private let scratch = Slab<Stereo>(Grid.frames, repeating: .zero)
+  private let scratch = SampleBuffer<Stereo>(Grid.frames, repeating: .zero)
 
   init(sampleRate: Double) {
     self.sampleRate = sampleRate

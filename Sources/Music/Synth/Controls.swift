@@ -12,15 +12,15 @@ struct Controls: ~Copyable {
   let isMuted = Atomic<Bool>(false)
   let isEven = Atomic<Bool>(false)
   let usesGrand = Atomic<Bool>(false)
-  let rack = Handover<Rack>()
-  let piano = Handover<ModalPiano>()
+  let rack = Mailbox<Rack>()
+  let piano = Mailbox<ModalPiano>()
   /// The sampled grand, once loaded.
   let instrument = Atomic<UnsafeMutablePointer<Instrument>?>(nil)
 }
 
 /// A mailbox for objects built off the audio thread. The audio thread takes them and returns them when they are silent,
 /// so that it never frees memory.
-struct Handover<T: ~Copyable>: ~Copyable {
+struct Mailbox<T: ~Copyable>: ~Copyable {
   private let incoming = Atomic<UnsafeMutablePointer<T>?>(nil)
   private let outgoing = Atomic<UnsafeMutablePointer<T>?>(nil)
 

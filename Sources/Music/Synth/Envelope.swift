@@ -25,10 +25,10 @@ public struct EnvelopeExtractor: ~Copyable {
   }
 
   private let sampleRate: Double
-  private let values: Slab<Float>
+  private let values: SampleBuffer<Float>
   /// A monotonic queue of values and their ages: the peak of a sliding window in constant time a frame.
-  private let queueValue: Slab<Float>
-  private let queueAge: Slab<Int>
+  private let queueValue: SampleBuffer<Float>
+  private let queueAge: SampleBuffer<Int>
   private var queueHead = 0
   private var queueTail = 0
   private var now = 0
@@ -41,9 +41,9 @@ public struct EnvelopeExtractor: ~Copyable {
     self.sampleRate = sampleRate
     var size = 1
     while Double(size) < sampleRate + 1 { size *= 2 }
-    values = Slab(size, repeating: 0)
-    queueValue = Slab(size, repeating: 0)
-    queueAge = Slab(size, repeating: 0)
+    values = SampleBuffer(size, repeating: 0)
+    queueValue = SampleBuffer(size, repeating: 0)
+    queueAge = SampleBuffer(size, repeating: 0)
     length = Int(0.05 * sampleRate)
   }
 

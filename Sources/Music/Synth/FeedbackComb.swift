@@ -67,7 +67,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
   private static let size = 32_768
 
   private let sampleRate: Double
-  private let line = Slab<Stereo>(size, repeating: .zero)
+  private let line = SampleBuffer<Stereo>(size, repeating: .zero)
   private var at = 0
   private var place = GridPlace()
   private var delay: Ramp<Float>

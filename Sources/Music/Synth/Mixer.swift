@@ -20,7 +20,7 @@ struct Mixer: ~Copyable {
   private let previews: Nodes<ToneGenerator>
   /// Frames until each key of the grand is released, −1 after it. A key restruck by the other voice is separate, since
   /// the grand keeps left and right on channels of their own.
-  private let keys = Slab<Int32>(256 * ModalPiano.buses, repeating: -1)
+  private let keys = SampleBuffer<Int32>(256 * ModalPiano.buses, repeating: -1)
   /// The first three partials of the bed; small loudspeakers reproduce only the second and third.
   private let drone: Nodes<ToneGenerator>
   private var breath: EnvelopeMatcher
@@ -46,13 +46,13 @@ struct Mixer: ~Copyable {
   private var rackLeave = Ramp<Float>(1)
   private var pedalTarget: Float = 1
 
-  private let buses = Slab<Stereo>(ModalPiano.buses * Grid.frames, repeating: .zero)
-  private let grandLeft = Slab<Float>(ModalPiano.buses * Grid.frames, repeating: 0)
-  private let grandRight = Slab<Float>(ModalPiano.buses * Grid.frames, repeating: 0)
-  private let mix = Slab<Stereo>(Grid.frames, repeating: .zero)
-  private let work = Slab<Stereo>(Grid.frames, repeating: .zero)
-  private let input = Slab<Stereo>(Grid.frames, repeating: .zero)
-  private let share = Slab<Float>(Grid.frames, repeating: 1)
+  private let buses = SampleBuffer<Stereo>(ModalPiano.buses * Grid.frames, repeating: .zero)
+  private let grandLeft = SampleBuffer<Float>(ModalPiano.buses * Grid.frames, repeating: 0)
+  private let grandRight = SampleBuffer<Float>(ModalPiano.buses * Grid.frames, repeating: 0)
+  private let mix = SampleBuffer<Stereo>(Grid.frames, repeating: .zero)
+  private let work = SampleBuffer<Stereo>(Grid.frames, repeating: .zero)
+  private let input = SampleBuffer<Stereo>(Grid.frames, repeating: .zero)
+  private let share = SampleBuffer<Float>(Grid.frames, repeating: 1)
 
   init(sampleRate: Double, patch: Patch) {
     self.sampleRate = sampleRate
@@ -295,7 +295,7 @@ struct Mixer: ~Copyable {
     leveler.render(mix)
     tones(dry, into: mix)
     for i in mix.indices { mix[i] *= volume.next() }
-    mix.purify()
+    mix.zeroNonFinite()
     limiter.render(mix)
     for i in mix.indices {
       // Zero below −200 dBFS: no denormals, and exact silence.

@@ -31,12 +31,12 @@ struct ModalPiano: ~Copyable {
 
   private typealias Lane = ModalTables.Lane
   private let tables: ModalTables
-  private let voices = Slab<Voice>(slots, repeating: Voice())
-  private let re = Slab<SIMD8<Float>>(slots * ModalTables.maxGroups, repeating: .zero)
-  private let im = Slab<SIMD8<Float>>(slots * ModalTables.maxGroups, repeating: .zero)
-  private let left = Slab<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
-  private let right = Slab<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
-  private let gain = Slab<Float>(Grid.frames, repeating: 1)
+  private let voices = SampleBuffer<Voice>(slots, repeating: Voice())
+  private let re = SampleBuffer<SIMD8<Float>>(slots * ModalTables.maxGroups, repeating: .zero)
+  private let im = SampleBuffer<SIMD8<Float>>(slots * ModalTables.maxGroups, repeating: .zero)
+  private let left = SampleBuffer<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
+  private let right = SampleBuffer<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
+  private let gain = SampleBuffer<Float>(Grid.frames, repeating: 1)
   /// The pedal: 0 (up) … 1 (down).
   private var pedal = Ramp<Float>(1)
   /// The number of voices stolen so far.

@@ -58,12 +58,12 @@ struct ModalTables: ~Copyable {
     var loud = Lane(repeating: -126)
   }
 
-  let entries: Slab<Entry>
-  let groups: Slab<Group>
+  let entries: SampleBuffer<Entry>
+  let groups: SampleBuffer<Group>
 
   init(_ draft: Draft) {
-    entries = Slab(draft.entries.count, repeating: Entry())
-    groups = Slab(draft.groups.count, repeating: Group())
+    entries = SampleBuffer(draft.entries.count, repeating: Entry())
+    groups = SampleBuffer(draft.groups.count, repeating: Group())
     for index in draft.entries.indices { entries[index] = draft.entries[index] }
     for index in draft.groups.indices { groups[index] = draft.groups[index] }
   }

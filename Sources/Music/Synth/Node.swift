@@ -36,7 +36,7 @@ extension StereoBlock {
 
   /// Replaces invalid frames by 0.
   @inline(__always)
-  func purify() {
+  func zeroNonFinite() {
     for i in indices where !(Arithmetic.isSound(self[i].x) && Arithmetic.isSound(self[i].y)) { self[i] = .zero }
   }
 }

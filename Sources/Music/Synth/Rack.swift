@@ -31,12 +31,12 @@ struct Rack: ~Copyable {
   let breath: EnvelopeMatcher.Parameters
   let bellDecay: Float
   var reverb: Reverb
-  private let strings: Slab<UnsafeMutablePointer<FeedbackComb>?>
-  private let stringFeedback: Slab<Float>
+  private let strings: SampleBuffer<UnsafeMutablePointer<FeedbackComb>?>
+  private let stringFeedback: SampleBuffer<Float>
   private let stringSend: Float
-  private let units: Slab<Unit>
-  private let chains = Slab<Chain>(Patch.maxChains, repeating: Chain())
-  private let scratch = Slab<Stereo>(2 * Grid.frames, repeating: .zero)
+  private let units: SampleBuffer<Unit>
+  private let chains = SampleBuffer<Chain>(Patch.maxChains, repeating: Chain())
+  private let scratch = SampleBuffer<Stereo>(2 * Grid.frames, repeating: .zero)
   private var pedal = Ramp<Float>(0)
   private var pedalWasDown = true
 
@@ -59,8 +59,8 @@ struct Rack: ~Copyable {
     reverb = Reverb(sampleRate: sampleRate)
     reverb.set(patch.reverb)
     reverb.reset()
-    strings = Slab(patch.strings.count, repeating: nil)
-    stringFeedback = Slab(patch.strings.count, repeating: 0)
+    strings = SampleBuffer(patch.strings.count, repeating: nil)
+    stringFeedback = SampleBuffer(patch.strings.count, repeating: 0)
     for (i, string) in patch.strings.enumerated() {
       var tuned = string.at(sampleRate)
       tuned.delay *= Float(440 / a4)
@@ -68,7 +68,7 @@ struct Rack: ~Copyable {
       stringFeedback[i] = string.feedback
     }
     let nodes = patch.chains.prefix(Patch.maxChains)
-    units = Slab(nodes.reduce(0) { $0 + $1.count }, repeating: .gain(1))
+    units = SampleBuffer(nodes.reduce(0) { $0 + $1.count }, repeating: .gain(1))
     var at = 0
     for (c, nodes) in nodes.enumerated() {
       chains[c] = Chain(first: at, end: at + nodes.count)

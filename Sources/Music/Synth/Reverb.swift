@@ -42,11 +42,11 @@ public struct Reverb: ~Copyable, AudioNode {
   private let size: Int
   private let diffuserSize: Int
   private let predelaySize: Int
-  private let lines: Slab<Float>
-  private let allpasses: Slab<Float>
-  private let before: Slab<Stereo>
-  private let length = Slab<Int>(16, repeating: 0)
-  private let diffuser = Slab<Int>(8, repeating: 0)
+  private let lines: SampleBuffer<Float>
+  private let allpasses: SampleBuffer<Float>
+  private let before: SampleBuffer<Stereo>
+  private let length = SampleBuffer<Int>(16, repeating: 0)
+  private let diffuser = SampleBuffer<Int>(8, repeating: 0)
   private var low = Lines.zero
   private var gain = Lines.zero
   private var smooth = Lines.zero
@@ -65,9 +65,9 @@ public struct Reverb: ~Copyable, AudioNode {
     var times = 1
     while Double(times) < scale { times *= 2 }
     (size, diffuserSize, predelaySize) = (4_096 * times, 1_024 * times, 8_192 * times)
-    lines = Slab(16 * size, repeating: 0)
-    allpasses = Slab(8 * diffuserSize, repeating: 0)
-    before = Slab(predelaySize, repeating: .zero)
+    lines = SampleBuffer(16 * size, repeating: 0)
+    allpasses = SampleBuffer(8 * diffuserSize, repeating: 0)
+    before = SampleBuffer(predelaySize, repeating: .zero)
     silence = SilenceWatch(memory: 2 * predelaySize, floor: 1e-10)
     for i in 0..<16 { length[i] = Int(Double(Self.lengths[i]) * scale) }
     for i in 0..<8 { diffuser[i] = Int(Double(Self.diffusers[i]) * scale) }

@@ -2,12 +2,12 @@ import Synchronization
 
 /// A ring buffer of plain values between two threads; a post becomes visible as a whole.
 struct Ring<Element: BitwiseCopyable>: ~Copyable {
-  private let slots: Slab<Element>
+  private let slots: SampleBuffer<Element>
   private let written = Atomic<Int>(0)
   private let read = Atomic<Int>(0)
 
   /// Makes an empty ring of `capacity` slots, a power of two, filled with `filler`.
-  init(_ capacity: Int, filler: Element) { slots = Slab(capacity, repeating: filler) }
+  init(_ capacity: Int, filler: Element) { slots = SampleBuffer(capacity, repeating: filler) }
 
   /// Publishes `count` values; `false`, without effect, if there is no room. Real-time safe: yes.
   @discardableResult

@@ -9,7 +9,7 @@ struct Posted: BitwiseCopyable {
 /// The audio thread's pending events sorted by frame; equal frames keep their posting order.
 struct Scheduler: ~Copyable {
   static let capacity = 16_384
-  private let events = Slab<ScoreEvent>(capacity, repeating: Posted().event)
+  private let events = SampleBuffer<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0
   private var tail = 0
   /// The lateness of the current batch in frames. If a batch does not fit at once, it is kept for its rest.

@@ -10,7 +10,7 @@ struct BarPlan {
   var count: Int
   var sign: SignRule
   /// A sign that an earlier bar could not play; played on the second pair in the manner of its own voice.
-  var owed: (rule: SignRule, voice: Voice)?
+  var pending: (rule: SignRule, voice: Voice)?
   /// The previous bar's long note, if it was cut: it sounds within the downbeat's pair.
   var resolves: Note?
   /// The pair in which T leaves the triad, if any: the downbeat if M has the right note there, else the second.
@@ -48,7 +48,7 @@ struct BarPlan {
   }
 
   /// The last pair before M rests.
-  var firstHeld: Int { owed != nil || awakensAt == 1 || sign.secondPair != nil ? 1 : 0 }
+  var firstHeld: Int { pending != nil || awakensAt == 1 || sign.secondPair != nil ? 1 : 0 }
 }
 
 /// A bar with all of its events; times count from its start.
@@ -218,12 +218,12 @@ struct BarWriter {
 
   /// The sign of a pair: a pending one on the second, else the bar's own.
   private func rule(_ plan: BarPlan, _ slot: Int) -> SignRule {
-    slot == 1 ? plan.owed?.rule ?? plan.sign : plan.sign
+    slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
   /// The manner of a pair: a pending sign has that of its own voice.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
-    rules.manner(of: slot == 1 ? plan.owed?.voice ?? plan.voice : plan.voice)
+    rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }
 
   private func tPace(_ plan: BarPlan, _ slot: Int) -> SignRule.TPace {
@@ -244,7 +244,7 @@ struct BarWriter {
 
   /// Whether an action of the pair's rule applies here; all actions of a pending rule apply on its only pair.
   private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
-    slot == 1 && plan.owed != nil ? true : place.contains(slot, of: plan.count)
+    slot == 1 && plan.pending != nil ? true : place.contains(slot, of: plan.count)
   }
 
   private func tNote(_ plan: BarPlan, _ slot: Int, _ m: Int) -> Int {

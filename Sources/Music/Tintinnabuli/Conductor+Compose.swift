@@ -108,11 +108,11 @@ extension Conductor {
   func fix(_ problem: inout MelodyProblem, _ plan: inout BarPlan, _ event: Event) {
     guard let first = problem.fixed[0] else { return }
     var next = 1
-    if plan.owed?.rule.awakenM != nil { plan.awakensAt = 1 }
-    if plan.awakensAt == 1, let step = plan.owed?.rule.awakenM ?? plan.sign.awakenM {
+    if plan.pending?.rule.awakenM != nil { plan.awakensAt = 1 }
+    if plan.awakensAt == 1, let step = plan.pending?.rule.awakenM ?? plan.sign.awakenM {
       problem.fixed[1] = nearest(step: Scale.step(step - 1 + event.root), to: first)
       next = 2
-    } else if let move = plan.owed?.rule.secondPair ?? plan.sign.secondPair, plan.count > 1 {
+    } else if let move = plan.pending?.rule.secondPair ?? plan.sign.secondPair, plan.count > 1 {
       problem.fixed[1] = first + move
       next = 2
     }

@@ -98,9 +98,9 @@ extension Conductor {
     let last = startsOver ? nil : piece.last
     let gap = last.map { last in logged.map { Tempo.whole($0 - last.logged) } ?? moment - last.moment }
     var before = piece
-    let unsaid = piece.debts.collect(
+    let unsaid = piece.pendingSigns.collectCutSigns(
       at: moment, elapsed: logged == nil ? nil : gap, book, isMatch: piece.isMatch, short: short, rules)
-    let since = piece.debts.since
+    let since = piece.pendingSigns.since
     book.cut(at: moment)
     if startsOver {
       let bed = piece.bed
@@ -146,11 +146,11 @@ extension Conductor {
       plan.tVelocity = rules.gestures.hurryT
     }
     plan.awakensAt = sign.awakenM.map { Scale.step(event.degree - event.root) == $0 - 1 ? 0 : 1 }
-    piece.debts.settle(&plan, signs, rules)
-    plan.signs = [sign.name] + (plan.owed.map { ["owed:" + $0.rule.name] } ?? [])
+    piece.pendingSigns.scheduleNext(&plan, signs, rules)
+    plan.signs = [sign.name] + (plan.pending.map { ["owed:" + $0.rule.name] } ?? [])
     if let degree = event.leaves {
       // The second pair is free unless a sign needs it.
-      let slot = plan.owed != nil || plan.awakensAt == 1 || sign.secondPair != nil ? 2 : 1
+      let slot = plan.pending != nil || plan.awakensAt == 1 || sign.secondPair != nil ? 2 : 1
       plan.leaves = (slot, degree + rules.lowest)
       if plan.count < slot + 2 {
         // Keep the duration if a person is being waited for.
@@ -168,7 +168,7 @@ extension Conductor {
     fix(&problem, &plan, event)
 
     let written = compose(plan, problem, at: moment, number: number)
-    piece.debts.say(plan, written, by: event.voice)
+    piece.pendingSigns.record(plan, written, by: event.voice)
     slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
     // The old piece's pedal is released under the downbeat and pressed again after it; repeated hurry causes half changes.
     let isHalf = hurried > 0 && hurried % max(rules.gestures.hurryPedal, 1) == 0
@@ -287,7 +287,7 @@ extension Conductor {
   private mutating func close(_ end: End, facts: Set<Fact>, from moment: Tick) {
     piece.isOver = true
     if end.kind == .draw { piece.draw = 0 }
-    piece.debts.forgive()
+    piece.pendingSigns.clear()
     var ending = rules.ending(end.kind)
     if end.kind == .draw, !rules.draws.isEmpty {
       var form = piece.drama % rules.draws.count

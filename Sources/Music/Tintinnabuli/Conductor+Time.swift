@@ -94,7 +94,7 @@ extension Conductor {
   // MARK: The arch
 
   /// Plays the arch or half arch to its end, for offline rendering.
-  public mutating func hearOut() -> [ScoreEvent] {
+  public mutating func renderToEnd() -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     while isClosing || agenda.sentenceEnd > .zero, let next = agenda.next {
       events += advance(to: next - Self.lookahead)

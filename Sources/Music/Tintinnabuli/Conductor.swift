@@ -134,7 +134,7 @@ public struct Conductor: Sendable {
   public mutating func shifted(generation: UInt32, to frame: Tick) {
     guard let start = book.shift(generation: generation, to: frame) else { return }
     if slots?.start == start { slots?.start = frame }
-    piece.debts.shift(from: start, to: frame)
+    piece.pendingSigns.shift(from: start, to: frame)
     agenda.shift(by: frame - start)
   }
 

@@ -20,7 +20,7 @@ struct Piece: Sendable {
   var station: Station?
   /// Whether the piece is a network match, composed by its log and equal for all listeners.
   var isMatch: Bool { station != nil }
-  var debts = Debts()
+  var pendingSigns = PendingSigns()
   var tempo = Tempo()
   /// The last event's time, and its time in the match's log.
   var last: (moment: Tick, logged: Tick)?

@@ -34,6 +34,8 @@ package struct BotModel: Sendable {
     var isReported = false
   }
 
+  /// The games that are still to be played to a result; an aborted one does not count.
+  package private(set) var remaining = 0
   private var room: String?
   private var isSeeking = false
   /// When the bot may seek again after a refusal, and the pause after the next refusal, in milliseconds.
@@ -47,6 +49,9 @@ package struct BotModel: Sendable {
   /// Makes a bot that enters a room first, or else looks for opponents.
   package init(room: String? = nil) { self.room = room }
 
+  /// Adds games to those that are to be played.
+  package mutating func play(_ games: Int) { remaining += games }
+
   /// Takes an event; `you` is the bot's side in the event's match.
   package mutating func hear(_ event: ClientEvent, you: Player?, at now: Int64) throws(Stopped) {
     switch event {
@@ -55,7 +60,7 @@ package struct BotModel: Sendable {
     case .event(let m, _, let event):
       if case .draw(.offer, _) = event.kind, event.side != you { offers.append(m) }
     case .lost(let m): plays[m] = nil
-    case .movePutRight(let m, _, let code, let text): try refused(m, code, text, now)
+    case .moveRejected(let m, _, let code, let text): try refused(m, code, text, now)
     case .refused(let code, let text, .act(let m?, .resign, _)): try refused(m, code, text, now)
     case .refused(let code, let text, .seek?), .refused(let code, let text, .join?):
       guard code.isPassing || code == .occupied || code == .midReused else {
@@ -75,8 +80,11 @@ package struct BotModel: Sendable {
     plays[m] = play
   }
 
-  /// Returns what to do now, while the client is connected; `seeks` says whether another game is wanted.
-  package mutating func next(_ matches: some Sequence<MatchView>, seeks: Bool, at now: Int64) -> [Action] {
+  /// Asks for a move of a match again, because the chosen one could not be sent: the board or the connection had changed.
+  package mutating func moveDropped(in m: MatchID) { plays[m]?.answered = -1 }
+
+  /// Returns what to do now, while the client is connected.
+  package mutating func next(_ matches: some Sequence<MatchView>, at now: Int64) -> [Action] {
     var actions = offers.map { Action.decline($0) }
     offers = []
     var isPlaying = false
@@ -85,7 +93,11 @@ package struct BotModel: Sendable {
       if plays[m] == nil, view.state.phase != .over { actions.append(.begin(m)) }
       var play = plays[m] ?? Play()
       if view.state.phase == .over {
-        if !play.isReported { actions.append(.report(m)) }
+        if !play.isReported {
+          actions.append(.report(m))
+          // Counted before a seek is considered: an opponent found for a game too many would wait in it for a move.
+          if view.state.end?.outcome != nil { remaining = max(0, remaining - 1) }
+        }
         play.isReported = true
       } else {
         isPlaying = true
@@ -99,7 +111,7 @@ package struct BotModel: Sendable {
     }
     if isPlaying {
       isSeeking = false
-    } else if seeks, !isSeeking, now >= retryAt {
+    } else if remaining > 0, !isSeeking, now >= retryAt {
       isSeeking = true
       actions.append(room.map { .join($0) } ?? .seek)
     }

@@ -116,7 +116,7 @@ package enum ClientEvent: Sendable, Hashable {
   /// The next event of a match; the view is up to date.
   case event(MatchID, seq: Int, MatchEvent)
   /// The server refused a move that was already shown; the view is corrected.
-  case movePutRight(MatchID, CellName, ErrorCode, String)
+  case moveRejected(MatchID, CellName, ErrorCode, String)
   /// The server refused a message; `nil` if the message is unknown.
   case refused(ErrorCode, String, ClientMessage?)
   /// The server has done as asked: `mute`, `block` of a player, or a report.
@@ -145,7 +145,7 @@ package enum ClientEvent: Sendable, Hashable {
 extension ClientEvent {
   package var match: MatchID? {
     switch self {
-    case .paired(let m, _), .room(let m, _, _), .state(let m), .event(let m, _, _), .movePutRight(let m, _, _, _),
+    case .paired(let m, _), .room(let m, _, _), .state(let m), .event(let m, _, _), .moveRejected(let m, _, _, _),
       .gone(let m, _, _), .chat(let m, _, _, _), .lost(let m):
       m
     case .refused(_, _, .act(let m, _, _)): m

@@ -347,7 +347,7 @@ package struct ClientModel: Sendable {
     case .act(let m?, let action, _):
       if case .move(_, let cell) = action {
         matches[m]?.pending = nil
-        out.events.append(.movePutRight(m, cell, code, text))
+        out.events.append(.moveRejected(m, cell, code, text))
       } else {
         out.events.append(.refused(code, text, asked))
       }

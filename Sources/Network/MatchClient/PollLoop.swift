@@ -40,7 +40,7 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
 
   private let inbox = Mutex(Inbox())
   /// A caller with an order writes to `rung`, and wakes the thread, which polls `heard`.
-  private let bell: (heard: Int32, rung: Int32)
+  private let wakePipe: (heard: Int32, rung: Int32)
   private var timers: [Timer] = []
   private var watches: [Watch] = []
   private var lookups: [ServerAddress.Node: [([SocketAddress]) -> Void]] = [:]
@@ -51,12 +51,12 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
     var ends: [Int32] = [-1, -1]
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
     precondition(socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0, "no file descriptor is left")
-    bell = (ends[0], ends[1])
+    wakePipe = (ends[0], ends[1])
   }
 
   deinit {
-    close(bell.heard)
-    close(bell.rung)
+    close(wakePipe.heard)
+    close(wakePipe.rung)
     scratch.deallocate()
   }
 
@@ -72,7 +72,7 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
     if !isRunning {
       Thread.detachNewThread { self.run() }
     } else if isFirst {
-      send(bell.rung, [1], 1, Int32(MSG_NOSIGNAL))
+      send(wakePipe.rung, [1], 1, Int32(MSG_NOSIGNAL))
     }
   }
 
@@ -131,11 +131,11 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
   }
 
   private func wait() {
-    var polled = [pollfd(fd: bell.heard, events: Int16(POLLIN), revents: 0)]
+    var polled = [pollfd(fd: wakePipe.heard, events: Int16(POLLIN), revents: 0)]
     polled += watches.map { pollfd(fd: $0.descriptor, events: Int16($0.events), revents: 0) }
     let soonest = timers.lazy.map(\.due).min().map { max(0, min($0 - PollLoop.now, 60_000)) } ?? -1
     guard poll(&polled, nfds_t(polled.count), Int32(soonest)) > 0 else { return }
-    if polled[0].revents != 0 { while recv(bell.heard, scratch.baseAddress, scratch.count, 0) > 0 {} }
+    if polled[0].revents != 0 { while recv(wakePipe.heard, scratch.baseAddress, scratch.count, 0) > 0 {} }
     for (watch, entry) in zip(watches, polled.dropFirst()) where entry.revents != 0 { watch.ready?(watch) }
   }
 }

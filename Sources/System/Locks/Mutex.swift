@@ -1,4 +1,17 @@
-import Synchronization
+#if arch(wasm32)
+  /// A replacement for the standard library's mutex in the page's modules, which have one thread and need no locking.
+  package final class Mutex<Value>: @unchecked Sendable {
+    private var value: Value
 
-/// The standard library's mutex; the single-threaded browser build has a substitute in web/Sources/Locks.
-package typealias Mutex<Value: ~Copyable> = Synchronization.Mutex<Value>
+    /// Wraps a value.
+    package init(_ value: Value) { self.value = value }
+
+    /// Calls `body` with the value.
+    package func withLock<Result>(_ body: (inout Value) -> Result) -> Result { body(&value) }
+  }
+#else
+  import Synchronization
+
+  /// The standard library's mutex.
+  package typealias Mutex<Value: ~Copyable> = Synchronization.Mutex<Value>
+#endif

@@ -7,7 +7,7 @@ package struct ControlModel: Sendable, Hashable {
   /// The equivalent key, as named on an English keyboard.
   package var key = ""
   /// A subtitle in a smaller line below.
-  package var poem: Phrase?
+  package var subtitle: Phrase?
   /// The number of new items, shown behind the word if positive.
   package var count = 0
   package var isThere = true
@@ -16,10 +16,11 @@ package struct ControlModel: Sendable, Hashable {
   package var isSpare = false
 
   init(
-    _ phrase: Phrase, _ intent: Intent, key: String = "", poem: Phrase? = nil, count: Int = 0, if isThere: Bool = true,
+    _ phrase: Phrase, _ intent: Intent, key: String = "", subtitle: Phrase? = nil, count: Int = 0,
+    if isThere: Bool = true,
     isUsable: Bool = true, isSpare: Bool = false
   ) {
-    (self.phrase, self.intent, self.key, self.poem, self.count) = (phrase, intent, key, poem, count)
+    (self.phrase, self.intent, self.key, self.subtitle, self.count) = (phrase, intent, key, subtitle, count)
     (self.isThere, self.isUsable, self.isSpare) = (isThere, isUsable, isSpare)
   }
 }
@@ -58,11 +59,11 @@ extension BoardModel {
       .init(.shareToday, .shareToday, if: isOver && today?.isSolved == true),
       .init(.playFriend, .playFriend, if: isBare, isSpare: true),
       .init(.today, .today, if: isBare && today == nil, isSpare: true),
-      .init(.claimWin, .claimWin, if: isLive && online?.isAlone == true, isUsable: online?.claimIn == 0),
+      .init(.claimWin, .claimWin, if: isLive && online?.isOpponentAway == true, isUsable: online?.claimIn == 0),
       .init(
         isDrawOffered ? .acceptDraw : .offerDraw, .offerDraw, if: isLive,
         isUsable: isDrawOffered || online?.mayOfferDraw == true, isSpare: !isDrawOffered),
-      .init(.declineDraw, .declineDraw, poem: .declineDrawPoem, if: isLive && isDrawOffered),
+      .init(.declineDraw, .declineDraw, subtitle: .declineDrawPoem, if: isLive && isDrawOffered),
       .init(mayAbort ? .abortMatch : .resign, mayAbort ? .abortMatch : .resign, if: isLive, isSpare: !mayAbort),
       .init(.talk, .show(.talk), count: unread, if: isPlayedOnline, isSpare: true),
       .init(hasLost ? .seeWhy : .review, .show(.review), if: isOver, isSpare: true),

@@ -21,7 +21,7 @@ package enum Intent: Sendable, Hashable {
   case undo
   case redo
   case hint, analysis, toggleStrip
-  /// Search for an evaluation of the moves (`BoardModel.judgement`).
+  /// Search for an evaluation of the moves (`BoardModel.analysis`).
   case judge
   /// Let two seeded players compose without end.
   case listen, stopListening

@@ -98,7 +98,7 @@ package struct OnlineModel: Sendable, Hashable {
   package var isOffline = false
   package var reconnects = true
   /// Whether the opponent is absent.
-  package var isAlone = false
+  package var isOpponentAway = false
   /// Whether another game may begin or the match may be left.
   package var mayLeave = false
   /// Seconds left to ask for or accept a rematch; `nil` if impossible.

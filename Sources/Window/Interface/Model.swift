@@ -135,7 +135,7 @@ package struct BoardModel: Sendable, Hashable {
   /// Whether sound starts only after a first touch, as in browsers.
   package var soundWaits = false
   /// A search's evaluation of the moves, once requested; tables are consulted when drawing.
-  package var judgement: Judgement?
+  package var analysis: MoveAnalysis?
   /// MENACE's beads for this position by cell in reading order; `nil` if it is not its turn.
   package var beads: [Int]?
   /// Wins of both since the current players began, if any.

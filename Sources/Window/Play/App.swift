@@ -14,14 +14,14 @@ import Tintinnabuli
 /// Connects the parts of the game: passes inputs to the screen, its intents to the state, and executes the effects.
 /// Makes no decision that belongs to the state.
 package final class App: PlatformGame {
-  let machine: Machine
+  let machine: AppEnvironment
   let session: GameSession
   package let screen: RootScreen
   package let library: Library
   let music: Music
-  private let advisor: Advisor
+  private let analyzer: Analyzer
   package let files: Files
-  private var knobs: Knobs?
+  private var audioSettings: AudioSettingsBinding?
   private var state: WindowState
   /// Whether the player wants to quit.
   package private(set) var wantsToQuit = false
@@ -57,7 +57,7 @@ package final class App: PlatformGame {
 
   /// Assembles a game; `rulesName` names the session's rules, `overrides` sets values for this run.
   init(
-    _ machine: Machine, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
+    _ machine: AppEnvironment, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
     resuming unfinished: (name: String, record: Record)? = nil, overrides: (Settings) -> Void = { _ in }
   ) {
     (self.machine, self.session) = (machine, session)
@@ -68,12 +68,14 @@ package final class App: PlatformGame {
     let (read, services) = (machine.readAsset, machine.services)
     library = Library(
       services: services, screen: screen, knowledge: UltimateKnowledge { read("ultimate.values") })
-    advisor = Advisor(services, library.knowledge, screen)
+    analyzer = Analyzer(services, library.knowledge, screen)
     music = Music(machine.sound, session, screen)
     files = Files(machine, session, screen, library, music, store: store, resuming: unfinished)
     screen.settings.store.forThisRun { overrides(screen.settings) }
     Pages.fill(screen, machine.rules)
-    knobs = Knobs(machine, session, screen, rulesName: rulesName) { [unowned(unsafe) self] in show(notice: $0) }
+    audioSettings = AudioSettingsBinding(machine, session, screen, rulesName: rulesName) { [unowned(unsafe) self] in
+      show(notice: $0)
+    }
     files.say = { [unowned(unsafe) self] in show(notice: $0) }
     screen.onIntent = { [unowned(unsafe) self] in step(.intent($0)) }
     showSession()
@@ -115,8 +117,8 @@ package final class App: PlatformGame {
   package func update(input: [InputEvent], at now: Double) {
     take(input, at: now)
     music.carryOn()
-    advisor.carryOn()
-    knobs?.watchRules(at: now)
+    analyzer.carryOn()
+    audioSettings?.watchRules(at: now)
     // Before any move of this update, so that none is missed.
     let plies = session.game.cells.count
     if let connection {
@@ -144,7 +146,7 @@ package final class App: PlatformGame {
   package func take(_ input: [InputEvent], at now: Double) {
     if !hasOpened {
       hasOpened = true
-      knobs?.hasOpened = true
+      audioSettings?.hasOpened = true
       session.open(resuming: resuming)
     }
     for event in input {
@@ -155,7 +157,7 @@ package final class App: PlatformGame {
       }
       if case .visible(let visible) = event {
         isHidden = !visible
-        knobs?.applyBackground(hidden: isHidden)
+        audioSettings?.applyBackground(hidden: isHidden)
       }
     }
     screen.handle(input, at: now)
@@ -177,7 +179,7 @@ package final class App: PlatformGame {
   package var place: String { state.isReviewing ? files.reviewedPlace : state.place }
 
   /// The number of browser steps back: the pages above the board, plus one that protects a running match.
-  package var stepsBack: Int { screen.depth + (state.isBound ? 1 : 0) }
+  package var stepsBack: Int { screen.depth + (state.isInLiveMatch ? 1 : 0) }
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
 
@@ -197,7 +199,7 @@ package final class App: PlatformGame {
 
   /// The time at which `update` is due even without a frame or input.
   package func nextUpdate(after now: Double) -> Double {
-    let interval = music.isPlaying || advisor.isThinking ? App.interludeInterval : App.lookInterval
+    let interval = music.isPlaying || analyzer.isThinking ? App.interludeInterval : App.lookInterval
     return now + min(interval, session.wake ?? .infinity)
   }
 
@@ -279,10 +281,10 @@ package final class App: PlatformGame {
       machine.services.expectAttention()
       if isHidden { machine.services.requestAttention() }
     case .remember(let memory): screen.settings.remember(memory, services)
-    case .judge: advisor.judge(session.game)
+    case .judge: analyzer.judge(session.game)
     case .review: files.review()
     case .file(let intent): files.answer(intent)
-    case .music(.reloadRules): knobs?.loadRules(screen.settings.scoreRules)
+    case .music(.reloadRules): audioSettings?.loadRules(screen.settings.scoreRules)
     case .music(let intent): music.answer(intent)
     case .mute(let isMuted): screen.settings.muted = isMuted
     case .screenshot: files.takePicture()
@@ -356,7 +358,7 @@ package final class App: PlatformGame {
       isScreenKept = isTimed
       machine.services.inhibitScreenSaver(isTimed)
     }
-    model.judgement = advisor.judgement(of: session.game)
+    model.analysis = analyzer.analysis(of: session.game)
     model.score = state.score == .init() ? nil : state.score
     model.beads = session.beads
     model.online = state.online(at: now, client: machine.milliseconds())
@@ -364,7 +366,7 @@ package final class App: PlatformGame {
     model.canRedo = !session.undone.isEmpty && !session.game.isOver
     let bars = session.bars
     if model.bars != bars { model.bars = bars }
-    if let knobs { model.tonality = knobs.tonality }
+    if let audioSettings { model.tonality = audioSettings.tonality }
     model.soundNow = machine.sound.port.now()
     model.soundWaits = soundWaits && !screen.settings.muted
     model.resuming = state.resuming

@@ -1,5 +1,5 @@
-import Interface
 import Base
+import Interface
 import Locks
 import Records
 import Screen
@@ -8,7 +8,7 @@ import TicTacToe
 
 /// Stores, shares and exports games and pictures, as the window state requests.
 package final class Files {
-  private let machine: Machine
+  private let machine: AppEnvironment
   private let session: GameSession
   private let screen: RootScreen
   private let library: Library
@@ -25,8 +25,8 @@ package final class Files {
   private var isDeleted = false
   private var nextTry = 0.0
   private var toldFailure = false
-  private let pieceNews = Mailbox<MakingNews>()
-  private let filmNews = Mailbox<MakingNews>()
+  private let pieceNews = ResultQueue<MakingNews>()
+  private let filmNews = ResultQueue<MakingNews>()
   private var isKeeping = false
   private var stopFilm: (() -> Void)?
   /// How many games the list shows.
@@ -38,7 +38,7 @@ package final class Files {
   private static let retryInterval = 4.0
 
   init(
-    _ machine: Machine, _ session: GameSession, _ screen: RootScreen, _ library: Library, _ music: Music,
+    _ machine: AppEnvironment, _ session: GameSession, _ screen: RootScreen, _ library: Library, _ music: Music,
     store: GameStore?, resuming unfinished: (name: String, record: Record)?
   ) {
     (self.machine, self.session, self.screen, self.library) = (machine, session, screen, library)
@@ -333,20 +333,6 @@ package final class Files {
   func takePicture() {
     pictureCount += 1
     machine.takePicture("\(services.dataFolder())/pictures/\(services.timeStamp())-\(pictureCount).png")
-  }
-}
-
-/// A thread-safe queue of results from workers.
-final class Mailbox<News: Sendable>: Sendable {
-  private let news = Mutex<[News]>([])
-
-  func add(_ one: News) { news.withLock { $0.append(one) } }
-
-  func takeAll() -> [News] {
-    news.withLock { news in
-      defer { news = [] }
-      return news
-    }
   }
 }
 

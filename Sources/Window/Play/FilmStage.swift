@@ -10,7 +10,7 @@ import Tintinnabuli
 /// A saved game on a board of its own, replayed along its music for the frames of a film.
 package struct FilmStage {
   private let screen = RootScreen(services: PlatformServices(locks: .none))
-  private var happenings: ArraySlice<(moment: Tick, happening: Happening)>
+  private var gameEvents: ArraySlice<(moment: Tick, event: GameEvent)>
 
   /// The music of a film, of about a minute: two seconds a move, or less in long games.
   package static func music(of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player?) -> Rendition {
@@ -27,7 +27,7 @@ package struct FilmStage {
 
   /// Sets up the board for two named players.
   package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
-    happenings = rendition.happenings[...]
+    gameEvents = rendition.gameEvents[...]
     screen.model.game = Game(from: record.game.startState)
     screen.model.setup = GameSetup(
       x: .remote(name: names.x), o: .remote(name: names.o), variant: record.game.variant)
@@ -40,9 +40,9 @@ package struct FilmStage {
 
   /// Draws the frame at a time in seconds, not before the previous one; returns the changed rectangles.
   package mutating func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
-    while let next = happenings.first, next.moment.seconds <= now {
-      happenings.removeFirst()
-      switch next.happening {
+    while let next = gameEvents.first, next.moment.seconds <= now {
+      gameEvents.removeFirst()
+      switch next.event {
       case .moved(let move): try? screen.model.game.play(move.cell)
       case .undone: _ = screen.model.game.undo()
       case .ended(let end): screen.model.game.finish(end)

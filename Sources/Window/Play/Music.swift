@@ -12,7 +12,7 @@ final class Music {
   private let sound: SoundOutput
   private let session: GameSession
   private let screen: RootScreen
-  private var interlude: Interlude?
+  private var playback: PiecePlayback?
   private var count: UInt32 = 0
   /// The game last reviewed, with its music.
   private(set) var reviewed: (record: Record, music: Rendition)?
@@ -20,7 +20,7 @@ final class Music {
   private var isAway = false
 
   /// Whether other music plays instead of the running game's score.
-  var isPlaying: Bool { interlude != nil }
+  var isPlaying: Bool { playback != nil }
 
   init(_ sound: SoundOutput, _ session: GameSession, _ screen: RootScreen) {
     (self.sound, self.session, self.screen) = (sound, session, screen)
@@ -40,19 +40,19 @@ final class Music {
     session.isResting = true
     isAway = rules.scale != session.rulesInForce.scale
     if isAway { tune(rules) }
-    interlude = Interlude(events, from: from, to: to, number: count, sound: sound.port)
+    playback = PiecePlayback(events, from: from, to: to, number: count, sound: sound.port)
     carryOn()
   }
 
   /// Stops the interlude; the score continues.
   func stop() {
-    guard let interlude else { return }
-    interlude.stop(sound.port)
+    guard let playback else { return }
+    playback.stop(sound.port)
     end()
   }
 
   private func end() {
-    interlude = nil
+    playback = nil
     session.isResting = false
     screen.pages.replay?.soundNow = nil
     if isAway { tune(session.rulesInForce) }
@@ -67,9 +67,9 @@ final class Music {
 
   /// Posts the next events of the interlude.
   func carryOn() {
-    guard interlude != nil else { return }
-    if interlude?.advance(sound.port) == false { return end() }
-    screen.pages.replay?.soundNow = interlude?.position(sound.port)
+    guard playback != nil else { return }
+    if playback?.advance(sound.port) == false { return end() }
+    screen.pages.replay?.soundNow = playback?.position(sound.port)
   }
 
   /// Opens a game for review, with the music it had for the only local human.

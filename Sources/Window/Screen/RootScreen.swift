@@ -26,7 +26,7 @@ package final class RootScreen {
       context.pages = newValue
       topScene.contentChanged()
       // Another game was opened over the one under review.
-      if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { book.open(.review) }
+      if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { pageStack.open(.review) }
     }
   }
 
@@ -54,7 +54,7 @@ package final class RootScreen {
 
   let context: ViewContext
   private var saidStatus = ""
-  private let book: Book
+  private let pageStack: PageStack
   private var captured: View?
   /// A finger's start and current position, and the list that it scrolls once it has moved vertically.
   private var finger: (start: Point, last: Point, list: ScrollView?, isDragging: Bool)?
@@ -73,10 +73,10 @@ package final class RootScreen {
     context = ViewContext(services: services)
     context.themes = themes
     chain = Root(context: context)
-    book = Book(context, chain)
+    pageStack = PageStack(context, chain)
     chain.owner = self
-    book.willOpen = { [unowned(unsafe) self] in ask(for: $0) }
-    book.didTurn = { [unowned(unsafe) self] in
+    pageStack.willOpen = { [unowned(unsafe) self] in ask(for: $0) }
+    pageStack.didTurn = { [unowned(unsafe) self] in
       setHovered(nil)
       captured = nil
       picture.turn(context.animator)
@@ -85,10 +85,10 @@ package final class RootScreen {
     settings.$theme.observe { [unowned(unsafe) self] _ in applySettings() }
     settings.$textScale.observe { [unowned(unsafe) self] _ in applySettings() }
     settings.$reducedMotion.observe { [unowned(unsafe) self] _ in applySettings() }
-    book.open(.board)
+    pageStack.open(.board)
     settings.$language.observe { [unowned(unsafe) self] _ in
       applySettings()
-      book.rebuild()
+      pageStack.rebuild()
     }
     // At the start only a window can become full-screen: a browser requires a touch first.
     settings.$fullScreen.observe { [context] isFull in
@@ -118,22 +118,22 @@ package final class RootScreen {
 
   // MARK: Pages
 
-  package var currentScene: SceneName { book.name }
+  package var currentScene: SceneName { pageStack.name }
 
   package var title: String { topScene.title }
 
   /// The number of pages above the board.
-  package var depth: Int { book.scenes.count - 1 }
+  package var depth: Int { pageStack.scenes.count - 1 }
 
   /// Shows a page; for the board, closes all others.
-  package func show(_ name: SceneName) { book.show(name) }
+  package func show(_ name: SceneName) { pageStack.show(name) }
 
   /// Whether the page's size is known, which is so from the first frame on.
   var isMeasured: Bool { measuredFor != nil }
 
-  var boardScene: Scene { book.board }
+  var boardScene: Scene { pageStack.board }
 
-  var topScene: Scene { book.scene }
+  var topScene: Scene { pageStack.scene }
 
   /// Requests the data of a page whenever it opens.
   private func ask(for name: SceneName) {
@@ -182,13 +182,13 @@ package final class RootScreen {
     var still = old
     still.soundNow = model.soundNow
     if still == model {
-      for page in book.scenes { page.soundMoved() }
+      for page in pageStack.scenes { page.soundMoved() }
     } else {
-      for page in book.scenes { page.modelChanged(from: old) }
+      for page in pageStack.scenes { page.modelChanged(from: old) }
       switch context.model.notice {
       case old.notice: break
-      case let text?: book.notice.show(text)
-      case nil: book.notice.hide()
+      case let text?: pageStack.notice.show(text)
+      case nil: pageStack.notice.hide()
       }
       speakChange(from: old)
     }
@@ -337,7 +337,7 @@ package final class RootScreen {
     }
     switch key {
     case .tab: cycleFocus(backwards: modifiers.contains(.shift))
-    case .escape where !isRepeat: if currentScene == .board { show(.contents) } else { book.close() }
+    case .escape where !isRepeat: if currentScene == .board { show(.contents) } else { pageStack.close() }
     case .function(1): show(.help)
     case .function(5): onIntent(.reloadRules)
     case .function(11) where !isRepeat: context.settings.fullScreen.toggle()
@@ -370,7 +370,7 @@ package final class RootScreen {
     // Rounded to 1/20, so that the settings file does not contain 0.7000000000000001.
     context.settings.volume = ((context.settings.volume + step) * 20).rounded() / 20
     let text = "\(context.text(.volume)) \(Int((context.settings.volume * 100).rounded())) %"
-    book.notice.show(text)
+    pageStack.notice.show(text)
     context.say(text)
   }
 
@@ -390,8 +390,8 @@ package final class RootScreen {
 
   fileprivate func answer(_ intent: Intent) -> Bool {
     switch intent {
-    case .back: book.close()
-    case .show(let name): book.show(name)
+    case .back: pageStack.close()
+    case .show(let name): pageStack.show(name)
     case .hint, .analysis:
       show(.board)
       return boardScene.receive(intent)
@@ -399,7 +399,7 @@ package final class RootScreen {
     case .preview: onIntent(intent)
     default:
       // Actions chosen on the contents page happen on the board.
-      if currentScene == .contents { book.close() }
+      if currentScene == .contents { pageStack.close() }
       onIntent(intent)
     }
     return true
@@ -433,7 +433,7 @@ package final class RootScreen {
     context.metrics = Metrics(
       width: Double(width), height: Double(height), scale: scale, textScale: context.settings.textScale,
       target: context.services.leastTarget)
-    for page in book.scenes { page.layout() }
+    for page in pageStack.scenes { page.layout() }
     context.staticIsStale = true
   }
 }

@@ -308,7 +308,7 @@ package final class GameSession {
     undone = []
   }
 
-  func begin(_ next: Game, match: Happening? = nil) {
+  func begin(_ next: Game, match: GameEvent? = nil) {
     stopThinking()
     game = next
     gameNumber += 1
@@ -331,14 +331,14 @@ package final class GameSession {
   /// A block may begin while a bar is being composed, so that its start would be in the past. Therefore it is composed
   /// on a copy, and again, with warm caches, if the clock has moved.
   @discardableResult
-  func submit(_ happenings: [Happening], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
+  func submit(_ gameEvents: [GameEvent], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     var moment = Tick.zero
     var next = conductor
     for _ in 0..<2 {
       moment = max(slot ?? .zero, sound.now(), lastHandled)
       next = conductor
-      events = happenings.flatMap { next.handle($0, at: moment, logged: logged) }
+      events = gameEvents.flatMap { next.handle($0, at: moment, logged: logged) }
       if sound.now() <= moment { break }
     }
     conductor = next
@@ -418,9 +418,9 @@ extension GameSession {
     record.seed = conductor.music.pieceSeed
     record.bars = conductor.music.choices
     record.inTime = conductor.music.inTime
-    record.asides =
-      (resumed?.asides ?? [])
-      + conductor.asides.map { aside in
+    record.annotations =
+      (resumed?.annotations ?? [])
+      + conductor.annotations.map { aside in
         var aside = aside
         aside.frame += frameOffset
         return aside

@@ -25,7 +25,7 @@ extension WindowState {
 
   /// Clears the state of the former connection.
   private mutating func forgetServer() {
-    (views, awaited, wanted, pending, code, waitedIn, lostAt) = ([:], nil, nil, nil, nil, nil, nil)
+    (views, pendingMatch, wanted, pending, code, waitedIn, lostAt) = ([:], nil, nil, nil, nil, nil, nil)
     (isQuiet, blocked, openings, dropsRoom) = (false, [], 0, false)
   }
 
@@ -70,8 +70,8 @@ extension WindowState {
     switch intent {
     case .openRoom where network.phase.isRoom:
       // Reopen the room after another game or clock was chosen.
-      defer { awaited = nil }
-      return (awaited.map { [.command(.abort($0))] } ?? []) + openRoom()
+      defer { pendingMatch = nil }
+      return (pendingMatch.map { [.command(.abort($0))] } ?? []) + openRoom()
     case .quickMatch, .openRoom, .playFriend:
       guard network.phase == .lobby || network.phase == .playing else { return refuse(.errOccupied) }
       let effects = leaveMatch()
@@ -130,7 +130,7 @@ extension WindowState {
     // If the server is unreachable, the match stays resumable at the next start.
     if isPlaying { effects += hangUp() } else { effects += [.command(.forget(m)), .remember(.matchServer(""))] }
     talk = TalkModel()
-    (pending, isAlone) = (nil, false)
+    (pending, isOpponentAway) = (nil, false)
     if link != .none { network.phase = .lobby }
     return another ? effects : effects + begin(home)
   }
@@ -144,7 +144,7 @@ extension WindowState {
 
   /// Leaves the match, the room or the queue; from the lobby the server.
   private mutating func leave() -> [Effect] {
-    if isBound { return refuse(.finishFirst) }
+    if isInLiveMatch { return refuse(.finishFirst) }
     if match != nil { return leaveMatch() + [.show(.network)] }
     switch network.phase {
     case .queued:
@@ -153,8 +153,8 @@ extension WindowState {
     case .room:
       network.phase = .lobby
       dropsRoom = openings > 0
-      defer { (awaited, code) = (nil, nil) }
-      return (awaited.map { [.command(.abort($0))] } ?? []) + [.show(.network)]
+      defer { (pendingMatch, code) = (nil, nil) }
+      return (pendingMatch.map { [.command(.abort($0))] } ?? []) + [.show(.network)]
     case .offline where link == .none: return refuse(.notConnected)
     case .offline, .connecting, .lobby, .playing: return hangUp() + [.remember(.matchServer(""))]
     }
@@ -172,14 +172,14 @@ extension WindowState {
     case .room(let m, let code, _):
       openings = max(0, openings - 1)
       guard openings == 0, !dropsRoom else { return [.command(.abort(m))] }
-      awaited = m
+      pendingMatch = m
       self.code = code
       network.message = nil
       network.phase = .room(code: code)
     case .paired(let m, _): return adopt(m)
     case .event(let m, _, let event):
       if m == match, case .abort = event.kind { isCalledOff = true }
-      if m == awaited, view?.state.players == nil, view?.state.phase == .over { return roomClosed() }
+      if m == pendingMatch, view?.state.players == nil, view?.state.phase == .over { return roomClosed() }
       var effects = news(of: m, board)
       // A spectator follows the same players to their rematch.
       if mode == .watching(m), case .rematch(let next?) = event.kind {
@@ -190,12 +190,12 @@ extension WindowState {
     case .state(let m):
       // The page was reloaded, and its URL has the code of the player's own room.
       if view?.state.phase == .open, match == nil, let code {
-        awaited = m
+        pendingMatch = m
         network.phase = .room(code: code)
         return (page == .network ? [] : [.show(.network)]) + news(of: m, board)
       }
       return news(of: m, board)
-    case .movePutRight(let m, let cell, let code, let said):
+    case .moveRejected(let m, let cell, let code, let said):
       pending = nil
       return [.notice("\(cell.text): \(words(for: code, said))")] + (m == match ? follow(board) : [])
     case .refused(let code, let said, let asked): return refused(asked, words(for: code, said))
@@ -211,7 +211,7 @@ extension WindowState {
     case .tokenRefused: return tell(text(.tokenRefused, network.you?.name ?? ""))
     case .lost(let m):
       views[m] = nil
-      if m == awaited { return roomClosed() }
+      if m == pendingMatch { return roomClosed() }
       return m == match ? leaveMatch() + [.notice(text(.matchEnded))] : []
     case .chat(let m, let name, let said, let emote): return hear(name, said, emote, m)
     case .page("list", let rows, _):
@@ -258,7 +258,7 @@ extension WindowState {
     case .seek: if case .queued = network.phase { network.phase = .lobby }
     case .create:
       openings = max(0, openings - 1)
-      if network.phase.isRoom, awaited == nil { (code, network.phase) = (nil, .lobby) }
+      if network.phase.isRoom, pendingMatch == nil { (code, network.phase) = (nil, .lobby) }
     case .join, .watch: (code, wanted) = (nil, nil)
     case .say, .emote:
       if !talk.unsent.isEmpty { talk.unsent.removeFirst() }
@@ -269,7 +269,7 @@ extension WindowState {
   }
 
   private mutating func roomClosed() -> [Effect] {
-    (awaited, code, network.phase) = (nil, nil, .lobby)
+    (pendingMatch, code, network.phase) = (nil, nil, .lobby)
     return tell(text(.roomClosed))
   }
 
@@ -285,7 +285,7 @@ extension WindowState {
         name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
       network.message = nil
       // The client itself continues its seek, and its room still exists.
-      if case .room = waitedIn, awaited.map(welcome.matches.contains) != true { waitedIn = nil }
+      if case .room = waitedIn, pendingMatch.map(welcome.matches.contains) != true { waitedIn = nil }
       if match == nil { network.phase = waitedIn ?? .lobby }
       waitedIn = nil
       // The answer also contains the list of blocked players.
@@ -344,25 +344,25 @@ extension WindowState {
     if m == match { return follow(board) }
     guard let view = views[m], view.state.players != nil else { return [] }
     // Ignore a match that was over when this window learned of it, and one that is no longer watched.
-    let isOurs = view.you != nil && view.state.phase != .over && (m == awaited || !isPlaying)
+    let isOurs = view.you != nil && view.state.phase != .over && (m == pendingMatch || !isPlaying)
     return isOurs || m == wanted ? adopt(m) : []
   }
 
   /// Shows a match in its current state on the board.
   private mutating func adopt(_ m: MatchID) -> [Effect] {
     guard let view = views[m], let players = view.state.players else {
-      awaited = m
+      pendingMatch = m
       return []
     }
     var effects: [Effect] = []
     if let old = match, old != m { effects.append(.command(.forget(old))) }
-    (awaited, wanted, counted) = (nil, nil, nil)
+    (pendingMatch, wanted, counted) = (nil, nil, nil)
     let wasWith = talk.opponent
     mode = view.you == nil ? .watching(m) : .online(m)
     let before = setup
     let rules = view.state.terms.rules
     setup = GameSetup(x: WindowState.seat(.x, view), o: WindowState.seat(.o, view), variant: rules)
-    (pending, isAlone, isCalledOff, opensLobby, waitedIn) = (nil, false, false, false, nil)
+    (pending, isOpponentAway, isCalledOff, opensLobby, waitedIn) = (nil, false, false, false, nil)
     turnSince = (-1, now)
     network.message = nil
     network.phase = .playing
@@ -423,8 +423,8 @@ extension WindowState {
     guard let view else { return [] }
     let isAway =
       view.state.phase != .over && (view.you.map { view.state.away[$0.opponent] } ?? false || link != .online)
-    guard isAway != isAlone else { return [] }
-    isAlone = isAway
+    guard isAway != isOpponentAway else { return [] }
+    isOpponentAway = isAway
     return [.away(isAway)]
   }
 
@@ -460,7 +460,7 @@ extension WindowState {
     var model = OnlineModel(you: view.you)
     model.isOffline = link != .online && state.phase != .over
     model.reconnects = link != .none
-    model.mayLeave = !isBound
+    model.mayLeave = !isInLiveMatch
     guard let you = view.you else { return model }
     if let offer = state.offer { model.draw = offer.side == you ? .mine : .theirs }
     model.mayOfferDraw = WindowState.mayOfferDraw(you, state)
@@ -476,7 +476,7 @@ extension WindowState {
     }
     model.isCalledOff = isCalledOff
     if state.phase == .live, state.away[you.opponent] {
-      model.isAlone = true
+      model.isOpponentAway = true
       model.claimIn = view.claimableAt.map { max(0, Int(clamping: ($0 - milliseconds + 999) / 1000)) }
     }
     if let rating = state.end?.ratings?[you] { model.rating = (rating.before, rating.after) }

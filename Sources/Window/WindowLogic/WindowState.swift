@@ -115,7 +115,7 @@ package struct WindowState: Sendable {
   var isHosting = false
   var views: [MatchID: MatchView] = [:]
   /// The match that this player is about to play, or the own room.
-  var awaited: MatchID?
+  var pendingMatch: MatchID?
   /// The match to watch, until it is on the board.
   var wanted: MatchID?
   /// Whether the lobby opens after connecting, which any later action cancels.
@@ -142,7 +142,7 @@ package struct WindowState: Sendable {
   /// The number of moves whose times were passed to the music.
   var timesTold = 0
   /// Whether the music was last told that the other side or the server is absent.
-  var isAlone = false
+  var isOpponentAway = false
   /// Whether a side aborted the match, rather than missing its first move.
   var isCalledOff = false
   /// When the current turn or the end of the match was first seen.
@@ -190,7 +190,7 @@ package struct WindowState: Sendable {
   }
 
   /// Whether the board is occupied: the opponent waits for us and we are connected.
-  package var isBound: Bool { isPlaying && link == .online }
+  package var isInLiveMatch: Bool { isPlaying && link == .online }
 
   /// Whether an interrupted match is being resumed, possibly by its room's URL.
   var isResuming: Bool {
@@ -301,7 +301,7 @@ package struct WindowState: Sendable {
   }
 
   private mutating func answer(_ intent: Intent, _ board: Board) -> [Effect] {
-    if takesBoard(intent), isBound { return refuse(.finishFirst) }
+    if takesBoard(intent), isInLiveMatch { return refuse(.finishFirst) }
     switch intent {
     case .show(let page): return [.show(page)]
     case .play(let cell): return play(cell, board)
@@ -359,7 +359,7 @@ package struct WindowState: Sendable {
       return [.screen(intent)]
     case .setMuted(let isMuted): return [.mute(isMuted)]
     case .screenshot: return [.screenshot]
-    case .leavePage: return isBound && !confirms(intent) ? [.notice(text(.reallyLeave))] : [.quit]
+    case .leavePage: return isInLiveMatch && !confirms(intent) ? [.notice(text(.reallyLeave))] : [.quit]
     case .quit: return [.quit]
     }
   }

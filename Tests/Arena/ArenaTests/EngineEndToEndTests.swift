@@ -314,8 +314,8 @@ import TicTacToe
       try whole.prefix(whole.count * 2 / 3).write(to: URL(filePath: games))
       var engine = RunConfiguration.Entrant(try PlayerSpec("cmd:./mine.py"))
       engine.engine.folder = home
-      #expect(engine.whereabouts == [home, folder])
-      let resumed = try Support.run(["resume", games] + engine.whereabouts.flatMap { ["--where", $0] })
+      #expect(engine.searchFolders == [home, folder])
+      let resumed = try Support.run(["resume", games] + engine.searchFolders.flatMap { ["--where", $0] })
       #expect(resumed.code == 0, "\(resumed)")
       #expect(try Support.games(games).games.count == 8)
     }

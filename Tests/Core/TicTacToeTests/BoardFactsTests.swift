@@ -9,13 +9,13 @@ struct BoardFactsTests {
     return BoardFacts(of: game)
   }
 
-  @Test("the fading mark is the oldest of the three of the side to move")
-  func fading() throws {
-    #expect(try facts(.infinite, "b2 a3 c1 b3").fading == nil)
+  @Test("the oldestMark mark is the oldest of the three of the side to move")
+  func oldestMark() throws {
+    #expect(try facts(.infinite, "b2 a3 c1 b3").oldestMark == nil)
     let board = try facts(.infinite, "b2 a3 c1 b3 c3 a1")
-    #expect(board.fading == Cell(4) && board[Cell(4)] == .x && !board.allowed.contains(Cell(4)))
+    #expect(board.oldestMark == Cell(4) && board[Cell(4)] == .x && !board.allowed.contains(Cell(4)))
     let won = try facts(.infinite, "b2 a3 c1 b3 c3 a1 c2")
-    #expect(won.fading == nil && won[Cell(4)] == nil && won.lines == [MoveSet([Square(2), Square(5), Square(8)])])
+    #expect(won.oldestMark == nil && won[Cell(4)] == nil && won.lines == [MoveSet([Square(2), Square(5), Square(8)])])
   }
 
   @Test("the playable boards are lit: the one selected by the last move, or all open ones")

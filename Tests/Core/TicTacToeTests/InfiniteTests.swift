@@ -41,11 +41,11 @@ import Testing
         let read = try Infinite.state(notation: Infinite.notation(of: state))
         try #require(read.board == state.board && read.plies == state.plies)
         let cell = Infinite.moves(state).randomCell(using: &generator)
-        let fading = state.board[state.board.turn].fading
+        let oldestMark = state.board[state.board.turn].oldestMark
         outcome = Infinite.play(cell, &state)
         try #require(outcome == slow.play(cell.index))
         // The fading mark has disappeared.
-        if let fading { try #require(state.board.position[fading] == nil) }
+        if let oldestMark { try #require(state.board.position[oldestMark] == nil) }
       }
       try #require(Infinite.moves(state).isEmpty)
       ends[try #require(outcome), default: 0] += 1

@@ -132,10 +132,10 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   kept.startFrame = 0
   kept.bars = session.music.choices
   kept.inTime = session.music.inTime
-  kept.asides = session.asides
-  #expect(kept.asides.count == 6)
+  kept.annotations = session.annotations
+  #expect(kept.annotations.count == 6)
   let read = try Record(jsonLine: kept.jsonLine)
-  #expect(read.asides == kept.asides && read.inTime == [])
+  #expect(read.annotations == kept.annotations && read.inTime == [])
   let again = Rendition(of: read, rules: rules, human: .x)
   func log(_ events: [ScoreEvent]) -> [String] {
     events.filter { $0.frame < now && $0.kind == .note }.map {
@@ -156,19 +156,21 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     let frame = 600_000 + Int64(number) * 3_000
     // Two moves that were taken back together.
     return [
-      Aside(frame: frame, kind: .taken(Cell(0), choices: [1])),
-      Aside(frame: frame + 1_000, kind: .taken(Cell(1), choices: [0])),
-      Aside(frame: frame + 2_000, kind: .undone), Aside(frame: frame + 2_000, kind: .undone),
+      Annotation(frame: frame, kind: .taken(Cell(0), choices: [1])),
+      Annotation(frame: frame + 1_000, kind: .taken(Cell(1), choices: [0])),
+      Annotation(frame: frame + 2_000, kind: .undone), Annotation(frame: frame + 2_000, kind: .undone),
     ]
   }
-  kept.asides = all
-  #expect(kept.asides.count % 4 == 0 && kept.asides.count > 40 && kept.asides == Array(all.prefix(kept.asides.count)))
+  kept.annotations = all
+  #expect(
+    kept.annotations.count % 4 == 0 && kept.annotations.count > 40
+      && kept.annotations == Array(all.prefix(kept.annotations.count)))
   #expect((kept[tag: "Asides"]?.utf8.count ?? 0) > 960)
   // Older versions cut the list between a move and its undo.
   let words = try #require(kept[tag: "Asides"]).split(separator: " ")
   for left in 0...4 {
     kept[tag: "Asides"] = words.prefix(8 + left).joined(separator: " ")
-    #expect(kept.asides.count == (left == 4 ? 12 : 8))
+    #expect(kept.annotations.count == (left == 4 ? 12 : 8))
   }
   let bars = Rendition(of: kept, rules: rules).bars.filter { $0.kind == .move }
   #expect(bars.map(\.ply).suffix(2) == [2, 3])

@@ -209,13 +209,13 @@ func `A longer game with an undo is reproduced from its record`(_ variant: Varia
     times.append(.init(frame: now.rawValue))
     now = now + .milliseconds(400 + generator.below(9_000))
   }
-  heard += session.music.hearOut()
+  heard += session.music.renderToEnd()
   var kept = Record(game: record.game)
   kept.times = times
   (kept.seed, kept.startFrame, kept.bars) = (record.seed, 0, session.music.choices)
-  (kept.inTime, kept.asides) = (session.music.inTime, session.asides)
+  (kept.inTime, kept.annotations) = (session.music.inTime, session.annotations)
   let read = try Record(jsonLine: kept.jsonLine, variants: Variant.allCases)
-  #expect(read.asides == kept.asides && kept.asides.count == 2)
+  #expect(read.annotations == kept.annotations && kept.annotations.count == 2)
   func log(_ events: [ScoreEvent]) -> [String] {
     sounding(events).map { "\($0.frame) \($0.voice) \($0.pitch.midi) \($0.velocity)" }
   }

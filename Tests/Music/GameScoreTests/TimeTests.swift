@@ -220,7 +220,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       _ = conductor.handle(.moved(move), at: now)
       now = now + .seconds(seconds)
     }
-    _ = conductor.music.hearOut()
+    _ = conductor.music.renderToEnd()
     let all = conductor.music.bars.filter { $0.kind == .closing }.map(\.pairs.count)
     let arch = all.last == 1 ? all.dropLast() : all[...]
     #expect((4...6).contains(arch.count) && arch.dropLast() == arch.dropLast().sorted(by: >)[...] && arch.last == 3)
@@ -274,8 +274,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
     _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(1)
     for (number, move) in game.variantMoves.enumerated() {
-      let waiting = conductor.music.piece.debts.owed.map(\.sign)
-      let before = conductor.music.piece.debts.said?.signs ?? []
+      let waiting = conductor.music.piece.pendingSigns.pending.map(\.sign)
+      let before = conductor.music.piece.pendingSigns.said?.signs ?? []
       _ = conductor.handle(.moved(move), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
@@ -284,7 +284,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       if let previous, let cut = previous.cut {
         for sign in before {
           let onset = previous.pairs[sign.pair].t!.onset
-          if onset >= cut { due.insert(sign.debt.sign) }
+          if onset >= cut { due.insert(sign.sign.sign) }
         }
       }
       let own = bar.signs[0]
@@ -292,7 +292,8 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       let heard = bar.signs.dropFirst().map { String($0.dropFirst("owed:".count)) }
       let isResult = move.outcome != nil
       for sign in due where sign != own && !covered.contains(sign) {
-        #expect(heard.contains(sign) || conductor.music.piece.debts.owed.contains { $0.sign == sign } || isResult)
+        #expect(
+          heard.contains(sign) || conductor.music.piece.pendingSigns.pending.contains { $0.sign == sign } || isResult)
       }
       if let first = heard.first {
         owedSeen += 1

@@ -12,20 +12,20 @@ import Tintinnabuli
 
 /// One of a pair of games that differ in exactly one fact: the events with their times, and the rules.
 private struct Play {
-  var happenings: [(at: Double, what: Happening)]
+  var gameEvents: [(at: Double, what: GameEvent)]
   var rules: ScoreRules
   /// The length in seconds.
   var end: Double
 
   /// Plays a game from its squares, one move every three seconds from 1 s on, with other events added.
-  init(_ game: Game, human: Player? = nil, then more: [(Double, Happening)] = [], end: Double? = nil) {
-    happenings = [(0, .gameStarted(game.startState, human: human))]
+  init(_ game: Game, human: Player? = nil, then more: [(Double, GameEvent)] = [], end: Double? = nil) {
+    gameEvents = [(0, .gameStarted(game.startState, human: human))]
     for (index, move) in game.variantMoves.enumerated() {
-      happenings.append((1 + 3 * Double(index), .moved(move)))
+      gameEvents.append((1 + 3 * Double(index), .moved(move)))
     }
-    happenings += more.map { (at: $0.0, what: $0.1) }
+    gameEvents += more.map { (at: $0.0, what: $0.1) }
     self.rules = ScoreIOTests.rules
-    self.end = end ?? (happenings.last?.at ?? 0) + 7
+    self.end = end ?? (gameEvents.last?.at ?? 0) + 7
   }
 
   func with(_ change: (inout ScoreRules) -> Void) -> Play {
@@ -38,7 +38,7 @@ private struct Play {
   var events: [ScoreEvent] {
     var conductor = GameConductor(seed: 3, rules: rules)
     var events: [ScoreEvent] = []
-    for (at, what) in happenings {
+    for (at, what) in gameEvents {
       events += conductor.music.advance(to: .seconds(at) - Conductor.lookahead)
       events += conductor.handle(what, at: .seconds(at))
     }
@@ -160,13 +160,13 @@ private func otherRows() throws -> [Row] {
     try game("b2 a1"),
     then: [(5, .connection(lost: true)), (7, .connection(lost: false)), (8, .moved(begun.variantMoves[2]))])
   let away = Play(try game("b2 a1"), then: [(5, .connection(lost: true)), (8, .moved(begun.variantMoves[2]))])
-  let fresh = [(0.0, Happening.opened(resuming: false)), (0, .gameStarted(.classic(.start), human: nil))]
+  let fresh = [(0.0, GameEvent.opened(resuming: false)), (0, .gameStarted(.classic(.start), human: nil))]
   var opened = Play(Game(), end: 24)
-  opened.happenings = fresh.map { (at: $0.0, what: $0.1) }
+  opened.gameEvents = fresh.map { (at: $0.0, what: $0.1) }
   var resumed = opened
-  resumed.happenings[0].what = .opened(resuming: true)
+  resumed.gameEvents[0].what = .opened(resuming: true)
   var hasty = Play(try game("b2"), end: 6)
-  hasty.happenings.append((1.5, .moved(begun.variantMoves[1])))
+  hasty.gameEvents.append((1.5, .moved(begun.variantMoves[1])))
   let patient = hasty.with { $0.gestures.hurry = 0 }
   return [
     Row(
@@ -255,7 +255,7 @@ func `Games that differ in one fact sound the same, sample for sample, before it
   let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/facts.txt")
   var text = ""
   for row in try moveRows() + otherRows() {
-    let moves = row.with.happenings.compactMap {
+    let moves = row.with.gameEvents.compactMap {
       if case .moved(let move) = $0.what { move.square.name } else { nil }
     }
     let (added, missing) = difference(row)

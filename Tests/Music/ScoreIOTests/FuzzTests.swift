@@ -119,7 +119,7 @@ private struct Shaker: RuleVisitor {
     conductor.music.pace = 0.7 + Double(generator.below(7)) / 10
     var now = Tick.zero
     var events: [ScoreEvent] = []
-    func go(_ happening: Happening) { events += conductor.handle(happening, at: now) }
+    func go(_ event: GameEvent) { events += conductor.handle(event, at: now) }
     if generator.below(4) > 0 { go(.opened(resuming: generator.below(4) == 0)) }
     for _ in 0...generator.below(3) {
       let isReference = generator.below(11) == 0

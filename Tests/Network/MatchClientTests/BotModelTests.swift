@@ -17,8 +17,9 @@ private struct WiredBot {
   private(set) var actions: [BotModel.Action] = []
   private var state = MatchState(id: WiredBot.m)
 
-  init(room: String? = nil) throws {
+  init(room: String? = nil, games: Int = 1) throws {
     bot = BotModel(room: room)
+    bot.play(games)
     try connect()
   }
 
@@ -50,7 +51,7 @@ private struct WiredBot {
   mutating func pass(_ milliseconds: Int64 = 0) throws {
     now += milliseconds
     guard client.welcome != nil else { return }
-    for action in bot.next(client.matches.values, seeks: true, at: now) {
+    for action in bot.next(client.matches.values, at: now) {
       actions.append(action)
       switch action {
       case .seek: try carryOut(client.ask(.seek(.init(MatchTerms(), bots: true, key: nil))))
@@ -159,6 +160,35 @@ private struct WiredBot {
     try wired.log(.move(ply: 1, cell: CellName(Cell(8), in: .classic), spent: 1), .o)
     try wired.pass()
     #expect(wired.sent.last?.message.name == "move")
+  }
+
+  @Test func `after its last game the bot does not seek another`() throws {
+    for games in 1...2 {
+      var wired = try WiredBot(games: games)
+      try wired.begin()
+      try wired.log(.resign, .o)
+      try wired.log(.end(.win(.x), .resign, ratings: nil))
+      try wired.pass()
+      #expect(wired.actions.last == (games == 1 ? .report(WiredBot.m) : .seek))
+      #expect(wired.bot.remaining == games - 1)
+    }
+  }
+
+  @Test func `a match that is aborted is reported and does not count`() throws {
+    var wired = try WiredBot()
+    try wired.begin()
+    try wired.log(.end(nil, .aborted, ratings: nil))
+    try wired.pass()
+    #expect(wired.actions.contains(.report(WiredBot.m)) && wired.actions.last == .seek && wired.bot.remaining == 1)
+  }
+
+  @Test func `a chosen move that could not be sent is asked for again`() throws {
+    var wired = try WiredBot()
+    try wired.begin()
+    let thoughts = wired.actions.count { $0 == .think(WiredBot.m) }
+    wired.bot.moveDropped(in: WiredBot.m)
+    try wired.pass()
+    #expect(wired.actions.count { $0 == .think(WiredBot.m) } == thoughts + 1)
   }
 
   @Test func `a match that the server no longer has makes room for the next one`() throws {

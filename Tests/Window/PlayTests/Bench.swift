@@ -87,15 +87,15 @@ final class Bench: @unchecked Sendable {
     let port = SoundPort(
       now: { Tick(rawValue: Int64(self.now * 48_000)) }, post: { self.posted += $0 }, takeLate: { [] },
       lead: .milliseconds(50))
-    let rules: RuleShelf.Loaded = (loaded.rules, loaded.reference)
+    let rules: ScoreRulesProvider.Loaded = (loaded.rules, loaded.reference)
     let connection = Connection(
       poll: {
         defer { self.events = [] }
         return self.events
       }, match: { _ in self.view }, perform: { self.commands.append($0) }, disconnect: {})
-    var machine = Machine(
+    var machine = AppEnvironment(
       services: services, sound: SoundOutput(port),
-      rules: RuleShelf { _ throws(RuleShelf.Refusal) in rules },
+      rules: ScoreRulesProvider { _ throws(ScoreRulesProvider.Refusal) in rules },
       connect: { _, _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { self.pieces.append($1) })
     machine.film = { _, shape, told in
       self.films.append((shape, told))
@@ -107,7 +107,7 @@ final class Bench: @unchecked Sendable {
       self.cards.append((card, buffer.png()))
       return self.cardIsWritten.map { ("pictures/card.png", $0) }
     }
-    var opening = Opening(seed: 1, rulesName: "score", rules: rules)
+    var opening = LaunchOptions(seed: 1, rulesName: "score", rules: rules)
     opening.opponent = .human
     return App(machine, opening)
   }

@@ -45,9 +45,9 @@ struct GoldenTests {
         $0.model = Samples.ultimate
         $0.handle([.key(.function(3), [], isRepeat: false)], at: 1)
         let moves = Array($0.model.game.state.moves)
-        $0.model.judgement = Judgement(
+        $0.model.analysis = MoveAnalysis(
           moves: moves.enumerated().map {
-            .init(cell: $1, worth: $0 == 0 ? .known(.loss, plies: nil) : .believed(0.3 + 0.07 * Double($0)))
+            .init(cell: $1, evaluation: $0 == 0 ? .exact(.loss, plies: nil) : .estimated(0.3 + 0.07 * Double($0)))
           }, best: moves[moves.count - 1], seconds: 0.4)
       },
       Scene(name: "review-ultimate") {

@@ -19,7 +19,7 @@ extension TableTests {
       window.online()
       window.start()
       window.move(4)
-      #expect(window.state.isBound)
+      #expect(window.state.isInLiveMatch)
       #expect(window.want(.leave).contains(.refuse))
       window.step(.network(.status(status), nil))
       let online = window.state.online(at: window.now, client: 0)

@@ -174,7 +174,7 @@ struct TableTests {
         }
         // A new game can be started; in a match after resigning.
         after.want(.newGame(GameSetup(x: .human, o: .level(1))))
-        if after.state.isBound {
+        if after.state.isInLiveMatch {
           let given = after.want(.abortMatch) + after.want(.resign) + after.want(.resign)
           #expect(
             given.contains { if case .command = $0 { true } else { false } }, "no way out of \(name) after \(first)")
@@ -446,7 +446,7 @@ struct TableTests {
     let effects = window.log(.gone, .o)
     #expect(!effects.contains { if case .follow = $0 { true } else { false } })
     let view = window.views[TestWindow.m]
-    window.step(.network(.movePutRight(TestWindow.m, CellName(Cell(4), in: .classic), .rules, "no"), view))
+    window.step(.network(.moveRejected(TestWindow.m, CellName(Cell(4), in: .classic), .rules, "no"), view))
     #expect(window.board.game.moves.isEmpty)
     window.move(0)
     #expect(window.board.game.moves.map(\.index) == [0])

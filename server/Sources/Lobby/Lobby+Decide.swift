@@ -69,35 +69,35 @@ extension Lobby {
   // MARK: to the store and back
 
   /// Submits a unit to the store. Its matches accept no other unit until the verdict arrives.
-  mutating func decide(_ draft: Draft, _ then: Decided) {
+  mutating func submit(_ draft: Draft, _ then: UnitOrigin) {
     let number = store.add(.init(draft: draft, then: then), now.steady)
     for log in draft.unit.logs { matches[log.m]?.unit = number }
     accounts.expect(draft.unit.scores)
     effects.append(.store(number, draft.unit))
   }
 
-  mutating func judged(_ number: UInt64, _ verdict: Verdict) {
+  mutating func handleVerdict(_ number: UInt64, _ verdict: Verdict) {
     guard let out = store[unit: number] else { return }
     switch verdict {
     case .applied(let followers): applied(number, out, followers)
     case .unknown:
       timers.set(.overdue(number), at: now.steady + Int64(configuration.maxWait))
-      readBack(number)
+      resolveUnknownOutcome(number)
     case .failed:
       finish(number, out)
-      giveUp(out)
+      failUnit(out)
     case .conflict(let conflict):
       switch conflict {
-      case .log: readBack(number)
+      case .log: resolveUnknownOutcome(number)
       case .rating(let account):
         ask(.accounts([account])) { lobby, answer in
           if case .accounts(let found) = answer {
-            lobby.accounts.doubt(found.map(\.id))
+            lobby.accounts.invalidate(found.map(\.id))
             lobby.cacheAccounts(found)
           }
           guard let out = lobby.store[unit: number] else { return }
           lobby.finish(number, out)
-          lobby.again(out)
+          lobby.retry(out)
         }
       case .ticket, .key, .purpose, .playing, .code:
         finish(number, out)
@@ -109,20 +109,24 @@ extension Lobby {
   /// Removes a unit from those in flight and ends its claims on accounts.
   private mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
     store.finish(number)
-    accounts.settle(out.draft.unit.scores)
+    accounts.applyScores(out.draft.unit.scores)
   }
 
   /// Reads the log to find out whether a unit with an unknown outcome was applied.
-  mutating func readBack(_ number: UInt64) {
+  mutating func resolveUnknownOutcome(_ number: UInt64) {
     guard let logs = store[unit: number]?.draft.unit.logs else { return }
     let m = (logs.first { $0.after > 0 } ?? logs[0]).m
     if let seq = matches[m]?.state.seq { matches[m]?.known = seq }
     ask(.match(m)) { lobby, answer in
-      if case .match(let found) = answer { lobby.readBack(number, found) } else { lobby.askAgain(.readBack(number)) }
+      if case .match(let found) = answer {
+        lobby.resolveUnknownOutcome(number, found)
+      } else {
+        lobby.askAgain(.resolveUnknownOutcome(number))
+      }
     }
   }
 
-  private mutating func readBack(_ number: UInt64, _ followed: Followed?) {
+  private mutating func resolveUnknownOutcome(_ number: UInt64, _ followed: Followed?) {
     guard let out = store[unit: number] else { return }
     let log = out.draft.unit.logs.first { $0.after > 0 } ?? out.draft.unit.logs[0]
     let bodies = followed?.match.bodies ?? []
@@ -137,7 +141,7 @@ extension Lobby {
     }
     finish(number, out)
     catchUp(log.m, followed)
-    again(out)
+    retry(out)
   }
 
   /// Refuses the command of a unit whose outcome is still unknown, and the requests that wait for its matches: an outage may last.
@@ -148,16 +152,16 @@ extension Lobby {
     case .command(let id, let line, _, _), .opened(let id, let line, _):
       store.forgetOrigin(number)
       refuseBusy(id, line.id)
-      proceed(id)
+      finishWait(id)
     case .ordered(let order):
       store.forgetOrigin(number)
-      effects.append(.obeyed(order, nil))
+      effects.append(.orderCompleted(order, nil))
     case .itself, .paired: break
     }
     for log in out.draft.unit.logs {
       let waiting = matches[log.m]?.waiting ?? []
       matches[log.m]?.waiting = []
-      for (id, request) in waiting { takeUp(id) { $0.turnAway(request, id) } }
+      for (id, request) in waiting { resumeConnection(id) { $0.turnAway(request, id) } }
     }
     timers.set(.overdue(number), at: now.steady + Int64(configuration.maxWait))
   }
@@ -185,14 +189,14 @@ extension Lobby {
       }
       // Subscribes the joiner's session to the match before its events are sent.
       if case .command(let id, let line, _, _) = out.then, case .join = line.message, let session = session(of: id) {
-        follow(log.m, session.account, session.id)
+        subscribe(log.m, session.account, session.id)
       }
       fold(Array(zip(events, log.bodies)), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
       // A finished match lists no nodes any more, so notify all other nodes.
       let hadEnded = log.record == nil && matches[log.m]?.isOver == true
       let others = hadEnded ? otherNodes.map(\.id) : (followers[log.m] ?? []).filter { $0 != node }
-      tell(others, .grown(log.m, seq: log.after + 1, log.bodies))
-      for side in byes { tell(others, .bye(log.m, side)) }
+      publish(others, .grown(log.m, seq: log.after + 1, log.bodies))
+      for side in byes { publish(others, .bye(log.m, side)) }
     }
     for (log, events) in zip(draft.unit.logs, draft.events) where log.after == 0 { begun(log, events, out.then) }
     switch out.then {
@@ -203,19 +207,19 @@ extension Lobby {
       if let match = matches[draft.unit.logs[0].m], let code = match.record.code {
         send(.room(match.id, code: code, expiresIn: configuration.codeLives), to: id, re: line.id)
       }
-    case .ordered(let number): effects.append(.obeyed(number, true))
+    case .ordered(let number): effects.append(.orderCompleted(number, true))
     }
-    release(out)
+    unlockMatches(of: out)
     for log in draft.unit.logs where log.after == 0 { updatePresence(log.m) }
   }
 
   /// Caches a match that this unit created, if a session of this node plays it.
-  private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ then: Decided) {
+  private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ then: UnitOrigin) {
     guard let record = log.record else { return }
     if case .paired(let pairing) = then { tellOthers(pairing) }
     guard log.nodes.contains(node) else { return }
     // The match was loaded for somebody before the verdict of its unit arrived.
-    guard matches[log.m] == nil else { return seat(then, at: log.m) }
+    guard matches[log.m] == nil else { return subscribePlayers(then, at: log.m) }
     var match = CachedMatch(record)
     match.nodes = log.nodes
     for (event, body) in zip(events, log.bodies) {
@@ -228,7 +232,7 @@ extension Lobby {
     matches.put(match)
     readPlayers(of: log.m)
     switch then {
-    case .paired(let pairing): for seat in pairing.both where seat.node == node { seated(seat, at: log.m) }
+    case .paired(let pairing): for seat in pairing.both where seat.node == node { subscribeOrMarkLeft(seat, at: log.m) }
     case .command, .itself: if let previous = previous(of: events) { swapSeats(from: previous, to: log.m) }
     case .opened, .ordered: break
     }
@@ -237,7 +241,7 @@ extension Lobby {
   }
 
   /// Subscribes the players of a created match that is in memory already.
-  private mutating func seat(_ then: Decided, at m: MatchID) {
+  private mutating func subscribePlayers(_ then: UnitOrigin, at m: MatchID) {
     guard case .paired(let pairing) = then else { return adopt(m) }
     for seat in pairing.both where seat.node == node { pairedElsewhere(seat.id, seat.account, m) }
   }
@@ -250,71 +254,71 @@ extension Lobby {
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
     switch (out.then, conflict) {
     case (.paired(let pairing), _): unpaired(pairing, conflict)
-    case (.opened(let id, let line, let at), .code): takeUp(id) { $0.perform(.line(line, at: at), for: id) }
+    case (.opened(let id, let line, let at), .code): resumeConnection(id) { $0.perform(.line(line, at: at), for: id) }
     case (.opened(let id, let line, _), .key(_, _, let m)):
-      takeUp(id) { $0.route(.room(m, re: line.id), m, for: id) }
+      resumeConnection(id) { $0.route(.room(m, re: line.id), m, for: id) }
     case (.opened(let id, let line, _), _):
       refuse(id, line.id, .midReused, "this key was used for something else")
-      proceed(id)
+      finishWait(id)
     case (.command(let id, let line, _, _), .playing(let account)):
       let who = accounts[account]?.name ?? "one of you"
       refuse(id, line.id, .occupied, "\(who) is in another rated match")
-      release(out)
+      unlockMatches(of: out)
     case (.command(let id, let line, _, _), _):
       refuseBusy(id, line.id)
-      release(out)
+      unlockMatches(of: out)
     case (.ordered(let number), _):
-      effects.append(.obeyed(number, nil))
-      release(out)
-    case (.itself, _): release(out)
+      effects.append(.orderCompleted(number, nil))
+      unlockMatches(of: out)
+    case (.itself, _): unlockMatches(of: out)
     }
   }
 
   /// Decides a command again with the current state; refuses it as busy after `maxWait`.
-  private mutating func again(_ out: StoreWork.Unit) {
-    if let at = out.then.since, now.steady - at > Int64(configuration.maxWait) { return giveUp(out) }
+  private mutating func retry(_ out: StoreWork.Unit) {
+    if let at = out.then.since, now.steady - at > Int64(configuration.maxWait) { return failUnit(out) }
     for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
     switch out.then {
     case .itself: break
     case .command(let id, let line, let at, _):
       let m = out.draft.unit.logs.first { $0.after > 0 }?.m
-      if let m { takeUp(id) { $0.route(.line(line, at: at), m, for: id) } }
-    case .opened(let id, let line, let at): takeUp(id) { $0.perform(.line(line, at: at), for: id) }
+      if let m { resumeConnection(id) { $0.route(.line(line, at: at), m, for: id) } }
+    case .opened(let id, let line, let at): resumeConnection(id) { $0.perform(.line(line, at: at), for: id) }
     case .paired(let pairing): unpaired(pairing, nil)
-    case .ordered(let number): setAside(out.draft.unit.logs[0].m, number)
+    case .ordered(let number): annul(out.draft.unit.logs[0].m, number)
     }
-    for log in out.draft.unit.logs where matches[log.m]?.unit == nil { goOn(with: log.m) }
+    for log in out.draft.unit.logs where matches[log.m]?.unit == nil { resumeMatch(log.m) }
   }
 
   /// Refuses a command whose unit the store has failed for good.
-  private mutating func giveUp(_ out: StoreWork.Unit) {
+  private mutating func failUnit(_ out: StoreWork.Unit) {
     switch out.then {
     case .itself: break
     case .command(let id, let line, _, _), .opened(let id, let line, _): refuseBusy(id, line.id)
     case .paired(let pairing): unpaired(pairing, nil)
-    case .ordered(let number): effects.append(.obeyed(number, nil))
+    case .ordered(let number): effects.append(.orderCompleted(number, nil))
     }
     for log in out.draft.unit.logs { matches[log.m]?.retryAt = now.steady + configuration.askAgain }
-    release(out)
+    unlockMatches(of: out)
   }
 
   /// Lets the matches and the connection of a unit continue.
-  private mutating func release(_ out: StoreWork.Unit) {
+  private mutating func unlockMatches(of out: StoreWork.Unit) {
     for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
     switch out.then {
-    case .command(let id, _, _, _), .opened(let id, _, _): proceed(id)
+    case .command(let id, _, _, _), .opened(let id, _, _): finishWait(id)
     case .itself, .paired, .ordered: break
     }
-    for log in out.draft.unit.logs { goOn(with: log.m) }
+    for log in out.draft.unit.logs { resumeMatch(log.m) }
   }
 
   /// Continues a settled match: reads it again if needed, serves waiting commands, then checks presence and timers.
-  mutating func goOn(with m: MatchID) {
+  mutating func resumeMatch(_ m: MatchID) {
     guard matches[m]?.isSettled == true else { return }
     if matches[m]?.isBehind == true { return reread(m) }
     while matches[m]?.isSettled == true, let (id, request) = matches[m]?.waiting.first {
       matches[m]?.waiting.removeFirst()
-      takeUp(id) { $0.route(request, m, for: id) }
+      resumeConnection(id) { $0.route(request, m, for: id) }
     }
     updatePresence(m)
     arm(m)
@@ -346,7 +350,7 @@ extension Lobby {
       }
       switch event.kind {
       case .gone: if let side = event.side { tellGone(side, m) }
-      case .recovered: nodes.settle(m)
+      case .recovered: nodes.endPresenceCheck(m)
       // An aborted match ends its players' search; those who confirmed a pairing that then failed were queued again by `hasEnded`.
       case .abort: forgetSeeks(ledTo: m)
       case .end, .aside: hasEnded(m)
@@ -419,14 +423,14 @@ extension Lobby {
       matches[m]?.add(session.id, to: side)
     }
     guard let seated = matches[m] else { return }
-    for side in unknown(in: seated) { miss(side, of: m) }
+    for side in unknown(in: seated) { checkAbsence(of: side, in: m) }
   }
 
   private mutating func hasEnded(_ m: MatchID) {
     guard let match = matches[m], let end = match.state.end else { return }
     if end.reason == .aborted, !(match.state.confirmed.x && match.state.confirmed.o) {
       for side in Player.allCases where match.state.confirmed[side] {
-        for id in connections(of: side, in: match) { goOn(after: m, id) }
+        for id in connections(of: side, in: match) { requeueSeek(after: m, id) }
       }
     }
     forgetSeeks(ledTo: m)
@@ -473,7 +477,7 @@ extension Lobby {
   mutating func abandon(_ record: MatchRecord, length: Int, _ why: String) {
     var record = record
     record.ended = endMoment()
-    decide(Draft(StoreUnit.Log(record.id, after: length, [], record: record), []), .itself)
+    submit(Draft(StoreUnit.Log(record.id, after: length, [], record: record), []), .itself)
     counts.abandoned += 1
     note("a match is broken and nobody plays it any more", ["m": record.id.rawValue, "why": why])
   }
@@ -488,6 +492,6 @@ extension Lobby {
   private mutating func drop(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     for id in Set(connectionsFollowing(match) + match.watchers).sorted() { close(id, .restart, why, retry: 100) }
-    forget(m)
+    evictMatch(m)
   }
 }

@@ -28,7 +28,7 @@ extension Lobby {
     return true
   }
 
-  mutating func enter(_ hello: ClientMessage.Hello, _ id: ConnectionID, _ re: String?) {
+  mutating func logIn(_ hello: ClientMessage.Hello, _ id: ConnectionID, _ re: String?) {
     guard mayLogIn(id, re) else { return }
     guard !isBusy else {
       refuseBusy(id, re)
@@ -77,13 +77,13 @@ extension Lobby {
     case .entered(let entered):
       for session in entered.forgotten { revoke(session, "the account has too many sessions") }
       guard connections[id] != nil else {
-        return insist(.detach(session: entered.session.id, generation: entered.generation))
+        return retryUntilDone(.detach(session: entered.session.id, generation: entered.generation))
       }
-      seat(entered, id, re, hello, token: token, resume: resume)
+      openSession(entered, id, re, hello, token: token, resume: resume)
     }
   }
 
-  private mutating func seat(
+  private mutating func openSession(
     _ entered: Entered, _ id: ConnectionID, _ re: String?, _ hello: ClientMessage.Hello, token: String?, resume: String
   ) {
     let record = entered.session
@@ -96,7 +96,7 @@ extension Lobby {
       end(known, .replaced, "this session connected again")
     }
     if let before = entered.before, before != node {
-      tell([before], .session(record.id, generation: entered.generation))
+      publish([before], .session(record.id, generation: entered.generation))
     }
     accounts.cache(account)
     var session = Session(id: record.id, account: account.id, connection: id, generation: entered.generation)
@@ -148,7 +148,7 @@ extension Lobby {
   /// Ends a session's connection to this node; the session may have been resumed at another.
   mutating func leave(_ session: String, clean: Bool, isElsewhere: Bool = false) {
     guard let known = sessions[session] else { return }
-    insist(.detach(session: session, generation: known.generation))
+    retryUntilDone(.detach(session: session, generation: known.generation))
     endSeek(known.connection)
     seeks.forgetLast(known.connection)
     connections[known.connection]?.session = nil
@@ -163,10 +163,10 @@ extension Lobby {
         updatePresence(m)
       } else if !match.isOver, !match.away[side] {
         // The account may be connected elsewhere, or this session did not play and another one does.
-        nodes.desert(m, now.steady)
+        nodes.schedulePresenceCheck(m, now.steady)
       }
     }
-    release(account: known.account)
+    evictAccount(known.account)
   }
 
   /// Disconnects a player: ends a session that was resumed elsewhere, revoked, banned or deleted, and closes its connection.
@@ -185,7 +185,7 @@ extension Lobby {
   /// Ends a revoked session at every node.
   mutating func revoke(_ session: String, _ why: String) {
     if let known = sessions[session] { end(known, .revoked, why) }
-    tell(otherNodes.map(\.id), .session(session, generation: .max))
+    publish(otherNodes.map(\.id), .session(session, generation: .max))
   }
 
   // MARK: accounts
@@ -257,7 +257,7 @@ extension Lobby {
     switch result {
     case .changed(let account, let forgotten):
       cacheAccounts([account])
-      tell(otherNodes.map(\.id), .account(account.id))
+      publish(otherNodes.map(\.id), .account(account.id))
       for session in forgotten { revoke(session, "the account's tokens were revoked") }
       if let token {
         send(.token(token, name: account.name), to: id, re: re)

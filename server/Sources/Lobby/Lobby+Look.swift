@@ -12,7 +12,7 @@ extension Lobby {
     guard maySee(match, code, account, id, line.id) else { return }
     switch line.message {
     case .sync(_, let seq):
-      if let session = connections[id]?.session { follow(m, account.id, session) }
+      if let session = connections[id]?.session { subscribe(m, account.id, session) }
       sync(match, from: seq, id, line.id)
     case .watch:
       guard connections[id]?.watching.count ?? 0 < 64 else {
@@ -86,7 +86,7 @@ extension Lobby {
     guard let match = matches[first], match.isOver, match.isSettled, match.waiting.isEmpty,
       !match.mayHaveRematch(now.steady)
     else { return }
-    forget(first)
+    evictMatch(first)
   }
 
   // MARK: pages
@@ -181,7 +181,7 @@ extension Lobby {
     case (_, .summaries(let live, _)): store.pages[page] = (now.steady, Lobby.listRows(live))
     default: store.pages[page] = nil
     }
-    for (id, re) in store.readers.removeValue(forKey: page) ?? [] { takeUp(id) { $0.show(page, to: id, re) } }
+    for (id, re) in store.readers.removeValue(forKey: page) ?? [] { resumeConnection(id) { $0.show(page, to: id, re) } }
   }
 
   private mutating func show(_ page: StoreQuestion, to id: ConnectionID, _ re: String?) {

@@ -56,9 +56,9 @@ extension Lobby {
 
   private mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
     // The store may still execute the unanswered command, so remove the ticket later.
-    if answer == nil { timers.set(.insist(.unqueue(asked.id), tries: 0), at: now.steady + 5000) }
+    if answer == nil { timers.set(.retryUntilDone(.unqueue(asked.id), tries: 0), at: now.steady + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
-      insist(.unqueue(asked.id))
+      retryUntilDone(.unqueue(asked.id))
       // Otherwise the player withdrew the seek or disconnected meanwhile.
       guard let re, let m = seeks.match(ledBy: asked.id, of: id) else { return }
       // The hint of the pairing was quicker than this answer, which the client still waits for.
@@ -76,9 +76,9 @@ extension Lobby {
       guard let ticket = seeks[id]?.ticket else { return }
       endSeeks(replacedBy: ticket)
       send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re)
-      if isKeeper { enqueue(ticket) } else { tell(nodes.living.prefix(1).map(\.id), .queued) }
+      if isLeader { enqueue(ticket) } else { publish(nodes.living.prefix(1).map(\.id), .queued) }
     case .led(let m):
-      led(id, to: m)
+      ticketMatched(id, to: m)
       route(.follow(m, re: re, isNew: true), m, for: id)
     case .purpose:
       endSeek(id)
@@ -97,7 +97,7 @@ extension Lobby {
     guard let open = seeks[id] else { return }
     seeks[id] = nil
     tickets.remove(id: open.ticket.id)
-    insist(.unqueue(open.ticket.id))
+    retryUntilDone(.unqueue(open.ticket.id))
   }
 
   /// Ends seeks of other sessions of the account that this ticket replaced: it has the same key.
@@ -121,12 +121,12 @@ extension Lobby {
   }
 
   /// Records that the ticket of a connection was matched.
-  private mutating func led(_ id: ConnectionID, to m: MatchID) {
-    if let ticket = seeks.lead(id, to: m) { tickets.remove(id: ticket.id) }
+  private mutating func ticketMatched(_ id: ConnectionID, to m: MatchID) {
+    if let ticket = seeks.markMatched(id, to: m) { tickets.remove(id: ticket.id) }
   }
 
   /// Resumes a player's search after his match failed before it began, unless he seeks something else by now.
-  mutating func goOn(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
+  mutating func requeueSeek(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
     guard var ticket = seeks.last(id, ledTo: m), seeks[id] == nil, !isDraining else { return }
     seeks.forgetLast(id)
     // A ticket id that was matched cannot be used again.
@@ -137,29 +137,29 @@ extension Lobby {
 
   /// Handles a pairing by another node of a player who waits here.
   mutating func pairedElsewhere(_ ticket: String, _ account: Int64, _ m: MatchID) {
-    if let id = seeks.seeker(ticket) { led(id, to: m) }
+    if let id = seeks.seeker(ticket) { ticketMatched(id, to: m) }
     if matches[m] == nil {
       load(m, .paired(ticket: ticket, account: account), for: nil)
     } else {
-      sit(ticket, account, at: m)
+      subscribeSeeker(ticket, account, at: m)
     }
   }
 
   /// Subscribes the session whose ticket was matched at another node, or records that it has left.
-  mutating func sit(_ ticket: String, _ account: Int64, at m: MatchID) {
+  mutating func subscribeSeeker(_ ticket: String, _ account: Int64, at m: MatchID) {
     guard let side = matches[m]?.side(of: account) else { return }
     if let id = seeks.seeker(ticket, ledTo: m), let session = connections[id]?.session {
       if matches[m]?.add(session, to: side) == true { introduce(m, to: id, side) }
     } else if sessions.of(account).isEmpty {
       matches[m]?.hasLeft[side] = true
     } else {
-      sitDown(account, at: m)
+      subscribeLateSeekers(account, at: m)
     }
     updatePresence(m)
   }
 
   /// Subscribes sessions that withdrew their seek too late to a match that has just begun.
-  mutating func sitDown(_ account: Int64, at m: MatchID) {
+  mutating func subscribeLateSeekers(_ account: Int64, at m: MatchID) {
     guard let match = matches[m], let side = match.side(of: account), !match.isOver, match.state.moves.isEmpty,
       match.followers[side].isEmpty
     else { return }
@@ -190,7 +190,7 @@ extension Lobby {
 
   mutating func readQueueNow() {
     (willReadQueue, queueReadAt) = (false, now.steady)
-    if isKeeper { askForQueue() }
+    if isLeader { askForQueue() }
   }
 
   /// Reads the queue; if a read is in progress, reads again after it, since it may miss newer tickets.
@@ -279,7 +279,7 @@ extension Lobby {
       now.steady - ticket.since >= Int64(configuration.botAfter)
     else { return }
     tickets.offeredBots(to: ticket.session)
-    if ticket.node == node { offered(ticket.id, bots) } else { tell([ticket.node], .bots(ticket: ticket.id, bots)) }
+    if ticket.node == node { offered(ticket.id, bots) } else { publish([ticket.node], .bots(ticket: ticket.id, bots)) }
   }
 
   /// Submits a match of two tickets.
@@ -305,23 +305,23 @@ extension Lobby {
       seat.seek.key.map { .init(account: seat.account, $0, purpose: seat.purpose) }
     }
     store.pairing.formUnion(pairing.both.map(\.id))
-    decide(draft, .paired(pairing))
+    submit(draft, .paired(pairing))
   }
 
   /// Informs the nodes of both players, except this one, of the match.
   mutating func tellOthers(_ pairing: Pairing) {
     store.pairing.subtract(pairing.both.map(\.id))
     for seat in pairing.both where seat.node != node {
-      tell([seat.node], .paired(ticket: seat.id, account: seat.account, pairing.m))
+      publish([seat.node], .paired(ticket: seat.id, account: seat.account, pairing.m))
     }
   }
 
   /// Subscribes the session of a matched ticket to its match, or records that it has left.
-  mutating func seated(_ seat: Ticket, at m: MatchID) {
+  mutating func subscribeOrMarkLeft(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection {
       // Also subscribes a player who withdrew his seek too late.
-      if seeks[id]?.ticket.id == seat.id { led(id, to: m) }
+      if seeks[id]?.ticket.id == seat.id { ticketMatched(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {
       matches[m]?.hasLeft[side] = true
@@ -335,8 +335,8 @@ extension Lobby {
     case .playing(let account), .key(let account, _, _), .purpose(let account, _):
       // This account's ticket cannot be paired; its node asks the store why.
       for seat in pairing.both where seat.account == account {
-        insist(.unqueue(seat.id))
-        if seat.node != node { tell([seat.node], .look(ticket: seat.id)) }
+        retryUntilDone(.unqueue(seat.id))
+        if seat.node != node { publish([seat.node], .look(ticket: seat.id)) }
         if let id = seeks.seeker(seat.id) { askForPlace(id) }
       }
     // The store failed; the next pairing timer reads the queue.

@@ -20,7 +20,7 @@ extension Lobby {
     }
     guard !isBusy else { return refuseBusy(id, line.id) }
     guard match.isSettled else { return wait(.line(line, at: at), m, id) }
-    if let session = connections[id]?.session { follow(m, account.id, session) }
+    if let session = connections[id]?.session { subscribe(m, account.id, session) }
     // The `back` event was submitted first; this command comes after it.
     guard matches[m]?.unit == nil else { return wait(.line(line, at: at), m, id) }
     let command = Command(side: side, mid: mid, id: id, re: line.id, at: at)
@@ -35,7 +35,7 @@ extension Lobby {
       }
     guard let draft else { return }
     connections[id]?.outstanding += 1
-    decide(draft, .command(id, line, at: at, seq: match.state.seq + 1))
+    submit(draft, .command(id, line, at: at, seq: match.state.seq + 1))
   }
 
   /// A player's command and the address of its answer.
@@ -87,7 +87,7 @@ extension Lobby {
         .line(
           ClientLine(id: command.re, .act(match.id, .move(ply: ply, cell: name), mid: command.mid)), at: command.at),
         match.id, command.id)
-      decide(outOfTime(match), .itself)
+      submit(outOfTime(match), .itself)
       return nil
     }
     let spent = match.turnStarted.map { max(0, Int(command.at - $0 - lag)) } ?? 0
@@ -252,7 +252,11 @@ extension Lobby {
       guard matches[m]?.followers[side].isEmpty == true else { continue }
       // A player who left the old match at this node is absent in the rematch, too.
       let hasLeft = before.away[side.opponent] || before.hasLeft[side.opponent]
-      if before.nodes.contains(node), hasLeft { matches[m]?.hasLeft[side] = true } else { miss(side, of: m) }
+      if before.nodes.contains(node), hasLeft {
+        matches[m]?.hasLeft[side] = true
+      } else {
+        checkAbsence(of: side, in: m)
+      }
     }
     return new
   }

@@ -13,12 +13,12 @@ extension Lobby {
     case .line(let line, let at):
       guard let connection = connections[id] else { return }
       guard let sessionID = connection.session else {
-        if case .hello(let hello) = line.message { enter(hello, id, line.id) }
+        if case .hello(let hello) = line.message { logIn(hello, id, line.id) }
         return
       }
       guard let session = sessions[sessionID], let account = accounts[session.account] else { return }
       if let since = session.unsettledSince, at > since {
-        insist(.settle(session: sessionID, generation: session.generation))
+        retryUntilDone(.settle(session: sessionID, generation: session.generation))
         sessions.settle(sessionID)
       }
       perform(line, at, session, account, id)
@@ -108,14 +108,14 @@ extension Lobby {
       }
     case .follow(_, let re, let isNew):
       // The match has ended before it began: the search resumes.
-      if isNew, match.isOver { return goOn(after: m, id, re) }
+      if isNew, match.isOver { return requeueSeek(after: m, id, re) }
       guard session.games.contains(match.state.terms.rules) else { return }
       if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
         let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
         send(.paired(m, side, confirmIn: left), to: id, re: re)
       }
       sendState(of: match, to: id, re: nil, kind: .essential)
-      follow(m, account.id, session.id)
+      subscribe(m, account.id, session.id)
     case .room(_, let re): tellRoom(m, id, re)
     case .caughtUp:
       if connections[id]?.watching.contains(m) == true { sendState(of: match, to: id, re: nil, kind: .spectator(m)) }
@@ -128,31 +128,31 @@ extension Lobby {
     switch order {
     case .player(let name, let order):
       ask(.change(.name(name), order.change)) { $0.ordered(number, name, order, $1) }
-    case .setAside(let m): if matches[m] != nil { setAside(m, number) } else { load(m, .setAside(number), for: nil) }
+    case .annul(let m): if matches[m] != nil { annul(m, number) } else { load(m, .annul(number), for: nil) }
     }
   }
 
   private mutating func ordered(_ number: UInt64, _ name: String, _ order: Administration, _ answer: StoreAnswer?) {
-    guard case .change(let result) = answer else { return effects.append(.obeyed(number, nil)) }
+    guard case .change(let result) = answer else { return effects.append(.orderCompleted(number, nil)) }
     guard case .changed(let account, let forgotten) = result else {
       note("no such player", ["name": name])
-      return effects.append(.obeyed(number, false))
+      return effects.append(.orderCompleted(number, false))
     }
     note("administered", ["name": name, "order": order.rawValue])
     cacheAccounts([account])
-    tell(otherNodes.map(\.id), .account(account.id))
+    publish(otherNodes.map(\.id), .account(account.id))
     for session in forgotten { revoke(session, "by an administrator") }
-    effects.append(.obeyed(number, true))
+    effects.append(.orderCompleted(number, true))
   }
 
   /// Annuls a match that cannot be continued.
-  mutating func setAside(_ m: MatchID, _ number: UInt64) {
-    guard let match = matches[m], !match.isOver else { return effects.append(.obeyed(number, false)) }
+  mutating func annul(_ m: MatchID, _ number: UInt64) {
+    guard let match = matches[m], !match.isOver else { return effects.append(.orderCompleted(number, false)) }
     // The match has work in flight: `nil` tells the administrator's program to retry.
-    guard match.isSettled else { return effects.append(.obeyed(number, nil)) }
+    guard match.isSettled else { return effects.append(.orderCompleted(number, nil)) }
     let why = "by an administrator"
     note("a match is set aside", ["m": m.rawValue, "why": why])
-    decide(draftEnd(match, nil, .aborted, aside: why), .ordered(number))
+    submit(draftEnd(match, nil, .aborted, aside: why), .ordered(number))
   }
 }
 

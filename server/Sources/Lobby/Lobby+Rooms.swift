@@ -19,7 +19,7 @@ extension Lobby {
     draft.unit.logs[0].nodes = [node]
     if let key { draft.unit.keys = [.init(account: account.id, key, purpose: Lobby.purpose(ofRoom: terms))] }
     connections[id]?.outstanding += 1
-    decide(draft, .opened(id, line, at: at))
+    submit(draft, .opened(id, line, at: at))
   }
 
   private static func purpose(ofRoom terms: MatchTerms) -> String {
@@ -97,6 +97,6 @@ extension Lobby {
     var room = match
     (room.record.x, room.record.o) = (pair.x.id, pair.o.id)
     connections[id]?.outstanding += 1
-    decide(begin(room, pair, bots: bots, terms), .command(id, line, at: at, seq: match.state.seq + 1))
+    submit(begin(room, pair, bots: bots, terms), .command(id, line, at: at, seq: match.state.seq + 1))
   }
 }

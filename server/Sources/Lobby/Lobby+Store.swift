@@ -16,12 +16,12 @@ extension Lobby {
   }
 
   /// Retries a store command until it has succeeded.
-  mutating func insist(_ question: StoreQuestion, tries: Int = 0) {
+  mutating func retryUntilDone(_ question: StoreQuestion, tries: Int = 0) {
     ask(question) { lobby, answer in
       guard answer != .done else { return }
       // The pause doubles: after an outage logins must not wait behind thousands of retries.
       let pause = min(Lobby.longestRetry, lobby.configuration.askAgain << min(tries, 8))
-      lobby.timers.set(.insist(question, tries: tries + 1), at: lobby.now.steady + pause)
+      lobby.timers.set(.retryUntilDone(question, tries: tries + 1), at: lobby.now.steady + pause)
     }
   }
 
@@ -34,7 +34,7 @@ extension Lobby {
   mutating func answered(_ number: UInt64, _ answer: StoreAnswer?) {
     guard let (then, id) = store.answered(number) else { return }
     then(&self, answer)
-    if let id { proceed(id) }
+    if let id { finishWait(id) }
   }
 
   // MARK: one thing at a time
@@ -48,7 +48,7 @@ extension Lobby {
   }
 
   /// Ends one wait of a connection and handles its queued requests.
-  mutating func proceed(_ id: ConnectionID) {
+  mutating func finishWait(_ id: ConnectionID) {
     guard connections[id] != nil else { return }
     connections[id]?.outstanding -= 1
     while let connection = connections[id], connection.outstanding == 0, let next = connection.queue.first {
@@ -58,9 +58,9 @@ extension Lobby {
   }
 
   /// Runs `work` for a connection that waited; `work` may start the next wait.
-  mutating func takeUp(_ id: ConnectionID, _ work: (inout Lobby) -> Void) {
+  mutating func resumeConnection(_ id: ConnectionID, _ work: (inout Lobby) -> Void) {
     if connections[id] != nil { work(&self) }
-    proceed(id)
+    finishWait(id)
   }
 
   /// Makes a connection wait until a match is settled.
@@ -103,12 +103,12 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?):
         // The player has disconnected meanwhile.
-        if isThere, request.isLook, connections[id] == nil { nodes.desert(m, now.steady) }
-        takeUp(id) { lobby in
+        if isThere, request.isLook, connections[id] == nil { nodes.schedulePresenceCheck(m, now.steady) }
+        resumeConnection(id) { lobby in
           if isThere {
             lobby.serve(request, m, id)
           } else if case .follow(_, let re, true) = request {
-            lobby.goOn(after: m, id, re)
+            lobby.requeueSeek(after: m, id, re)
           } else {
             lobby.refuse(id, request.re, .notFound, text)
           }
@@ -119,9 +119,9 @@ extension Lobby {
         swapSeats(from: old, to: m)
         introduce(m)
         updatePresence(m)
-      case (.paired(let ticket, let account), _): if isThere { sit(ticket, account, at: m) }
-      case (.setAside(let number), _):
-        if isThere { setAside(m, number) } else { effects.append(.obeyed(number, false)) }
+      case (.paired(let ticket, let account), _): if isThere { subscribeSeeker(ticket, account, at: m) }
+      case (.annul(let number), _):
+        if isThere { annul(m, number) } else { effects.append(.orderCompleted(number, false)) }
       case (.named, _): isNamed = isThere
       }
     }
@@ -133,7 +133,7 @@ extension Lobby {
     if let found, let match = matches[m],
       unknown(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
     {
-      nodes.desert(m, now.steady, byAll: found.nodes == [node])
+      nodes.schedulePresenceCheck(m, now.steady, byAll: found.nodes == [node])
     }
   }
 
@@ -146,7 +146,7 @@ extension Lobby {
       swapSeats(from: old, to: m)
       introduce(m)
     } else {
-      for account in match.accounts { sitDown(account, at: m) }
+      for account in match.accounts { subscribeLateSeekers(account, at: m) }
     }
     updatePresence(m)
   }
@@ -159,7 +159,7 @@ extension Lobby {
     let lasting = waiting.filter { _, work in
       switch work {
       case .rematch, .paired: true
-      case .request, .setAside, .named: false
+      case .request, .annul, .named: false
       }
     }
     if !lasting.isEmpty {
@@ -170,8 +170,8 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?):
         turnAway(request, id)
-        proceed(id)
-      case (.setAside(let number), _): effects.append(.obeyed(number, nil))
+        finishWait(id)
+      case (.annul(let number), _): effects.append(.orderCompleted(number, nil))
       case (.rematch, _), (.paired, _), (.named, _), (.request, nil): break
       }
     }
@@ -217,8 +217,8 @@ extension Lobby {
         return lobby.askAgain(.reread(m))
       }
       lobby.catchUp(m, found)
-      if let found { lobby.takeCare(of: m, found) }
-      lobby.goOn(with: m)
+      if let found { lobby.recordAbsentPlayers(of: m, found) }
+      lobby.resumeMatch(m)
     }
   }
 
@@ -257,12 +257,12 @@ extension Lobby {
 
   // MARK: what other nodes tell
 
-  mutating func tell(_ others: [NodeID], _ hint: Hint) {
+  mutating func publish(_ others: [NodeID], _ hint: Hint) {
     guard !others.isEmpty else { return }
-    effects.append(.tell(others, hint.text))
+    effects.append(.publish(others, hint.text))
   }
 
-  mutating func hear(_ text: String?) {
+  mutating func receive(_ text: String?) {
     guard let text else { return compare() }
     switch Hint(text) {
     case .grown(let m, let seq, let bodies): grown(m, seq, bodies)
@@ -295,7 +295,7 @@ extension Lobby {
       return reread(m)
     }
     fold(Array(zip(events, bodies)), of: m, after: seq - 1, isStored: false)
-    goOn(with: m)
+    resumeMatch(m)
   }
 
   // MARK: the beat
@@ -322,10 +322,10 @@ extension Lobby {
   var isOutOfTouch: Bool { nodes.hasStarted && now.steady - nodes.beatAt > Beat.lives }
 
   /// Whether this node keeps the queue and adopts matches without a living follower.
-  var isKeeper: Bool { nodes.living.first?.id == node }
+  var isLeader: Bool { nodes.living.first?.id == node }
 
   private mutating func beaten(_ sentAt: Int64, _ beat: Beat) {
-    let wasKeeper = isKeeper
+    let wasLeader = isLeader
     let gone = nodes.living.contains { old in !beat.nodes.contains { $0.id == old.id } }
     let roundTrip = now.steady - sentAt
     // A slow answer does not tell the time precisely.
@@ -345,11 +345,11 @@ extension Lobby {
     if beat.nodes.contains(where: { $0.id != node }) { nodes.companyAt = now.steady }
     if gone { doubtWhoIsElsewhere() }
     // At most 256 at a time: a dead node may leave thousands.
-    if trustsBeats { for m in nodes.deserted.keys.sorted().prefix(256) { reread(m) } }
-    guard isKeeper else { return nodes.hasStarted = true }
-    if !wasKeeper { askForQueue() }
+    if trustsBeats { for m in nodes.presenceChecks.keys.sorted().prefix(256) { reread(m) } }
+    guard isLeader else { return nodes.hasStarted = true }
+    if !wasLeader { askForQueue() }
     guard trustsBeats else { return }
-    if gone || !wasKeeper || now.steady - nodes.sweptAt >= 5000 { sweep() }
+    if gone || !wasLeader || now.steady - nodes.adoptedAt >= 5000 { adoptOrphans() }
   }
 
   /// Whether old heartbeats may be taken as a sign of death.
@@ -373,9 +373,9 @@ extension Lobby {
     if abs(ahead - nodes.clockAhead) > error { nodes.clockAhead = abs(ahead) <= error ? 0 : ahead }
   }
 
-  private mutating func sweep() {
+  private mutating func adoptOrphans() {
     guard !nodes.isSweeping, !isDraining else { return }
-    (nodes.isSweeping, nodes.sweptAt) = (true, now.steady)
+    (nodes.isSweeping, nodes.adoptedAt) = (true, now.steady)
     ask(.sweep(node, limit: configuration.sweptAtOnce)) { lobby, answer in
       lobby.nodes.isSweeping = false
       if case .swept(let found) = answer { return lobby.swept(found) }
@@ -391,40 +391,42 @@ extension Lobby {
       let isNew = matches[m] == nil
       if isNew { _ = install(one) } else { catchUp(one, from: 0) }
       guard matches[m] != nil else { continue }
-      nodes.desert(m, now.steady, byAll: isNew && one.nodes == [node])
-      takeCare(of: m, one)
+      nodes.schedulePresenceCheck(m, now.steady, byAll: isNew && one.nodes == [node])
+      recordAbsentPlayers(of: m, one)
     }
     if !found.isEmpty { note("took up matches that nobody followed", ["matches": "\(found.count)"]) }
-    if found.count >= configuration.sweptAtOnce { sweep() } else { nodes.hasStarted = true }
+    if found.count >= configuration.sweptAtOnce { adoptOrphans() } else { nodes.hasStarted = true }
   }
 
   /// After the death of a node, schedules a presence check for each match with players who may have been connected there.
   private mutating func doubtWhoIsElsewhere() {
-    for match in matches.values where !unknown(in: match).isEmpty { nodes.desert(match.id, now.steady) }
+    for match in matches.values where !unknown(in: match).isEmpty { nodes.schedulePresenceCheck(match.id, now.steady) }
   }
 
   /// Logs the absence of players of a match whose presence is unknown: both at once after a restart, or one. Repeated
   /// after the next heartbeat if it cannot be decided yet.
-  private mutating func takeCare(of m: MatchID, _ found: Followed) {
-    guard let doubt = nodes.deserted[m], trustsBeats, !isOutOfTouch else { return }
-    guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else { return nodes.settle(m) }
+  private mutating func recordAbsentPlayers(of m: MatchID, _ found: Followed) {
+    guard let check = nodes.presenceChecks[m], trustsBeats, !isOutOfTouch else { return }
+    guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else {
+      return nodes.endPresenceCheck(m)
+    }
     guard match.isSettled else { return }
     // For 5 s any session counts as presence: a player who has just reconnected follows his match in a moment.
-    let isEarly = now.steady - doubt.since < 5000
+    let isEarly = now.steady - check.since < 5000
     let absent = Player.allCases.filter { side in
       guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }
       if isEarly { return found.here[account] == nil && sessions.of(account).isEmpty }
       return !mayPlayElsewhere(account, found)
     }
-    if absent.count == 2, doubt.byAll || !match.away.x && !match.away.o {
+    if absent.count == 2, check.byAll || !match.away.x && !match.away.o {
       // Folding this event ends the check.
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
-      return decide(draft(match, [recovered]), .itself)
+      return submit(draft(match, [recovered]), .itself)
     }
     // Before a match is live, only `recovered` may be logged.
     guard match.state.phase == .live else { return }
     for side in absent where !match.away[side] { matches[m]?.hasLeft[side] = true }
-    if unknown(in: match).allSatisfy(absent.contains) || !isEarly { nodes.settle(m) }
+    if unknown(in: match).allSatisfy(absent.contains) || !isEarly { nodes.endPresenceCheck(m) }
     updatePresence(m)
   }
 
@@ -460,7 +462,7 @@ extension Lobby {
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
     // The store wins, even if it has lost recent changes.
-    accounts.doubt(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
+    accounts.invalidate(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
     cacheAccounts(differences.accounts)
     for id in differences.gone {
       for session in sessions.of(id) { end(session, .revoked, "this account is no more") }

@@ -44,7 +44,7 @@ extension Lobby {
     guard !account.muted else { return refuse(id, re, .muted, "an administrator has muted you") }
     let line = ServerMessage.chat(match.id, from: account.name, text: text, emote: emote).bytes()
     deliver(line, match.id, from: account.id)
-    tell(match.nodes.filter { $0 != node }, .chat(match.id, account: account.id, line: line))
+    publish(match.nodes.filter { $0 != node }, .chat(match.id, account: account.id, line: line))
     // The answer is the same if the opponent mutes chat, so as not to reveal it.
     send(.ok(match.id, seq: nil), to: id, re: re)
   }

@@ -66,11 +66,11 @@ extension Lobby {
     guard let match = matches[m], match.isSettled else { return }
     guard match.retryAt == nil else { return arm(m) }
     switch match.state.phase {
-    case .over: if let at = match.forgetAt, at <= now.steady { return forget(m) }
+    case .over: if let at = match.forgetAt, at <= now.steady { return evictMatch(m) }
     // The code expired or a confirmation is missing: abort the match. A side that confirmed is queued again.
     case .open, .confirming:
-      if let due = nextDue(match), due <= now.steady { return decide(draftEnd(match, nil, .aborted), .itself) }
-    case .live: if let draft = draftDue(match) { return decide(draft, .itself) }
+      if let due = nextDue(match), due <= now.steady { return submit(draftEnd(match, nil, .aborted), .itself) }
+    case .live: if let draft = draftDue(match) { return submit(draft, .itself) }
     }
     arm(m)
   }
@@ -94,17 +94,17 @@ extension Lobby {
   }
 
   /// Evicts a match from memory.
-  mutating func forget(_ m: MatchID) {
+  mutating func evictMatch(_ m: MatchID) {
     guard let match = matches[m] else { return }
     matches.remove(m)
-    nodes.settle(m)
+    nodes.endPresenceCheck(m)
     for id in match.watchers { connections[id]?.watching.removeAll { $0 == m } }
-    for (id, request) in match.waiting { takeUp(id) { $0.refuseBusy(id, request.re) } }
-    for account in match.accounts { release(account: account) }
+    for (id, request) in match.waiting { resumeConnection(id) { $0.refuseBusy(id, request.re) } }
+    for account in match.accounts { evictAccount(account) }
   }
 
   /// Subscribes a session to the side of its account.
-  mutating func follow(_ m: MatchID, _ account: Int64, _ session: String) {
+  mutating func subscribe(_ m: MatchID, _ account: Int64, _ session: String) {
     guard let match = matches[m], let side = match.side(of: account),
       sessions[session]?.games.contains(match.state.terms.rules) == true
     else { return }
@@ -125,7 +125,7 @@ extension Lobby {
       guard isHere && match.away[side] || !isHere && match.hasLeft[side] && !match.away[side] else { continue }
       // A `back` is logged even beyond the limit, so that the log never shows a present player as absent.
       if isHere ? match.state.away[side] : match.logsPresence(of: side) {
-        return decide(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
+        return submit(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
       // With other nodes an absence must be logged: the node to which the player returns could not report it here otherwise.
       guard isHere || otherNodes.isEmpty else {
@@ -145,8 +145,8 @@ extension Lobby {
   }
 
   /// Handles a player who is not connected here: absent, or possibly at another node, to be checked.
-  mutating func miss(_ side: Player, of m: MatchID) {
-    if otherNodes.isEmpty { matches[m]?.hasLeft[side] = true } else { nodes.desert(m, now.steady) }
+  mutating func checkAbsence(of side: Player, in m: MatchID) {
+    if otherNodes.isEmpty { matches[m]?.hasLeft[side] = true } else { nodes.schedulePresenceCheck(m, now.steady) }
   }
 
   /// The sides that events about to be folded report as gone and that sent `bye` here.
@@ -180,7 +180,7 @@ extension Lobby {
     guard !isBusy else { return refuseBusy(id, line.id) }
     connections[id]?.outstanding += 1
     let draft = draft(match, [MatchEvent(at: now.wall, side: side, .confirm)])
-    decide(draft, .command(id, line, at: at, seq: match.state.seq + 1))
+    submit(draft, .command(id, line, at: at, seq: match.state.seq + 1))
   }
 
   // MARK: who follows

@@ -25,11 +25,11 @@ package struct Lobby: Sendable {
     /// Loads a match again for players of this node, after the store has not answered.
     case load(MatchID)
     /// Reads the outcome of a unit again, after the store has not answered.
-    case readBack(UInt64)
+    case resolveUnknownOutcome(UInt64)
     /// Refuses who waits for a unit whose outcome is still unknown.
     case overdue(UInt64)
     /// Repeats a store command that must succeed, after this many tries.
-    case insist(StoreQuestion, tries: Int)
+    case retryUntilDone(StoreQuestion, tries: Int)
   }
 
   package let configuration: LobbyConfiguration
@@ -89,12 +89,12 @@ package struct Lobby: Sendable {
     case .disconnected(let id, let clean): disconnected(id, clean: clean)
     case .caughtUp(let id, let missed): for m in missed { take(.caughtUp(m), for: id) }
     case .verdict(let number, let verdict):
-      if case .unknown = verdict { nodes.doubtsUntil = now.steady + configuration.doubts }
-      judged(number, verdict)
+      if case .unknown = verdict { nodes.isUncertainUntil = now.steady + configuration.uncertainty }
+      handleVerdict(number, verdict)
     case .answer(let number, let answer):
-      if answer == nil { nodes.doubtsUntil = now.steady + configuration.doubts }
+      if answer == nil { nodes.isUncertainUntil = now.steady + configuration.uncertainty }
       answered(number, answer)
-    case .hint(let text): hear(text)
+    case .hint(let text): receive(text)
     case .tick: break
     case .drain(let retry): drain(retry)
     case .leave: hasLeft = true
@@ -126,11 +126,11 @@ package struct Lobby: Sendable {
       matches[m]?.timers.removeLast()
       check(m)
     case .pairing:
-      if isKeeper { if mustReadQueue { askForQueue() } else { pairAll() } }
+      if isLeader { if mustReadQueue { askForQueue() } else { pairAll() } }
       timers.set(.pairing, at: now.steady + 1000)
     case .queue: readQueueNow()
     case .housekeeping:
-      guard isKeeper else { return timers.set(.housekeeping, at: now.steady + 60_000) }
+      guard isLeader else { return timers.set(.housekeeping, at: now.steady + 60_000) }
       let (guests, keys) = (configuration.maxGuests, configuration.keyLives)
       ask(.clean(guests: guests, keys: keys, lives: configuration.lives)) { lobby, answer in
         // Clean in slices, so that moves and logins are served in between.
@@ -142,16 +142,16 @@ package struct Lobby: Sendable {
       sendAway()
       timers.set(.beat, at: now.steady + configuration.beatEvery)
     case .compare:
-      if nodes.haveCompany(now.steady) || nodes.mustCompare || now.steady < nodes.doubtsUntil {
+      if nodes.haveCompany(now.steady) || nodes.mustCompare || now.steady < nodes.isUncertainUntil {
         compare()
-        if isKeeper { askForQueue() }
+        if isLeader { askForQueue() }
       }
       timers.set(.compare, at: now.steady + configuration.compareEvery)
     case .reread(let m): reread(m)
     case .load(let m): askFor(m)
-    case .readBack(let number): readBack(number)
+    case .resolveUnknownOutcome(let number): resolveUnknownOutcome(number)
     case .overdue(let number): refuseWaiting(for: number)
-    case .insist(let question, let tries): insist(question, tries: tries)
+    case .retryUntilDone(let question, let tries): retryUntilDone(question, tries: tries)
     }
   }
 
@@ -227,8 +227,8 @@ package struct Lobby: Sendable {
   }
 
   /// Evicts an account that neither a session nor a match needs.
-  mutating func release(account id: Int64) {
-    if sessions.of(id).isEmpty, matches.of(id).isEmpty { accounts.forget(id) }
+  mutating func evictAccount(_ id: Int64) {
+    if sessions.of(id).isEmpty, matches.of(id).isEmpty { accounts.evict(id) }
   }
 
   /// Returns the inconsistencies of the state in memory, for tests; O(everything).
@@ -248,8 +248,8 @@ package struct Lobby: Sendable {
       if let number = match.unit, store[unit: number] == nil { faults.append("\(match.id) waits for unit \(number)") }
       if match.isSettled, !match.waiting.isEmpty, !match.isBehind { faults.append("\(match.id) keeps who waits") }
     }
-    if nodes.deserted.keys.contains(where: { matches[$0] == nil }) {
-      faults.append("a match is deserted that is not here")
+    if nodes.presenceChecks.keys.contains(where: { matches[$0] == nil }) {
+      faults.append("a presence check is scheduled for a match that is not in memory")
     }
     for (id, connection) in connections where connection.outstanding == 0 && !connection.queue.isEmpty {
       faults.append("connection \(id) keeps what it said")

@@ -46,7 +46,7 @@ package enum LobbyInput: Sendable {
   case drain(retry: Int)
   /// The server has ended all connections: further inputs are ignored.
   case leave
-  /// An administrator's order, answered with `LobbyEffect.obeyed` and the same number.
+  /// An administrator's order, answered with `LobbyEffect.orderCompleted` and the same number.
   case administer(UInt64, Order)
 }
 
@@ -92,7 +92,7 @@ package enum Order: Sendable, Hashable {
   /// An action on a player, by name.
   case player(String, Administration)
   /// Annuls a live match: it ends without a result.
-  case setAside(MatchID)
+  case annul(MatchID)
 }
 
 /// How a line may be treated if the receiver is slow.
@@ -115,10 +115,10 @@ package enum LobbyEffect: Sendable {
   /// Ask the store and report the answer under this number.
   case ask(UInt64, StoreQuestion)
   /// Send a message to other nodes, after the effects before this one.
-  case tell([NodeID], String)
+  case publish([NodeID], String)
   /// An administrator's order was carried out durably; `false` if there is no such player or live match, `nil` if the
   /// store does not answer.
-  case obeyed(UInt64, Bool?)
+  case orderCompleted(UInt64, Bool?)
   /// An entry for the log: a sentence and its fields.
   case note(String, [String: String])
 }
@@ -173,7 +173,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// The most matches without a living follower adopted at once.
   package var sweptAtOnce = 64
   /// Milliseconds after a lost answer in which the lobby compares: the store may still execute the request.
-  package var doubts: Int64 = 30_000
+  package var uncertainty: Int64 = 30_000
   /// Milliseconds after which an unanswered question is repeated.
   package var askAgain: Int64 = 200
 

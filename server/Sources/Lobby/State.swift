@@ -116,17 +116,17 @@ struct Accounts: Sendable {
     adding[account.id]?.isRead = true
   }
 
-  /// Makes the next `learn` of these accounts overwrite the cached version, whatever its number.
-  mutating func doubt(_ ids: [Int64]) { for id in ids { all[id]?.version = -1 } }
+  /// Makes the next `cache` of these accounts overwrite the cached version, whatever its number.
+  mutating func invalidate(_ ids: [Int64]) { for id in ids { all[id]?.version = -1 } }
 
-  mutating func forget(_ id: Int64) { all[id] = nil }
+  mutating func evict(_ id: Int64) { all[id] = nil }
 
   /// Records that a unit in flight adds to these accounts.
   mutating func expect(_ scores: [AccountScore]) {
     for score in scores { adding[score.account, default: (0, false)].units += 1 }
   }
 
-  mutating func settle(_ scores: [AccountScore]) {
+  mutating func applyScores(_ scores: [AccountScore]) {
     for score in scores {
       adding[score.account]?.units -= 1
       if adding[score.account]?.units == 0 { adding[score.account] = nil }
@@ -138,7 +138,7 @@ struct Accounts: Sendable {
     var unsure: [Int64] = []
     for score in scores where all[score.account] != nil {
       if adding[score.account]?.isRead == true {
-        doubt([score.account])
+        invalidate([score.account])
         unsure.append(score.account)
       } else {
         all[score.account]?.add(score)
@@ -251,29 +251,29 @@ struct Nodes: Sendable {
   var isBeating = false
   var isSweeping = false
   /// The time until which the store may still execute a request that it has not answered.
-  var doubtsUntil = Int64.min / 2
+  var isUncertainUntil = Int64.min / 2
   /// The number of comparisons; every third one also looks for matches that list this node and are not in memory.
   var comparisons = 0
   /// Whether an answer was lost that may have named a match of this node that is not in memory.
   var mustCompare = false
   /// Matches with a player whose presence is unknown and not logged: a node has died, a room's opener is not here, or a
   /// session is reported on another node.
-  private(set) var deserted: [MatchID: Desertion] = [:]
+  private(set) var presenceChecks: [MatchID: PresenceCheck] = [:]
   /// When this node last searched for matches without a living follower.
-  var sweptAt = Int64.min / 2
+  var adoptedAt = Int64.min / 2
 
-  struct Desertion: Sendable {
+  struct PresenceCheck: Sendable {
     let since: Int64
     /// Whether no node followed the match, so that its clock was not enforced.
     let byAll: Bool
   }
 
-  mutating func desert(_ m: MatchID, _ now: Int64, byAll: Bool = false) {
-    deserted[m] = Desertion(since: now, byAll: byAll || deserted[m]?.byAll == true)
+  mutating func schedulePresenceCheck(_ m: MatchID, _ now: Int64, byAll: Bool = false) {
+    presenceChecks[m] = PresenceCheck(since: now, byAll: byAll || presenceChecks[m]?.byAll == true)
   }
 
   /// Ends the presence check of a match.
-  mutating func settle(_ m: MatchID) { deserted[m] = nil }
+  mutating func endPresenceCheck(_ m: MatchID) { presenceChecks[m] = nil }
 
   /// Whether another node is alive or was within 10 s, whose last changes may not have arrived here.
   func haveCompany(_ now: Int64) -> Bool { now - companyAt < 10_000 }

@@ -18,7 +18,7 @@ struct Draft: Sendable {
 }
 
 /// The origin of a unit, which decides who is answered after the verdict.
-enum Decided: Sendable {
+enum UnitOrigin: Sendable {
   /// A timer or a presence change; checked again in any case.
   case itself
   /// A command, answered with the `seq` of its event.
@@ -43,7 +43,7 @@ struct StoreWork: Sendable {
 
   struct Unit: Sendable {
     let draft: Draft
-    fileprivate(set) var then: Decided
+    fileprivate(set) var then: UnitOrigin
   }
 
   private var units: [UInt64: Unit] = [:]
@@ -74,7 +74,7 @@ struct StoreWork: Sendable {
     case rematch(of: MatchID)
     /// Subscribe the account whose ticket was matched.
     case paired(ticket: String, account: Int64)
-    case setAside(UInt64)
+    case annul(UInt64)
     /// Adopt the match, because it lists this node.
     case named
   }

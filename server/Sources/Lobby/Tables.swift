@@ -91,7 +91,7 @@ struct Seeks: Sendable {
   }
 
   /// Records that a connection's ticket was matched; returns the ticket.
-  mutating func lead(_ id: ConnectionID, to m: MatchID) -> Ticket? {
+  mutating func markMatched(_ id: ConnectionID, to m: MatchID) -> Ticket? {
     guard let ticket = open[id]?.ticket else { return nil }
     self[id] = nil
     forgetLast(id)

@@ -21,7 +21,7 @@ package protocol MatchStore: AnyObject, Sendable {
   /// Receives the hints for a node from now on, on any thread; `nil` means that some may have been lost.
   func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void)
   /// Sends hints of at most `hintBytes` bytes to other nodes. Does not wait for their delivery.
-  func tell(_ hints: [(node: NodeID, text: String)])
+  func publish(_ hints: [(node: NodeID, text: String)])
 
   /// Makes every node compare its memory with the store, after a program other than a node has changed the store.
   func requestComparison() throws(StoreError)
@@ -49,7 +49,7 @@ extension MatchStore {
   // Defaults for a store of one process: it has no other nodes and is always reachable.
   package var isShared: Bool { false }
   package func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void) {}
-  package func tell(_ hints: [(node: NodeID, text: String)]) {}
+  package func publish(_ hints: [(node: NodeID, text: String)]) {}
   package func requestComparison() throws(StoreError) {}
   package func ping() throws(StoreError) {}
 

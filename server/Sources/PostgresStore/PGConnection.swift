@@ -61,7 +61,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
   }
 
   /// Waits for a notification on the LISTEN channels, for `descriptor` to become readable, or for the time limit; returns the payloads.
-  func hear(for milliseconds: Int32, orUntil descriptor: Int32) throws(PGError) -> [String] {
+  func notifications(within milliseconds: Int32, orUntil descriptor: Int32) throws(PGError) -> [String] {
     guard connection != nil else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
     do throws(PGError) {
       // Notifications that arrived with an earlier answer.

@@ -64,18 +64,18 @@ final class PostgresListener: Sendable {
     let channel = try connection.run([name], within: 2000).first?.rows.first?.first?.text ?? ""
     _ = try connection.run([PGStatement(once: "LISTEN \(channel)")()], within: 2000)
     connected()
-    tell(nil)
+    deliver(nil)
     while !isEnded {
-      let texts = try connection.hear(
-        for: PostgresListener.silence, orUntil: bell.fileHandleForReading.fileDescriptor)
-      for text in texts { tell(text.isEmpty ? nil : text) }
+      let texts = try connection.notifications(
+        within: PostgresListener.silence, orUntil: bell.fileHandleForReading.fileDescriptor)
+      for text in texts { deliver(text.isEmpty ? nil : text) }
       if texts.isEmpty, !isEnded {
         _ = try connection.run([PGStatement(once: "SELECT 1")()], within: Int64(PostgresListener.silence))
       }
     }
   }
 
-  private func tell(_ text: String?) { if !isEnded { heard(text) } }
+  private func deliver(_ text: String?) { if !isEnded { heard(text) } }
 }
 
 /// A thread that sends hints, all queued ones in one transaction. Hints that cannot be sent are dropped.
@@ -101,7 +101,7 @@ final class PostgresTeller: Sendable {
     pool = PostgresPool(address, setup: PostgresStore.everywhere + [careless], count: 1)
   }
 
-  func tell(_ hints: [(node: NodeID, text: String)]) {
+  func publish(_ hints: [(node: NodeID, text: String)]) {
     let fitting = hints.filter { $0.text.utf8.count <= PostgresStore.hintBytes }
     guard !fitting.isEmpty else { return }
     let (starts, wakes) = state.withLock { state in

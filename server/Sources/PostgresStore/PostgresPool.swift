@@ -59,7 +59,7 @@ final class PostgresPool: Sendable {
     /// Prefetched rows by call.
     private var foreseen: [PGCall: PGRows] = [:]
     /// Calls without needed rows, sent with the next round trip.
-    private var held: [PGCall] = []
+    private var queued: [PGCall] = []
 
     fileprivate init(_ connection: PGConnection, deadline: Int64) {
       (self.connection, self.deadline) = (connection, deadline)
@@ -69,21 +69,21 @@ final class PostgresPool: Sendable {
     mutating func run(_ calls: [PGCall]) throws(StoreError) -> [PGRows] {
       let known = calls.compactMap { foreseen.removeValue(forKey: $0) }
       if known.count == calls.count { return known }
-      do throws(PGError) { return try fly(calls) } catch { throw .failed(error.description) }
+      do throws(PGError) { return try execute(calls) } catch { throw .failed(error.description) }
     }
 
     /// Prefetches the rows of calls in one round trip, for later calls of `run`.
-    mutating func foresee(_ calls: [PGCall]) throws(StoreError) {
+    mutating func prefetch(_ calls: [PGCall]) throws(StoreError) {
       for (call, rows) in zip(calls, try run(calls)) { foreseen[call] = rows }
     }
 
     /// Queues calls for the next round trip.
-    mutating func hold(_ calls: [PGCall]) { held += calls }
+    mutating func enqueue(_ calls: [PGCall]) { queued += calls }
 
     /// Sends the last calls and commits.
     @discardableResult mutating func finish(_ calls: [PGCall] = []) throws(StoreError) -> [PGRows] {
       do throws(PGError) {
-        let found = try fly(calls + [PGStatement.commit()])
+        let found = try execute(calls + [PGStatement.commit()])
         isDone = true
         return found
       } catch { throw StoreError(error) }
@@ -95,9 +95,9 @@ final class PostgresPool: Sendable {
       _ = try? connection.run([PGStatement.rollback()], within: deadline)
     }
 
-    private mutating func fly(_ calls: [PGCall]) throws(PGError) -> [PGRows] {
-      let first = (isBegun ? [] : [PGStatement.begin()]) + held
-      (isBegun, held) = (true, [])
+    private mutating func execute(_ calls: [PGCall]) throws(PGError) -> [PGRows] {
+      let first = (isBegun ? [] : [PGStatement.begin()]) + queued
+      (isBegun, queued) = (true, [])
       do throws(PGError) {
         return Array(try connection.run(first + calls, within: deadline).dropFirst(first.count))
       } catch {
@@ -109,7 +109,7 @@ final class PostgresPool: Sendable {
 
   /// Runs `body` in a transaction and retries it after contention. Rolls back unless `body` calls `finish`.
   func transact<T>(_ body: (inout Transaction) throws(StoreError) -> T) throws(StoreError) -> T {
-    try lend { (connection) throws(StoreError) in
+    try withConnection { (connection) throws(StoreError) in
       let end = Moment.currentSteady + deadline
       while true {
         var transaction = Transaction(connection, deadline: deadline)
@@ -128,7 +128,7 @@ final class PostgresPool: Sendable {
   /// Runs calls as one transaction in one round trip; retries after contention.
   @discardableResult
   func run(_ calls: [PGCall], within milliseconds: Int64? = nil) throws(StoreError) -> [PGRows] {
-    try lend { (connection) throws(StoreError) in
+    try withConnection { (connection) throws(StoreError) in
       let end = Moment.currentSteady + deadline
       while true {
         do throws(PGError) { return try connection.run(calls, within: milliseconds ?? deadline) } catch {
@@ -139,7 +139,7 @@ final class PostgresPool: Sendable {
     }
   }
 
-  private func lend<T>(_ body: (PGConnection) throws(StoreError) -> T) throws(StoreError) -> T {
+  private func withConnection<T>(_ body: (PGConnection) throws(StoreError) -> T) throws(StoreError) -> T {
     guard tokens.wait(timeout: .now() + .seconds(10)) == .success else {
       throw .failed("all connections to PostgreSQL are in use")
     }

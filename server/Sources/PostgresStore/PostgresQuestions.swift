@@ -55,7 +55,7 @@ extension PostgresStore {
     case .enter(let entry, let node):
       return .entry(
         try transact { (rows) throws(StoreError) in
-          try rows.foresee(entry)
+          try rows.prefetch(entry)
           return try rows.enter(entry, at: node)
         })
     case .settle(let session, let generation):

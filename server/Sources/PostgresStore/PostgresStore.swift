@@ -18,7 +18,7 @@ package final class PostgresStore: MatchStore {
   /// For reading questions; the calls of one pipeline share a snapshot.
   private let reader: PostgresPool
   private let probe: PostgresPool
-  private let teller: PostgresTeller
+  private let publisher: PostgresTeller
   private let listener = Mutex<PostgresListener?>(nil)
 
   /// The usual time limit in milliseconds for the answer to a commit.
@@ -57,7 +57,7 @@ package final class PostgresStore: MatchStore {
     pool = PostgresPool(address, setup: PostgresStore.serving, count: 6)
     reader = PostgresPool(address, setup: PostgresStore.serving + [PostgresStore.snapshot], count: 3)
     probe = PostgresPool(address, setup: [], count: 1)
-    teller = PostgresTeller(address)
+    publisher = PostgresTeller(address)
     do throws(StoreError) { try prepare() } catch {
       close()
       throw error
@@ -228,14 +228,14 @@ package final class PostgresStore: MatchStore {
     fresh.start()
   }
 
-  package func tell(_ hints: [(node: NodeID, text: String)]) { teller.tell(hints) }
+  package func publish(_ hints: [(node: NodeID, text: String)]) { publisher.publish(hints) }
 
   package func close() {
     listener.withLock { listener in
       listener?.end()
       listener = nil
     }
-    teller.end()
+    publisher.end()
     for pool in [writer, pool, reader, probe] { pool.close() }
   }
 }

@@ -14,12 +14,12 @@ extension PostgresPool.Transaction: StoreRows {
 
   /// Prefetches in one round trip the rows that the login will read, as far as they are known. The functions below
   /// build these calls for both uses, so that prefetched calls are equal to later ones.
-  mutating func foresee(_ entry: Entry) throws(StoreError) {
+  mutating func prefetch(_ entry: Entry) throws(StoreError) {
     switch entry {
-    case .resume(let presented, _, _): try foresee([Self.now()] + Self.presenting(presented))
-    case .token(let token, _, _, _): try foresee([Self.now(), Self.lockAccount(of: token)])
+    case .resume(let presented, _, _): try prefetch([Self.now()] + Self.presenting(presented))
+    case .token(let token, _, _, _): try prefetch([Self.now(), Self.lockAccount(of: token)])
     case .guest(let names, _, _, _, _):
-      try foresee([Self.now(), Self.nextNumber()] + names.prefix(1).map(Self.holder(of:)))
+      try prefetch([Self.now(), Self.nextNumber()] + names.prefix(1).map(Self.holder(of:)))
     }
   }
 
@@ -67,13 +67,13 @@ extension PostgresPool.Transaction: StoreRows {
   }
 
   mutating func replace(_ account: AccountRecord) throws(StoreError) {
-    hold(PostgresRows.put(account, by: PostgresRows.replaceAccount))
+    enqueue(PostgresRows.put(account, by: PostgresRows.replaceAccount))
   }
 
   private static let renew = PGStatement("UPDATE account SET token_expires = $2::bigint WHERE id = $1::bigint")
 
   mutating func renew(account: Int64, until expires: Int64) throws(StoreError) {
-    hold([Self.renew(.int(account), .int(expires))])
+    enqueue([Self.renew(.int(account), .int(expires))])
   }
 
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord {
@@ -83,7 +83,7 @@ extension PostgresPool.Transaction: StoreRows {
     var account = account
     account.id = number
     // Another guest may take the name at the same time; the transaction is then retried with the next name.
-    hold(PostgresRows.put(account, by: PostgresRows.addAccount))
+    enqueue(PostgresRows.put(account, by: PostgresRows.addAccount))
     return account
   }
 
@@ -147,7 +147,7 @@ extension PostgresPool.Transaction: StoreRows {
     let enter = [Self.lockSession(.text(session.id)), put]
     // Prefetch the next steps of a login: deleting the oldest sessions and reading the profile.
     let most = SessionRecord.mostPerAccount
-    try foresee(
+    try prefetch(
       enter + [Self.trimming(session.account, to: most, but: session.id)]
         + PostgresStore.profileCalls(session.account))
     let found = try run(enter)

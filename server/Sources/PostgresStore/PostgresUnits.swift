@@ -17,7 +17,7 @@ extension PostgresStore {
   private func applySound(_ units: [StoreUnit]) -> [Verdict] {
     do throws(StoreError) {
       guard !units.areMoves else { return try move(units) }
-      return try judge(PostgresNeeds(units), on: writer) { (judge) throws(StoreError) in
+      return try judge(BatchReadSet(units), on: writer) { (judge) throws(StoreError) in
         var verdicts: [Verdict] = []
         for unit in units { verdicts.append(try judge.judge(unit)) }
         return verdicts
@@ -56,7 +56,7 @@ extension PostgresStore {
 
   /// Queues tickets, as if one after the other.
   func queue(_ wanted: [(ticket: TicketRecord, rated: Bool)]) throws(StoreError) -> [QueueResult] {
-    try judge(PostgresNeeds(wanted), on: pool) { (judge) throws(StoreError) in
+    try judge(BatchReadSet(wanted), on: pool) { (judge) throws(StoreError) in
       var results: [QueueResult] = []
       for (ticket, rated) in wanted { results.append(try judge.queue(ticket, rated: rated)) }
       return results
@@ -64,10 +64,10 @@ extension PostgresStore {
   }
 
   private func judge<T>(
-    _ needs: PostgresNeeds, on pool: PostgresPool, _ body: (inout PostgresJudge) throws(StoreError) -> [T]
+    _ needs: BatchReadSet, on pool: PostgresPool, _ body: (inout BatchValidator) throws(StoreError) -> [T]
   ) throws(StoreError) -> [T] {
     try pool.transact { (transaction) throws(StoreError) in
-      var judge = PostgresJudge(needs, try transaction.run(needs.calls))
+      var judge = BatchValidator(needs, try transaction.run(needs.calls))
       let results = try body(&judge)
       let writes = judge.writes
       if !writes.isEmpty { try transaction.finish(writes) }

@@ -84,7 +84,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
     node = String((0..<12).compactMap { _ in letters.randomElement() })
     lobby = Lobby(configuration, node: node, random: .system, now: .current)
-    self.store.report = { [weak self] in self?.hear($0, durable: $1) }
+    self.store.report = { [weak self] in self?.process($0, durable: $1) }
   }
 
   /// Starts the lobby with `address` for clients unless the configuration has one. Returns once players can log in, or
@@ -163,7 +163,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   }
 
   /// Processes answers of the store and hints of other nodes.
-  private func hear(_ inputs: [LobbyInput], durable: UInt64?) {
+  private func process(_ inputs: [LobbyInput], durable: UInt64?) {
     for input in inputs { reduce(input) }
     endReduction(durable: durable)
   }
@@ -258,8 +258,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       if let outbox = outboxes[id] { deliver(.end(code, text, retry: retry), outbox) }
     case .store(let number, let unit): store.apply(number, unit, decided: now)
     case .ask(let number, let question): store.ask(number, question)
-    case .tell(let nodes, let text): store.tell(nodes, text)
-    case .obeyed(let number, let done):
+    case .publish(let nodes, let text): store.publish(nodes, text)
+    case .orderCompleted(let number, let done):
       let promise = orders.removeValue(forKey: number)
       if let done { promise?.succeed(done) } else { promise?.fail(StoreError.failed("the store cannot be reached")) }
     case .note(let text, let fields): logger.notice(text, metadata: fields)

@@ -205,7 +205,7 @@ package struct AdminPage: Sendable {
     guard order == "aside" else { return .refusal(.badRequest, "the order is aside") }
     let none = "no match \(id) is played"
     guard let m = MatchID(rawValue: id) else { return .refusal(.notFound, none) }
-    return try await carryOut(.setAside(m), orSay: none)
+    return try await carryOut(.annul(m), orSay: none)
   }
 
   private func carryOut(_ order: Order, orSay none: String) async throws -> HTTPReply {

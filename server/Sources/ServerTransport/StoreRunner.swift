@@ -245,10 +245,10 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  func tell(_ nodes: [NodeID], _ text: String) {
+  func publish(_ nodes: [NodeID], _ text: String) {
     metrics.told(nodes.count)
     let told = "\(Moment.current.wall) \(text)"
-    store.tell(nodes.map { ($0, told) })
+    store.publish(nodes.map { ($0, told) })
   }
 
   /// Strips the sending time from a hint and records its age by the wall clocks of both nodes.

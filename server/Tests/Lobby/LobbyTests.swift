@@ -458,7 +458,7 @@ import TicTacToe
     world.step(.administer(2, .player(name, .ban)))
     #expect(world.closed[x] == .banned)
     world.step(.administer(3, .player("nobody", .ban)))
-    #expect(world.obeyed[1] == true && world.obeyed[2] == true && world.obeyed[3] == false)
+    #expect(world.orderCompleted[1] == true && world.orderCompleted[2] == true && world.orderCompleted[3] == false)
   }
 
   @Test func `a finished match is read from the store on request, and repeated commands get their answer`()

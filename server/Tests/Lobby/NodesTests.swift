@@ -328,7 +328,7 @@ import TicTacToe
     world.wait(world[0].lobby.configuration.compareEvery)
     world.losesHints = true
     world[0].step(.administer(7, .player("ann", .ban)))
-    #expect(world[0].obeyed[7] == true && world[1].closed.isEmpty)
+    #expect(world[0].orderCompleted[7] == true && world[1].closed.isEmpty)
     world.wait(world[0].lobby.configuration.compareEvery)
     #expect(world[1].closed[id] == .banned)
     let token = try #require(world[1].field("token", of: id, in: "token"))

@@ -38,14 +38,14 @@ extension SteppedLobby {
 
   @Test func `players keep their waiting time when the node that manages the queue dies`() throws {
     var world = try SteppedNodes()
-    #expect(world[0].lobby.isKeeper && !world[1].lobby.isKeeper)
+    #expect(world[0].lobby.isLeader && !world[1].lobby.isLeader)
     let a = world[1].login("a")
     world[1].seek(a, "k")
     let since = try #require(try world[1].waiting().first?.since)
     world.wait(2000)
     #expect(world[0].lobby.tickets.count == 1)
     world.wait(6000, without: 0)
-    #expect(world[1].lobby.isKeeper)
+    #expect(world[1].lobby.isLeader)
     #expect(world[1].lobby.tickets.oldestFirst.map { world[1].now - $0.since } == [8000])
     #expect(try world[1].waiting().map(\.since) == [since])
     let b = world[1].login("b")

@@ -30,7 +30,7 @@ struct SteppedLobby {
   /// The wall clock's lead over the steady clock.
   var wallAhead: Int64 = 1_699_999_000_000 { didSet { setClock() } }
   /// The results of administrators' orders; `nil` if the store failed.
-  var obeyed: [UInt64: Bool?] = [:]
+  var orderCompleted: [UInt64: Bool?] = [:]
   /// The hints to other nodes.
   var told: [(node: NodeID, text: String)] = []
   /// The number of wake-ups.
@@ -93,8 +93,8 @@ struct SteppedLobby {
           said.append((Int(id), String(decoding: line.dropLast(), as: UTF8.self)))
         case .store(let number, let unit): hear(.verdict(number, judge(unit)), &inputs)
         case .ask(let number, let question): hear(.answer(number, answer(question)), &inputs)
-        case .tell(let nodes, let text): told += nodes.map { ($0, text) }
-        case .obeyed(let number, let done): obeyed[number] = .some(done)
+        case .publish(let nodes, let text): told += nodes.map { ($0, text) }
+        case .orderCompleted(let number, let done): orderCompleted[number] = .some(done)
         case .note: break
         }
       }

@@ -63,7 +63,7 @@ extension Simulation {
       case .event(let m, _, let event):
         count("saw \(event.name)")
         if isCalm, event.name == "end", clients[i].model.matches[m]?.you != nil { clients[i].hasPlayed = true }
-      case .movePutRight: count("put right")
+      case .moveRejected: count("put right")
       case .becameGuest(let login?): checker.faults.append("\(login) was not let in after an absence")
       case .becameGuest: count("became a guest anew")
       default: break

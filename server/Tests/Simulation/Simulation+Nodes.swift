@@ -155,7 +155,7 @@ extension Simulation {
     reduce(i, .administer(UInt64(watch.bans.count), .player(name, .ban)))
   }
 
-  mutating func obeyed(_ number: UInt64, _ done: Bool?) {
+  mutating func orderCompleted(_ number: UInt64, _ done: Bool?) {
     count(done == true ? "ban" : "no ban")
     for n in watch.bans.indices where watch.bans[n].number == number && done == true { watch.bans[n].since = now }
   }

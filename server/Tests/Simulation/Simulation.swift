@@ -339,8 +339,8 @@ struct Simulation {
       nodes[i].waiting.append((number, unit))
       sendUnits(i)
     case .ask(let number, let question): ask(i, number, question)
-    case .tell(let names, let text): tell(names, text)
-    case .obeyed(let number, let done): obeyed(number, done)
+    case .publish(let names, let text): tell(names, text)
+    case .orderCompleted(let number, let done): orderCompleted(number, done)
     case .note(let text, let fields):
       count("note: \(text)")
       if text.contains("broken") || text.contains("lost a match") { checker.faults.append("\(text) \(fields)") }

@@ -27,8 +27,8 @@ import Testing
     #expect(eventually { ann.heard == [nil] && bob.heard == [nil] && cat.heard == [nil] })
     let longest = String(repeating: "ä", count: PostgresStore.hintBytes / 2)
     let texts = (0..<300).map { "hint \($0) ' \" \\ ♟" } + [longest]
-    a.tell([("bob", longest + "xx"), ("nobody", "lost")] + texts.map { ("bob", $0) })
-    b.tell([("ann", "back")])
+    a.publish([("bob", longest + "xx"), ("nobody", "lost")] + texts.map { ("bob", $0) })
+    b.publish([("ann", "back")])
     #expect(eventually { bob.heard == [nil] + texts })
     #expect(eventually { ann.heard == [nil, "back"] })
     let listening = """
@@ -38,13 +38,13 @@ import Testing
     // A connection that has been idle ends with its query for liveness.
     #expect(try eventually { try !PostgresTestBed.shared.sql(listening, at: url).isEmpty })
     #expect(eventually { bob.heard.count > texts.count + 1 && bob.heard.last == .some(nil) })
-    a.tell([("bob", "again")])
+    a.publish([("bob", "again")])
     #expect(eventually { bob.heard.last == "again" })
     #expect(Set(cat.heard) == [nil], "another schema is another store")
     b.close()
     let count = bob.heard.count
     // Both hints are sent by one commit: once Ann has hers, Bob's would have been sent, too.
-    a.tell([("bob", "too late"), ("ann", "last")])
+    a.publish([("bob", "too late"), ("ann", "last")])
     #expect(eventually { ann.heard.last == "last" })
     #expect(bob.heard.count == count)
   }

@@ -273,10 +273,10 @@ extension StoreConformance {
     let long = String(repeating: "x", count: MemoryStore.hintBytes)
     // Hints sent before a node listens may be lost.
     for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains("first") } < 2 }) {
-      bench.store.tell([("a", "first"), ("b", "first")])
+      bench.store.publish([("a", "first"), ("b", "first")])
       usleep(50_000)
     }
-    bench.store.tell([("a", "to a: \"ü\" '"), ("b", long), ("c", "nobody")])
+    bench.store.publish([("a", "to a: \"ü\" '"), ("b", long), ("c", "nobody")])
     for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains { $0 != "first" } } < 2 }) {
       usleep(50_000)
     }

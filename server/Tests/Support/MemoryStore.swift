@@ -34,7 +34,7 @@ package final class MemoryStore: MatchStore {
     listeners.withLock { $0[node] = heard }
   }
 
-  package func tell(_ hints: [(node: NodeID, text: String)]) {
+  package func publish(_ hints: [(node: NodeID, text: String)]) {
     for hint in hints { listeners.withLock { $0[hint.node] }?(hint.text) }
   }
 

@@ -29,16 +29,16 @@ final class PageGame {
     let services = PlatformServices.page()
     let sound = PageSound()
     self.sound = sound
-    let shelf = RuleShelf.page
+    let shelf = ScoreRulesProvider.page
     guard let rules = try? shelf.load(shelf.names[0]) else { fatalError("the page has no score rules") }
-    var opening = Opening(seed: seed, rulesName: shelf.names[0], rules: rules)
+    var opening = LaunchOptions(seed: seed, rulesName: shelf.names[0], rules: rules)
     opening.overrides = { settings in
       if Page.prefers("still") { settings.reducedMotion = true }
       // Browsers allow full screen only in response to a touch, so it starts off.
       settings.fullScreen = false
     }
     var random = SplitMix64(seed: seed)
-    var machine = Machine(
+    var machine = AppEnvironment(
       services: services, sound: sound.output, rules: shelf,
       connect: { _, name, token in
         let fresh = WebConnection(name: name, newToken: token, seed: random.next()) {
@@ -278,9 +278,9 @@ extension ServerAddress {
   static let page = ServerAddress("localhost")!
 }
 
-extension RuleShelf {
+extension ScoreRulesProvider {
   /// The rules shipped with the page.
-  static var page: RuleShelf {
+  static var page: ScoreRulesProvider {
     var entries: [RulePack.Entry] = []
     do throws(RuleErrors) {
       entries = try RulePack(Page.ask(.file, "page/rules.json") ?? []).entries
@@ -288,9 +288,9 @@ extension RuleShelf {
       Page.tell(.say, error.description)
     }
     let found = entries
-    var shelf = RuleShelf { name throws(RuleShelf.Refusal) in
+    var shelf = ScoreRulesProvider { name throws(ScoreRulesProvider.Refusal) in
       guard let entry = found.first(where: { $0.reference.name == name }) else {
-        throw RuleShelf.Refusal("\(name): no such rules")
+        throw ScoreRulesProvider.Refusal("\(name): no such rules")
       }
       return (entry.rules, entry.reference)
     }

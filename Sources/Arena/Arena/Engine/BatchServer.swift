@@ -141,7 +141,7 @@ package struct BatchServer {
 
   private static func write(_ bytes: [UInt8], to output: Int32) throws(ArenaError) {
     if let reason = bytes.withUnsafeBytes({ writeAll($0, to: output) }) {
-      throw ArenaError("the answer cannot be written: \(reason)", kind: .lack)
+      throw ArenaError("the answer cannot be written: \(reason)", kind: .resourceExhausted)
     }
   }
 }

@@ -98,23 +98,23 @@ final class EngineClient: @unchecked Sendable {
     func refuse(_ what: String) -> ArenaError {
       process.stop()
       refusal = what
-      if what.contains(EngineGuard.lack) { return .lack("processes for an engine: \(what)") }
+      if what.contains(EngineGuard.resourceExhausted) { return .resourceExhausted("processes for an engine: \(what)") }
       return ArenaError("engine '\(recipe.command.joined(separator: " "))': \(what)", kind: .handshake)
     }
     guard process.write("uci\n", deadline: deadline) else { throw refuse("does not take 'uci'; \(process.ending())") }
     (advertisesSeed, variants) = (false, [])
     isUGI = false
-    var patience = monotonicMilliseconds() + EngineClient.silence
+    var silentUntil = monotonicMilliseconds() + EngineClient.silence
     conversation: while true {
       guard process.bytesRead <= EngineClient.floodLimit else { throw refuse("floods its handshake") }
-      switch process.readLine(deadline: min(patience, deadline)) {
+      switch process.readLine(deadline: min(silentUntil, deadline)) {
       case .line("uciok"): break conversation
       case .line("ugiok"):
         isUGI = true
         break conversation
-      case .late where patience < deadline && !stopSignal.isSet:
+      case .late where silentUntil < deadline && !stopSignal.isSet:
         // An engine that does not know "uci" may use UGI; a slow one ignores the line.
-        patience = .infinity
+        silentUntil = .infinity
         guard process.write("ugi\n", deadline: deadline) else { throw refuse(process.ending()) }
       case .line(let line):
         if line.hasPrefix("id name "), line.utf8.count > 8 { id = EngineClient.name(line.unicodeScalars.dropFirst(8)) }
@@ -143,9 +143,9 @@ final class EngineClient: @unchecked Sendable {
     }
     for option in recipe.settings.options { options += "setoption name \(option.name) value \(option.value)\n" }
     guard process.write(options + "isready\n", deadline: deadline) else { throw refuse(process.ending()) }
-    if let fault = unready(process, deadline) { throw refuse(fault) }
+    if let fault = waitUntilReady(process, deadline) { throw refuse(fault) }
     self.process = process
-    if let core { process.stay(on: core) }
+    if let core { process.pin(toCore: core) }
   }
 
   /// Sanitises a name: no characters for direction or joining, at most 80 code points.
@@ -158,13 +158,13 @@ final class EngineClient: @unchecked Sendable {
   }
 
   /// Keeps the engine, also after restarts, on the processor of its thread.
-  func stay(on core: Int) {
+  func pin(toCore core: Int) {
     self.core = core
-    process?.stay(on: core)
+    process?.pin(toCore: core)
   }
 
   /// Waits for `readyok`; returns the error, or `nil`.
-  private func unready(_ process: EngineProcess, _ deadline: Double) -> String? {
+  private func waitUntilReady(_ process: EngineProcess, _ deadline: Double) -> String? {
     process.resetCount()
     while process.bytesRead <= EngineClient.floodLimit {
       switch process.readLine(deadline: deadline) {
@@ -195,7 +195,7 @@ final class EngineClient: @unchecked Sendable {
         try start()
         failures = 0
       } catch {
-        if error.kind == .lack { throw error }
+        if error.kind == .resourceExhausted { throw error }
         failures += 1
         pendingLoss = EngineLoss(reason: "restart failed: \(refusal ?? error.description)", ending: .forfeit)
         return
@@ -228,14 +228,14 @@ final class EngineClient: @unchecked Sendable {
     guard let process else { return .failure(EngineLoss(reason: "is not running", ending: .forfeit)) }
     if let deadline = readyDeadline {
       readyDeadline = nil
-      if let fault = unready(process, deadline) { return .failure(lose("not ready for a new game: \(fault)")) }
+      if let fault = waitUntilReady(process, deadline) { return .failure(lose("not ready for a new game: \(fault)")) }
     }
     if let line = process.unaskedMove() { return .failure(lose("an unasked '\(line.prefix(24))'")) }
     writing()
     let told = request.count
     request += recipe.time.clock == 0 ? plainGo : goCommand(turn, otherClock)
     let begun = monotonicMilliseconds()
-    let deadline = begun + Double(recipe.time.patience(left: Int(clock)))
+    let deadline = begun + Double(recipe.time.timeout(left: Int(clock)))
     process.resetCount()
     guard process.write(request, deadline: deadline) else {
       let isLate = monotonicMilliseconds() >= deadline
@@ -327,7 +327,7 @@ final class EngineClient: @unchecked Sendable {
   func endGame() {
     pendingLoss = nil
     // If the engine was never asked for a move, its `readyok` is still pending.
-    if let deadline = readyDeadline, let process, unready(process, deadline) != nil { stop(quitting: false) }
+    if let deadline = readyDeadline, let process, waitUntilReady(process, deadline) != nil { stop(quitting: false) }
     readyDeadline = nil
   }
 

@@ -11,10 +11,10 @@ nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
 /// become its children. It ends only when it has no children.
 package enum EngineGuard {
   /// Milliseconds after which the guard gives up: remaining processes then hang in the kernel and die there.
-  static let patience = 3000.0
+  static let quitTimeout = 3000.0
 
   /// The prefix of a report that the system refused resources.
-  static let lack = "could not be started for now"
+  static let resourceExhausted = "could not be started for now"
 
   /// Starts `-C FOLDER -- COMMAND…` on our standard input and output, reports its end to the arena on descriptor 3, and
   /// kills all descendants when it ends or the arena closes the descriptor.
@@ -28,7 +28,7 @@ package enum EngineGuard {
     }
     _ = fcntl(3, F_SETFD, FD_CLOEXEC)
     guard let pipe = Descriptor.pipe() else {
-      report("\(lack): \(systemReason)")
+      report("\(resourceExhausted): \(systemReason)")
       exit(127)
     }
     childrenEnds = [pipe.read, pipe.write]
@@ -53,7 +53,7 @@ package enum EngineGuard {
     let code = posix_spawnp(&engine, command[0], nil, &attributes, arguments, environ)
     guard code == 0 else {
       let isLack = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code)
-      report("\(isLack ? lack : "cannot be started"): \(String(cString: strerror(code)))")
+      report("\(isLack ? resourceExhausted : "cannot be started"): \(String(cString: strerror(code)))")
       exit(127)
     }
     // Close our copies of the pipes, so that their end is seen when the engine closes them.
@@ -94,7 +94,7 @@ package enum EngineGuard {
 
   /// Kills all descendants repeatedly until we have no children; then exits.
   private static func killAll() -> Never {
-    let deadline = monotonicMilliseconds() + patience
+    let deadline = monotonicMilliseconds() + quitTimeout
     while monotonicMilliseconds() < deadline {
       var found: [pid_t] = []
       stop(childrenOf: getpid(), &found)

@@ -56,7 +56,7 @@ final class EngineProcess {
         close(pipe.read)
         close(pipe.write)
       }
-      throw ArenaError.lack("pipes for an engine: \(reason)")
+      throw ArenaError.resourceExhausted("pipes for an engine: \(reason)")
     }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -96,7 +96,7 @@ final class EngineProcess {
       for descriptor in [toEngine.1, fromEngine.0, sockets.0] { close(descriptor) }
       let reason = String(cString: strerror(code))
       if [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code) {
-        throw ArenaError.lack("processes for an engine: \(reason)")
+        throw ArenaError.resourceExhausted("processes for an engine: \(reason)")
       }
       throw ArenaError("\(settings.log ?? "the guard of engines"): \(reason)")
     }
@@ -110,13 +110,13 @@ final class EngineProcess {
   }
 
   /// Milliseconds for an engine to end by itself after `quit`.
-  private static let courtesy = 300.0
+  private static let quitGracePeriod = 300.0
 
   /// Kills the engine and its descendants and waits for the guard, slightly longer than its own limit; with `quitting`
   /// the engine may first end after `quit`.
   func stop(quitting: Bool = false) {
     guard isOpen else { return }
-    let grace = monotonicMilliseconds() + EngineProcess.courtesy
+    let grace = monotonicMilliseconds() + EngineProcess.quitGracePeriod
     if quitting, !stopSignal.isSet, write("quit\n", deadline: grace) { _ = wait(guardSocket, Int16(POLLIN), grace) }
     isOpen = false
     tick.end()
@@ -124,7 +124,7 @@ final class EngineProcess {
     close(output)
     shutdown(guardSocket, Int32(SHUT_WR))
     // Discard the guard's messages; its end closes the socket.
-    let deadline = monotonicMilliseconds() + EngineGuard.patience + 500
+    let deadline = monotonicMilliseconds() + EngineGuard.quitTimeout + 500
     var isGone = false
     while !isGone, wait(guardSocket, Int16(POLLIN), deadline) {
       isGone = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) {
@@ -203,7 +203,7 @@ final class EngineProcess {
   }
 
   /// Keeps the engine's main thread on a processor.
-  func stay(on core: Int) {
+  func pin(toCore core: Int) {
     let bytes = Array("\(core)\n".utf8)
     _ = Glibc.write(guardSocket, bytes, bytes.count)
   }

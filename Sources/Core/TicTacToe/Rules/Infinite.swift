@@ -31,7 +31,7 @@ package enum Infinite: Rules {
     }
 
     /// The mark that the next one removes; `nil` with fewer than three.
-    package var fading: Square? { rawValue >> 8 == 0 ? nil : Square(Int(rawValue & 15) - 1) }
+    package var oldestMark: Square? { rawValue >> 8 == 0 ? nil : Square(Int(rawValue & 15) - 1) }
 
     /// Appends the newest mark; removes the oldest of three.
     package mutating func append(_ square: Square) {
@@ -92,7 +92,7 @@ package enum Infinite: Rules {
 
   package static func cells(of player: Player, in state: State) -> MoveSet { MoveSet(state.board[player].set) }
 
-  package static func aging(of player: Player, in state: State) -> [Cell] {
+  package static func marksByAge(of player: Player, in state: State) -> [Cell] {
     state.board[player].squares.map { Cell(rawValue: $0.rawValue) }
   }
 

@@ -17,7 +17,7 @@ package protocol Rules: Sendable {
   /// The cells marked by a side.
   static func cells(of player: Player, in state: State) -> MoveSet
   /// A side's cells from the oldest to the newest if the rules remove marks, else empty.
-  static func aging(of player: Player, in state: State) -> [Cell]
+  static func marksByAge(of player: Player, in state: State) -> [Cell]
   /// Marks a cell of `moves` and returns the result if the game ends. Any other cell is a programming error.
   static func play(_ cell: Cell, _ state: inout State) -> Outcome?
   /// The result of a finished game, else `nil`.
@@ -32,7 +32,7 @@ package protocol Rules: Sendable {
 }
 
 extension Rules {
-  package static func aging(of player: Player, in state: State) -> [Cell] { [] }
+  package static func marksByAge(of player: Player, in state: State) -> [Cell] { [] }
 }
 
 /// A cell of any variant's board: a byte, below `Variant.cellCount`.

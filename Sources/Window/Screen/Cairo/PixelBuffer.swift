@@ -31,7 +31,7 @@ package final class PixelBuffer {
 
 extension Bitmap {
   /// Copies a rectangle from a bitmap of the same size, shifted down by `rows`, at most the apron.
-  func copy(_ rect: PixelRect, from source: Bitmap, sunkBy rows: Int = 0) {
+  func copy(_ rect: PixelRect, from source: Bitmap, yOffset rows: Int = 0) {
     for y in rect.y..<(rect.y + rect.height) {
       let origin = source.pixels + (y - rows) * source.stride + rect.x
       (pixels + y * stride + rect.x).update(from: origin, count: rect.width)

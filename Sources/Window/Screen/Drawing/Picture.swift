@@ -59,7 +59,7 @@ struct Picture {
     guard !rects.isEmpty else { return [] }
     let canvas = Canvas(bitmap)
     for rect in rects {
-      bitmap.copy(rect, from: backdrop.bitmap, sunkBy: sunk)
+      bitmap.copy(rect, from: backdrop.bitmap, yOffset: sunk)
       let area = rect.rect
       canvas.damage = rect
       canvas.saved {

@@ -197,12 +197,12 @@ final class BoardScene: Scene {
     // The notice's place depends on whether the game is over.
     if old.game.isOver != context.model.game.isOver { relay() }
     if !context.model.mayHelp { board.showsAnalysis = false }
-    if old.game != context.model.game || old.beads != context.model.beads || old.judgement != context.model.judgement {
+    if old.game != context.model.game || old.beads != context.model.beads || old.analysis != context.model.analysis {
       board.setNeedsDisplay()
     }
     refresh(animated: true)
     if board.showsAnalysis, old.game != context.model.game { askJudgement() }
-    if awaitsHint, context.judgement != nil { showHint() }
+    if awaitsHint, context.analysis != nil { showHint() }
   }
 
   override func soundMoved() { staff.showModel(animated: true) }
@@ -223,9 +223,9 @@ final class BoardScene: Scene {
 
   private func showStatus(animated: Bool) {
     var text = context.statusText()
-    if let hint = board.hint, let worth = context.judgement?[hint] {
-      text = (context.model.game.variant.name(of: hint), context.words(forHint: worth), false)
-    } else if board.showsAnalysis, let seconds = context.model.judgement?.seconds, !context.model.game.isOver {
+    if let hint = board.hint, let evaluation = context.analysis?[hint] {
+      text = (context.model.game.variant.name(of: hint), context.words(forHint: evaluation), false)
+    } else if board.showsAnalysis, let seconds = context.model.analysis?.seconds, !context.model.game.isOver {
       text.detail = context.text(.believed, "\(Int((seconds * 1_000).rounded()))")
     }
     status.show(text, animated: animated)
@@ -238,7 +238,7 @@ final class BoardScene: Scene {
     let wereHidden = foot.map { $0.isHidden }
     for (button, control) in zip(foot, context.model.footControls(unread: unread)) {
       button.title = context.text(control.phrase) + (control.count > 0 ? " (\(control.count))" : "")
-      button.poem = control.poem.map(context.text)
+      button.subtitle = control.subtitle.map(context.text)
       button.intent = control.intent
       button.isEnabled = control.isUsable
       button.isHidden = !control.isThere || context.model.isFilm || isCompact && control.isSpare
@@ -271,14 +271,14 @@ final class BoardScene: Scene {
   /// Shows the best cell for some seconds.
   private func showHint() {
     guard context.model.mayHelp, context.model.acceptsMove, !context.model.game.isOver else { return }
-    guard let judgement = context.judgement else {
+    guard let analysis = context.analysis else {
       awaitsHint = true
       return askJudgement()
     }
     awaitsHint = false
-    board.hint = judgement.best
+    board.hint = analysis.best
     showStatus(animated: true)
-    context.say("\(context.text(.hint)): \(context.spoken(judgement.best, of: context.model.game.variant))")
+    context.say("\(context.text(.hint)): \(context.spoken(analysis.best, of: context.model.game.variant))")
     context.animator.set(hintTimer, to: 0)
     context.animator.play(.sequence([.pause(seconds: 5), .tween(hintTimer, to: 1, seconds: 0, .linear)])) { finished in
       if finished { self.hideHint() }
@@ -287,7 +287,7 @@ final class BoardScene: Scene {
 
   /// Requests a search's evaluation if no table covers the game.
   private func askJudgement() {
-    if context.judgement == nil, context.model.acceptsMove, context.model.mayHelp { send(.judge) }
+    if context.analysis == nil, context.model.acceptsMove, context.model.mayHelp { send(.judge) }
   }
 
   private func hideHint() {
@@ -374,7 +374,7 @@ extension ViewContext {
     if let seconds = online.claimIn, online.you != nil {
       return seconds > 0 ? "\(text(.claimIn)) \(seconds) s" : text(.mayClaim)
     }
-    if online.isAlone { return text(.connectionLost) }
+    if online.isOpponentAway { return text(.connectionLost) }
     if online.you == nil { return model.soundWaits ? nil : text(.watching) }
     switch online.draw {
     case .mine: return text(.drawOffered)

@@ -17,7 +17,7 @@ final class ContentsScene: PageScene {
         ContentsRow(
           context: context, title: context.text($0.phrase), key: hasKeys ? context.keyName($0.key) : "",
           intent: $0.intent,
-          poem: $0.poem.map(context.text))
+          subtitle: $0.subtitle.map(context.text))
       })
     setFoot([(.back, .back)])
   }

@@ -78,11 +78,11 @@ final class NetworkScene: PageScene {
   private func entry(_ phrase: Phrase, _ intent: Intent) -> ContentsRow { entry(context.text(phrase), intent) }
 
   /// Returns the existing row or a new one: a pressed row must still exist on release.
-  private func entry(_ title: String, key: Phrase? = nil, _ intent: Intent, poem: String? = nil) -> ContentsRow {
+  private func entry(_ title: String, key: Phrase? = nil, _ intent: Intent, subtitle: String? = nil) -> ContentsRow {
     let fresh = ContentsRow(
-      context: context, title: title, key: key.map(context.text) ?? "", intent: intent, poem: poem)
+      context: context, title: title, key: key.map(context.text) ?? "", intent: intent, subtitle: subtitle)
     let rows = column.rows.lazy.compactMap { $0 as? ContentsRow }
-    let row = rows.first { ($0.title, $0.key, $0.intent, $0.poem) == (title, fresh.key, intent, poem) } ?? fresh
+    let row = rows.first { ($0.title, $0.key, $0.intent, $0.subtitle) == (title, fresh.key, intent, subtitle) } ?? fresh
     row.gapAfter = 0
     return row
   }
@@ -101,7 +101,7 @@ final class NetworkScene: PageScene {
       if message == nil { rows.append(line(.networkIntro)) }
       if !context.services.isPage { rows.append(entry(.host, .host)) }
       rows += network.nearby.map { room in
-        entry(room.name, key: .join, .joinNearby(address: room.address, code: room.code), poem: room.address)
+        entry(room.name, key: .join, .joinNearby(address: room.address, code: room.code), subtitle: room.address)
       }
       rows.last?.gapAfter = 0.8
       rows += context.services.isPage ? [name, token] : [address, name, token]

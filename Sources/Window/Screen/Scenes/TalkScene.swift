@@ -50,7 +50,7 @@ final class TalkScene: PageScene {
     talk = Talk(context: context)
     rest = WordsRow(
       context: context, [(.muteTalk, .setTalkMuted(true)), (.block, .setBlocked(true)), (.report, .reportOpponent)])
-    (rest.words[0].poem, rest.words[1].poem) = (context.text(.muteTalkPoem), context.text(.blockPoem))
+    (rest.words[0].subtitle, rest.words[1].subtitle) = (context.text(.muteTalkPoem), context.text(.blockPoem))
     super.init(context: context)
     setFoot([(.back, .back)])
     column.isCentered = false

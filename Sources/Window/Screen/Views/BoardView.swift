@@ -19,8 +19,8 @@ final class BoardView: View {
   private var map = Rect.zero
   /// Whether boards are zoomed; then the zoom of each board, and the transition of the whole to a minimap.
   private(set) var comesNear = false
-  private lazy var nearness = Square.all.map { _ in motion(0) }
-  private lazy var mapped = motion(0)
+  private lazy var zoom = Square.all.map { _ in motion(0) }
+  private lazy var minimapAmount = motion(0)
   /// The highlight of each of the nine boards.
   private lazy var light = Square.all.map { _ in motion(0) }
   /// The board selected under a free choice, for the next key or touch.
@@ -94,14 +94,14 @@ final class BoardView: View {
 
   /// The geometry of the unzoomed boards: the whole board or the minimap.
   private var ground: BoardGeometry {
-    let t = comesNear ? mapped.value : 0
+    let t = comesNear ? minimapAmount.value : 0
     return BoardGeometry(variant: facts.variant, square: mix(whole, map, t))
   }
 
   /// The rectangle of one of the nine boards during its zoom.
   func room(of board: Square) -> Rect {
     let slot = ground.room(of: board)
-    let t = comesNear ? nearness[board.index].value : 0
+    let t = comesNear ? zoom[board.index].value : 0
     return t > 0 ? mix(slot, near, t) : slot
   }
 
@@ -129,8 +129,8 @@ final class BoardView: View {
     func bring(_ motion: Motion, to value: Double) {
       context.animator.bring(motion, to: value, animated: animated, seconds: 0.4, .cubicInOut)
     }
-    bring(mapped, to: next == nil ? 0 : 1)
-    for board in Square.all { bring(nearness[board.index], to: board == next ? 1 : 0) }
+    bring(minimapAmount, to: next == nil ? 0 : 1)
+    for board in Square.all { bring(zoom[board.index], to: board == next ? 1 : 0) }
   }
 
   // MARK: Model
@@ -150,7 +150,7 @@ final class BoardView: View {
       cell.show(
         facts[cell.cell], isLast: cell.cell == facts.last && winning.isEmpty,
         isBeaten: !winning.isEmpty && !winning.contains(cell.cell),
-        isFading: cell.cell == facts.fading,
+        isFading: cell.cell == facts.oldestMark,
         isClosed: board.map { facts.boards?.closed.contains($0) ?? false } ?? false, animated: isAnimated)
     }
     showBoards(animated: isAnimated)
@@ -213,15 +213,15 @@ final class BoardView: View {
 
   private func drawOverlays(_ canvas: Canvas) {
     // Hint and analysis name cells, so show coordinates.
-    if context.settings.coordinates || hint != nil || showsAnalysis, mapped.value == 0 {
+    if context.settings.coordinates || hint != nil || showsAnalysis, minimapAmount.value == 0 {
       context.drawCoordinates(in: whole, of: facts.variant, canvas)
     }
     guard !context.model.game.isOver else { return }
-    let judgement = showsAnalysis ? context.judgement : nil
+    let analysis = showsAnalysis ? context.analysis : nil
     for cell in facts.allowed {
       let box = cells[cell.index].frame
-      if hint == cell || judgement?.best == cell && !facts.variant.isSolved { drawRing(in: box, canvas) }
-      if let worth = judgement?[cell] { draw(worth, in: box, canvas) }
+      if hint == cell || analysis?.best == cell && !facts.variant.isSolved { drawRing(in: box, canvas) }
+      if let evaluation = analysis?[cell] { draw(evaluation, in: box, canvas) }
       if let beads = context.model.beads, beads.indices.contains(cell.index) {
         drawBeads(beads[cell.index], in: box, canvas)
       }
@@ -235,14 +235,14 @@ final class BoardView: View {
     if !showsAnalysis { canvas.fill(Path.ellipse(box.center, box.width * 0.03, box.width * 0.03), accent) }
   }
 
-  private func draw(_ worth: Judgement.Worth, in box: Rect, _ canvas: Canvas) {
-    switch worth {
-    case .believed(let share):
+  private func draw(_ evaluation: MoveAnalysis.Evaluation, in box: Rect, _ canvas: Canvas) {
+    switch evaluation {
+    case .estimated(let share):
       let size = min(em, box.width * 0.34)
       canvas.text(
         "\(Int((share * 100).rounded()))", TextStyle(size, italic: true, lining: true), context.typeface, x: box.midX,
         baseline: box.midY + size * 0.3, alignment: .center, theme.faintInk)
-    case .known(let value, let plies):
+    case .exact(let value, let plies):
       let isNarrow = plies == nil
       let size = min(em, box.width * (isNarrow ? 0.4 : 0.15))
       // Filled, half-filled, open: distinguishable without colour.

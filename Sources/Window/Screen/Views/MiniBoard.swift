@@ -84,7 +84,7 @@ extension Canvas {
     for cell in board.variant.cells {
       guard let player = board[cell] else { continue }
       let place = geometry.place(of: cell)
-      let isPale = !line.isEmpty && !line.contains(cell) || cell == board.fading
+      let isPale = !line.isEmpty && !line.contains(cell) || cell == board.oldestMark
       // Thin strokes would be invisible in small boards.
       ink(
         MarkStrokes(player, in: cell), size: place.width * (side < 90 ? 1.08 : 1), center: place.center,

@@ -39,10 +39,10 @@ final class ContentsRow: PressableRow {
   let key: String
   let intent: Intent
   /// A subtitle in a smaller line below.
-  let poem: String?
+  let subtitle: String?
 
-  init(context: ViewContext, title: String, key: String = "", intent: Intent, poem: String? = nil) {
-    (self.title, self.key, self.intent, self.poem) = (title, key, intent, poem)
+  init(context: ViewContext, title: String, key: String = "", intent: Intent, subtitle: String? = nil) {
+    (self.title, self.key, self.intent, self.subtitle) = (title, key, intent, subtitle)
     super.init(context: context)
     gapAfter = 0
   }
@@ -50,15 +50,15 @@ final class ContentsRow: PressableRow {
   override var spoken: String? { title }
   override func press() { send(intent) }
 
-  override func height(_ width: Double) -> Double { em * (poem == nil ? 2.2 : 2.8) }
+  override func height(_ width: Double) -> Double { em * (subtitle == nil ? 2.2 : 2.8) }
 
   override func draw(_ canvas: Canvas) {
     let block = context.typeface.block(title, TextStyle(em * 1.15))
     let tail = context.typeface.block(key, TextStyle(em * 0.95, italic: true))
     let baseline = frame.y + (frame.height - height(frame.width)) / 2 + em * 1.46
-    if let poem {
+    if let subtitle {
       canvas.text(
-        poem, TextStyle(em * 0.8, italic: true, lining: true), context.typeface, x: frame.x,
+        subtitle, TextStyle(em * 0.8, italic: true, lining: true), context.typeface, x: frame.x,
         baseline: baseline + em, theme.faintInk)
     }
     canvas.draw(block, at: Point(frame.x, baseline - block.baseline), theme.ink)

@@ -13,7 +13,7 @@ final class TextButton: PressableRow {
     didSet { if isEnabled != oldValue { setNeedsDisplay() } }
   }
   /// A subtitle in a smaller line below.
-  var poem: String?
+  var subtitle: String?
 
   init(context: ViewContext, _ phrase: Phrase, _ intent: Intent) {
     (title, self.intent) = (context.text(phrase), intent)
@@ -36,7 +36,7 @@ final class TextButton: PressableRow {
   }
 
   private var poemBlock: Typeface.Block? {
-    poem.map { context.typeface.block($0, TextStyle(em * 0.72, italic: true)) }
+    subtitle.map { context.typeface.block($0, TextStyle(em * 0.72, italic: true)) }
   }
 
   /// Breaks the words into rows of a width.
@@ -81,7 +81,7 @@ final class TextButton: PressableRow {
   override func draw(_ canvas: Canvas) {
     let block = context.typeface.block(title, style)
     let left = frame.midX - block.width / 2
-    let top = frame.midY - block.height / 2 - (poem == nil ? 0 : 0.28 * em)
+    let top = frame.midY - block.height / 2 - (subtitle == nil ? 0 : 0.28 * em)
     if let poemBlock {
       canvas.draw(
         poemBlock, at: Point(frame.midX - poemBlock.width / 2, frame.midY + 0.3 * em), theme.faintInk)

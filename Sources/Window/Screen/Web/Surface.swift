@@ -16,7 +16,7 @@ package struct Surface {
   package func flush() { Commands.flush() }
 
   /// Copies a rectangle from a canvas of the same size, shifted down by `rows`.
-  func copy(_ rect: PixelRect, from source: Surface, sunkBy rows: Int = 0) {
+  func copy(_ rect: PixelRect, from source: Surface, yOffset rows: Int = 0) {
     Commands.add(.target, id: id)
     Commands.add(
       .copy, id: source.id, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height), Double(rows))

@@ -20,7 +20,7 @@ for (index, degree) in [4, 2, 7].enumerated() {
   score += conductor.strike(
     Event(voice: index % 2 == 0 ? .first : .second, degree: degree, end: end), at: .seconds(2 + 6 * Double(index)))
 }
-score += conductor.hearOut()
+score += conductor.renderToEnd()
 
 var patch = Patch()
 patch.levels.master = 12

@@ -1,19 +1,19 @@
 import TicTacToe
 
 /// The evaluation of a position's moves, exact or estimated, for the side to move.
-package struct Judgement: Sendable, Hashable {
-  package enum Worth: Sendable, Hashable {
+package struct MoveAnalysis: Sendable, Hashable {
+  package enum Evaluation: Sendable, Hashable {
     /// Exact, from a table or a proof by search; only tables know the plies to the end.
-    case known(Value, plies: Int?)
+    case exact(Value, plies: Int?)
     /// An estimated expected score, 0–1.
-    case believed(Double)
+    case estimated(Double)
   }
 
   package struct Move: Sendable, Hashable {
     package var cell: Cell
-    package var worth: Worth
+    package var evaluation: Evaluation
 
-    package init(cell: Cell, worth: Worth) { (self.cell, self.worth) = (cell, worth) }
+    package init(cell: Cell, evaluation: Evaluation) { (self.cell, self.evaluation) = (cell, evaluation) }
   }
 
   package var moves: [Move]
@@ -27,5 +27,5 @@ package struct Judgement: Sendable, Hashable {
     (self.moves, self.best, self.seconds) = (moves, best, seconds)
   }
 
-  package subscript(cell: Cell) -> Worth? { moves.first { $0.cell == cell }?.worth }
+  package subscript(cell: Cell) -> Evaluation? { moves.first { $0.cell == cell }?.evaluation }
 }

@@ -3,7 +3,7 @@ import ScoreModel
 import TicTacToe
 
 /// An annotation of a record: something that the music responded to besides the final moves, such as a move taken back.
-package struct Aside: Sendable, Hashable {
+package struct Annotation: Sendable, Hashable {
   /// The kind of annotation.
   package enum Kind: Sendable, Hashable {
     /// A move that was later taken back, with the candidates of the bars that followed it.
@@ -27,19 +27,19 @@ package struct Aside: Sendable, Hashable {
   }
 }
 
-extension Aside {
+extension Annotation {
   /// The annotations before the first move whose undo is missing: replaying that move would continue from a position
   /// that the game does not contain.
-  fileprivate static func whole(_ asides: [Aside]) -> [Aside] {
+  fileprivate static func whole(_ annotations: [Annotation]) -> [Annotation] {
     var taken: [Int] = []
-    for (index, aside) in asides.enumerated() {
+    for (index, aside) in annotations.enumerated() {
       switch aside.kind {
       case .taken: taken.append(index)
       case .undone: _ = taken.popLast()
       case .connection: break
       }
     }
-    return Array(asides.prefix(taken.first ?? asides.count))
+    return Array(annotations.prefix(taken.first ?? annotations.count))
   }
 
   /// Parses an annotation; `nil` if invalid.
@@ -61,10 +61,12 @@ extension Aside {
 
 extension Record {
   /// The annotations of the tag `Asides` in order. A tag that would be too long ends after the last complete undo.
-  package var asides: [Aside] {
-    get { Aside.whole((self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Aside($0, game.variant) }) }
+  package var annotations: [Annotation] {
+    get {
+      Annotation.whole((self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Annotation($0, game.variant) })
+    }
     set {
-      var fitting: [Aside] = []
+      var fitting: [Annotation] = []
       var left = Limit.tagValue
       for aside in newValue.sorted(by: { $0.frame < $1.frame }) {
         left -= aside.text(game.variant).utf8.count
@@ -72,7 +74,7 @@ extension Record {
         fitting.append(aside)
         left -= 1
       }
-      let texts = Aside.whole(fitting).map { $0.text(game.variant) }
+      let texts = Annotation.whole(fitting).map { $0.text(game.variant) }
       self[tag: "Asides"] = texts.isEmpty ? nil : texts.joined(separator: " ")
     }
   }

@@ -4,7 +4,7 @@ import Session
 /// A piece that plays instead of the running game's score: a replay or a sign of the help page.
 ///
 /// Its events are posted slightly ahead, with generations of their own far above the score's.
-struct Interlude {
+struct PiecePlayback {
   private let events: [ScoreEvent]
   private var next = 0
   /// The engine's time minus the piece's time.
@@ -23,14 +23,14 @@ struct Interlude {
   /// Starts a piece at `from` on its own time axis; `number` counts the session's interludes.
   init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
     let now = sound.now()
-    generation = Interlude.firstGeneration + 2 * number + 1
-    offset = (now + Interlude.pause - from).rawValue
+    generation = PiecePlayback.firstGeneration + 2 * number + 1
+    offset = (now + PiecePlayback.pause - from).rawValue
     end = to + Tick(rawValue: offset)
     // Discard the score's pending events and release its notes.
     self.events = events.filter {
       $0.frame >= from && $0.frame <= to && $0.kind != .cut && $0.kind != .drone && $0.kind != .preview
     }
-    sound.post(Interlude.silence(at: now, generation: generation))
+    sound.post(PiecePlayback.silence(at: now, generation: generation))
   }
 
   /// The current position in the piece.
@@ -38,7 +38,7 @@ struct Interlude {
 
   /// Posts due events; `false` when the piece has ended.
   mutating func advance(_ sound: SoundPort) -> Bool {
-    let horizon = sound.now() + Interlude.ahead
+    let horizon = sound.now() + PiecePlayback.ahead
     var due: [ScoreEvent] = []
     while next < events.count, events[next].frame.rawValue + offset <= horizon.rawValue {
       var event = events[next]
@@ -52,7 +52,7 @@ struct Interlude {
   }
 
   /// Releases its notes and discards its pending events.
-  func stop(_ sound: SoundPort) { sound.post(Interlude.silence(at: sound.now(), generation: generation + 1)) }
+  func stop(_ sound: SoundPort) { sound.post(PiecePlayback.silence(at: sound.now(), generation: generation + 1)) }
 
   /// Discards the score's pending events; sounding notes continue.
   static func cut(_ sound: SoundPort) {

@@ -1,7 +1,7 @@
 import Interface
 
 /// The stack of open pages: the board at the bottom, the newest on top, each page at most once.
-final class Book {
+final class PageStack {
   /// Shown above the open page.
   let notice: NoticeView
   /// Called with a page's name before it is created.

@@ -5,10 +5,10 @@ import Session
 import TicTacToe
 
 /// The launch options: requests of the command line or the URL beyond the player's settings.
-package struct Opening {
+package struct LaunchOptions {
   package var seed: UInt64
   package var rulesName: String
-  package var rules: RuleShelf.Loaded
+  package var rules: ScoreRulesProvider.Loaded
   /// The opponent and the side, if not those of the last game.
   package var opponent: Seat?
   package var side: Player?
@@ -21,7 +21,7 @@ package struct Opening {
   /// Sets settings that apply to this run only.
   package var overrides: (Settings) -> Void = { _ in }
 
-  package init(seed: UInt64, rulesName: String, rules: RuleShelf.Loaded) {
+  package init(seed: UInt64, rulesName: String, rules: ScoreRulesProvider.Loaded) {
     (self.seed, self.rulesName, self.rules) = (seed, rulesName, rules)
   }
 
@@ -36,7 +36,7 @@ package struct Opening {
 
 extension App {
   /// Assembles a game on a machine: session, sound, players, saved games and pages.
-  package convenience init(_ machine: Machine, _ opening: Opening) {
+  package convenience init(_ machine: AppEnvironment, _ opening: LaunchOptions) {
     let services = machine.services
     var setup = opening.setup(remembered: Settings(services: services))
     let workers: GameSession.Workers = { services.inBackground($0) }

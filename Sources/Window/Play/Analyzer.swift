@@ -1,20 +1,21 @@
 import Base
 import Interface
+import Locks
 import Opponents
 import Screen
 import TicTacToe
 
 /// Evaluates Ultimate, which is not solved, by search: for hint and analysis, and for each position of a game under
 /// review. Runs on a worker, one search at a time.
-final class Advisor {
+final class Analyzer {
   private let services: PlatformServices
   private let knowledge: UltimateKnowledge
   private let screen: RootScreen
   /// The search in progress.
-  private var thought: (game: Game, found: Mailbox<Judgement>)?
+  private var thought: (game: Game, found: ResultQueue<MoveAnalysis>)?
   /// The position for hint or analysis, once requested.
   private(set) var asked: Game?
-  private var judgement: (game: Game, judgement: Judgement)?
+  private var analysis: (game: Game, analysis: MoveAnalysis)?
 
   /// Simulations of a search: shorter than a frame in a browser, which has a single thread.
   private static let simulations = 8_000
@@ -32,7 +33,7 @@ final class Advisor {
   }
 
   /// The evaluation of a game, if it was requested and is finished.
-  func judgement(of game: Game) -> Judgement? { judgement.flatMap { $0.game == game ? $0.judgement : nil } }
+  func analysis(of game: Game) -> MoveAnalysis? { analysis.flatMap { $0.game == game ? $0.analysis : nil } }
 
   /// Whether a search is in progress.
   var isThinking: Bool { thought != nil }
@@ -41,14 +42,14 @@ final class Advisor {
   func carryOn() {
     if let thought, let finding = thought.found.takeAll().first {
       self.thought = nil
-      if thought.game == asked { judgement = (thought.game, finding) }
+      if thought.game == asked { analysis = (thought.game, finding) }
       if let replay = screen.pages.replay, thought.game == unseen(of: replay) {
         screen.pages.replay?.outlook.append(
-          .init(share: finding[finding.best].map { Advisor.share($0) } ?? 0.5, best: finding.best))
+          .init(share: finding[finding.best].map { Analyzer.share($0) } ?? 0.5, best: finding.best))
       }
     }
     guard thought == nil else { return }
-    if let asked, !asked.isOver, judgement?.game != asked { return think(about: asked) }
+    if let asked, !asked.isOver, analysis?.game != asked { return think(about: asked) }
     if screen.currentScene == .review, let replay = screen.pages.replay, let next = unseen(of: replay) {
       if let outcome = next.state.outcome {
         screen.pages.replay?.outlook.append(.init(share: outcome == .draw ? 0.5 : 0, best: nil))
@@ -66,36 +67,36 @@ final class Advisor {
     return game
   }
 
-  private static func share(_ worth: Judgement.Worth) -> Double {
-    switch worth {
-    case .known(.win, _): 1
-    case .known(.draw, _): 0.5
-    case .known(.loss, _): 0
-    case .believed(let share): share
+  private static func share(_ evaluation: MoveAnalysis.Evaluation) -> Double {
+    switch evaluation {
+    case .exact(.win, _): 1
+    case .exact(.draw, _): 0.5
+    case .exact(.loss, _): 0
+    case .estimated(let share): share
     }
   }
 
   private func think(about game: Game) {
     guard case .ultimate(let state) = game.state else { return }
-    let found = Mailbox<Judgement>()
+    let found = ResultQueue<MoveAnalysis>()
     thought = (game, found)
     let (value, now, wake) = (knowledge.value, services.now, services.wake)
     services.inBackground {
       let begin = now()
-      let search = UltimateSearch(value: value, capacity: Advisor.treeSize)
+      let search = UltimateSearch(value: value, capacity: Analyzer.treeSize)
       var generator = SplitMix64(seed: UInt64(state.plies))
-      let best = search.bestMove(in: state, simulations: Advisor.simulations, using: &generator)
+      let best = search.bestMove(in: state, simulations: Analyzer.simulations, using: &generator)
       let moves = search.rootMoves.map { move in
-        let worth: Judgement.Worth =
+        let evaluation: MoveAnalysis.Evaluation =
           switch move.proof {
-          case .none: .believed((1 + Double(move.score)) / 2)
-          case .win: .known(.win, plies: nil)
-          case .draw: .known(.draw, plies: nil)
-          case .loss: .known(.loss, plies: nil)
+          case .none: .estimated((1 + Double(move.score)) / 2)
+          case .win: .exact(.win, plies: nil)
+          case .draw: .exact(.draw, plies: nil)
+          case .loss: .exact(.loss, plies: nil)
           }
-        return Judgement.Move(cell: move.cell, worth: worth)
+        return MoveAnalysis.Move(cell: move.cell, evaluation: evaluation)
       }
-      found.add(Judgement(moves: moves, best: best, seconds: now() - begin))
+      found.add(MoveAnalysis(moves: moves, best: best, seconds: now() - begin))
       wake()
     }
   }

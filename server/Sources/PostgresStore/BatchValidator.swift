@@ -3,7 +3,7 @@ import MatchStore
 import TicTacToe
 
 /// The rows that a batch of units or of tickets reads and locks.
-struct PostgresNeeds {
+struct BatchReadSet {
   var accounts: Set<Int64> = []
   /// Whether the accounts' rated slots, and their standings in other games than the classic one, are read.
   var (readsSlots, readsStandings) = (false, false)
@@ -11,14 +11,14 @@ struct PostgresNeeds {
   var tickets: Set<String> = []
   /// The tickets to be queued; waiting tickets of the same session or key may give them their place.
   var wishes: [TicketRecord] = []
-  var keys: Set<PostgresJudge.Key> = []
+  var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []
 
   init(_ wanted: [(ticket: TicketRecord, rated: Bool)]) {
     wishes = wanted.map(\.ticket)
     accounts = Set(wishes.map(\.account))
     readsSlots = wanted.contains(where: \.rated)
-    keys = Set(wishes.filter { !$0.key.isEmpty }.map { PostgresJudge.Key(account: $0.account, key: $0.key) })
+    keys = Set(wishes.filter { !$0.key.isEmpty }.map { BatchValidator.Key(account: $0.account, key: $0.key) })
   }
 
   init(_ units: [StoreUnit]) {
@@ -39,7 +39,7 @@ struct PostgresNeeds {
       if !unit.slots.isEmpty { readsSlots = true }
       if !unit.slots.isEmpty || unit.scores.contains(where: { $0.rating != nil }) { readsStandings = true }
       tickets.formUnion(unit.tickets)
-      keys.formUnion(unit.keys.map(PostgresJudge.Key.init))
+      keys.formUnion(unit.keys.map(BatchValidator.Key.init))
     }
   }
 
@@ -75,21 +75,21 @@ struct PostgresNeeds {
   private static let rooms = PGStatement(
     "SELECT code, id FROM match WHERE code = ANY($1::text[]) AND x IS NULL AND ended IS NULL")
 
-  /// The locking and reading calls without the empty ones, in the order in which `PostgresJudge.init` reads their rows.
+  /// The locking and reading calls without the empty ones, in the order in which `BatchValidator.init` reads their rows.
   var calls: [PGCall] {
     let numbers = PGValue.ints(accounts.sorted())
-    var calls = accounts.isEmpty ? [] : [PostgresNeeds.lockAccounts(numbers)]
-    if !matches.isEmpty { calls.append(PostgresNeeds.lockMatches(.texts(matches.map(\.rawValue)))) }
-    if readsSlots { calls.append(PostgresNeeds.slots(numbers)) }
-    if readsStandings { calls.append(PostgresNeeds.standings(numbers)) }
-    if !tickets.isEmpty { calls.append(PostgresNeeds.lockTickets(.texts(Array(tickets)))) }
+    var calls = accounts.isEmpty ? [] : [BatchReadSet.lockAccounts(numbers)]
+    if !matches.isEmpty { calls.append(BatchReadSet.lockMatches(.texts(matches.map(\.rawValue)))) }
+    if readsSlots { calls.append(BatchReadSet.slots(numbers)) }
+    if readsStandings { calls.append(BatchReadSet.standings(numbers)) }
+    if !tickets.isEmpty { calls.append(BatchReadSet.lockTickets(.texts(Array(tickets)))) }
     if !wishes.isEmpty {
       calls.append(
-        PostgresNeeds.lockWaiting(
+        BatchReadSet.lockWaiting(
           .ints(wishes.map(\.account)), .texts(wishes.map(\.session)), .texts(wishes.map(\.key))))
     }
-    if !keys.isEmpty { calls.append(PostgresNeeds.keys(.ints(keys.map(\.account)), .texts(keys.map(\.key)))) }
-    if !codes.isEmpty { calls.append(PostgresNeeds.rooms(.texts(Array(codes)))) }
+    if !keys.isEmpty { calls.append(BatchReadSet.keys(.ints(keys.map(\.account)), .texts(keys.map(\.key)))) }
+    if !codes.isEmpty { calls.append(BatchReadSet.rooms(.texts(Array(codes)))) }
     return calls
   }
 }
@@ -100,7 +100,7 @@ extension MatchRecord {
 }
 
 /// Validates units or tickets one after the other against locked rows, and collects the changes to write.
-struct PostgresJudge: QueueRows {
+struct BatchValidator: QueueRows {
   struct Key: Hashable {
     var account: Int64
     var key: String
@@ -144,11 +144,13 @@ struct PostgresJudge: QueueRows {
   private var newTickets: [String: TicketRecord] = [:]
   private var droppedTickets: [String] = []
 
-  init(_ needs: PostgresNeeds, _ found: [PGRows]) {
+  init(_ needs: BatchReadSet, _ found: [PGRows]) {
     var answers = found.map(\.rows)[...]
     if !needs.accounts.isEmpty {
       for row in answers.removeFirst() {
-        guard let id = row[0].int, let rating = PostgresJudge.rating(row[1...3]), let now = row[4].int else { continue }
+        guard let id = row[0].int, let rating = BatchValidator.rating(row[1...3]), let now = row[4].int else {
+          continue
+        }
         accounts[id] = Account(now: now, ratings: [.classic: rating])
       }
     }
@@ -164,7 +166,7 @@ struct PostgresJudge: QueueRows {
     if needs.readsStandings {
       for row in answers.removeFirst() {
         guard let id = row[0].int, let rules = row[1].text.flatMap(Variant.init(rawValue:)) else { continue }
-        accounts[id]?.ratings[rules] = PostgresJudge.rating(row[2...4])
+        accounts[id]?.ratings[rules] = BatchValidator.rating(row[2...4])
       }
     }
     if !needs.tickets.isEmpty { tickets = Set(answers.removeFirst().compactMap { $0[0].text }) }
@@ -360,36 +362,36 @@ struct PostgresJudge: QueueRows {
     let begun = changed.filter(\.value.isNew)
     if !begun.isEmpty {
       let nodes = PGValue.texts(begun.map { $0.value.nodes.joined(separator: " ") })
-      calls.append(PGCall(statement: PostgresJudge.beginMatches, values: PostgresJudge.records(begun) + [nodes]))
+      calls.append(PGCall(statement: BatchValidator.beginMatches, values: BatchValidator.records(begun) + [nodes]))
     }
     let grown = changed.filter { !$0.value.isNew && $0.value.record == nil }
     if !grown.isEmpty {
       calls.append(
-        PostgresJudge.growMatches(.texts(grown.map(\.key.rawValue)), .ints(grown.map { Int64($0.value.grown) })))
+        BatchValidator.growMatches(.texts(grown.map(\.key.rawValue)), .ints(grown.map { Int64($0.value.grown) })))
     }
     let rewritten = changed.filter { !$0.value.isNew && $0.value.record != nil }
     if !rewritten.isEmpty {
-      calls.append(PGCall(statement: PostgresJudge.changeMatches, values: PostgresJudge.records(rewritten)))
+      calls.append(PGCall(statement: BatchValidator.changeMatches, values: BatchValidator.records(rewritten)))
     }
-    if !events.isEmpty { calls.append(PostgresJudge.addEvents(events: events)) }
+    if !events.isEmpty { calls.append(BatchValidator.addEvents(events: events)) }
     calls += accountWrites
-    if !droppedTickets.isEmpty { calls.append(PostgresJudge.dropTickets(.texts(droppedTickets))) }
+    if !droppedTickets.isEmpty { calls.append(BatchValidator.dropTickets(.texts(droppedTickets))) }
     if !newTickets.isEmpty {
       let all = newTickets.values.sorted { $0.id < $1.id }
       func texts(_ value: (TicketRecord) -> String) -> PGValue { .texts(all.map(value)) }
       calls.append(
-        PostgresJudge.putTickets(
+        BatchValidator.putTickets(
           texts(\.id), texts(\.session), .ints(all.map(\.account)), texts(\.node), texts(\.key), texts(\.purpose),
           texts(\.wish), .ints(all.map(\.since))))
     }
     if !ledTickets.isEmpty {
       calls.append(
-        PostgresJudge.leadTickets(.texts(ledTickets.map(\.id)), .texts(ledTickets.map(\.m.rawValue))))
+        BatchValidator.leadTickets(.texts(ledTickets.map(\.id)), .texts(ledTickets.map(\.m.rawValue))))
     }
     if !newUses.isEmpty {
       let all = newUses.sorted { ($0.key.account, $0.key.key) < ($1.key.account, $1.key.key) }
       calls.append(
-        PostgresJudge.useKeys(
+        BatchValidator.useKeys(
           .ints(all.map(\.key.account)), .texts(all.map(\.key.key)), .texts(all.map(\.value.m.rawValue)),
           .texts(all.map(\.value.purpose))))
     }
@@ -412,8 +414,8 @@ struct PostgresJudge: QueueRows {
       let scores = changed.map { $0.value.score ?? AccountScore(account: $0.key) }
       calls.append(
         PGCall(
-          statement: PostgresJudge.changeAccounts,
-          values: [.ints(scores.map(\.account))] + PostgresJudge.results(scores, withSides: true) + [
+          statement: BatchValidator.changeAccounts,
+          values: [.ints(scores.map(\.account))] + BatchValidator.results(scores, withSides: true) + [
             .ints(changed.map(\.value.results)),
             .texts(changed.map { $0.value.isSlotMoved ? $0.value.slot?.rawValue ?? "" : nil }),
           ]))
@@ -422,9 +424,9 @@ struct PostgresJudge: QueueRows {
     if !others.isEmpty {
       calls.append(
         PGCall(
-          statement: PostgresJudge.addStandings,
+          statement: BatchValidator.addStandings,
           values: [.ints(others.map(\.account)), .texts(others.map(\.rules.rawValue))]
-            + PostgresJudge.results(others, withSides: false)))
+            + BatchValidator.results(others, withSides: false)))
     }
     return calls
   }

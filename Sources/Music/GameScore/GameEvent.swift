@@ -1,7 +1,7 @@
 import TicTacToe
 
 /// A game event to which the score responds.
-package enum Happening: Sendable, Hashable {
+package enum GameEvent: Sendable, Hashable {
   /// The first sound of a session; when `resuming` a game, only the low tonic.
   case opened(resuming: Bool)
   /// A new game or rematch from a position; `human` is the side of the only local human, if there is exactly one.

@@ -3,7 +3,7 @@ import Interface
 /// The announcement of a room on the local network, a broadcast datagram: `alina 1 PORT CODE NAME`.
 ///
 /// A broadcast instead of mDNS: it needs no daemon, and a room exists for minutes on one network.
-package struct Beacon: Sendable, Hashable {
+package struct Announcement: Sendable, Hashable {
   package static let port: UInt16 = 4665
   /// Seconds between two datagrams, and after which a silent room is dropped.
   package static let (interval, lifetime) = (2.0, 7.0)
@@ -36,13 +36,13 @@ package struct Neighbours: Sendable {
 
   package init() {}
 
-  package mutating func hear(_ beacon: Beacon, from host: String, at now: Double) {
+  package mutating func hear(_ beacon: Announcement, from host: String, at now: Double) {
     guard heard.count < 32 else { return }
     heard[.init(address: "\(host):\(beacon.port)", code: beacon.code, name: beacon.name)] = now
   }
 
   package mutating func rooms(at now: Double) -> [NetworkModel.Nearby] {
-    heard = heard.filter { now - $0.value < Beacon.lifetime }
+    heard = heard.filter { now - $0.value < Announcement.lifetime }
     return heard.keys.sorted { ($0.name, $0.address, $0.code) < ($1.name, $1.address, $1.code) }
   }
 }

@@ -1,7 +1,7 @@
 /// A fixed memory buffer allocated in `init`: the only storage of audio nodes.
 ///
 /// Access is unchecked: indices must be in `0..<count`. Real-time safe: yes, except `init` and `deinit`.
-struct Slab<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
+struct SampleBuffer<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   let base: UnsafeMutablePointer<Element>
   let count: Int
 
@@ -48,7 +48,7 @@ struct Nodes<Node: ~Copyable>: ~Copyable {
   }
 }
 
-extension Slab where Element == Stereo {
+extension SampleBuffer where Element == Stereo {
   /// A block of `count` frames from a position.
   @inline(__always)
   func block(_ count: Int, from place: Int = 0) -> StereoBlock { StereoBlock(start: base + place, count: count) }

@@ -10,8 +10,8 @@ import TicTacToe
 import Tintinnabuli
 
 /// Applies the player's settings to the sound.
-final class Knobs {
-  private let machine: Machine
+final class AudioSettingsBinding {
+  private let machine: AppEnvironment
   private let session: GameSession
   private let screen: RootScreen
   private let rulesName: String
@@ -24,18 +24,18 @@ final class Knobs {
   var hasOpened = false
 
   init(
-    _ machine: Machine, _ session: GameSession, _ screen: RootScreen, rulesName: String,
+    _ machine: AppEnvironment, _ session: GameSession, _ screen: RootScreen, rulesName: String,
     say: @escaping (String) -> Void
   ) {
     (self.machine, self.session, self.screen) = (machine, session, screen)
     (self.rulesName, self.say) = (rulesName, say)
     tonality = Tonality(session.rules)
     let (sound, settings) = (machine.sound, screen.settings)
-    settings.$volume.observe { sound.setVolume(Knobs.decibels($0, reference: 0.8) ?? -90) }
+    settings.$volume.observe { sound.setVolume(AudioSettingsBinding.decibels($0, reference: 0.8) ?? -90) }
     settings.$muted.observe { [unowned(unsafe) self] _ in applyBackground(hidden: isHidden) }
     settings.$drone.observe { [unowned(unsafe) self] _ in applyBackground(hidden: isHidden) }
     settings.$loudness.observe { sound.setEven($0 == .even) }
-    settings.$preview.observe { sound.setPreviewLevel(Knobs.decibels($0, reference: 0.5)) }
+    settings.$preview.observe { sound.setPreviewLevel(AudioSettingsBinding.decibels($0, reference: 0.5)) }
     settings.$reply.observe { session.reply = $0 == .musical ? .musical : .immediate }
     settings.$pace.observe { session.pace = $0 }
     settings.$a4.observe { [unowned(unsafe) self] a4 in if a4 != 440 || hasTuned { tune(a4) } }
@@ -81,10 +81,10 @@ final class Knobs {
     let isSilent = hidden && settings.background == .silent
     machine.sound.setMuted(settings.muted || isSilent)
     machine.sound.setUnheard(isSilent || hidden && settings.muted)
-    machine.sound.setDroneLevel(isSilent ? nil : Knobs.decibels(settings.drone, reference: 0.7))
+    machine.sound.setDroneLevel(isSilent ? nil : AudioSettingsBinding.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
     // Discard the score's pending events; its next bar starts the voices again.
-    if voices != .all, session.voices != voices { Interlude.cut(machine.sound.port) }
+    if voices != .all, session.voices != voices { PiecePlayback.cut(machine.sound.port) }
     session.voices = voices
   }
 
@@ -95,7 +95,7 @@ final class Knobs {
     rulesWatch.watch(path, stamp: path.flatMap(machine.services.fileStamp))
     // The session was created with these rules.
     if isFirst && name == rulesName { return }
-    do throws(RuleShelf.Refusal) {
+    do throws(ScoreRulesProvider.Refusal) {
       let loaded = try machine.rules.load(name)
       session.rules = loaded.rules
       session.rulesReference = loaded.reference
@@ -121,7 +121,7 @@ package enum Pages {
   }
 
   /// Fills in the constant content of the pages.
-  static func fill(_ screen: RootScreen, _ rules: RuleShelf) {
+  static func fill(_ screen: RootScreen, _ rules: ScoreRulesProvider) {
     screen.pages.scoreRules = rules.names
     screen.pages.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
     screen.pages.levels = Level.all.map {

@@ -1,9 +1,9 @@
 import ScoreModel
 
 /// The pending signs of a piece: those that a cut kept from being heard, and the last bar's signs and long note.
-struct Debts: Sendable {
+struct PendingSigns: Sendable {
   /// A pending sign and the voice it belongs to.
-  struct Debt: Sendable, Hashable {
+  struct PendingSign: Sendable, Hashable {
     var sign: String
     var voice: Voice
   }
@@ -15,17 +15,17 @@ struct Debts: Sendable {
     /// The long note of the last bar's M.
     var goal: Note?
     /// The bar's signs with their voices, and the pairs on which they sound.
-    var signs: [(debt: Debt, pair: Int)]
+    var signs: [(sign: PendingSign, pair: Int)]
   }
 
-  private(set) var owed: [Debt] = []
+  private(set) var pending: [PendingSign] = []
   private(set) var said: Said?
   /// How long a long note had been sounding at the last event.
   private(set) var since = Tick.zero
 
   /// Marks the last bar's signs that were cut too early as pending. Returns the long note of that bar, of a phrase or of an echo if the
   /// cut keeps it from being heard, to be resolved in the next downbeat. `elapsed` is the bar's time if a log knows it.
-  mutating func collect(
+  mutating func collectCutSigns(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {
     // A note counts as heard after `heard`, and as long after the time of two quick notes.
@@ -38,8 +38,8 @@ struct Debts: Sendable {
     if let said {
       let elapsed = elapsed ?? moment - said.start
       since = self.since + elapsed
-      for (debt, pair) in said.signs where pair < said.onsets.count && said.onsets[pair] + heard > elapsed {
-        owed.append(debt)
+      for (sign, pair) in said.signs where pair < said.onsets.count && said.onsets[pair] + heard > elapsed {
+        pending.append(sign)
       }
       if let goal = said.goal { hear(goal, for: elapsed - goal.onset) }
       // Echoes differ between listeners: a match assumes the time of the first possible echo.
@@ -57,46 +57,46 @@ struct Debts: Sendable {
   }
 
   /// Puts the first pending sign into a plan, and marks the event's further signs as pending.
-  mutating func settle(_ plan: inout BarPlan, _ signs: [SignRule], _ rules: ScoreRules) {
+  mutating func scheduleNext(_ plan: inout BarPlan, _ signs: [SignRule], _ rules: ScoreRules) {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
       // A result covers all signs except the awakening, which only a draw covers.
       let isSaid = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
-      return owed.contains { $0.sign == sign.name } && !isSaid
+      return pending.contains { $0.sign == sign.name } && !isSaid
     }
     // The second pair has room for one sign; if it is an awakening, pending signs wait.
     if let due, plan.count > 2 || plan.ply > 1, plan.awakensAt != 1 {
-      plan.owed = owed.first { $0.sign == due.name }.map { (due, $0.voice) }
-      owed.removeAll { $0.sign == due.name }
+      plan.pending = pending.first { $0.sign == due.name }.map { (due, $0.voice) }
+      pending.removeAll { $0.sign == due.name }
     }
     if plan.sign.when.contains(where: { [.win, .loss, .draw].contains($0) }) {
-      owed = []
+      pending = []
       return
     }
     var said = covered.union([plan.sign.name])
     for sign in signs.dropFirst() where !sign.when.isEmpty && !said.contains(sign.name) {
-      if let voice = plan.voice, !owed.contains(where: { $0.sign == sign.name }) {
-        owed.append(Debt(sign: sign.name, voice: voice))
+      if let voice = plan.voice, !pending.contains(where: { $0.sign == sign.name }) {
+        pending.append(PendingSign(sign: sign.name, voice: voice))
       }
       said.formUnion(sign.covers)
     }
   }
 
   /// Records a bar's signs and the pairs on which they sound.
-  mutating func say(_ plan: BarPlan, _ written: WrittenBar, by voice: Voice) {
-    var signs: [(debt: Debt, pair: Int)] = []
-    if let owed = plan.owed { signs.append((Debt(sign: owed.rule.name, voice: owed.voice), 1)) }
+  mutating func record(_ plan: BarPlan, _ written: WrittenBar, by voice: Voice) {
+    var signs: [(sign: PendingSign, pair: Int)] = []
+    if let pending = plan.pending { signs.append((PendingSign(sign: pending.rule.name, voice: pending.voice), 1)) }
     if !plan.sign.when.isEmpty {
-      let isSecond = plan.sign.secondPair != nil || plan.awakensAt == 1 && plan.owed?.rule.awakenM == nil
-      signs.append((Debt(sign: plan.sign.name, voice: voice), isSecond ? 1 : 0))
+      let isSecond = plan.sign.secondPair != nil || plan.awakensAt == 1 && plan.pending?.rule.awakenM == nil
+      signs.append((PendingSign(sign: plan.sign.name, voice: voice), isSecond ? 1 : 0))
     }
     said = Said(
       start: written.bar.start, onsets: written.onsets, goal: written.bar.pairs.last?.m, signs: signs)
   }
 
   /// Clears all pending signs after the end of the piece.
-  mutating func forgive() { (owed, said) = ([], nil) }
+  mutating func clear() { (pending, said) = ([], nil) }
 
   /// Moves the last bar's start after it began late.
   mutating func shift(from start: Tick, to frame: Tick) { if said?.start == start { said?.start = frame } }

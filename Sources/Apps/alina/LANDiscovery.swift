@@ -4,7 +4,7 @@ import WindowLogic
 import Glibc
 
 /// Rooms on the local network: this computer's server, and a socket for the beacons of others.
-final class Neighbourhood {
+final class LANDiscovery {
   private(set) var server: LocalServer?
   private(set) var rooms: [NetworkModel.Nearby] = []
   private var socket: BeaconSocket?
@@ -27,7 +27,7 @@ final class Neighbourhood {
     let socket = socket ?? BeaconSocket()
     self.socket = socket
     if case .room(let code) = network.phase, let port = server?.address?.split(separator: ":").last {
-      socket.call(Beacon(port: Int(port) ?? 0, code: code, name: network.you?.name ?? ""), at: now)
+      socket.call(Announcement(port: Int(port) ?? 0, code: code, name: network.you?.name ?? ""), at: now)
     }
     rooms = socket.listen(at: now, except: server?.address)
   }
@@ -47,18 +47,18 @@ private final class BeaconSocket {
     // Several windows on one computer must all receive the broadcasts.
     setsockopt(handle, SOL_SOCKET, SO_REUSEADDR, &on, size)
     setsockopt(handle, SOL_SOCKET, SO_BROADCAST, &on, size)
-    var everywhere = sockaddr_in(address: 0, port: Beacon.port)
+    var everywhere = sockaddr_in(address: 0, port: Announcement.port)
     _ = everywhere.pass { bind(handle, $0, $1) }
   }
 
   deinit { close(handle) }
 
   /// Broadcasts a room every two seconds.
-  func call(_ beacon: Beacon, at now: Double) {
+  func call(_ announcement: Announcement, at now: Double) {
     guard now >= nextCall else { return }
-    nextCall = now + Beacon.interval
-    let bytes = beacon.bytes
-    var everybody = sockaddr_in(address: 0xFFFF_FFFF, port: Beacon.port)
+    nextCall = now + Announcement.interval
+    let bytes = announcement.bytes
+    var everybody = sockaddr_in(address: 0xFFFF_FFFF, port: Announcement.port)
     _ = everybody.pass { sendto(handle, bytes, bytes.count, 0, $0, $1) }
   }
 
@@ -69,7 +69,9 @@ private final class BeaconSocket {
     for _ in 0..<64 {
       let count = from.pass { recvfrom(handle, &bytes, bytes.count, 0, $0, &$1) }
       guard count > 0 else { break }
-      if let beacon = Beacon(bytes.prefix(count)) { neighbours.hear(beacon, from: from.host, at: now) }
+      if let announcement = Announcement(bytes.prefix(count)) {
+        neighbours.hear(announcement, from: from.host, at: now)
+      }
     }
     return neighbours.rooms(at: now).filter { $0.address != own }
   }

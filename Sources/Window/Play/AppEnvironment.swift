@@ -45,7 +45,7 @@ package enum SoundState: Sendable, Hashable {
 }
 
 /// The available score rules.
-package struct RuleShelf {
+package struct ScoreRulesProvider {
   /// Valid rules and their reference in records.
   package typealias Loaded = (rules: ScoreRules, reference: Record.ScoreRules)
 
@@ -119,10 +119,10 @@ package enum MakingFault: Error, Sendable, Hashable {
 }
 
 /// The differences between the machines that the game runs on, besides the window's services.
-package struct Machine {
+package struct AppEnvironment {
   package var services: PlatformServices
   package var sound: SoundOutput
-  package var rules: RuleShelf
+  package var rules: ScoreRulesProvider
   /// Reads a file of `Assets` by name.
   package var readAsset: (_ name: String) -> [UInt8]? = { _ in nil }
   /// Connects to a match server with the guest name and the token that the player entered.
@@ -145,7 +145,7 @@ package struct Machine {
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }
 
   package init(
-    services: PlatformServices, sound: SoundOutput, rules: RuleShelf,
+    services: PlatformServices, sound: SoundOutput, rules: ScoreRulesProvider,
     connect: @escaping (ServerAddress, _ name: String?, _ newToken: String?) -> Connection,
     milliseconds: @escaping () -> Int64,
     keep: @escaping (Piece, _ told: @escaping @Sendable (MakingNews) -> Void) -> Void
