@@ -108,11 +108,11 @@ private final class BotSession {
 
   /// Takes what has come, and sends what follows from it. An idle session takes one of the games that are `left`.
   func step(left: inout Int) throws {
-    for event in client.poll() {
+    for (event, match) in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }
       if case .status(.online) = event { hasBeenOnline = true }
       do throws(BotModel.Stopped) {
-        try model.hear(event, you: event.match.flatMap { client.match($0)?.you }, at: MatchClient.now)
+        try model.hear(event, you: match?.you, at: MatchClient.now)
       } catch { throw ArenaError(error.reason) }
     }
     sendChosen()

@@ -74,7 +74,7 @@ final class ScriptedGame: PlatformGame {
   func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect] {
     let damage = app.draw(into: bitmap, isNew: isNew, at: now)
     pictures.write(bitmap) { path, isWritten in
-      app.show(notice: "\(app.screen.text(isWritten ? .pictureAs : .writeFailed)) \(path)")
+      app.screen.say("\(isWritten ? .pictureAs : .writeFailed) \(path)")
     }
     return damage
   }

@@ -34,7 +34,8 @@ package struct ClientModel: Sendable {
   package struct Output: Sendable {
     /// Lines to send, in order.
     package var lines: [[UInt8]] = []
-    package var events: [ClientEvent] = []
+    /// The events, each with its match as it was then.
+    package var events: [(event: ClientEvent, match: MatchView?)] = []
     package var close = false
     /// Whether `resume` or `token` changed and should be saved.
     package var credentialsChanged = false
@@ -94,7 +95,7 @@ package struct ClientModel: Sendable {
       client: identity.client, caps: (identity.isBot ? ["bot"] : []) + ["confirm"] + Variant.capabilities,
       token: token, guest: resume == nil && token == nil ? identity.guest : nil, resume: resume)
     out.lines.append(ClientLine(id: id, .hello(hello)).bytes)
-    out.events.append(.status(.connecting))
+    tell(.status(.connecting), &out)
     return out
   }
 
@@ -165,43 +166,43 @@ package struct ClientModel: Sendable {
       // The client's own chat shows only after the server has taken it.
       let me = welcome?.you.name ?? ""
       switch settle(parsed.re) {
-      case .say(let m?, let text): out.events.append(.chat(m, from: me, text: text, emote: nil))
-      case .emote(let m?, let emote): out.events.append(.chat(m, from: me, text: nil, emote: emote))
-      case .mute(let isOn): out.events.append(.muted(isOn))
-      case .block(let name, let isOn): out.events.append(.blocked(name, isOn))
-      case .report: out.events.append(.reported)
+      case .say(let m?, let text): tell(.chat(m, from: me, text: text, emote: nil), &out)
+      case .emote(let m?, let emote): tell(.chat(m, from: me, text: nil, emote: emote), &out)
+      case .mute(let isOn): tell(.muted(isOn), &out)
+      case .block(let name, let isOn): tell(.blocked(name, isOn), &out)
+      case .report: tell(.reported, &out)
       default: break
       }
     case .err(let code, let text): refused(code, text, parsed, now, &out)
     case .queued(_, let waited, let bots):
       settle(parsed.re)
-      if currentSeek != nil { out.events.append(.queued(waited: waited, bots: bots)) }
+      if currentSeek != nil { tell(.queued(waited: waited, bots: bots), &out) }
     case .paired(let m, let side, let confirmIn):
       currentSeek = nil
       settle(parsed.re)
       if confirmIn != nil { out.lines += ask(.confirm(m)).lines }
-      out.events.append(.paired(m, side))
       if matches[m] == nil {
         matches[m] = MatchView(state: MatchState(id: m), you: side)
         if parsed.re != nil { sync(m, &out) }
       }
+      tell(.paired(m, side), &out)
     case .room(let m, let code, let expiresIn):
       settle(parsed.re)
       if matches[m] == nil { matches[m] = MatchView(state: MatchState(id: m), you: nil) }
-      out.events.append(.room(m, code: code, expiresIn: expiresIn))
+      tell(.room(m, code: code, expiresIn: expiresIn), &out)
       sync(m, &out)
     case .gone(let m, let side, let claimIn):
       matches[m]?.claimableAt = now + Int64(claimIn)
-      out.events.append(.gone(m, side, claimIn: claimIn))
-    case .chat(let m, let from, let text, let emote): out.events.append(.chat(m, from: from, text: text, emote: emote))
+      tell(.gone(m, side, claimIn: claimIn), &out)
+    case .chat(let m, let from, let text, let emote): tell(.chat(m, from: from, text: text, emote: emote), &out)
     case .page(let of, let rows, let more):
       settle(parsed.re)
-      out.events.append(.page(of, rows: rows, more: more))
+      tell(.page(of, rows: rows, more: more), &out)
     case .token(let token, let name):
       settle(parsed.re)
       (identity.token, identity.account, isTokenRefused) = (token, name, false)
       out.credentialsChanged = true
-      out.events.append(.registered(name: name))
+      tell(.registered(name: name), &out)
     case .ping(let ts):
       out.lines.append(ClientLine(.pong(ts)).bytes)
       for m in stale.sorted() { sync(m, &out) }
@@ -211,10 +212,14 @@ package struct ClientModel: Sendable {
     case .nodes(let addresses): out.nodes = addresses
     case .drain(let milliseconds):
       retry = milliseconds
-      out.events.append(.draining(retry: milliseconds))
+      tell(.draining(retry: milliseconds), &out)
     case .bye(let code, let text, let milliseconds): bye(code, text, milliseconds, &out)
     }
     return out
+  }
+
+  private func tell(_ event: ClientEvent, _ out: inout Output) {
+    out.events.append((event, event.match.flatMap { matches[$0] }))
   }
 
   private mutating func welcomed(_ welcome: ServerMessage.Welcome, _ out: inout Output) {
@@ -237,9 +242,9 @@ package struct ClientModel: Sendable {
     }
     out.credentialsChanged = true
     out.nodes = welcome.nodes
-    out.events.append(.status(.online(welcome)))
+    tell(.status(.online(welcome)), &out)
     if isNewGuest { becameGuest(&out) }
-    if isNewTokenRefused { out.events.append(.tokenRefused) }
+    if isNewTokenRefused { tell(.tokenRefused, &out) }
     isNewTokenRefused = false
     // The first message on the new connection tells the server that its new resume token has arrived.
     if outstanding.isEmpty, currentSeek == nil, watching.isEmpty,
@@ -266,12 +271,12 @@ package struct ClientModel: Sendable {
       }
     }
     for m in matches.filter({ $0.value.you != nil && $0.value.state.phase != .over }).keys.sorted() { lost(m, &out) }
-    out.events.append(.becameGuest(login: identity.account))
+    tell(.becameGuest(login: identity.account), &out)
   }
 
   private mutating func lost(_ m: MatchID, _ out: inout Output) {
     (matches[m], watching[m]) = (nil, nil)
-    out.events.append(.lost(m))
+    tell(.lost(m), &out)
   }
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
@@ -288,7 +293,7 @@ package struct ClientModel: Sendable {
     if let you = view.you, state.phase == .confirming, !state.confirmed[you] {
       out.lines += ask(.confirm(state.id)).lines
     }
-    out.events.append(.state(state.id))
+    tell(.state(state.id), &out)
   }
 
   private mutating func take(
@@ -315,7 +320,7 @@ package struct ClientModel: Sendable {
     if case .rematch(let match?) = event.kind, matches[match] == nil, let you = view.you {
       matches[match] = MatchView(state: MatchState(id: match), you: you.opponent)
     }
-    out.events.append(.event(m, seq: seq, event))
+    tell(.event(m, seq: seq, event), &out)
   }
 
   /// Asks for missed events, with one request at a time.
@@ -347,23 +352,23 @@ package struct ClientModel: Sendable {
     case .act(let m?, let action, _):
       if case .move(_, let cell) = action {
         matches[m]?.pending = nil
-        out.events.append(.moveRejected(m, cell, code, text))
+        tell(.moveRejected(m, cell, code, text), &out)
       } else {
-        out.events.append(.refused(code, text, asked))
+        tell(.refused(code, text, asked), &out)
       }
       if line.state == nil, !code.isPassing { sync(m, &out) }
     case .confirm(let m): if code.isPassing { stale.insert(m) } else { sync(m, &out) }
     case .seek(let seek):
       if currentSeek?.key == seek.key { currentSeek = nil }
-      out.events.append(.refused(code, text, asked))
+      tell(.refused(code, text, asked), &out)
     case .unseek: isUnseekPostponed = code.isPassing
     case .watch(let m, _) where code.isPassing && watching[m] != nil: stale.insert(m)
     case .watch(let m, _):
       watching[m] = nil
-      out.events.append(.refused(code, text, asked))
+      tell(.refused(code, text, asked), &out)
     // The client asks again by itself, or needs no answer.
     case .list, .me, .unwatch: break
-    default: out.events.append(.refused(code, text, asked))
+    default: tell(.refused(code, text, asked), &out)
     }
   }
 

@@ -35,7 +35,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var lastProblem: ConnectionProblem?
   private var random = SystemRandomNumberGenerator()
   /// Receives events and matches. Set once, before anything runs.
-  var deliver: (@Sendable ([ClientEvent], [MatchID: MatchView]) -> Void)?
+  var deliver: (@Sendable ([MatchClient.Event], [MatchID: MatchView]) -> Void)?
 
   init(_ configuration: MatchClient.Configuration) {
     self.configuration = configuration
@@ -76,7 +76,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       if self.isUp { self.connection?.finish(ClientLine(.bye).bytes) } else { self.connection?.close() }
       (self.connection, self.isUp) = (nil, false)
       self.model.disconnected()
-      self.tell([.status(.closed)])
+      self.tell(.closed)
     }
   }
 
@@ -104,7 +104,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   }
 
   private func dial() {
-    tell([.status(.connecting)])
+    tell(.connecting)
     var tls: TLSSession?
     if configuration.usesTLS(to: node) {
       do throws(ClientFailure) {
@@ -187,7 +187,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   private func failed(_ failure: ClientFailure) {
     wanted = false
-    tell([.status(.failed(failure))])
+    tell(.failed(failure))
   }
 
   /// Tries again after a pause that grows with each round.
@@ -201,7 +201,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       ? ClientModel.pause(after: round, from: 100, to: ClientRunner.longestPauseOfMany, asked: 0, chance: chance)
       : ClientModel.pause(after: round, asked: model.retry ?? 0, chance: chance)
     tries += 1
-    tell([.status(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))])
+    tell(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))
     lastProblem = nil
     retry = loop.after(Int64(wait)) { if self.wanted, self.connection == nil { self.dial() } }
   }
@@ -210,7 +210,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   private func carryOut(_ output: ClientModel.Output) {
     send(output.lines)
-    for case .status(.online) in output.events { tries = 0 }
+    for case (.status(.online), _) in output.events { tries = 0 }
     learn(output.nodes)
     var isSaved = true
     if output.credentialsChanged, let folder {
@@ -218,7 +218,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       isSaved = folder.save(
         .init(token: identity.token, account: identity.account, guest: identity.guest, resume: identity.resume))
     }
-    tell(output.events + (isSaved ? [] : [.loginNotSaved]))
+    deliver?(output.events + (isSaved ? [] : [(.loginNotSaved, nil)]), model.matches)
     if output.close, isUp {
       if model.failure == nil, let retry = model.retry { lastProblem = .asked(milliseconds: retry) }
       hangUp()
@@ -238,5 +238,5 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     if isUp, !lines.isEmpty { connection?.send(Array(lines.joined())) }
   }
 
-  private func tell(_ events: [ClientEvent]) { deliver?(events, model.matches) }
+  private func tell(_ status: ConnectionStatus) { deliver?([(.status(status), nil)], model.matches) }
 }

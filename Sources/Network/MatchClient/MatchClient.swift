@@ -10,7 +10,7 @@ import TicTacToe
 /// let client = MatchClient(.init(ServerAddress(.init(host: "127.0.0.1"))))
 /// client.connect()
 /// client.perform(.seek(MatchTerms()))
-/// for event in client.poll() { … }            // each frame
+/// for (event, match) in client.poll() { … }   // each frame
 /// client.perform(.move(match, Cell(4)))       // shows at once in client.match(match)?.position
 /// ```
 package final class MatchClient: Sendable {
@@ -50,8 +50,11 @@ package final class MatchClient: Sendable {
     func mayKnow(_ node: ServerAddress.Node) -> Bool { protects(node) || !protects(server.first) }
   }
 
+  /// An event with its match as it was then.
+  package typealias Event = (event: ClientEvent, match: MatchView?)
+
   private struct Shared {
-    var inbox: [ClientEvent] = []
+    var inbox: [Event] = []
     var matches: [MatchID: MatchView] = [:]
     var status = ConnectionStatus.closed
     var wake: (@Sendable () -> Void)?
@@ -71,10 +74,10 @@ package final class MatchClient: Sendable {
 
   deinit { runner.close() }
 
-  private func take(_ events: [ClientEvent], _ matches: [MatchID: MatchView]) {
+  private func take(_ events: [Event], _ matches: [MatchID: MatchView]) {
     let wake = shared.withLock { shared in
       shared.matches = matches
-      for case .status(let status) in events { shared.status = status }
+      for case (.status(let status), _) in events { shared.status = status }
       shared.inbox += events
       return shared.wake
     }
@@ -87,7 +90,7 @@ package final class MatchClient: Sendable {
   // MARK: events
 
   /// The events since the last call, in order. Never blocks.
-  package func poll() -> [ClientEvent] {
+  package func poll() -> [Event] {
     shared.withLock { shared in
       defer { shared.inbox.removeAll(keepingCapacity: true) }
       return shared.inbox

@@ -21,10 +21,10 @@ package struct NetworkModel: Sendable, Hashable {
   /// A match that can be watched.
   package struct Match: Sendable, Hashable {
     package var id: String
-    /// Both players of the match, as one line of text.
-    package var title: String
+    /// Both players of the match, and its game unless it is Classic.
+    package var title: Message
 
-    package init(id: String, title: String) {
+    package init(id: String, title: Message) {
       (self.id, self.title) = (id, title)
     }
   }
@@ -59,8 +59,8 @@ package struct NetworkModel: Sendable, Hashable {
   }
 
   package var phase: Phase
-  /// The last error, as one line of text.
-  package var message: String?
+  /// Why there is no connection, or why the server refused something.
+  package var message: Message?
   /// This player, once known.
   package var you: You?
   package var matches: [Match]
@@ -75,7 +75,7 @@ package struct NetworkModel: Sendable, Hashable {
   /// The URL of that server's page, for browsers on the local network.
   package var hostPage: String?
 
-  package init(phase: Phase = .offline, message: String? = nil, you: You? = nil, matches: [Match] = []) {
+  package init(phase: Phase = .offline, message: Message? = nil, you: You? = nil, matches: [Match] = []) {
     (self.phase, self.message, self.you, self.matches) = (phase, message, you, matches)
   }
 }
@@ -135,9 +135,9 @@ package struct TalkModel: Sendable, Hashable {
   /// A chat line.
   package struct Line: Sendable, Hashable {
     package var name: String
-    package var text: String
+    package var text: Message
 
-    package init(name: String, text: String) {
+    package init(name: String, text: Message) {
       (self.name, self.text) = (name, text)
     }
   }
@@ -145,7 +145,7 @@ package struct TalkModel: Sendable, Hashable {
   /// The lines, newest last.
   package var lines: [Line] = []
   /// Lines sent but not confirmed by the server.
-  package var unsent: [String] = []
+  package var unsent: [Message] = []
   /// The number of unread lines.
   package var unread = 0
   /// Whether the chat is muted.

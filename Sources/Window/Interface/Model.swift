@@ -140,16 +140,14 @@ package struct BoardModel: Sendable, Hashable {
   package var beads: [Int]?
   /// Wins of both since the current players began, if any.
   package var score: Numbers?
-  /// The progress of resuming an interrupted match, as text.
-  package var resuming: String?
+  /// The progress of resuming an interrupted match.
+  package var resuming: Message?
   /// The goal of the daily puzzle, if this is one.
   package var today: TodayModel?
   /// The network match, if this is one.
   package var online: OnlineModel?
   /// Whether the board is part of a film, without words at its foot.
   package var isFilm = false
-  /// A notice in one line (no audio device, a refused file), shown for some seconds.
-  package var notice: String?
 
   /// A pair of numbers, one for each side.
   package struct Numbers: Sendable, Hashable {

@@ -38,9 +38,7 @@ package final class App: PlatformGame {
   private var hasFocus = true
   private var isScreenKept = false
   private var previewSince: Double?
-  private var page = SceneName.board
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
-  private var notice: (text: String, until: Double)?
   /// The last reported reason for unsaved settings.
   private var toldFault: WriteFault?
   /// Whether explanations are shown to new players; not when rendering a picture.
@@ -52,7 +50,6 @@ package final class App: PlatformGame {
   /// shorter while a replay is posted as it plays.
   private static let lookInterval = 0.5
   private static let interludeInterval = 0.05
-  private static let noticeSeconds = 6.0
   private static let previewSeconds = 4.0
 
   /// Assembles a game; `rulesName` names the session's rules, `overrides` sets values for this run.
@@ -73,28 +70,24 @@ package final class App: PlatformGame {
     files = Files(machine, session, screen, library, music, store: store, resuming: unfinished)
     screen.settings.store.forThisRun { overrides(screen.settings) }
     Pages.fill(screen, machine.rules)
-    audioSettings = AudioSettingsBinding(machine, session, screen, rulesName: rulesName) { [unowned(unsafe) self] in
-      show(notice: $0)
-    }
-    files.say = { [unowned(unsafe) self] in show(notice: $0) }
+    audioSettings = AudioSettingsBinding(machine, session, screen, rulesName: rulesName)
     screen.onIntent = { [unowned(unsafe) self] in step(.intent($0)) }
+    screen.onTurn = { [unowned(unsafe) self] in step(.turned) }
     showSession()
-    let troubles =
-      screen.settings.store.troubles.map { [screen] trouble in
+    for trouble in screen.settings.store.troubles {
+      let message: Message =
         switch trouble {
-        case .setAside(let path, let aside): screen.text(.setAside, path, aside)
-        case .line(let line): screen.text(.unreadableLine, screen.text(.settings), "\(line)")
+        case .setAside(let path, let aside): "\(.setAside, Message(path), Message(aside))"
+        case .line(let line): "\(.unreadableLine, "\(.settings)", "\(line)")"
         }
-      }
-    if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n")) }
+      screen.say(screen.notice.map { "\($0)\n\(message)" } ?? message)
+    }
   }
 
   /// The window title, which signals the player's turn while the window is in the background.
   package var windowTitle: String { isAway && isYourMove ? screen.text(.yourMoveTitle) : "Alina" }
   package var services: PlatformServices { machine.services }
   private var now: Double { machine.services.now() }
-
-  package func show(notice text: String) { notice = (text, now + App.noticeSeconds) }
 
   /// Connects to a server given by the command line, a URL or the last run.
   package func connect(to address: ServerAddress, destination: Destination?, isHosting: Bool = false) {
@@ -104,10 +97,10 @@ package final class App: PlatformGame {
   /// Notifies the player of a change of the sound output.
   package func soundChanged(to state: SoundState) {
     switch state {
-    case .playing: show(notice: screen.text(.soundBack))
-    case .none: show(notice: screen.text(.soundNone))
-    case .impossible: show(notice: screen.text(.soundImpossible))
-    case .lost: show(notice: screen.text(.soundLost))
+    case .playing: screen.say("\(.soundBack)")
+    case .none: screen.say("\(.soundNone)")
+    case .impossible: screen.say("\(.soundImpossible)")
+    case .lost: screen.say("\(.soundLost)")
     }
   }
 
@@ -122,24 +115,20 @@ package final class App: PlatformGame {
     // Before any move of this update, so that none is missed.
     let plies = session.game.cells.count
     if let connection {
-      for event in connection.poll() { step(.network(event, event.match.flatMap(connection.match))) }
+      for (event, view) in connection.poll() { step(.network(event, view)) }
     }
-    if page != screen.currentScene {
-      page = screen.currentScene
-      step(.turned(page))
-    }
-    near = machine.neighbours(state.network, looksAround && page == .network, now)
+    near = machine.neighbours(state.network, looksAround && screen.currentScene == .network, now)
     endLongPreview(at: now)
     session.advance()
     // Request attention if the player's turn began while the window is hidden.
     if isHidden && session.game.cells.count > plies && isYourMove { machine.services.requestAttention() }
     step(.tick)
     let fault = screen.settings.store.fault
-    if let fault, fault != toldFault { show(notice: screen.text(.settingsFailed, because: fault)) }
+    if let fault, fault != toldFault { screen.say("\(.settingsFailed)\(fault.reason)") }
     toldFault = fault
     files.keepGame(at: now, isResumable: state.match == nil, isWanted: state.mode != .listening)
-    if let notice, now >= notice.until { self.notice = nil }
     showSession()
+    screen.advance(to: now)
   }
 
   /// Passes inputs to the screen and tracks focus and visibility.
@@ -176,7 +165,7 @@ package final class App: PlatformGame {
   }
 
   /// The page's path: a match, a room, or the game under review.
-  package var place: String { state.isReviewing ? files.reviewedPlace : state.place }
+  package var place: String { screen.currentScene == .review ? files.reviewedPlace : state.place }
 
   /// The number of browser steps back: the pages above the board, plus one that protects a running match.
   package var stepsBack: Int { screen.depth + (state.isInLiveMatch ? 1 : 0) }
@@ -218,12 +207,11 @@ package final class App: PlatformGame {
 
   private func step(_ event: WindowState.Event) {
     let settings = screen.settings
-    (state.preferences.language, state.preferences.clock) = (settings.language, settings.networkClock)
     state.preferences.game = settings.game
-    state.preferences.roomClock = settings.roomClock
+    (state.preferences.clock, state.preferences.roomClock) = (settings.networkClock, settings.roomClock)
     state.preferences.roomSide = Player(text: settings.roomSide)
     (state.preferences.isRated, state.preferences.isMusical) = (settings.networkRated, settings.reply == .musical)
-    (state.preferences.solvedDay, state.preferences.streak) = (settings.solvedDay, settings.streak)
+    state.preferences.solvedDay = settings.solvedDay
     state.preferences.shownRules = Set(
       [.classic] + settings.shownRules.split(separator: " ").compactMap { Variant(rawValue: String($0)) })
     state.preferences.date = String(services.timeStamp().prefix(10))
@@ -232,7 +220,8 @@ package final class App: PlatformGame {
     state.preferences.matchServer = settings.matchServer
     let board = WindowState.Board(
       game: session.game, acceptsMove: session.acceptsMove, canUndo: session.canUndo,
-      canRedo: !session.undone.isEmpty && !session.game.isOver, isClosing: session.isClosing)
+      canRedo: !session.undone.isEmpty && !session.game.isOver, isClosing: session.isClosing,
+      page: screen.currentScene)
     for effect in state.step(event, board, at: now) { perform(effect) }
   }
 
@@ -268,15 +257,14 @@ package final class App: PlatformGame {
       if let address = machine.host() {
         connect(to: address, destination: .open, isHosting: true)
       } else {
-        show(notice: screen.text(.hostFailed))
+        screen.say("\(.hostFailed)")
       }
     case .share(let path): files.share(path)
-    case .shareToday(let card): files.share(card)
+    case .shareToday(let board): files.share(board)
     case .command(let command): connection?.perform(command)
     case .show(let page): screen.show(page)
     case .screen(let intent): screen.perform(intent)
-    case .notice(let text?): show(notice: text)
-    case .notice(nil): notice = nil
+    case .say(let message): screen.say(message)
     case .attention:
       machine.services.expectAttention()
       if isHidden { machine.services.requestAttention() }
@@ -324,7 +312,7 @@ package final class App: PlatformGame {
   // MARK: - What the screen shows
 
   /// The explanation of a sign that sounds for the first time.
-  private func explanation(_ bars: [Bar], at soundNow: Tick) -> String? {
+  private func explanation(_ bars: [Bar], at soundNow: Tick) -> Message? {
     let settings = screen.settings
     guard teaches, settings.explains, let bar = bars.last(where: { $0.kind == .move && $0.start <= soundNow }),
       bar.index != explainedBar
@@ -337,7 +325,7 @@ package final class App: PlatformGame {
       settings.explained += settings.explained.isEmpty ? name : " \(name)"
       let side = session.game.mover(ofMove: bar.ply - 1)
       let who = state.setup.isPair ? "\(side.letter)" : screen.name(of: side == .x ? state.setup.x : state.setup.o)
-      return "\(screen.text(phrases.title)) (\(who)): \(screen.text(phrases.meaning))"
+      return "\(phrases.title) (\(who)): \(phrases.meaning)"
     }
     return nil
   }
@@ -380,8 +368,7 @@ package final class App: PlatformGame {
       return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
     }
     model.isMuted = screen.settings.muted
-    if notice == nil, let words = explanation(bars, at: model.soundNow) { show(notice: words) }
-    model.notice = notice?.text
+    if screen.notice == nil, let message = explanation(bars, at: model.soundNow) { screen.say(message) }
     screen.model = model
     var network = state.network
     (network.hostAddress, network.hostPage, network.nearby) = (near.own, near.page, near.rooms)

@@ -67,14 +67,16 @@ package struct ScoreRulesProvider {
 
 /// A connection to a match server, as functions.
 package struct Connection {
-  package var poll: () -> [ClientEvent]
+  /// The events since the last call, each with its match as it was then.
+  package var poll: () -> [(event: ClientEvent, match: MatchView?)]
   package var match: (MatchID) -> MatchView?
   package var perform: (ClientModel.Command) -> Void
   package var disconnect: () -> Void
 
   package init(
-    poll: @escaping () -> [ClientEvent], match: @escaping (MatchID) -> MatchView?,
-    perform: @escaping (ClientModel.Command) -> Void, disconnect: @escaping () -> Void
+    poll: @escaping () -> [(event: ClientEvent, match: MatchView?)],
+    match: @escaping (MatchID) -> MatchView?, perform: @escaping (ClientModel.Command) -> Void,
+    disconnect: @escaping () -> Void
   ) {
     (self.poll, self.match, self.perform, self.disconnect) = (poll, match, perform, disconnect)
   }

@@ -15,7 +15,6 @@ final class AudioSettingsBinding {
   private let session: GameSession
   private let screen: RootScreen
   private let rulesName: String
-  private let say: (String) -> Void
   /// The tonality of the current score rules, for the score view.
   private(set) var tonality: Tonality
   private var rulesWatch = RulesWatch()
@@ -23,12 +22,8 @@ final class AudioSettingsBinding {
   private var isHidden = false
   var hasOpened = false
 
-  init(
-    _ machine: AppEnvironment, _ session: GameSession, _ screen: RootScreen, rulesName: String,
-    say: @escaping (String) -> Void
-  ) {
-    (self.machine, self.session, self.screen) = (machine, session, screen)
-    (self.rulesName, self.say) = (rulesName, say)
+  init(_ machine: AppEnvironment, _ session: GameSession, _ screen: RootScreen, rulesName: String) {
+    (self.machine, self.session, self.screen, self.rulesName) = (machine, session, screen, rulesName)
     tonality = Tonality(session.rules)
     let (sound, settings) = (machine.sound, screen.settings)
     settings.$volume.observe { sound.setVolume(AudioSettingsBinding.decibels($0, reference: 0.8) ?? -90) }
@@ -100,9 +95,9 @@ final class AudioSettingsBinding {
       session.rules = loaded.rules
       session.rulesReference = loaded.reference
       retune()
-      if !isFirst { say("\(screen.text(.rulesRead)) \(loaded.rules.name)") }
+      if !isFirst { screen.say("\(.rulesRead) \(loaded.rules.name)") }
     } catch {
-      say(error.description)
+      screen.say(Message(error.description))
     }
   }
 }

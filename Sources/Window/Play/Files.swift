@@ -1,6 +1,7 @@
 import Base
 import Interface
 import Locks
+import Oracle
 import Records
 import Screen
 import Session
@@ -32,7 +33,6 @@ package final class Files {
   /// How many games the list shows.
   private var listLimit = Library.listStep
   private var pictureCount = 0
-  var say: (String) -> Void = { _ in }
 
   /// Seconds between two attempts to write to a failing disk.
   private static let retryInterval = 4.0
@@ -80,8 +80,8 @@ package final class Files {
     case .shareGame: share(place(of: shown))
     case .pasteGame:
       let open = { [self] (text: String) in
-        guard text.contains(where: { !$0.isWhitespace }) else { return say(screen.text(.clipboardEmpty)) }
-        self.open(record(from: text, in: screen.text(.game)))
+        guard text.contains(where: { !$0.isWhitespace }) else { return screen.say("\(.clipboardEmpty)") }
+        self.open(record(from: text, in: "\(.game)"))
       }
       if let paste = services.paste { paste(open) } else { open(services.clipboard() ?? "") }
     case .statistics:
@@ -97,19 +97,34 @@ package final class Files {
   /// Shares the page's URL followed by a path.
   func share(_ path: String) {
     services.share?(path) { [self] outcome in
-      if outcome != .sent { say(screen.text(outcome == .copied ? .copied : .copyFailed)) }
+      if outcome != .sent { screen.say(outcome == .copied ? "\(.copied)" : "\(.copyFailed)") }
     }
   }
 
   private func copy(_ text: String) {
-    services.setClipboard(text) { [self] in say(screen.text($0 ? .copied : .copyFailed)) }
+    services.setClipboard(text) { [screen] in screen.say($0 ? "\(.copied)" : "\(.copyFailed)") }
   }
 
   /// Shares the daily puzzle: its text by the clipboard, and a picture.
-  func share(_ card: DayCard) {
+  func share(_ board: DailyBoard) {
+    let card = card(of: board)
     let kept = machine.giveCard(card) { [screen] in screen.draw(card, into: $0) }
     copy(card.text)
-    if let kept { say("\(screen.text(kept.isWritten ? .pictureAs : .writeFailed)) \(kept.path)") }
+    if let kept { screen.say("\(kept.isWritten ? .pictureAs : .writeFailed) \(kept.path)") }
+  }
+
+  private func card(of board: DailyBoard) -> DayCard {
+    func text(_ message: Message) -> String { message.text(in: screen.settings.language) }
+    let goal: Message =
+      switch board.goal {
+      case .win(1): "\(.todayWinNow)"
+      case .win(let moves): "\(.todayWin, "\(moves)")"
+      case .hold: "\(.todayHold)"
+      }
+    return DayCard(
+      date: board.date, title: text("Alina, \(.today), \(board.date)"),
+      goal: text("\(String(board.state.turn.letter)), \(goal)"),
+      result: text("\(.solved); \(.daysInARow, "\(screen.settings.streak)")"), state: board.state)
   }
 
   // MARK: - The running game
@@ -126,7 +141,7 @@ package final class Files {
     let game = session.game
     if let failures = keeper?.failures, failures.count > 0, now >= nextTry {
       nextTry = now + Files.retryInterval
-      if !toldFailure { say(screen.text(.saveFailed, because: failures.fault)) }
+      if !toldFailure { screen.say("\(.saveFailed)\(failures.fault.reason)") }
       toldFailure = true
       keeper?.retry()
     } else if keeper?.failures.count == 0 {
@@ -173,33 +188,31 @@ package final class Files {
 
   /// Saves the game under review, or else the running one, at once.
   private func saveGame() {
-    guard let keeper, let store else { return say(screen.text(.nothingKept)) }
+    guard let keeper, let store else { return screen.say("\(.nothingKept)") }
     let name = reviewed == nil ? runningName : newName("-\(Library.copyMark)")
     if reviewed == nil { (self.name, isDeleted) = (name, false) }
     let record = shown
     do throws(WriteFault) {
       try keeper.save(record, as: name)
-      say("\(screen.text(.savedAs)) \(store.path(of: name))")
+      screen.say("\(.savedAs) \(store.path(of: name))")
     } catch {
-      say(screen.text(.saveFailed, because: error))
+      screen.say("\(.saveFailed)\(error.reason)")
     }
   }
 
   /// The game of a file; if it is missing or damaged, `nil` and a notice.
   private func saved(_ path: String) -> Record? {
     guard let bytes = services.files.read(path) else {
-      say(screen.text(.unreadable, path))
+      screen.say("\(.unreadable, Message(path))")
       return nil
     }
-    return record(from: String(decoding: bytes, as: UTF8.self), in: path)
+    return record(from: String(decoding: bytes, as: UTF8.self), in: Message(path))
   }
 
   /// The game or position of a text; if invalid, `nil` and a notice with the line.
-  private func record(from text: String, in source: String) -> Record? {
+  private func record(from text: String, in source: Message) -> Record? {
     do throws(NotationError) { return try Library.record(from: text) } catch {
-      // The reason exists in English only.
-      let reason = screen.settings.language == .english ? " \(error.description)" : ""
-      say(screen.text(.unreadableLine, source, "\(error.line)") + reason)
+      screen.say("\(.unreadableLine, source, "\(error.line)")\(english: " \(error.description)", else: nil)")
       return nil
     }
   }
@@ -208,8 +221,8 @@ package final class Files {
 
   /// Runs `body` on a saved game unless another window plays it, then lists the games again.
   private func withGame(_ path: String, _ body: (_ name: String, GameKeeper) -> Void) {
-    guard let keeper, let store, let name = store.name(of: path) else { return say(screen.text(.saveFailed)) }
-    guard store.take(name) else { return say(screen.text(.otherWindow)) }
+    guard let keeper, let store, let name = store.name(of: path) else { return screen.say("\(.saveFailed)") }
+    guard store.take(name) else { return screen.say("\(.otherWindow)") }
     body(name, keeper)
     if name != self.name { store.release(name) }
     listGames()
@@ -219,7 +232,7 @@ package final class Files {
     withGame(path) { name, keeper in
       let isGone = keeper.delete(name)
       if isGone, name == self.name { (self.name, isDeleted) = (nil, true) }
-      say(screen.text(isGone ? .deleted : .saveFailed))
+      screen.say(isGone ? "\(.deleted)" : "\(.saveFailed)")
     }
   }
 
@@ -229,11 +242,13 @@ package final class Files {
       let words = title.split(whereSeparator: { $0.isWhitespace }).joined(separator: " ")
       let title = words.isEmpty ? nil : words
       do throws(WriteFault) {
-        guard try keeper.change(name, { $0[tag: "Event"] = title }) else { return say(screen.text(.unreadable, path)) }
+        guard try keeper.change(name, { $0[tag: "Event"] = title }) else {
+          return screen.say("\(.unreadable, Message(path))")
+        }
         // The running game gets the title too, since its next move rewrites the file.
         if name == self.name { self.title = title }
       } catch {
-        say(screen.text(.saveFailed, because: error))
+        screen.say("\(.saveFailed)\(error.reason)")
       }
     }
   }
@@ -267,7 +282,7 @@ package final class Files {
   package func open(path: String) { open(saved(path)) }
 
   /// Opens a game contained in the page's URL.
-  package func open(words: String) { open(record(from: words, in: screen.text(.game))) }
+  package func open(words: String) { open(record(from: words, in: "\(.game)")) }
 
   private func open(_ record: Record?) {
     guard let record else { return }
@@ -280,7 +295,7 @@ package final class Files {
   /// Exports the piece of the game under review, or else of the one on the board, in all formats, on a worker.
   private func keepPiece() {
     guard let piece else { return }
-    say(screen.text(.keeping))
+    screen.say("\(.keeping)")
     guard !isKeeping else { return }
     isKeeping = true
     let (news, wake) = (pieceNews, services.wake)
@@ -314,19 +329,19 @@ package final class Files {
   private func hear(_ news: MakingNews, isFilm: Bool) {
     switch news {
     case .percent(let percent) where isFilm: return screen.pages.filmPercent = percent
-    case .percent(let percent): return say("\(screen.text(.keeping)) \(percent) %")
-    case .kept(let place): say("\(screen.text(isFilm ? .filmIn : .keptIn)) \(place)")
-    case .failed(let fault): say(words(for: fault))
+    case .percent(let percent): return screen.say("\(.keeping) \(percent) %")
+    case .kept(let place): screen.say("\(isFilm ? .filmIn : .keptIn) \(place)")
+    case .failed(let fault): screen.say(message(for: fault))
     case .stopped: break
     }
     if isFilm { (screen.pages.filmPercent, stopFilm) = (nil, nil) } else { isKeeping = false }
   }
 
-  private func words(for fault: MakingFault) -> String {
+  private func message(for fault: MakingFault) -> Message {
     switch fault {
-    case .noFFmpeg: screen.text(.needsFFmpeg)
-    case .write(let path, let fault): screen.text(.writeFailed, because: fault, path)
-    case .other(let line): "\(screen.text(.writeFailed)) \(line)"
+    case .noFFmpeg: "\(.needsFFmpeg)"
+    case .write(let path, let fault): "\(.writeFailed) \(path)\(fault.reason)"
+    case .other(let line): "\(.writeFailed) \(line)"
     }
   }
 
@@ -336,15 +351,13 @@ package final class Files {
   }
 }
 
-extension RootScreen {
-  /// An error message with the reason of a failed write.
-  package func text(_ phrase: Phrase, because fault: WriteFault, _ path: String? = nil) -> String {
-    let reason: Phrase? =
-      switch fault {
-      case .noRoom: .noRoom
-      case .notAllowed: .notAllowed
-      case .other: nil
-      }
-    return [text(phrase), path, reason.map { text($0) }].compactMap { $0 }.joined(separator: " ")
+extension WriteFault {
+  /// The reason of a failed write, to be appended to the message that names what failed; empty if it is unknown.
+  var reason: Message {
+    switch self {
+    case .noRoom: " \(.noRoom)"
+    case .notAllowed: " \(.notAllowed)"
+    case .other: ""
+    }
   }
 }

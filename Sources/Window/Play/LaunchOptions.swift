@@ -66,8 +66,8 @@ extension App {
       })
     session.seat(library.participants(of: setup, learning: opening.keepsGames))
     if unfinished == nil { session.set(setup.variant) }
-    if unfinished != nil { show(notice: screen.text(.gameResumed)) }
-    if let damage { show(notice: screen.text(.setAside, damage.path, damage.aside)) }
-    if opening.keepsGames, folder.isEmpty { show(notice: screen.text(.nothingKept)) }
+    if unfinished != nil { screen.say("\(.gameResumed)") }
+    if let damage { screen.say("\(.setAside, Message(damage.path), Message(damage.aside))") }
+    if opening.keepsGames, folder.isEmpty { screen.say("\(.nothingKept)") }
   }
 }

@@ -6,8 +6,11 @@ final class PageStack {
   let notice: NoticeView
   /// Called with a page's name before it is created.
   var willOpen: (SceneName) -> Void = { _ in }
-  /// Called after the top page changed.
+  /// Called before the top page is shown anew, and after another page was opened.
+  var willTurn: () -> Void = {}
   var didTurn: () -> Void = {}
+  /// The page on top at the last `turned`.
+  private var last = SceneName.board
   private var pages: [(name: SceneName, scene: Scene)] = []
   private let context: ViewContext
   private let chain: View
@@ -70,14 +73,18 @@ final class PageStack {
   }
 
   private func turned(focus: View?) {
-    didTurn()
+    willTurn()
     notice.parent?.remove(notice)
+    if name == last { notice.retranslate() } else { notice.pageChanged() }
     scene.add(notice)
     for page in pages { page.scene.layout() }
     context.isTurning = true
     context.moveFocus(to: focus)
     context.isTurning = false
     context.staticIsStale = true
+    guard name != last else { return }
+    last = name
+    didTurn()
   }
 
   private func make(_ name: SceneName) -> Scene {

@@ -9,13 +9,19 @@ package final class RootScreen {
   /// Called with the player's intents, during `handle`.
   package var onIntent: (Intent) -> Void = { _ in }
 
+  /// Called after another page was opened.
+  package var onTurn: () -> Void {
+    get { pageStack.didTurn }
+    set { pageStack.didTurn = newValue }
+  }
+
   /// Called with a line for a screen reader at each change worth announcing (`--speak-lines`).
   package var onSpeak: ((String) -> Void)? {
     get { context.onSpeak }
     set { context.onSpeak = newValue }
   }
 
-  /// The content of the board. Setting it is cheap; the page is updated at the next `handle`, `nextFrame` or `draw`.
+  /// The content of the board. Setting it is cheap; the page is updated at the next `handle`, `advance` or `draw`.
   package var model = BoardModel()
 
   package var pages: PagesModel {
@@ -38,11 +44,15 @@ package final class RootScreen {
   /// The name of an opponent or person in the player's language.
   package func name(of seat: Seat) -> String { context.name(of: seat) }
 
+  /// Says something to the player: shows a message above the open page for some seconds and passes it to a screen
+  /// reader. `nil` takes the last one away.
+  package func say(_ message: Message?) { pageStack.notice.show(message) }
+
+  /// The message that is shown, or will be at the next frame.
+  package var notice: Message? { pageStack.notice.message }
+
   /// A phrase in the player's language.
   package func text(_ phrase: Phrase) -> String { context.text(phrase) }
-
-  /// A phrase with values in place of its `%`.
-  package func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: context.language, values) }
 
   /// The player's settings, stored on change.
   package var settings: Settings { context.settings }
@@ -76,7 +86,7 @@ package final class RootScreen {
     pageStack = PageStack(context, chain)
     chain.owner = self
     pageStack.willOpen = { [unowned(unsafe) self] in ask(for: $0) }
-    pageStack.didTurn = { [unowned(unsafe) self] in
+    pageStack.willTurn = { [unowned(unsafe) self] in
       setHovered(nil)
       captured = nil
       picture.turn(context.animator)
@@ -162,15 +172,17 @@ package final class RootScreen {
   package func handle(_ input: [InputEvent], at now: Double) {
     advance(to: now)
     for event in input { take(event) }
-    applyModel()
+    advance(to: now)
     settleFocus()
     saveSettings()
   }
 
-  private func advance(to now: Double) {
+  /// Advances time to `now` and shows changes of the model.
+  package func advance(to now: Double) {
     context.now = max(context.now, now)
     context.animator.advance(to: context.now)
     applyModel()
+    pageStack.notice.update()
   }
 
   private func applyModel() {
@@ -185,11 +197,6 @@ package final class RootScreen {
       for page in pageStack.scenes { page.soundMoved() }
     } else {
       for page in pageStack.scenes { page.modelChanged(from: old) }
-      switch context.model.notice {
-      case old.notice: break
-      case let text?: pageStack.notice.show(text)
-      case nil: pageStack.notice.hide()
-      }
       speakChange(from: old)
     }
   }
@@ -212,7 +219,6 @@ package final class RootScreen {
       if game.cells.count != old.game.cells.count || words != saidStatus { context.say(words) }
       saidStatus = words
     }
-    if let notice = context.model.notice, notice != old.notice { context.say(notice) }
   }
 
   private func take(_ event: InputEvent) {
@@ -369,9 +375,7 @@ package final class RootScreen {
   private func changeVolume(by step: Double) {
     // Rounded to 1/20, so that the settings file does not contain 0.7000000000000001.
     context.settings.volume = ((context.settings.volume + step) * 20).rounded() / 20
-    let text = "\(context.text(.volume)) \(Int((context.settings.volume * 100).rounded())) %"
-    pageStack.notice.show(text)
-    context.say(text)
+    say("\(.volume) \(Int((context.settings.volume * 100).rounded())) %")
   }
 
   private func cycleFocus(backwards: Bool, byArrow: Bool = false) {
@@ -414,7 +418,6 @@ package final class RootScreen {
 
   /// The time of the next frame: at or before `now` for at once, `.infinity` if nothing moves and nothing is planned.
   package func nextFrame(after now: Double) -> Double {
-    applyModel()
     if context.staticIsStale || !context.damage.isEmpty { return now }
     let save = maySave ? max(now, nextSave) : .infinity
     return min(context.animator.nextChange(after: now), topScene.nextChange(after: now), save)

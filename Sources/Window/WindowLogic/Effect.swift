@@ -1,6 +1,7 @@
 import Interface
 import ClientModel
 import MatchProtocol
+import Oracle
 import TicTacToe
 
 /// An action that `WindowState` requests.
@@ -29,12 +30,12 @@ package enum Effect: Sendable, Hashable {
   /// Share the page's URL followed by a path.
   case share(String)
   /// Share the result of the daily puzzle.
-  case shareToday(DayCard)
+  case shareToday(DailyBoard)
   case command(ClientModel.Command)
   /// Show a page, or let the screen handle an intent.
   case show(SceneName), screen(Intent)
-  /// Show a notice for some seconds; `nil` hides it.
-  case notice(String?)
+  /// Show a message for some seconds; `nil` takes the last one away.
+  case say(Message?)
   /// Request attention if the window is hidden.
   case attention
   /// Store a value for the next start.

@@ -31,7 +31,7 @@ extension WindowState {
 
   // MARK: - Requests of the player
 
-  mutating func seek(_ intent: Intent) -> [Effect] {
+  mutating func seek(_ intent: Intent, _ page: SceneName) -> [Effect] {
     var chosen: [Effect] = []
     // The network page has its own choice of the game; elsewhere the game on the board counts.
     if intent == .playFriend || intent == .quickMatch, page != .network, mode == .local,
@@ -40,15 +40,15 @@ extension WindowState {
       preferences.game = setup.variant
       chosen = [.remember(.game(setup.variant))]
     }
-    return chosen + carryOut(intent)
+    return chosen + carryOut(intent, page)
   }
 
-  private mutating func carryOut(_ intent: Intent) -> [Effect] {
+  private mutating func carryOut(_ intent: Intent, _ page: SceneName) -> [Effect] {
     switch intent {
     case .connect(let text, let token):
       guard let address = ServerAddress(text) else {
         opensLobby = false
-        return [.refuse] + tell(text.isEmpty ? self.text(.writeSomeAddress) : self.text(.writeAddress, text))
+        return [.refuse] + tell(text.isEmpty ? "\(.writeSomeAddress)" : "\(.writeAddress, Message(text))", page)
       }
       return leaveMatch() + connect(to: address, newToken: token)
     case .joinNearby(let address, let code):
@@ -179,7 +179,7 @@ extension WindowState {
     case .paired(let m, _): return adopt(m)
     case .event(let m, _, let event):
       if m == match, case .abort = event.kind { isCalledOff = true }
-      if m == pendingMatch, view?.state.players == nil, view?.state.phase == .over { return roomClosed() }
+      if m == pendingMatch, view?.state.players == nil, view?.state.phase == .over { return roomClosed(board.page) }
       var effects = news(of: m, board)
       // A spectator follows the same players to their rematch.
       if mode == .watching(m), case .rematch(let next?) = event.kind {
@@ -192,34 +192,36 @@ extension WindowState {
       if view?.state.phase == .open, match == nil, let code {
         pendingMatch = m
         network.phase = .room(code: code)
-        return (page == .network ? [] : [.show(.network)]) + news(of: m, board)
+        return (board.page == .network ? [] : [.show(.network)]) + news(of: m, board)
       }
       return news(of: m, board)
     case .moveRejected(let m, let cell, let code, let said):
       pending = nil
-      return [.notice("\(cell.text): \(words(for: code, said))")] + (m == match ? follow(board) : [])
-    case .refused(let code, let said, let asked): return refused(asked, words(for: code, said))
+      return [.say("\(cell.text): \(code.message(said))")] + (m == match ? follow(board) : [])
+    case .refused(let code, let said, let asked): return refused(asked, code.message(said), board.page)
     case .muted(let isMuted): (isQuiet, talk.isMuted) = (isMuted, isMuted)
     case .blocked(let name, let isBlocked):
       if isBlocked { blocked.insert(name) } else { blocked.remove(name) }
       talk.isBlocked = blocked.contains(talk.opponent)
-    case .reported: return [.notice(text(.wasReported, reported))]
+    case .reported: return [.say("\(.wasReported, Message(reported))")]
     case .becameGuest(let login):
-      let name = network.you?.name ?? ""
-      return tell(login.map { text(.loginRefused, $0, name) } ?? text(.newGuest, name))
-    case .loginNotSaved: return [.notice(text(.notRemembered))]
-    case .tokenRefused: return tell(text(.tokenRefused, network.you?.name ?? ""))
+      let name = Message(network.you?.name ?? "")
+      return tell(login.map { "\(.loginRefused, Message($0), name)" } ?? "\(.newGuest, name)", board.page)
+    case .loginNotSaved: return [.say("\(.notRemembered)")]
+    case .tokenRefused: return tell("\(.tokenRefused, Message(network.you?.name ?? ""))", board.page)
     case .lost(let m):
       views[m] = nil
-      if m == pendingMatch { return roomClosed() }
-      return m == match ? leaveMatch() + [.notice(text(.matchEnded))] : []
-    case .chat(let m, let name, let said, let emote): return hear(name, said, emote, m)
+      if m == pendingMatch { return roomClosed(board.page) }
+      return m == match ? leaveMatch() + [.say("\(.matchEnded)")] : []
+    case .chat(let m, let name, let said?, _): return hear(name, Message(said), m, board.page)
+    case .chat(let m, let name, nil, let code?):
+      return hear(name, Emote(rawValue: code).map { "\($0.phrase)" } ?? Message(code), m, board.page)
     case .page("list", let rows, _):
       network.matches = rows.compactMap { row in
         guard let id = row["m"]?.string, let x = row["x"]?.string, let o = row["o"]?.string,
           let rules = Variant(named: row["rules"]?.string)
         else { return nil }
-        return .init(id: id, title: "\(x) – \(o)" + (rules.isImplied ? "" : " · \(text(rules.phrase))"))
+        return .init(id: id, title: rules.isImplied ? "\(x) – \(o)" : "\(x) – \(o) · \(rules.phrase)")
       }
     case .page("me", let rows, _):
       isRatingKnown = true
@@ -233,27 +235,27 @@ extension WindowState {
     case .registered(let name):
       network.you = .init(name: name, isGuest: false)
       return [.remember(.name(name))]
-    case .draining: return [.notice(text(.restarting))]
-    case .page, .gone: break
+    case .draining: return [.say("\(.restarting)")]
+    case .page, .gone, .chat: break
     }
     return []
   }
 
-  /// Shows a text where the player looks: on the network page in its own line, elsewhere as a notice.
-  private mutating func tell(_ words: String) -> [Effect] {
-    guard page == .network || opensLobby else { return [.notice(words)] }
-    network.message = words
-    return openLobby()
+  /// Shows a message where the player looks: on the network page in its own line, elsewhere as a notice.
+  private mutating func tell(_ message: Message, _ page: SceneName) -> [Effect] {
+    guard page == .network || opensLobby else { return [.say(message)] }
+    network.message = message
+    return openLobby(page)
   }
 
   /// Opens the lobby if the player waits for it, but never over something begun meanwhile.
-  private mutating func openLobby() -> [Effect] {
+  private mutating func openLobby(_ page: SceneName) -> [Effect] {
     defer { opensLobby = false }
     return opensLobby && page != .network && match == nil && !isResuming ? [.show(.network)] : []
   }
 
   /// Updates the state after the server has refused a message.
-  private mutating func refused(_ asked: ClientMessage?, _ words: String) -> [Effect] {
+  private mutating func refused(_ asked: ClientMessage?, _ reason: Message, _ page: SceneName) -> [Effect] {
     switch asked {
     case .seek: if case .queued = network.phase { network.phase = .lobby }
     case .create:
@@ -262,15 +264,15 @@ extension WindowState {
     case .join, .watch: (code, wanted) = (nil, nil)
     case .say, .emote:
       if !talk.unsent.isEmpty { talk.unsent.removeFirst() }
-      return [.notice(words)]
+      return [.say(reason)]
     default: break
     }
-    return tell(words)
+    return tell(reason, page)
   }
 
-  private mutating func roomClosed() -> [Effect] {
+  private mutating func roomClosed(_ page: SceneName) -> [Effect] {
     (pendingMatch, code, network.phase) = (nil, nil, .lobby)
-    return tell(text(.roomClosed))
+    return tell("\(.roomClosed)", page)
   }
 
   private mutating func hear(_ status: ConnectionStatus, _ board: Board) -> [Effect] {
@@ -297,7 +299,7 @@ extension WindowState {
       switch destination {
       case .room where hasMatch, .resume where hasMatch: break
       case .room(let code): effects.append(.command(.join(code)))
-      case .resume: effects += [.remember(.matchServer("")), .notice(text(.matchEnded))]
+      case .resume: effects += [.remember(.matchServer("")), .say("\(.matchEnded)")]
       case .open: effects += openRoom()
       case .queue:
         network.phase = .queued(bots: 0)
@@ -305,32 +307,32 @@ extension WindowState {
       case .watch(let id, let code):
         wanted = MatchID(rawValue: id)
         if let wanted { effects.append(.command(.watch(wanted, code: code))) }
-      case nil where !hasMatch: effects += [.remember(.matchServer(""))] + openLobby()
+      case nil where !hasMatch: effects += [.remember(.matchServer(""))] + openLobby(board.page)
       case nil: break
       }
       destination = nil
     case .waiting(let milliseconds, let reason):
       if link == .online { lostAt = now - (reason == .silent ? Double(Limits.silence) / 1_000 : 0) }
       link = .waiting
-      network.message = text(.nextTry, words(for: reason), "\((milliseconds + 999) / 1000)")
+      network.message = "\(.nextTry, reason.message, "\((milliseconds + 999) / 1000)")"
       if match == nil {
         switch network.phase {
         case .queued, .room: waitedIn = network.phase
         default: break
         }
         network.phase = .connecting
-        effects += openLobby()
+        effects += openLobby(board.page)
       }
     case .failed(let failure):
-      let opening = openLobby()
+      let opening = openLobby(board.page)
       link = .none
       isReplaced = failure == .replaced
       destination = nil
       network.phase = .offline
-      network.message = words(for: failure)
+      network.message = failure.message
       (pending, talk.unsent) = (nil, [])
       effects.append(.hangUp)
-      effects += opening.isEmpty && page != .network ? [.notice(network.message ?? "")] : opening
+      effects += opening.isEmpty && board.page != .network ? [.say(failure.message)] : opening
     case .closed:
       link = .none
       network.phase = .offline

@@ -38,12 +38,12 @@ package struct WindowState: Sendable {
     case intent(Intent)
     /// An event of the connection, with the current state of its match.
     case network(ClientEvent, MatchView?)
-    /// The page on top has changed.
-    case turned(SceneName)
+    /// Another page is open: `Board.page`.
+    case turned
     case tick
   }
 
-  /// The session's view of the game on the board.
+  /// The session's view of the game on the board, and the open page.
   package struct Board: Sendable, Hashable {
     package var game: Game
     /// Whether a local person may move.
@@ -54,19 +54,20 @@ package struct WindowState: Sendable {
     package var canRedo: Bool
     /// Whether the closing music still plays.
     package var isClosing: Bool
+    /// The open page.
+    package var page: SceneName
 
     package init(
       game: Game = Game(), acceptsMove: Bool = true, canUndo: Bool = false, canRedo: Bool = false,
-      isClosing: Bool = false
+      isClosing: Bool = false, page: SceneName = .board
     ) {
       (self.game, self.acceptsMove, self.canUndo, self.canRedo) = (game, acceptsMove, canUndo, canRedo)
-      self.isClosing = isClosing
+      (self.isClosing, self.page) = (isClosing, page)
     }
   }
 
   /// The player's settings that matter here.
   package struct Preferences: Sendable, Hashable {
-    package var language = Language.english
     /// The game for network matches: the one chosen last.
     package var game = Variant.classic
     /// The clocks for matches with strangers and friends, as spelled in the settings.
@@ -84,9 +85,8 @@ package struct WindowState: Sendable {
     package var isMusical = true
     /// The local date, such as `2026-11-24`.
     package var date = ""
-    /// The day of the last solved daily puzzle, and the number solved without a gap.
+    /// The day of the last solved daily puzzle.
     package var solvedDay = 0
-    package var streak = 0
     /// The games whose rules were shown; Classic counts as known.
     package var shownRules: Set<Variant> = [.classic]
 
@@ -106,7 +106,6 @@ package struct WindowState: Sendable {
   /// The daily puzzle while it is played.
   package var today: DailyBoard? { mode == .local ? daily : nil }
   private var daily: DailyBoard?
-  package internal(set) var page = SceneName.board
 
   /// The players to return to after a match.
   var home: GameSetup
@@ -197,8 +196,8 @@ package struct WindowState: Sendable {
     if case .room = destination { preferences.matchServer == address } else { destination == .resume }
   }
 
-  /// The progress of resuming an interrupted match, as text.
-  package var resuming: String? { isResuming ? network.message ?? text(.connecting) : nil }
+  /// The progress of resuming an interrupted match.
+  package var resuming: Message? { isResuming ? network.message ?? "\(.connecting)" : nil }
 
   /// The page's path: the watched match, or the room of the player; else empty.
   package var place: String {
@@ -214,33 +213,25 @@ package struct WindowState: Sendable {
   /// The path of a match for spectators.
   private func watched(_ id: String) -> String { (["w", id] + (code.map { [$0] } ?? [])).joined(separator: "/") }
 
-  /// Whether save, copy and export mean the game under review.
-  package var isReviewing: Bool { page == .review }
-
-  func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: preferences.language, values) }
-
-  func refuse(_ phrase: Phrase) -> [Effect] { [.refuse, .notice(text(phrase))] }
+  func refuse(_ phrase: Phrase) -> [Effect] { [.refuse, .say("\(phrase)")] }
 
   // MARK: - Steps
 
   /// Handles an event; `board` is the session's current state, `now` a steady clock in seconds.
   package mutating func step(_ event: Event, _ board: Board, at now: Double) -> [Effect] {
     self.now = now
-    let wasAsked = asked != nil
     let effects = react(to: event, board)
     if case .queued = network.phase { queuedAt = queuedAt ?? now } else { queuedAt = nil }
-    // Hide the question once it is answered.
-    return wasAsked && asked == nil ? [.notice(nil)] + effects : effects
+    return effects
   }
 
   private mutating func react(to event: Event, _ board: Board) -> [Effect] {
     switch event {
     case .intent(let intent): return answer(intent, board)
     case .network(let event, let view): return hear(event, view, board)
-    case .turned(let page):
-      self.page = page
-      if page == .talk { talk.unread = 0 }
-      if page != .network { opensLobby = false }
+    case .turned:
+      if board.page == .talk { talk.unread = 0 }
+      if board.page != .network { opensLobby = false }
       return []
     case .tick: return tick(board)
     }
@@ -250,7 +241,7 @@ package struct WindowState: Sendable {
     if count(board.game), let today, today.isReached(by: board.game.end?.outcome), today.day != preferences.solvedDay {
       return [.remember(.solved(day: today.day))]
     }
-    if page == .network, link == .online, network.phase == .lobby || queuedAt != nil,
+    if board.page == .network, link == .online, network.phase == .lobby || queuedAt != nil,
       now - listedAt > WindowState.listInterval
     {
       listedAt = now
@@ -326,7 +317,7 @@ package struct WindowState: Sendable {
     case .today:
       let board = DailyBoard(date: preferences.date) ?? DailyBoard(day: 0)
       return leaveMatch(for: true) + begin(board) + teach(board.state.variant)
-    case .shareToday: return today.map { [.shareToday(card(of: $0))] } ?? refuse(.gameRuns)
+    case .shareToday: return today.map { [.shareToday($0)] } ?? refuse(.gameRuns)
     case .stopListening: return mode == .listening ? begin(home) : refuse(.notListening)
     case .rematch: return rematch(board)
     case .resign: return resign(board)
@@ -339,14 +330,12 @@ package struct WindowState: Sendable {
       return [.redo]
     case .connect, .host, .playFriend, .quickMatch, .acceptBot, .openRoom, .joinRoom, .joinNearby, .watch, .leave,
       .registerName:
-      return seek(intent)
+      return seek(intent, board.page)
     case .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent: return speak(intent)
     case .review: return [.review]
     case .keepPiece, .makeFilm:
-      return board.game.cells.isEmpty && !isReviewing ? refuse(.nothingToKeep) : [.file(intent)]
-    case .deleteGame:
-      guard confirms(intent) else { return [.notice(text(.reallyDelete))] }
-      return [.file(intent)]
+      return board.game.cells.isEmpty && board.page != .review ? refuse(.nothingToKeep) : [.file(intent)]
+    case .deleteGame: return confirm(intent, .reallyDelete, [.file(intent)])
     case .saveGame, .listGames, .listOlder, .openGame, .renameGame, .playGame, .shareSaved, .openPieces, .copyGame,
       .pasteGame,
       .copyText, .shareGame, .statistics, .stopFilm:
@@ -359,16 +348,16 @@ package struct WindowState: Sendable {
       return [.screen(intent)]
     case .setMuted(let isMuted): return [.mute(isMuted)]
     case .screenshot: return [.screenshot]
-    case .leavePage: return isInLiveMatch && !confirms(intent) ? [.notice(text(.reallyLeave))] : [.quit]
+    case .leavePage: return isInLiveMatch ? confirm(intent, .reallyLeave, [.quit]) : [.quit]
     case .quit: return [.quit]
     }
   }
 
-  /// Whether an intent that needs confirmation was repeated within 6 seconds.
-  private mutating func confirms(_ intent: Intent) -> Bool {
+  /// Carries out an intent that needs confirmation if it is repeated within 6 seconds, else asks.
+  private mutating func confirm(_ intent: Intent, _ question: Phrase, _ effects: [Effect]) -> [Effect] {
     let isSecond = asked.map { $0.intent == intent && now <= $0.until } ?? false
     asked = isSecond ? nil : (intent, now + 6)
-    return isSecond
+    return isSecond ? [.say(nil)] + effects : [.say("\(question)")]
   }
 
   /// Begins a local game; the score continues only for the same players.
@@ -392,18 +381,6 @@ package struct WindowState: Sendable {
       GameSetup(x: isX ? .human : other, o: isX ? other : .human, variant: variant), from: board.state)
     daily = board
     return effects + [.show(.board)]
-  }
-
-  private func card(of board: DailyBoard) -> DayCard {
-    let goal: String
-    switch board.goal {
-    case .win(1): goal = text(.todayWinNow)
-    case .win(let moves): goal = text(.todayWin, "\(moves)")
-    case .hold: goal = text(.todayHold)
-    }
-    return DayCard(
-      date: board.date, title: "Alina, \(text(.today)), \(board.date)", goal: "\(board.state.turn.letter), \(goal)",
-      result: "\(text(.solved)); \(text(.daysInARow, "\(preferences.streak)"))", state: board.state)
   }
 
   private func mayPlay(_ cell: Cell, _ board: Board) -> Phrase? {
@@ -452,8 +429,8 @@ package struct WindowState: Sendable {
       return [.end(GameEnd(outcome: .win(side.opponent), termination: .resignation))]
     case .online(let m):
       guard let view, view.state.phase != .over else { return refuse(.gameIsOver) }
-      guard confirms(.resign) else { return [.notice(text(.reallyResign))] }
-      return [.command(.resign(m))] + (link == .online ? [] : [.notice(text(.sentLater))])
+      return confirm(
+        .resign, .reallyResign, [.command(.resign(m))] + (link == .online ? [] : [.say("\(.sentLater)")]))
     }
   }
 

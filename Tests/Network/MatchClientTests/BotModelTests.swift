@@ -46,7 +46,7 @@ private struct WiredBot {
   private mutating func carryOut(_ output: ClientModel.Output) throws {
     for line in output.lines { sent.append(try Array(line.dropLast()).withUnsafeBytes { try ClientLine($0) }) }
     isClosed = isClosed || output.close
-    for event in output.events { try bot.hear(event, you: event.match.flatMap { client.matches[$0]?.you }, at: now) }
+    for (event, match) in output.events { try bot.hear(event, you: match?.you, at: now) }
   }
 
   /// Lets time pass, and has the bot do what it wants; it marks the first cell that is free.

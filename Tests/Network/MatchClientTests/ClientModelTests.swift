@@ -1,5 +1,6 @@
 import MatchProtocol
 import Testing
+import TicTacToe
 
 @testable import ClientModel
 
@@ -45,5 +46,25 @@ import Testing
       _ = model.connected()
       #expect(heard(welcome).contains { $0.contains(#""t":"seek""#) } == (code == "draining"))
     }
+  }
+
+  @Test func `an event carries its match as it was then, also when it is read after the next one`() throws {
+    var model = ClientModel(.init(guest: "ann"), seed: 1)
+    let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
+    var state = MatchState(id: m)
+    var events: [(event: ClientEvent, match: MatchView?)] = []
+    func hear(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws {
+      let event = MatchEvent(at: 0, side: side, mid: nil, kind)
+      try state.append(event, body: event.body)
+      let line = ServerMessage.event(m, seq: state.seq, hash: state.hash.short, body: event.body).bytes(re: nil)
+      events += Array(line.dropLast()).withUnsafeBytes { model.receive($0, now: 0) }.events
+    }
+    let players = Sides(
+      x: PlayerInfo(name: "Vera", rating: 1_500, guest: true), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
+    try hear(.start(players, MatchTerms(), confirm: false, previous: nil, keys: []))
+    for (ply, cell) in [4, 0].enumerated() {
+      try hear(.move(ply: ply, cell: CellName(Cell(cell), in: .classic), spent: 0), ply == 0 ? .x : .o)
+    }
+    #expect(events.map { $0.match?.state.moves.count } == [0, 1, 2])
   }
 }

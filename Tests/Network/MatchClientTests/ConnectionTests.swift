@@ -100,7 +100,7 @@ private let welcome = ServerMessage.welcome(
     let end = DispatchTime.now() + 20
     var seen: [ClientEvent] = []
     repeat {
-      for event in client.poll() {
+      for (event, _) in client.poll() {
         seen.append(event)
         if let result = pick(event) { return result }
       }

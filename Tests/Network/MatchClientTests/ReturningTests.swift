@@ -45,7 +45,7 @@ private struct Server {
       guard case .hello(let said) = hello.message else { continue }
       for answer in server.answer(said, re: hello.id) {
         let out = Array(answer.dropLast()).withUnsafeBytes { model.receive($0, now: 0) }
-        events += out.events
+        events += out.events.map { $0.event }
         if out.close {
           model.disconnected()
           break

@@ -39,6 +39,25 @@ struct AppTests {
         && app.screen.pages.statistics[.classic]?.opponents.map { $0.name } == ["Ida"])
   }
 
+  @Test("the open page is known at once: chat that arrives while another page opens is counted as unread")
+  func openPage() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    try bench.join(app)
+    let m = try #require(bench.view?.state.id)
+    app.want(.show(.talk))
+    bench.events = [.chat(m, from: "Ida", text: "hello", emote: nil)]
+    app.update(input: [], at: bench.now)
+    #expect(app.screen.pages.talk.unread == 0 && app.screen.notice == nil)
+    app.want(.show(.settings))
+    bench.events = [.chat(m, from: "Ida", text: "are you there?", emote: nil)]
+    app.update(input: [], at: bench.now)
+    #expect(app.screen.pages.talk.unread == 1 && app.screen.notice == "Ida: are you there?")
+    app.screen.show(.talk)
+    app.update(input: [], at: bench.now)
+    #expect(app.screen.pages.talk.unread == 0)
+  }
+
   @Test("an answered question disappears")
   func answered() throws {
     let bench = Bench()
@@ -46,10 +65,10 @@ struct AppTests {
     try bench.join(app)
     app.want(.resign)
     bench.pass(app)
-    #expect(app.screen.model.notice == Phrase.reallyResign.text(in: .english))
+    #expect(app.screen.notice == "\(.reallyResign)")
     app.want(.resign)
     bench.pass(app)
-    #expect(app.screen.model.notice == nil)
+    #expect(app.screen.notice == nil)
     #expect(bench.commands.last.map { if case .resign = $0 { true } else { false } } == true)
   }
 
@@ -120,7 +139,7 @@ struct AppTests {
       bench.cardIsWritten = isWritten
       app.want(.shareToday)
       bench.pass(app)
-      #expect(app.screen.model.notice == told)
+      #expect(app.screen.notice?.text(in: .english) == told)
     }
     #expect(bench.cards.count == 3 && bench.cards.allSatisfy { $0.card.date == "2026-11-22" && !$0.png.isEmpty })
     #expect(bench.clipboard.hasPrefix("Alina, Daily puzzle, 2026-11-22: "))
@@ -135,10 +154,10 @@ struct AppTests {
     for (refuses, told) in [(true, "Could not copy."), (false, "Copied.")] {
       bench.refusesClipboard = refuses
       for intent in [Intent.copyGame, .copyText("K7Q2XD"), .shareGame] {
-        app.show(notice: "")
+        app.screen.say(nil)
         app.want(intent)
         bench.pass(app)
-        #expect(app.screen.model.notice == told, "\(intent)")
+        #expect(app.screen.notice?.text(in: .english) == told, "\(intent)")
       }
     }
   }

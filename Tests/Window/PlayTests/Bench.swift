@@ -91,7 +91,7 @@ final class Bench: @unchecked Sendable {
     let connection = Connection(
       poll: {
         defer { self.events = [] }
-        return self.events
+        return self.events.map { ($0, self.view) }
       }, match: { _ in self.view }, perform: { self.commands.append($0) }, disconnect: {})
     var machine = AppEnvironment(
       services: services, sound: SoundOutput(port),
@@ -134,7 +134,9 @@ final class Bench: @unchecked Sendable {
     let end = now + seconds
     while now < end {
       app.update(input: [], at: now)
-      if let notice = app.screen.model.notice, notices.last != notice { notices.append(notice) }
+      if let notice = app.screen.notice?.text(in: app.screen.settings.language), notices.last != notice {
+        notices.append(notice)
+      }
       now += 0.1
     }
   }

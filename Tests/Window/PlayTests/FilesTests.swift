@@ -79,7 +79,7 @@ struct FilesTests {
     bench.fault = .noRoom
     app.want(.renameGame(path: path, name: ""))
     bench.pass(app)
-    #expect(bench.notices.last == app.screen.text(.saveFailed, because: .noRoom))
+    #expect(bench.notices.last == "The game could not be saved. The disk is full.")
     #expect(try event() == "A cold start")
     bench.fault = nil
     app.want(.play(Cell(8)))

@@ -341,7 +341,7 @@ struct KeyboardTests {
     let screen = Samples.screen()
     var spoken: [String] = []
     screen.onSpeak = { spoken.append($0) }
-    for words in ["next try in 2 s", "next try in 1 s"] {
+    for words in ["next try in 2 s", "next try in 1 s"] as [Message] {
       screen.model.resuming = words
       screen.handle([], at: 0)
     }

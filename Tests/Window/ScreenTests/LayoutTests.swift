@@ -24,7 +24,6 @@ struct LayoutTests {
     var clocks = Samples.model([4, 0, 8])
     clocks.clocks = .init(x: 61_000, o: 9_400)
     clocks.canRedo = true
-    clocks.notice = "A notice of several words, as long as they come: it was saved where it can be found again."
     return [clocks, Samples.model([4, 1, 0, 8, 6, 2, 3]), Samples.online()]
   }
 
@@ -32,6 +31,7 @@ struct LayoutTests {
     "nothing overlaps and nothing leaves the window, from 320×480 to 3840×2160, at every text size, in every language")
   func fits() {
     let screen = Samples.screen()
+    screen.say("A notice of several words, as long as they come: it was saved where it can be found again.")
     for (width, height) in LayoutTests.sizes {
       for textScale in [0.75, 1, 1.5, 2] {
         for language in Language.allCases {
@@ -133,6 +133,7 @@ struct LayoutTests {
   func notice(_ width: Int, _ height: Int) throws {
     let screen = Samples.screen()
     screen.model = models()[0]
+    screen.say("A notice of several words, as long as they come: it was saved where it can be found again.")
     screen.handle([], at: 0)
     screen.measureForTest(width, height)
     let notice = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first)
@@ -147,13 +148,13 @@ struct LayoutTests {
     let size = (width: 800, height: 600)
     screen.draw(width: size.width, height: size.height, at: 1)
     let notice = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first)
-    screen.model.notice = "Press once more to resign: your opponent wins the game."
+    screen.say("Press once more to resign: your opponent wins the game.")
     for time in [1.0, 1.5] {
       screen.handle([], at: time)
       screen.draw(width: size.width, height: size.height, at: time)
     }
     #expect(notice.inkBounds.width > 0)
-    screen.model.notice = nil
+    screen.say(nil)
     for time in [2.0, 2.5, 4] {
       screen.handle([], at: time)
       screen.draw(width: size.width, height: size.height, at: time)
@@ -161,14 +162,65 @@ struct LayoutTests {
     #expect(notice.inkBounds.width == 0)
   }
 
+  @Test("a notice goes with the page above which it was shown; one that comes with another page stays there")
+  func noticeOfAPage() {
+    let screen = Samples.screen()
+    screen.draw(width: 360, height: 640, at: 1)
+    screen.say("\(.reallyResign)")
+    screen.handle([], at: 1)
+    #expect(screen.notice == "\(.reallyResign)")
+    screen.say("\(.roomClosed)")
+    screen.show(.network)
+    #expect(screen.notice == "\(.roomClosed)")
+    screen.handle([], at: 2)
+    screen.draw(width: 360, height: 640, at: 3)
+    let notice = screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first
+    #expect(notice.map { $0.inkBounds.width > 0 } == true)
+    screen.show(.board)
+    #expect(screen.notice == nil && notice?.inkBounds.width == 0)
+  }
+
+  @Test("a notice is translated while it is shown, spoken once, and gone after six seconds")
+  func translated() {
+    let screen = Samples.screen()
+    var spoken: [String] = []
+    screen.onSpeak = { spoken.append($0) }
+    screen.draw(width: 1_280, height: 720, at: 1)
+    let before = try? #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first).slipFrame
+    screen.say("\(.keptIn) p")
+    screen.handle([], at: 1)
+    let widths = Language.allCases.map { language in
+      screen.settings.language = language
+      screen.handle([], at: 2)
+      return screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first?.slipFrame.width
+    }
+    #expect(Set(widths).count == Language.allCases.count && before != nil)
+    #expect(spoken.count { $0 == Phrase.keptIn.text(in: .english) + " p" } == 1)
+    screen.handle([], at: 6.9)
+    #expect(screen.notice == "\(.keptIn) p")
+    screen.handle([], at: 7)
+    #expect(screen.notice == nil)
+  }
+
+  @Test("asking for the time of the next frame changes nothing")
+  func nextFrame() {
+    let screen = Samples.screen()
+    screen.draw(width: 1_280, height: 720, at: 1)
+    screen.model = models()[0]
+    let before = screen.nextFrame(after: 40)
+    #expect(screen.nextFrame(after: 40) == before && screen.context.model != screen.model)
+    screen.advance(to: 40)
+    #expect(screen.nextFrame(after: 40) == 40)
+  }
+
   @Test(
     "on a high page a short notice covers neither board nor score",
     arguments: [(360, 640), (390, 844), (480, 800), (768, 1_024), (1_080, 1_920)])
   func highNotice(_ width: Int, _ height: Int) throws {
     let screen = Samples.screen()
-    for notice in ["Copied.", "Press once more to resign: your opponent wins the game."] {
+    for notice in ["Copied.", "Press once more to resign: your opponent wins the game."] as [Message] {
       screen.model = models()[0]
-      screen.model.notice = notice
+      screen.say(notice)
       screen.handle([], at: 0)
       screen.measureForTest(width, height)
       let slip = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first).slipFrame
@@ -183,19 +235,26 @@ struct LayoutTests {
     }
   }
 
-  @Test("on a phone a notice does not cover the result", arguments: [(360, 640), (390, 844), (412, 915)])
+  @Test(
+    "on a phone a notice, however long, does not cover the result and the wish for a rematch",
+    arguments: [(320, 480), (320, 568), (360, 640), (390, 844), (412, 915), (640, 360), (844, 390)])
   func noticeAtTheEnd(_ width: Int, _ height: Int) throws {
-    let screen = Samples.screen()
-    for notice in ["Ida: Good game", "Win: the line sounds once more, from its first cell to its last."] {
-      screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3], setup: GameSetup(x: .human, o: .remote(name: "Ida")))
-      screen.model.online = OnlineModel(you: .x)
-      screen.model.online?.rematch = .theirs
-      screen.model.notice = notice
-      screen.handle([], at: 0)
-      screen.measureForTest(width, height)
-      let slip = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first).slipFrame
-      let status = try #require(screen.topScene.children.lazy.compactMap { $0 as? StatusView }.first)
-      #expect(!slip.intersects(status.frame), "\(status.frame) under \(slip)")
+    let screen = Samples.screen(leastTarget: 44)
+    let long: Message = "\(.signFork) (X): \(.whatFork) \(.whatFork)"
+    for notice in ["Ida: Good game", "\(.signWin): \(.whatWin)", long] as [Message] {
+      for textScale in [1.0, 1.5] {
+        screen.settings.textScale = textScale
+        screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3], setup: GameSetup(x: .human, o: .remote(name: "Ida")))
+        screen.model.online = OnlineModel(you: .x)
+        screen.model.online?.rematch = .theirs
+        screen.say(notice)
+        screen.handle([], at: 0)
+        screen.measureForTest(width, height)
+        let slip = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first).slipFrame
+        for view in screen.topScene.children where view is StatusView || view is TextButton && !view.isHidden {
+          #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip) at \(textScale)")
+        }
+      }
     }
   }
 
@@ -205,7 +264,7 @@ struct LayoutTests {
   func reviewNotice(_ width: Int, _ height: Int) throws {
     let screen = Samples.screen()
     screen.model = models()[0]
-    screen.model.notice = "Press once more to resign: your opponent wins the game."
+    screen.say("Press once more to resign: your opponent wins the game.")
     screen.handle([], at: 0)
     screen.show(.review)
     screen.measureForTest(width, height)

@@ -15,13 +15,13 @@ private struct WiredWindow {
   private(set) var sent: [ClientLine] = []
   private(set) var isClosed = false
   /// The notices shown since they were last cleared.
-  var words: [String] = []
+  var words: [Message] = []
 
   static let m = TestWindow.m
 
   init() throws {
     want(.connect(address: "127.0.0.1:4664"))
-    window.step(.turned(.network))
+    window.turn(to: .network)
     try connect()
   }
 
@@ -50,12 +50,10 @@ private struct WiredWindow {
   private mutating func carryOut(_ output: ClientModel.Output) throws {
     for line in output.lines { sent.append(try Array(line.dropLast()).withUnsafeBytes { try ClientLine($0) }) }
     isClosed = isClosed || output.close
-    for event in output.events { step(event) }
+    for (event, match) in output.events { step(event, match) }
   }
 
-  mutating func step(_ event: ClientEvent) {
-    follow(window.step(.network(event, event.match.flatMap { model.matches[$0] })))
-  }
+  mutating func step(_ event: ClientEvent, _ match: MatchView? = nil) { follow(window.step(.network(event, match))) }
   mutating func want(_ intent: Intent) { follow(window.want(intent)) }
 
   private mutating func follow(_ effects: [Effect]) {
@@ -137,7 +135,7 @@ private struct WiredWindow {
         let talk = wired.window.state.talk
         #expect(!talk.isMuted && !talk.isBlocked && talk.lines.isEmpty, context)
         #expect(talk.unsent.isEmpty || isWaiting, context)
-        #expect(!wired.words.contains { $0.contains("was reported") }, context)
+        #expect(!wired.words.contains { $0.text(in: .english).contains("was reported") }, context)
         #expect(network.phase != .queued(bots: 0) || isWaiting, context)
         #expect(!wired.window.board.game.cells.contains(Cell(8)), context)
         if row.intent == .registerName("Vera") { #expect(network.you?.isGuest == true, context) }
@@ -167,14 +165,15 @@ private struct WiredWindow {
       for language in Language.allCases {
         guard let failure = wired.model.failure else { continue }
         var other = wired
-        other.window.state.preferences.language = language
         other.step(.status(.failed(failure)))
-        #expect(other.window.state.network.message?.isEmpty == false && other.window.state.network.phase == .offline)
+        #expect(
+          other.window.state.network.message?.text(in: language).isEmpty == false
+            && other.window.state.network.phase == .offline)
         #expect(other.window.want(.connect(address: "127.0.0.1:4664")).contains { "\($0)".hasPrefix("connect") })
       }
       guard ends[code] == nil else { continue }
       wired.lose()
-      #expect(wired.window.state.network.message?.isEmpty == false, "\(code)")
+      #expect(wired.window.state.network.message != nil, "\(code)")
       try wired.connect()
       #expect(wired.window.state.network.phase == .lobby && wired.window.state.network.message == nil, "\(code)")
     }
@@ -252,19 +251,19 @@ private struct WiredWindow {
     wired.lose()
     wired.words = []
     wired.want(.reportOpponent)
-    #expect(wired.words == [Phrase.sentLater.text(in: .english)])
+    #expect(wired.words == ["\(.sentLater)"])
     try wired.connect()
     let report = try #require(wired.sent.first { $0.message.name == "report" })
     wired.words = []
     try wired.say(.ok(nil, seq: nil), re: report.id)
-    #expect(wired.words == [Phrase.wasReported.text(in: .english, ["Ida"])])
+    #expect(wired.words == ["\(.wasReported, "Ida")"])
 
     // A newly started window learns both from the server.
     var fresh = try WiredWindow()
     let rows = #"[{"name":"Vera","rating":1500,"quiet":true,"blocked":["Ida"]}]"#
     let line = Array(#"{"t":"page","of":"me","rows":\#(rows)}"#.utf8)
     let out = line.withUnsafeBytes { fresh.model.receive($0, now: 0) }
-    for event in out.events { fresh.step(event) }
+    for (event, match) in out.events { fresh.step(event, match) }
     try fresh.begin()
     #expect(fresh.window.state.talk.isMuted && fresh.window.state.talk.isBlocked)
   }

@@ -17,7 +17,7 @@ import TicTacToe
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
-    window.step(.turned(.network))
+    window.turn(to: .network)
     window.state.preferences.game = rules
     #expect(window.state.usualClock == usual)
     #expect(window.want(.quickMatch).contains(.command(.seek(MatchTerms(rules: rules)))))
@@ -31,7 +31,7 @@ import TicTacToe
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
-    window.step(.turned(.network))
+    window.turn(to: .network)
     window.state.preferences.roomSide = .o
     var waiting = window
     #expect(waiting.want(.quickMatch).contains(.command(.seek(MatchTerms()))))
@@ -42,7 +42,7 @@ import TicTacToe
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
-    window.step(.turned(.board))
+    window.turn(to: .board)
     window.want(.newGame(GameSetup(x: .human, o: .level(3), variant: .ultimate)))
     let effects = window.want(.quickMatch)
     #expect(effects.contains(.remember(.game(.ultimate))))
@@ -79,7 +79,7 @@ import TicTacToe
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
-    window.step(.turned(.network))
+    window.turn(to: .network)
     func asks() -> Bool {
       window.now += 6
       return window.step(.tick).contains(.command(.me))
@@ -94,7 +94,7 @@ import TicTacToe
     window.log(.resign, .o)
     window.log(.end(.win(.x), .resign, ratings: nil))
     window.want(.newGame(GameSetup(x: .human, o: .human)))
-    window.step(.turned(.network))
+    window.turn(to: .network)
     #expect(asks())
   }
 
@@ -107,6 +107,6 @@ import TicTacToe
       ["m": .string("b"), "x": .string("Ann"), "o": .string("Eve"), "rules": .string("ultimate")],
     ]
     window.step(.network(.page("list", rows: rows, more: nil), nil))
-    #expect(window.state.network.matches.map(\.title) == ["Ann – Bob", "Ann – Eve · Ultimate"])
+    #expect(window.state.network.matches.map(\.title) == ["Ann – Bob", "Ann – Eve · \(.ultimate)"])
   }
 }

@@ -98,8 +98,14 @@ struct TestWindow {
     log(.move(ply: ply, cell: CellName(Cell(cell), in: .classic), spent: 100), ply % 2 == 0 ? .x : .o)
   }
 
-  /// The notices among the effects.
-  static func words(_ effects: [Effect]) -> [String] {
-    effects.compactMap { if case .notice(let text) = $0 { text } else { nil } }
+  @discardableResult
+  mutating func turn(to page: SceneName) -> [Effect] {
+    board.page = page
+    return step(.turned)
+  }
+
+  /// The messages among the effects.
+  static func words(_ effects: [Effect]) -> [Message] {
+    effects.compactMap { if case .say(let message) = $0 { message } else { nil } }
   }
 }

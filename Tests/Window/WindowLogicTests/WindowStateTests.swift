@@ -65,7 +65,7 @@ struct TableTests {
       (
         "reviewing",
         window {
-          $0.want(.play(Cell(4))); $0.step(.turned(.review))
+          $0.want(.play(Cell(4))); $0.turn(to: .review)
         }
       ),
       ("connecting", window { $0.want(.connect(address: "127.0.0.1:4664")) }),
@@ -154,7 +154,9 @@ struct TableTests {
         let effects = window.want(intent)
         #expect(!effects.isEmpty, "\(intent) does nothing in \(name)")
         if effects.contains(.refuse) {
-          #expect(TestWindow.words(effects).contains { !$0.isEmpty }, "\(intent) is refused without words in \(name)")
+          #expect(
+            TestWindow.words(effects).contains { !$0.text(in: .english).isEmpty },
+            "\(intent) is refused without words in \(name)")
           #expect(effects.count == 2, "\(intent) is refused and done in \(name)")
         }
       }
@@ -221,9 +223,9 @@ struct TableTests {
     #expect(window.board.game.cells.map { Variant.ultimate.name(of: $0) } == names)
     // The last mark, at the top left of its board, selects the top left board.
     let taken = window.want(.play(try #require(Variant.ultimate.cell(named: "a9"))))
-    #expect(taken == [.refuse, .notice(Phrase.cellTaken.text(in: .english))])
+    #expect(taken == [.refuse, .say("\(.cellTaken)")])
     let elsewhere = window.want(.play(try #require(Variant.ultimate.cell(named: "i1"))))
-    #expect(elsewhere == [.refuse, .notice(Phrase.otherBoard.text(in: .english))])
+    #expect(elsewhere == [.refuse, .say("\(.otherBoard)")])
     #expect(window.want(.judge) == [.judge])
   }
 
@@ -294,12 +296,7 @@ struct TableTests {
         #expect(window.want(.rematch).contains(.begin(window.state.setup, from: board.state)))
       }
     }
-    window.state.preferences.streak = 4
-    guard case .shareToday(let card) = try #require(window.want(.shareToday).first) else {
-      Issue.record("nothing to share")
-      return
-    }
-    #expect(card.text.hasPrefix("Alina, Daily puzzle, 2026-11-25: ") && card.text.hasSuffix("streak in days: 4"))
+    #expect(window.want(.shareToday) == [.shareToday(board)])
     window.want(.newGame(GameSetup(x: .human, o: .level(1))))
     #expect(window.state.today == nil)
   }
@@ -321,7 +318,7 @@ struct TableTests {
     window.online()
     window.start()
     #expect(TestWindow.words(window.want(.leavePage)).count == 1)
-    #expect(window.want(.leavePage) == [.notice(nil), .quit], "the question goes with its answer")
+    #expect(window.want(.leavePage) == [.say(nil), .quit], "the question goes with its answer")
   }
 
   @Test("chat is shown once the server accepts it")
@@ -339,8 +336,8 @@ struct TableTests {
         == 1)
     #expect(window.state.talk.lines.map(\.text) == ["hello"] && window.state.talk.unsent.isEmpty)
     let told = window.step(.network(.chat(TestWindow.m, from: "Ida", text: nil, emote: "gg"), nil))
-    #expect(TestWindow.words(told) == ["Ida: Good game"] && window.state.talk.unread == 1)
-    window.step(.turned(.talk))
+    #expect(TestWindow.words(told).map { $0.text(in: .english) } == ["Ida: Good game"] && window.state.talk.unread == 1)
+    window.turn(to: .talk)
     #expect(window.state.talk.unread == 0)
   }
 
@@ -350,10 +347,10 @@ struct TableTests {
     window.want(.play(Cell(4)))
     #expect(!window.board.acceptsMove)
     for (language, word) in [(Language.english, "music"), (.german, "Musik")] {
-      window.state.preferences.language = language
-      #expect(TestWindow.words(window.want(.play(Cell(0)))).first?.contains(word) == true)
+      func reason() -> String? { TestWindow.words(window.want(.play(Cell(0)))).first?.text(in: language) }
+      #expect(reason()?.contains(word) == true)
       window.state.preferences.isMusical = false
-      #expect(TestWindow.words(window.want(.play(Cell(0)))).first?.contains(word) == false)
+      #expect(reason()?.contains(word) == false)
       window.state.preferences.isMusical = true
     }
   }
@@ -368,7 +365,7 @@ struct TableTests {
     #expect(TestWindow.words(window.want(delete)).count == 1)
     #expect(window.want(.deleteGame(path: "y")) != [.file(.deleteGame(path: "y"))])
     window.want(delete)
-    #expect(window.want(delete) == [.notice(nil), .file(delete)])
+    #expect(window.want(delete) == [.say(nil), .file(delete)])
   }
 
   @Test("resigning a match needs a confirmation")
@@ -381,7 +378,7 @@ struct TableTests {
       let first = window.want(.resign)
       #expect(!first.contains(.command(.resign(TestWindow.m))) && TestWindow.words(first).count == 1)
       window.now += 3
-      #expect(window.want(.resign) == [.notice(nil), .command(.resign(TestWindow.m))])
+      #expect(window.want(.resign) == [.say(nil), .command(.resign(TestWindow.m))])
     }
   }
 
@@ -457,9 +454,9 @@ struct TableTests {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
     window.online()
-    window.step(.turned(.network))
+    window.turn(to: .network)
     window.step(.network(.refused(.code, "no room has this code now", .join(code: "ABC234")), nil))
-    #expect(window.state.network.message == "no room has this code now")
+    #expect(window.state.network.message == "\(english: "no room has this code now", else: .errCode)")
     var waiting = window
     waiting.want(.quickMatch)
     #expect(waiting.state.network.phase == .queued(bots: 0) && waiting.state.network.message == nil)

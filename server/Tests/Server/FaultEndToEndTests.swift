@@ -198,11 +198,11 @@ final class Crowd {
 
   private func step(_ i: Int) {
     let client = clients[i]
-    for event in client.poll() {
+    for (event, view) in client.poll() {
       switch event {
       case .event(let m, let seq, let event):
-        if let view = client.match(m) {
-          if view.state.seq == seq { saw(m, view.state) }
+        if let view {
+          saw(m, view.state)
           // The player's own command with its number: an acknowledgement.
           if let side = event.side, side == view.you, let mid = event.mid {
             checker.acknowledged.insert(.init(m: m, side: side, mid: mid, seq: seq))

@@ -81,7 +81,7 @@ final class Watcher {
     }
     defer { timeout.cancel() }
     waiting: repeat {
-      unseen += client.poll()
+      unseen += client.poll().map { $0.event }
       while let event = unseen.popFirst() {
         seen.append(event)
         if let result = pick(event) { return result }

@@ -57,7 +57,7 @@ extension Simulation {
       count("ok")
     }
     let output = line.dropLast().withUnsafeBytes { raw in clients[i].model.receive(raw, now: now) }
-    for event in output.events {
+    for (event, _) in output.events {
       switch event {
       case .room(_, let code, _): codes.append(code)
       case .event(let m, _, let event):

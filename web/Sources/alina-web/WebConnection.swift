@@ -7,7 +7,7 @@ import TicTacToe
 /// A client model over the page's WebSocket, with one line per text message. Reconnects by itself.
 final class WebConnection {
   private var model: ClientModel
-  private var inbox: [ClientEvent] = [.status(.connecting)]
+  private var inbox: [(event: ClientEvent, match: MatchView?)] = [(.status(.connecting), nil)]
   private var isUp = false
   private var isWanted = true
   private var tries = 0
@@ -45,11 +45,11 @@ final class WebConnection {
       disconnect: { self.close() })
   }
 
-  private func poll() -> [ClientEvent] {
+  private func poll() -> [(event: ClientEvent, match: MatchView?)] {
     let now = WebConnection.milliseconds
     if let at = retryAt, now >= at, isWanted {
       retryAt = nil
-      inbox.append(.status(.connecting))
+      inbox.append((.status(.connecting), nil))
       Page.tell(.open)
     }
     if isUp {
@@ -76,7 +76,7 @@ final class WebConnection {
     Page.tell(.close)
     isUp = false
     model.disconnected()
-    inbox.append(.status(.closed))
+    inbox.append((.status(.closed), nil))
   }
 
   // MARK: Events of the socket
@@ -99,21 +99,21 @@ final class WebConnection {
     guard isWanted else { return }
     if wasUp, let failure = model.failure {
       isWanted = false
-      return inbox.append(.status(.failed(failure)))
+      return inbox.append((.status(.failed(failure)), nil))
     }
     let wait = ClientModel.pause(after: tries, asked: model.retry ?? 0, chance: chance)
     tries += 1
     retryAt = WebConnection.milliseconds + Int64(wait)
     let reason = problem ?? (wasUp ? .lost : .unreachable(Page.text(.host)))
     problem = nil
-    inbox.append(.status(.waiting(milliseconds: wait, reason: reason)))
+    inbox.append((.status(.waiting(milliseconds: wait, reason: reason)), nil))
   }
 
   // MARK: Output
 
   private func carryOut(_ output: ClientModel.Output) {
     send(output.lines)
-    for case .status(.online) in output.events { tries = 0 }
+    for case (.status(.online), _) in output.events { tries = 0 }
     if output.credentialsChanged {
       let identity = model.identity
       let words = [
@@ -121,7 +121,7 @@ final class WebConnection {
         ("resume", identity.resume),
       ]
       let text = words.compactMap { name, value in value.map { "\(name) \($0)\n" } }.joined()
-      if !Page.write(WebConnection.credentials, Array(text.utf8)) { inbox.append(.loginNotSaved) }
+      if !Page.write(WebConnection.credentials, Array(text.utf8)) { inbox.append((.loginNotSaved, nil)) }
     }
     inbox += output.events
     if output.close, isUp {

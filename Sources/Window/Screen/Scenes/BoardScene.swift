@@ -46,14 +46,16 @@ final class BoardScene: Scene {
   // MARK: Layout
 
   /// Covers neither board nor score if there is room: in landscape beside the board, between title and status; in portrait between
-  /// players and board, over the status, or over the title. Otherwise at the foot. Avoids covering the result of the game.
+  /// players and board, over the status, or over the title. Otherwise at the foot, or over the board if the game is over: its result
+  /// stays visible.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em
     guard m.isLandscape, beside > 11 * em else {
       var place = super.noticePlace
-      guard !m.isLandscape else { return place }
       let isOver = context.model.game.isOver
+      if isOver { place.foot = status.frame.y }
+      guard !m.isLandscape else { return place }
       let foot = staff.isHidden ? footTop : staff.frame.y
       if !players.isHidden, choice.isHidden { place.mayCover(from: players.frame.maxY, to: board.frame.y) }
       place.mayCover(from: isOver ? status.frame.maxY : board.frame.maxY, to: foot)
@@ -402,7 +404,7 @@ extension ViewContext {
   func statusText(countsDown: Bool = true) -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
     guard let end = game.end else {
-      if let words = model.resuming { return (text(.resuming), words, true) }
+      if let words = model.resuming { return (text(.resuming), words.text(in: language), true) }
       let turn = game.turn
       let seat = turn == .x ? model.setup.x : model.setup.o
       let detail = onlineText() ?? model.today.map(goal) ?? (model.soundWaits ? text(.soundWaits) : "")

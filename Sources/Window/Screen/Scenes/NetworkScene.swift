@@ -93,7 +93,7 @@ final class NetworkScene: PageScene {
     for row in [clock, roomClock] where row.options != NetworkScene.clockNames(context) {
       row.options = NetworkScene.clockNames(context)
     }
-    let message = network.message.map { TextRow(context: context, $0, faint: false) }
+    let message = network.message.map { TextRow(context: context, $0.text(in: context.language), faint: false) }
     if let message { rows.append(message) }
     switch network.phase {
     case .offline:
@@ -123,7 +123,7 @@ final class NetworkScene: PageScene {
         line(network.matches.isEmpty ? .noMatches : .matches),
       ]
       rows += network.matches.prefix(50).map { match in
-        entry(match.title, key: .watchMatch, .watch(id: match.id))
+        entry(match.title.text(in: context.language), key: .watchMatch, .watch(id: match.id))
       }
     case .queued:
       let time = network.waited.map { " " + PlayersView.minutes($0) } ?? ""
@@ -173,7 +173,7 @@ final class NetworkScene: PageScene {
 
   /// The line for screen readers: an error, else what is waited for, with the room's code.
   private var news: String? {
-    if let message = context.pages.network.message { return message }
+    if let message = context.pages.network.message { return message.text(in: context.language) }
     switch context.pages.network.phase {
     // Spelled letter by letter.
     case .room(let code): return "\(context.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))"

@@ -18,11 +18,11 @@ final class Talk {
   var rows: [PageRow] {
     let talk = context.pages.talk
     var rows: [PageRow] = talk.lines.suffix(Talk.shown).map { line in
-      TextRow(context: context, "\(line.name): \(line.text)", faint: false, gap: 0.3)
+      TextRow(context: context, "\(line.name): \(line.text.text(in: context.language))", faint: false, gap: 0.3)
     }
     // Sent but not confirmed by the server.
     for said in talk.unsent {
-      rows.append(TextRow(context: context, "\(said) …", italic: true, gap: 0.3))
+      rows.append(TextRow(context: context, "\(said.text(in: context.language)) …", italic: true, gap: 0.3))
     }
     if rows.isEmpty {
       rows.append(TextRow(context: context, context.text(.talkIntro), italic: true))

@@ -71,8 +71,12 @@ final class StatusView: View {
   }
 }
 
-/// A notice above the open page, which disappears after some seconds.
+/// What is said to the player: a message above the open page, which disappears after some seconds, when it is taken away,
+/// and with the page above which it was shown.
 final class NoticeView: View {
+  private(set) var message: Message?
+  /// Until when the message is shown; `nil` before the next frame shows it.
+  private var until: Double?
   private var text = ""
   private lazy var presence = motion(0)
 
@@ -83,23 +87,45 @@ final class NoticeView: View {
 
   private var shadowed: Rect { slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach) }
 
-  /// Seconds for which a notice is shown.
-  static let stay = 6.0
+  /// Seconds for which a message is shown, and its fading at both ends.
+  private static let (stay, fade) = (6.0, 0.3)
 
-  func show(_ text: String) {
-    if presence.value > 0 { setNeedsDisplay() }
-    self.text = text
-    setNeedsDisplay()
-    context.animator.play(
-      .sequence([
-        .tween(presence, to: 1, seconds: 0.3, .cubicOut), .pause(seconds: NoticeView.stay),
-        .tween(presence, to: 0, seconds: 0.8, .sineInOut),
-      ]))
+  /// Shows a message from the next frame on, or takes the last one away.
+  func show(_ message: Message?) {
+    (self.message, until) = (message, nil)
+    guard message == nil, presence.value > 0 else { return }
+    context.animator.play(.tween(presence, to: 0, seconds: NoticeView.fade, .sineInOut))
   }
 
-  /// Hides the notice early.
-  func hide() {
-    if presence.value > 0 { context.animator.play(.tween(presence, to: 0, seconds: 0.3, .sineInOut)) }
+  /// Begins to show a new message, and ends an old one.
+  func update() {
+    if let until {
+      if context.now >= until { (message, self.until) = (nil, nil) }
+    } else if let message {
+      until = context.now + NoticeView.stay
+      context.say(message.text(in: context.language))
+      if presence.value > 0 { setNeedsDisplay() }
+      retranslate()
+      context.animator.play(
+        .sequence([
+          .tween(presence, to: 1, seconds: NoticeView.fade, .cubicOut),
+          .pause(seconds: NoticeView.stay - NoticeView.fade),
+          .tween(presence, to: 0, seconds: NoticeView.fade, .sineInOut),
+        ]))
+    }
+  }
+
+  /// Shows the message in the reader's language, which may have changed.
+  func retranslate() {
+    if let message { text = message.text(in: context.language) }
+    setNeedsDisplay()
+  }
+
+  /// Removes a message that was shown above the page that is left, but not a new one.
+  func pageChanged() {
+    guard until != nil || message == nil else { return }
+    (message, until) = (nil, nil)
+    context.animator.set(presence, to: 0)
   }
 
   override func draw(_ canvas: Canvas) {
