@@ -176,7 +176,8 @@ targets += layer(
   [
     .target(
       name: "TLSChannel", dependencies: ["TLS", nioCore]),
-    .target(name: "MatchStore", dependencies: ["Base", "TicTacToe", "MatchProtocol", "CSQLite"]),
+    .target(name: "MatchStore", dependencies: ["Base", "TicTacToe", "MatchProtocol"]),
+    .target(name: "SQLiteStore", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "CSQLite"]),
     .target(name: "PostgresStore", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "CLibPQ"]),
     .target(name: "Lobby", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore"]),
     .target(
@@ -190,7 +191,8 @@ targets += layer(
     .executableTarget(
       name: "alina-server",
       dependencies: [
-        "Base", "MatchProtocol", "MatchStore", "PostgresStore", "Lobby", "ServerTransport", nioPosix, argumentParser,
+        "Base", "MatchProtocol", "MatchStore", "SQLiteStore", "PostgresStore", "Lobby", "ServerTransport", nioPosix,
+        argumentParser,
       ]),
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq"),
     .systemLibrary(name: "CSQLite"),
@@ -315,12 +317,14 @@ targets += layer(
     /// Shared by the tests of stores, lobby and server.
     .target(
       name: "ServerTestSupport",
-      dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "PostgresStore", "TestSupport"],
+      dependencies: [
+        "Base", "TicTacToe", "MatchProtocol", "MatchStore", "SQLiteStore", "PostgresStore", "TestSupport",
+      ],
       path: "server/Tests/Support"),
     .testTarget(
       name: "StoreTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "MatchStore", "PostgresStore", "ServerTestSupport",
+        "Base", "TicTacToe", "MatchProtocol", "MatchStore", "SQLiteStore", "PostgresStore", "ServerTestSupport",
       ], path: "server/Tests/Stores"),
     .testTarget(
       name: "LobbyTests",
@@ -330,13 +334,14 @@ targets += layer(
     .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "ClientModel", "MatchStore", "PostgresStore", "Lobby",
+        "Base", "TicTacToe", "MatchProtocol", "ClientModel", "MatchStore", "SQLiteStore", "PostgresStore", "Lobby",
         "ServerTestSupport",
       ], path: "server/Tests/Simulation"),
     .testTarget(
       name: "MatchServerTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "PostgresStore",
+        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "SQLiteStore",
+        "PostgresStore",
         "Lobby",
         "ServerTransport", "ServerTestSupport", "COpenSSL", nioCore, nioPosix,
         .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -362,7 +367,8 @@ if bench {
       .executableTarget(
         name: "frame-bench", dependencies: ["TicTacToe", "Interface", "Screen", "SDLPlatform"]),
       .executableTarget(
-        name: "store-bench", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "PostgresStore"]),
+        name: "store-bench",
+        dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "SQLiteStore", "PostgresStore"]),
       .executableTarget(
         name: "synth-bench",
         dependencies: ["ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CRealtimeProbe"]),

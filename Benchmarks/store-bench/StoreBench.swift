@@ -2,6 +2,7 @@ import Base
 import Foundation
 import MatchProtocol
 import MatchStore
+import SQLiteStore
 import PostgresStore
 import Synchronization
 import TicTacToe

@@ -29,7 +29,7 @@ enum Hint: Hashable, Sendable {
     case .grown(let m, let seq, let bodies):
       let text = (["grown \(m) \(seq)"] + bodies.map { String(decoding: $0, as: UTF8.self) }).joined(separator: "\n")
       // 20 bytes are left for the time that the sender puts in front.
-      return text.utf8.count <= SQLiteStore.hintBytes - 20 ? text : "grown \(m) \(seq)"
+      return text.utf8.count <= longestHint - 20 ? text : "grown \(m) \(seq)"
     case .bye(let m, let side): return "bye \(m) \(side.text)"
     case .paired(let ticket, let account, let m): return "paired \(ticket) \(account) \(m)"
     case .bots(let ticket, let count): return "bots \(ticket) \(count)"

@@ -20,7 +20,7 @@ package protocol MatchStore: AnyObject, Sendable {
 
   /// Receives the hints for a node from now on, on any thread; `nil` means that some may have been lost.
   func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void)
-  /// Sends hints of at most `hintBytes` bytes to other nodes. Does not wait for their delivery.
+  /// Sends hints of at most `longestHint` bytes to other nodes. Does not wait for their delivery.
   func publish(_ hints: [(node: NodeID, text: String)])
 
   /// Makes every node compare its memory with the store, after a program other than a node has changed the store.
@@ -43,8 +43,6 @@ package protocol MatchStore: AnyObject, Sendable {
 }
 
 extension MatchStore {
-  /// The longest hint in bytes of UTF-8: PostgreSQL's NOTIFY takes less than 8,000.
-  package static var hintBytes: Int { 7_900 }
 
   // Defaults for a store of one process: it has no other nodes and is always reachable.
   package var isShared: Bool { false }
@@ -135,3 +133,6 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }
 }
+
+/// The longest hint in bytes of UTF-8: PostgreSQL's NOTIFY takes less than 8,000.
+package let longestHint = 7_900

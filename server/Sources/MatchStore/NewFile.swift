@@ -24,7 +24,7 @@ package enum NewFile {
   }
 
   /// Syncs a file's content, or a folder's entries (empty: the working folder), to the disk.
-  static func sync(_ path: String) throws {
+  package static func sync(_ path: String) throws {
     let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     guard descriptor >= 0, fsync(descriptor) == 0 else {

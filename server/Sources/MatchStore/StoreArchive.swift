@@ -152,12 +152,12 @@ package enum StoreArchive {
 }
 
 extension StoreError {
-  static let isNotEmpty = StoreError.unusable("the store is not empty; import into a new one")
+  package static let isNotEmpty = StoreError.unusable("the store is not empty; import into a new one")
 }
 
 extension MatchStore {
   /// Whether the store has neither accounts nor matches.
-  var isEmpty: Bool {
+  package var isEmpty: Bool {
     get throws(StoreError) {
       guard try accounts().isEmpty else { return false }
       return try matchIDs().isEmpty

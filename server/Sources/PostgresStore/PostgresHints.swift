@@ -102,7 +102,7 @@ final class PostgresTeller: Sendable {
   }
 
   func publish(_ hints: [(node: NodeID, text: String)]) {
-    let fitting = hints.filter { $0.text.utf8.count <= PostgresStore.hintBytes }
+    let fitting = hints.filter { $0.text.utf8.count <= longestHint }
     guard !fitting.isEmpty else { return }
     let (starts, wakes) = state.withLock { state in
       guard !state.isOver else { return (false, false) }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Lobby
 import MatchStore
+import SQLiteStore
 import PostgresStore
 import ServerTransport
 

@@ -1,6 +1,7 @@
 import Foundation
 import Lobby
 import MatchStore
+import SQLiteStore
 import NIOPosix
 import PostgresStore
 import ServerTransport

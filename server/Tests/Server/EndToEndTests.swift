@@ -7,6 +7,7 @@ import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
+@testable import SQLiteStore
 
 @Suite(.serialized) struct EndToEndTests {
   @Test func `two clients play a whole game, and a rematch with sides swapped`() async throws {

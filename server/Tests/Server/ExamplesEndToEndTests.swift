@@ -7,6 +7,7 @@ import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
+@testable import SQLiteStore
 
 /// Tests of programs that use only the server's documentation or command line.
 @Suite(.serialized) struct ExamplesEndToEndTests {

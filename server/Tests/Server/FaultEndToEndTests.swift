@@ -9,6 +9,7 @@ import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
+@testable import SQLiteStore
 
 /// The server as a process, restarted on the same port and data.
 final class ServerChild {

@@ -12,6 +12,7 @@ import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
+@testable import SQLiteStore
 @testable import ServerTransport
 
 /// Tests of the server's operation: signals, system limits, proxies in front, metrics, settings, backups.

@@ -8,6 +8,7 @@ import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
+@testable import SQLiteStore
 @testable import PostgresStore
 
 /// Tests of the server with a PostgreSQL database; both are killed.

@@ -39,7 +39,7 @@ import TicTacToe
     x.move(m, 0, "b2")
     x2.move(m2, 0, "b2")
     try o2.wait(#""cell":"b2""#)
-    #expect(try x.wait(#""re":"r0""#).contains("broken"))
+    #expect(try x.wait(#""t":"bye""#).contains("is broken; come back"))
     let back = try RawPeer(server.port)
     #expect(try back.hello(#""resume":"\#(resume[0])""#).contains(#""matches":[]"#))
     back.move(m, 0, "b2")

@@ -8,6 +8,7 @@ import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
+@testable import SQLiteStore
 @testable import ServerTransport
 
 /// Tests of whole matches of the other games, on a server in this process.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MatchStore
+@testable import SQLiteStore
 @testable import PostgresStore
 @testable import ServerTransport
 

@@ -7,6 +7,7 @@ import Testing
 import TicTacToe
 
 @testable import MatchStore
+@testable import SQLiteStore
 @testable import PostgresStore
 
 /// Tests of a server on data of the second design: its schema, two guests in a live match, and a finished match.

@@ -8,6 +8,7 @@ import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
+@testable import SQLiteStore
 @testable import ServerTransport
 
 /// The transports for tests that take seconds: TCP alone in `./test`.

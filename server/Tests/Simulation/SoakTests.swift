@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import MatchStore
+@testable import SQLiteStore
 @testable import PostgresStore
 
 /// Days of play on the stores that players' games are kept in. `SOAK_DAYS` says how many days, `SOAK_PACE` how many times as

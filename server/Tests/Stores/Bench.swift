@@ -7,6 +7,7 @@ import Testing
 import TicTacToe
 
 @testable import MatchStore
+@testable import SQLiteStore
 @testable import PostgresStore
 
 /// The stores under test: the reference as one node has it for itself and as several nodes share it, SQLite in memory and in a

@@ -25,7 +25,7 @@ import Testing
     b.listen(as: "bob", heard: bob.hear)
     elsewhere.listen(as: "bob", heard: cat.hear)
     #expect(eventually { ann.heard == [nil] && bob.heard == [nil] && cat.heard == [nil] })
-    let longest = String(repeating: "ä", count: PostgresStore.hintBytes / 2)
+    let longest = String(repeating: "ä", count: longestHint / 2)
     let texts = (0..<300).map { "hint \($0) ' \" \\ ♟" } + [longest]
     a.publish([("bob", longest + "xx"), ("nobody", "lost")] + texts.map { ("bob", $0) })
     b.publish([("ann", "back")])

@@ -7,6 +7,7 @@ import Testing
 import TicTacToe
 
 @testable import MatchStore
+@testable import SQLiteStore
 @testable import PostgresStore
 
 @Suite struct PostgresStoreTests {

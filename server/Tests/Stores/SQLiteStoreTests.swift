@@ -8,6 +8,7 @@ import Testing
 import TicTacToe
 
 @testable import MatchStore
+@testable import SQLiteStore
 
 /// Tests of the SQLite file itself.
 @Suite struct SQLiteStoreTests {

@@ -2,6 +2,7 @@ import MatchProtocol
 import Testing
 
 @testable import MatchStore
+@testable import SQLiteStore
 
 /// Databases of earlier builds.
 enum SQLiteTestBed {

@@ -270,7 +270,7 @@ extension StoreConformance {
         if let text { heard.withLock { $0[node, default: []].append(text) } }
       }
     }
-    let long = String(repeating: "x", count: MemoryStore.hintBytes)
+    let long = String(repeating: "x", count: longestHint)
     // Hints sent before a node listens may be lost.
     for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains("first") } < 2 }) {
       bench.store.publish([("a", "first"), ("b", "first")])

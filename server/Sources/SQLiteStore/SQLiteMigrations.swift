@@ -1,3 +1,5 @@
+import MatchStore
+
 /// The schema and its migrations. A migration only adds; what it makes obsolete is removed in a later version, once no
 /// supported build needs it. `min_reader` is the oldest build that may open the file.
 enum SQLiteMigrations {

@@ -1,5 +1,6 @@
 import Base
 import MatchProtocol
+import MatchStore
 import TicTacToe
 
 extension SQLiteRows {

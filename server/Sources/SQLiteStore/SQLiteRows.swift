@@ -1,6 +1,7 @@
 import Base
 import CSQLite
 import MatchProtocol
+import MatchStore
 import TicTacToe
 
 /// The rows of a SQLite file, read and written through one connection. Used by one thread at a time.

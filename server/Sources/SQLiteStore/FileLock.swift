@@ -1,4 +1,5 @@
 import Foundation
+import MatchStore
 
 /// An exclusive lock on a file, held as long as the object lives and freed by the kernel if the process dies.
 final class FileLock: Sendable {

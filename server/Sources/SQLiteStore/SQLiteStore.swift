@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import MatchProtocol
+import MatchStore
 import Synchronization
 import TicTacToe
 

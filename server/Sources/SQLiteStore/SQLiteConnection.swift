@@ -1,6 +1,7 @@
 import Base
 import CSQLite
 import Foundation
+import MatchStore
 
 struct SQLiteError: Error, CustomStringConvertible {
   /// The primary result code, such as `SQLITE_FULL`.
