@@ -373,7 +373,7 @@ package final class App: PlatformGame {
     var network = state.network
     (network.hostAddress, network.hostPage, network.nearby) = (near.own, near.page, near.rooms)
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
-    (screen.pages.network, screen.pages.talk) = (network, state.talk)
+    (screen.pages.network, screen.pages.talk) = (network, state.chat)
     screen.pages.offered = state.offered
   }
 }

@@ -93,117 +93,68 @@ package struct WindowState: Sendable {
     package init() {}
   }
 
-  package internal(set) var mode = Mode.local
-  package internal(set) var setup: GameSetup
-  /// The state of the connection.
-  package internal(set) var link = Link.none
-  package internal(set) var network = NetworkModel()
-  /// The chat of the match.
-  package internal(set) var talk = TalkModel()
-  /// Wins of the current players since they began, by the side each has now.
-  package internal(set) var score = BoardModel.Numbers()
   package var preferences = Preferences()
-  /// The daily puzzle while it is played.
-  package var today: DailyBoard? { mode == .local ? daily : nil }
-  private var daily: DailyBoard?
+  var local: LocalGame
+  /// The match on the board, if there is one.
+  var onlineMatch: OnlineMatch?
+  var lobby = LobbyModel()
+  var talk = Talk()
+  var series = SeriesScore()
+  private var confirmation = Confirmation()
+  /// The time of the current step.
+  private(set) var now = 0.0
 
-  /// The players to return to after a match.
-  var home: GameSetup
-  var address = ""
-  /// Whether that server runs on this machine.
-  var isHosting = false
-  var views: [MatchID: MatchView] = [:]
-  /// The match that this player is about to play, or the own room.
-  var pendingMatch: MatchID?
-  /// The match to watch, until it is on the board.
-  var wanted: MatchID?
-  /// Whether the lobby opens after connecting, which any later action cancels.
-  var opensLobby = false
-  /// The number of rooms not yet confirmed by the server. Only the newest is shown; the others are closed when confirmed.
-  var openings = 0
-  /// Whether the newest of them is closed as well, because the player has done something else since.
-  var dropsRoom = false
-  /// The queue or room of the player when the connection was lost.
-  var waitedIn: NetworkModel.Phase?
-  /// When the connection was lost; `nil` once the match is up to date again.
-  var lostAt: Double?
-  /// Whether chat is muted, and the blocked players, as stored by the server.
-  var isQuiet = false
-  var blocked: Set<String> = []
-  /// The last reported opponent.
-  var reported = ""
-  /// The code of the match's room, which spectators need.
-  var code: String?
-  /// The next step after logging in.
-  var destination: Destination?
-  /// A move shown here without confirmation by the server.
-  var pending: (ply: Int, cell: Cell)?
-  /// The number of moves whose times were passed to the music.
-  var timesTold = 0
-  /// Whether the music was last told that the other side or the server is absent.
-  var isOpponentAway = false
-  /// Whether a side aborted the match, rather than missing its first move.
-  var isCalledOff = false
-  /// When the current turn or the end of the match was first seen.
-  var turnSince = (ply: -1, at: 0.0)
-  var now = 0.0
-  private var listedAt = -Double.infinity
-  /// When the player began to wait for an opponent; `nil` if the player does not wait.
-  var queuedAt: Double?
-  /// Whether the ratings shown are up to date.
-  var isRatingKnown = false
-  /// The outcome that `score` counts for the game on the board, if it has ended.
-  var counted: Outcome??
-  private var gamesHeard = 0
-  private var silentSince: Double?
-  /// Whether the server closed the connection because the player connected elsewhere.
-  package internal(set) var isReplaced = false
-  /// An intent that must be repeated for confirmation, and until when.
-  private var asked: (intent: Intent, until: Double)?
+  package init(_ setup: GameSetup) { local = LocalGame(setup) }
 
-  package init(_ setup: GameSetup) { (self.setup, home) = (setup, setup) }
+  // MARK: - For the pages
 
-  /// Seconds between two requests for the list of matches.
-  private static let listInterval = 5.0
-  /// Seconds of silence between two games of the listening mode.
-  private static let pause = 12.0
-
-  // MARK: - Derived properties
-
-  package var match: MatchID? {
-    switch mode {
-    case .online(let m), .watching(let m): m
-    case .local, .listening: nil
-    }
+  package var mode: Mode {
+    if let onlineMatch { return onlineMatch.you == nil ? .watching(onlineMatch.id) : .online(onlineMatch.id) }
+    return local.isListening ? .listening : .local
   }
+
+  package var match: MatchID? { onlineMatch?.id }
+  package var setup: GameSetup { onlineMatch?.setup ?? local.setup }
+  /// The daily puzzle while it is played.
+  package var today: DailyBoard? { onlineMatch == nil ? local.today : nil }
+  /// Wins of the current players since they began, by the side each has now.
+  package var score: BoardModel.Numbers { series.wins }
+  package var network: NetworkModel { lobby.network }
+  /// The chat of the match.
+  package var chat: TalkModel { talk.model }
+  /// Whether the server closed the connection because the player connected elsewhere.
+  package var isReplaced: Bool { lobby.isReplaced }
 
   /// The first choice on the page for a new game: the local game on the board, or the last one if the board has another kind.
-  package var offered: GameSetup { mode == .local && today == nil ? setup : home }
-
-  var view: MatchView? { match.flatMap { views[$0] } }
+  package var offered: GameSetup { mode == .local && today == nil ? setup : local.home }
 
   /// Whether this player is in an unfinished match.
-  var isPlaying: Bool {
-    if case .online = mode { return view.map { $0.state.phase != .over } ?? false }
-    return false
-  }
+  var isPlaying: Bool { onlineMatch?.isPlaying == true }
 
   /// Whether the board is occupied: the opponent waits for us and we are connected.
-  package var isInLiveMatch: Bool { isPlaying && link == .online }
+  package var isInLiveMatch: Bool { isPlaying && lobby.link == .online }
 
-  /// Whether an interrupted match is being resumed, possibly by its room's URL.
-  var isResuming: Bool {
-    if case .room = destination { preferences.matchServer == address } else { destination == .resume }
+  /// The match for the board page; `milliseconds` is the client's clock, `seconds` that of `step`.
+  package func online(at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
+    onlineMatch?.model(lobby.link, at: seconds, client: milliseconds)
   }
 
   /// The progress of resuming an interrupted match.
-  package var resuming: Message? { isResuming ? network.message ?? "\(.connecting)" : nil }
+  package var resuming: Message? {
+    lobby.isResuming(preferences.matchServer) ? network.message ?? "\(.connecting)" : nil
+  }
+
+  /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.
+  package func waited(at seconds: Double) -> Int? { lobby.waited(at: seconds) }
+
+  /// The default clock of the selected game.
+  package var usualClock: String { preferences.game.usualClock.description }
 
   /// The page's path: the watched match, or the room of the player; else empty.
   package var place: String {
-    switch (mode, network.phase, destination) {
+    switch (mode, network.phase, lobby.destination) {
     case (.watching(let m), _, _): return watched(m.rawValue)
-    case (.online, _, _): return isPlaying ? code.map { "r/\($0)" } ?? "" : ""
+    case (.online, _, _): return isPlaying ? lobby.code.map { "r/\($0)" } ?? "" : ""
     case (_, .room(let code), _), (_, _, .room(let code)): return "r/\(code)"
     case (_, _, .watch(let id, _)): return watched(id)
     default: return ""
@@ -211,73 +162,34 @@ package struct WindowState: Sendable {
   }
 
   /// The path of a match for spectators.
-  private func watched(_ id: String) -> String { (["w", id] + (code.map { [$0] } ?? [])).joined(separator: "/") }
-
-  func refuse(_ phrase: Phrase) -> [Effect] { [.refuse, .say("\(phrase)")] }
+  private func watched(_ id: String) -> String { (["w", id] + (lobby.code.map { [$0] } ?? [])).joined(separator: "/") }
 
   // MARK: - Steps
 
   /// Handles an event; `board` is the session's current state, `now` a steady clock in seconds.
   package mutating func step(_ event: Event, _ board: Board, at now: Double) -> [Effect] {
     self.now = now
-    let effects = react(to: event, board)
-    if case .queued = network.phase { queuedAt = queuedAt ?? now } else { queuedAt = nil }
-    return effects
-  }
-
-  private mutating func react(to event: Event, _ board: Board) -> [Effect] {
+    defer { lobby.countWait(at: now) }
     switch event {
     case .intent(let intent): return answer(intent, board)
     case .network(let event, let view): return hear(event, view, board)
     case .turned:
-      if board.page == .talk { talk.unread = 0 }
-      if board.page != .network { opensLobby = false }
+      if board.page == .talk { talk.pageOpened() }
+      if board.page != .network { lobby.cancelOpening() }
       return []
     case .tick: return tick(board)
     }
   }
 
   private mutating func tick(_ board: Board) -> [Effect] {
-    if count(board.game), let today, today.isReached(by: board.game.end?.outcome), today.day != preferences.solvedDay {
+    let isListening = mode == .listening
+    if !isListening, series.count(board.game), let today, today.isReached(by: board.game.end?.outcome),
+      today.day != preferences.solvedDay
+    {
       return [.remember(.solved(day: today.day))]
     }
-    if board.page == .network, link == .online, network.phase == .lobby || queuedAt != nil,
-      now - listedAt > WindowState.listInterval
-    {
-      listedAt = now
-      return [.command(.list)] + (isRatingKnown ? [] : [.command(.me)])
-    }
-    return listenOn(board)
-  }
-
-  /// Updates the score for the end of the game, or its undo; returns whether the game has ended and was not counted before.
-  private mutating func count(_ game: Game) -> Bool {
-    let outcome = game.end.map { $0.outcome }
-    guard mode != .listening, outcome != counted else { return false }
-    for (end, points) in [(counted, -1), (outcome, 1)] {
-      if case .win(.x)?? = end { score.x += points }
-      if case .win(.o)?? = end { score.o += points }
-    }
-    counted = outcome
-    return outcome != nil
-  }
-
-  private mutating func listenOn(_ board: Board) -> [Effect] {
-    guard mode == .listening, board.game.isOver, !board.isClosing else {
-      silentSince = nil
-      return []
-    }
-    guard let since = silentSince else {
-      silentSince = now
-      return []
-    }
-    guard now - since > WindowState.pause else { return [] }
-    silentSince = nil
-    gamesHeard += 1
-    // The opponents change; one is always strong, for long games and blocked threats.
-    let levels = [3, 4, 5, 6]
-    setup = GameSetup(x: .level(levels[gamesHeard % 4]), o: .level(levels[(gamesHeard / 4 + 3) % 4]))
-    return [.begin(setup, from: .classic(.start))]
+    let request = lobby.tick(in: context(board.page))
+    return request.isEmpty && isListening ? local.listenOn(board, at: now) : request
   }
 
   // MARK: - Intents
@@ -292,41 +204,39 @@ package struct WindowState: Sendable {
   }
 
   private mutating func answer(_ intent: Intent, _ board: Board) -> [Effect] {
-    if takesBoard(intent), isInLiveMatch { return refuse(.finishFirst) }
+    if takesBoard(intent), isInLiveMatch { return .refused(.finishFirst) }
     switch intent {
     case .show(let page): return [.show(page)]
     case .play(let cell): return play(cell, board)
     case .preview(let cell): return [.preview(cell)]
     case .newGame(let setup):
-      home = setup
-      return leaveMatch(for: true) + begin(setup) + [.remember(.opponent(setup)), .show(.board)] + teach(setup.variant)
+      return leaveMatch(for: true) + begin(setup, isHome: true) + [.remember(.opponent(setup)), .show(.board)]
+        + teach(setup.variant)
     case .playOn(let state):
-      guard state.outcome == nil else { return refuse(.gameIsOver) }
-      var setup = (mode == .local ? setup : home).playing(state.variant)
+      guard state.outcome == nil else { return .refused(.gameIsOver) }
+      var setup = (mode == .local ? setup : local.home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
       // Keep only the part of the position that a record can represent.
       let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:
-      let effects = leaveMatch(for: true)
-      (mode, score, counted, opensLobby) = (.listening, .init(), nil, false)
-      gamesHeard = 0
-      setup = GameSetup(x: .level(5), o: .level(6))
-      return effects + [.begin(setup, from: .classic(.start)), .show(.board)]
+      lobby.cancelOpening()
+      series.nextGame(samePlayers: false)
+      return leaveMatch(for: true) + [local.listen(), .show(.board)]
     case .today:
       let board = DailyBoard(date: preferences.date) ?? DailyBoard(day: 0)
       return leaveMatch(for: true) + begin(board) + teach(board.state.variant)
-    case .shareToday: return today.map { [.shareToday($0)] } ?? refuse(.gameRuns)
-    case .stopListening: return mode == .listening ? begin(home) : refuse(.notListening)
+    case .shareToday: return today.map { [.shareToday($0)] } ?? .refused(.gameRuns)
+    case .stopListening: return mode == .listening ? begin(local.home) : .refused(.notListening)
     case .rematch: return rematch(board)
     case .resign: return resign(board)
     case .offerDraw, .declineDraw, .claimWin, .abortMatch: return agree(intent, board)
     case .undo:
-      guard mode == .local, board.canUndo else { return refuse(.nothingToUndo) }
+      guard mode == .local, board.canUndo else { return .refused(.nothingToUndo) }
       return [.undo]
     case .redo:
-      guard mode == .local, board.canRedo else { return refuse(.nothingToRedo) }
+      guard mode == .local, board.canRedo else { return .refused(.nothingToRedo) }
       return [.redo]
     case .connect, .host, .playFriend, .quickMatch, .acceptBot, .openRoom, .joinRoom, .joinNearby, .watch, .leave,
       .registerName:
@@ -334,38 +244,32 @@ package struct WindowState: Sendable {
     case .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent: return speak(intent)
     case .review: return [.review]
     case .keepPiece, .makeFilm:
-      return board.game.cells.isEmpty && board.page != .review ? refuse(.nothingToKeep) : [.file(intent)]
-    case .deleteGame: return confirm(intent, .reallyDelete, [.file(intent)])
+      return board.game.cells.isEmpty && board.page != .review ? .refused(.nothingToKeep) : [.file(intent)]
+    case .deleteGame: return confirmation.confirm(intent, .reallyDelete, at: now, [.file(intent)])
     case .saveGame, .listGames, .listOlder, .openGame, .renameGame, .playGame, .shareSaved, .openPieces, .copyGame,
       .pasteGame,
       .copyText, .shareGame, .statistics, .stopFilm:
       return [.file(intent)]
     case .shareRoom(let code): return [.share("r/\(code)")]
-    case .shareMatch: return match.map { [.share(watched($0.rawValue))] } ?? refuse(.notConnected)
+    case .shareMatch: return match.map { [.share(watched($0.rawValue))] } ?? .refused(.notConnected)
     case .playSign, .replay, .reloadRules: return [.music(intent)]
     case .judge: return board.game.isOver ? [] : [.judge]
     case .back, .hint, .analysis, .toggleStrip, .playAll, .seek, .explainAgain, .chooseGame, .nameGame:
       return [.screen(intent)]
     case .setMuted(let isMuted): return [.mute(isMuted)]
     case .screenshot: return [.screenshot]
-    case .leavePage: return isInLiveMatch ? confirm(intent, .reallyLeave, [.quit]) : [.quit]
+    case .leavePage: return isInLiveMatch ? confirmation.confirm(intent, .reallyLeave, at: now, [.quit]) : [.quit]
     case .quit: return [.quit]
     }
   }
 
-  /// Carries out an intent that needs confirmation if it is repeated within 6 seconds, else asks.
-  private mutating func confirm(_ intent: Intent, _ question: Phrase, _ effects: [Effect]) -> [Effect] {
-    let isSecond = asked.map { $0.intent == intent && now <= $0.until } ?? false
-    asked = isSecond ? nil : (intent, now + 6)
-    return isSecond ? [.say(nil)] + effects : [.say("\(question)")]
-  }
-
   /// Begins a local game; the score continues only for the same players.
-  mutating func begin(_ next: GameSetup, from start: VariantState? = nil) -> [Effect] {
-    if next != setup || mode != .local || today != nil { score = .init() }
-    (mode, daily, counted, opensLobby) = (.local, nil, nil, false)
-    setup = next
-    return [.begin(next, from: start ?? VariantState(startOf: next.variant))]
+  mutating func begin(
+    _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, isHome: Bool = false
+  ) -> [Effect] {
+    series.nextGame(samePlayers: onlineMatch == nil && local.isContinued(by: next))
+    lobby.cancelOpening()
+    return [local.begin(next, from: start, daily: daily, isHome: isHome)]
   }
 
   /// Shows the rules of a game chosen for the first time.
@@ -373,19 +277,13 @@ package struct WindowState: Sendable {
     preferences.shownRules.contains(variant) ? [] : [.remember(.shownRules(variant)), .show(.rules)]
   }
 
-  /// Begins the daily puzzle against the best available defence.
   private mutating func begin(_ board: DailyBoard) -> [Effect] {
-    let (isX, variant) = (board.state.turn == .x, board.state.variant)
-    let other = variant.isLong ? Seat.level(6) : .perfect
-    let effects = begin(
-      GameSetup(x: isX ? .human : other, o: isX ? other : .human, variant: variant), from: board.state)
-    daily = board
-    return effects + [.show(.board)]
+    begin(GameSetup(for: board), from: board.state, daily: board) + [.show(.board)]
   }
 
-  private func mayPlay(_ cell: Cell, _ board: Board) -> Phrase? {
+  private func reasonNotToPlay(_ cell: Cell, _ board: Board) -> Phrase? {
     if board.game.isOver { return .gameIsOver }
-    if match != nil, setup.x.isRemote, setup.o.isRemote { return .onlyWatching }
+    if case .watching = mode { return .onlyWatching }
     if mode == .listening { return .onlyListening }
     let state = board.game.state
     if state.moves.contains(cell) { return nil }
@@ -393,72 +291,48 @@ package struct WindowState: Sendable {
   }
 
   private mutating func play(_ cell: Cell, _ board: Board) -> [Effect] {
-    if let phrase = mayPlay(cell, board) { return refuse(phrase) }
-    opensLobby = false
-    guard case .online(let m) = mode else {
-      return board.acceptsMove ? [.play(cell)] : refuse(preferences.isMusical ? .answerIsDue : .notYourTurn)
-    }
-    guard let view, view.canMove, pending == nil, board.acceptsMove else { return refuse(.notYourTurn) }
-    pending = (view.state.moves.count, cell)
-    return [.play(cell), .command(.move(m, cell))]
+    if let reason = reasonNotToPlay(cell, board) { return .refused(reason) }
+    lobby.cancelOpening()
+    if onlineMatch != nil { return onlineMatch?.play(cell, isAccepted: board.acceptsMove) ?? [] }
+    return board.acceptsMove ? [.play(cell)] : .refused(preferences.isMusical ? .answerIsDue : .notYourTurn)
   }
 
   private mutating func rematch(_ board: Board) -> [Effect] {
     switch mode {
-    case .listening: return refuse(.onlyListening)
-    case .watching: return refuse(.onlyWatching)
+    case .listening: return .refused(.onlyListening)
+    case .watching: return .refused(.onlyWatching)
     case .local:
-      guard board.game.isOver || board.game.cells.isEmpty else { return refuse(.gameRuns) }
+      guard board.game.isOver || board.game.cells.isEmpty else { return .refused(.gameRuns) }
       if let today { return begin(today) }
-      (score, counted) = (.init(x: score.o, o: score.x), nil)
-      (setup.x, setup.o) = (setup.o, setup.x)
-      return [.begin(setup, from: VariantState(startOf: setup.variant))]
-    case .online(let m):
-      guard !isPlaying else { return refuse(.gameRuns) }
-      return rematchIn(at: now) != nil ? [.command(.rematch(m))] : refuse(.rematchTooLate)
+      series.nextGame(samePlayers: true, swapped: true)
+      return [local.rematch()]
+    case .online: return onlineMatch?.rematch(isOnline: lobby.link == .online, at: now) ?? []
     }
   }
 
   private mutating func resign(_ board: Board) -> [Effect] {
-    guard !board.game.isOver else { return refuse(.gameIsOver) }
+    guard !board.game.isOver else { return .refused(.gameIsOver) }
     switch mode {
-    case .listening: return refuse(.onlyListening)
-    case .watching: return refuse(.onlyWatching)
+    case .listening: return .refused(.onlyListening)
+    case .watching: return .refused(.onlyWatching)
     case .local:
       let side = setup.x == .human && setup.o != .human ? Player.x : setup.x != .human ? .o : board.game.turn
       return [.end(GameEnd(outcome: .win(side.opponent), termination: .resignation))]
     case .online(let m):
-      guard let view, view.state.phase != .over else { return refuse(.gameIsOver) }
-      return confirm(
-        .resign, .reallyResign, [.command(.resign(m))] + (link == .online ? [] : [.say("\(.sentLater)")]))
+      guard isPlaying else { return .refused(.gameIsOver) }
+      return confirmation.confirm(
+        .resign, .reallyResign, at: now,
+        [.command(.resign(m))] + (lobby.link == .online ? [] : [.say("\(.sentLater)")]))
     }
-  }
-
-  /// The protocol allows each side two offers.
-  static func mayOfferDraw(_ side: Player, _ state: MatchState) -> Bool {
-    state.phase == .live && state.offer == nil && state.offersMade[side] < 2
   }
 
   private func agree(_ intent: Intent, _ board: Board) -> [Effect] {
-    guard !board.game.isOver else { return refuse(.gameIsOver) }
-    guard case .online(let m) = mode, let view, let you = view.you else {
-      // Two people at one machine agree in person; computer opponents decline.
-      guard mode == .local, intent == .offerDraw, setup.isPair else {
-        return refuse(mode == .local ? .playsOn : .onlyWatching)
-      }
-      return [.end(GameEnd(outcome: .draw, termination: .agreement))]
+    guard !board.game.isOver else { return .refused(.gameIsOver) }
+    if let onlineMatch { return onlineMatch.agree(intent) }
+    // Two people at one machine agree in person; computer opponents decline.
+    guard mode == .local, intent == .offerDraw, setup.isPair else {
+      return .refused(mode == .local ? .playsOn : .onlyWatching)
     }
-    let state = view.state
-    switch intent {
-    case .offerDraw:
-      if let offer = state.offer, offer.side != you { return [.command(.answerDraw(m, accept: true))] }
-      guard WindowState.mayOfferDraw(you, state) else { return refuse(.noMoreOffers) }
-      return [.command(.offerDraw(m))]
-    case .declineDraw:
-      guard let offer = state.offer, offer.side != you else { return refuse(.noOffer) }
-      return [.command(.answerDraw(m, accept: false))]
-    case .claimWin: return state.away[you.opponent] ? [.command(.claim(m))] : refuse(.nobodyAway)
-    default: return state.bothMoved ? refuse(.tooLateToAbort) : [.command(.abort(m))]
-    }
+    return [.end(GameEnd(outcome: .draw, termination: .agreement))]
   }
 }

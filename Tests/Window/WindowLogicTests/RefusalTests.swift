@@ -132,7 +132,7 @@ private struct WiredWindow {
         #expect((wired.words + [network.message].compactMap(\.self)).isEmpty == (isWaiting || isPostponed), context)
         #expect(wired.model.outstanding.contains { $0.id == asked.id } == isWaiting, context)
         // The screen shows no unconfirmed state.
-        let talk = wired.window.state.talk
+        let talk = wired.window.state.chat
         #expect(!talk.isMuted && !talk.isBlocked && talk.lines.isEmpty, context)
         #expect(talk.unsent.isEmpty || isWaiting, context)
         #expect(!wired.words.contains { $0.text(in: .english).contains("was reported") }, context)
@@ -244,9 +244,9 @@ private struct WiredWindow {
       (Intent.setTalkMuted(true), { $0.isMuted }), (.setBlocked(true), { $0.isBlocked }),
     ] as [(Intent, (TalkModel) -> Bool)] {
       wired.want(intent)
-      #expect(!check(wired.window.state.talk))
+      #expect(!check(wired.window.state.chat))
       try wired.say(.ok(nil, seq: nil), re: wired.sent.last?.id)
-      #expect(check(wired.window.state.talk))
+      #expect(check(wired.window.state.chat))
     }
     wired.lose()
     wired.words = []
@@ -265,6 +265,6 @@ private struct WiredWindow {
     let out = line.withUnsafeBytes { fresh.model.receive($0, now: 0) }
     for (event, match) in out.events { fresh.step(event, match) }
     try fresh.begin()
-    #expect(fresh.window.state.talk.isMuted && fresh.window.state.talk.isBlocked)
+    #expect(fresh.window.state.chat.isMuted && fresh.window.state.chat.isBlocked)
   }
 }

@@ -72,7 +72,7 @@ import TicTacToe
     if you == nil {
       #expect(effects.contains { if case .follow([cell], _) = $0 { true } else { false } })
     }
-    #expect(window.state.view?.state.moves == [cell])
+    #expect(window.state.onlineMatch?.view?.state.moves == [cell])
   }
 
   @Test func `the rating in each game is requested on login and after a match`() throws {

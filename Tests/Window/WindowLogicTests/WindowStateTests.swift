@@ -329,16 +329,16 @@ struct TableTests {
     window.start()
     window.want(.say("hello"))
     window.want(.say("you fool"))
-    #expect(window.state.talk.lines.isEmpty && window.state.talk.unsent == ["hello", "you fool"])
+    #expect(window.state.chat.lines.isEmpty && window.state.chat.unsent == ["hello", "you fool"])
     window.step(.network(.chat(TestWindow.m, from: "Vera", text: "hello", emote: nil), nil))
     #expect(
       TestWindow.words(window.step(.network(.refused(.bad, "no such word", .say(TestWindow.m, "you fool")), nil))).count
         == 1)
-    #expect(window.state.talk.lines.map(\.text) == ["hello"] && window.state.talk.unsent.isEmpty)
+    #expect(window.state.chat.lines.map(\.text) == ["hello"] && window.state.chat.unsent.isEmpty)
     let told = window.step(.network(.chat(TestWindow.m, from: "Ida", text: nil, emote: "gg"), nil))
-    #expect(TestWindow.words(told).map { $0.text(in: .english) } == ["Ida: Good game"] && window.state.talk.unread == 1)
+    #expect(TestWindow.words(told).map { $0.text(in: .english) } == ["Ida: Good game"] && window.state.chat.unread == 1)
     window.turn(to: .talk)
-    #expect(window.state.talk.unread == 0)
+    #expect(window.state.chat.unread == 0)
   }
 
   @Test("a click while an opponent's answer waits for the music is refused with the reason")

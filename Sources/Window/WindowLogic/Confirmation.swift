@@ -1,0 +1,20 @@
+import Interface
+
+/// A question to the player, which is answered by wanting the same again within some seconds.
+struct Confirmation: Sendable {
+  private var asked: (intent: Intent, until: Double)?
+
+  private static let seconds = 6.0
+
+  /// Carries out an intent if it is repeated in time, else asks.
+  mutating func confirm(_ intent: Intent, _ question: Phrase, at now: Double, _ effects: [Effect]) -> [Effect] {
+    let isSecond = asked.map { $0.intent == intent && now <= $0.until } ?? false
+    asked = isSecond ? nil : (intent, now + Confirmation.seconds)
+    return isSecond ? [.say(nil)] + effects : [.say("\(question)")]
+  }
+}
+
+extension [Effect] {
+  /// The effects of an intent that is not possible now: a sound and the reason.
+  static func refused(_ reason: Phrase) -> [Effect] { [.refuse, .say("\(reason)")] }
+}

@@ -1,0 +1,327 @@
+import Base
+import ClientModel
+import Interface
+import MatchProtocol
+import TicTacToe
+
+/// The connection to a server, and what the player does there: the lobby, the queue, the own room.
+struct LobbyModel: Sendable {
+  /// The rest of the window, as far as the lobby depends on it.
+  struct Context {
+    var page: SceneName
+    var now: Double
+    var preferences: WindowState.Preferences
+    /// Whether a match is on the board, and whether this player plays it.
+    var hasMatch: Bool
+    var isPlaying: Bool
+  }
+
+  private(set) var network = NetworkModel()
+  /// The state of the connection.
+  private(set) var link = WindowState.Link.none
+  /// The address of the server, and whether it runs on this machine.
+  private(set) var server = (address: "", isHosting: false)
+  /// Whether the server closed the connection because the player connected elsewhere.
+  private(set) var isReplaced = false
+  /// When the connection was lost; `nil` once the match is up to date again.
+  private(set) var lostAt: Double?
+  /// The next step after logging in.
+  private(set) var destination: Destination?
+  /// The match that this player is about to play, or the own room.
+  private(set) var pendingMatch: MatchID?
+  /// The match to watch, until it is on the board.
+  private(set) var wanted: MatchID?
+  /// The code of the match's room, which spectators need.
+  private(set) var code: String?
+  /// The number of rooms not yet confirmed by the server, of which only the newest is shown and the others are closed when
+  /// confirmed; and whether the newest is closed as well, because the player has done something else since.
+  private var openings = (count: 0, dropsLast: false)
+  /// Whether the page opens after connecting, which any later action cancels.
+  private var opensPage = false
+  /// The queue or room of the player when the connection was lost.
+  private var waitedIn: NetworkModel.Phase?
+  private var listedAt = -Double.infinity
+  /// When the player began to wait for an opponent; `nil` if the player does not wait.
+  private var queuedAt: Double?
+  /// Whether the ratings shown are up to date.
+  private var isRatingKnown = false
+
+  /// Seconds between two requests for the list of matches.
+  private static let listInterval = 5.0
+
+  /// Whether an interrupted match is being resumed, possibly by its room's URL.
+  func isResuming(_ matchServer: String) -> Bool {
+    if case .room = destination { matchServer == server.address } else { destination == .resume }
+  }
+
+  /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.
+  func waited(at now: Double) -> Int? { queuedAt.map { max(0, Int(now - $0)) } }
+
+  // MARK: - Time
+
+  /// Asks for the list of matches from time to time while it is shown, and for the rating if it may have changed.
+  mutating func tick(in context: Context) -> [Effect] {
+    guard context.page == .network, link == .online, network.phase == .lobby || queuedAt != nil,
+      context.now - listedAt > LobbyModel.listInterval
+    else { return [] }
+    listedAt = context.now
+    return [.command(.list)] + (isRatingKnown ? [] : [.command(.me)])
+  }
+
+  /// Starts or stops the count of the wait for an opponent; call after each step.
+  mutating func countWait(at now: Double) {
+    if case .queued = network.phase { queuedAt = queuedAt ?? now } else { queuedAt = nil }
+  }
+
+  // MARK: - Messages
+
+  /// Shows a message where the player looks: on the network page in its own line, elsewhere as a notice.
+  mutating func tell(_ message: Message, in context: Context) -> [Effect] {
+    guard context.page == .network || opensPage else { return [.say(message)] }
+    network.message = message
+    return openPage(in: context)
+  }
+
+  mutating func clearMessage() { network.message = nil }
+
+  /// Opens the network page if the player waits for it, but never over something begun meanwhile.
+  private mutating func openPage(in context: Context) -> [Effect] {
+    defer { opensPage = false }
+    let mayOpen = context.page != .network && !context.hasMatch && !isResuming(context.preferences.matchServer)
+    return opensPage && mayOpen ? [.show(.network)] : []
+  }
+
+  /// The player does something else, so the page does not open by itself.
+  mutating func cancelOpening() { opensPage = false }
+
+  // MARK: - The connection
+
+  mutating func connect(to address: ServerAddress, _ destination: Destination?, isHosting: Bool, newToken: String)
+    -> [Effect]
+  {
+    forgetServer()
+    server = (address.description, isHosting)
+    (self.destination, isReplaced, link, opensPage) = (destination, false, .connecting, true)
+    switch destination {
+    case .room(let code): self.code = code
+    case .watch(_, let code): self.code = code
+    case .open, .queue, .resume, nil: break
+    }
+    network = NetworkModel(phase: .connecting)
+    // The port of a server on this machine changes, so do not store it.
+    return [.connect(address, newToken: newToken)] + (isHosting ? [] : [.remember(.server(server.address))])
+  }
+
+  private mutating func forgetServer() {
+    (pendingMatch, wanted, code, waitedIn, lostAt, openings) = (nil, nil, nil, nil, nil, (0, false))
+  }
+
+  mutating func hangUp() -> [Effect] {
+    forgetServer()
+    (link, destination, network) = (.none, nil, NetworkModel())
+    return [.hangUp]
+  }
+
+  mutating func hear(_ status: ConnectionStatus, in context: Context) -> [Effect] {
+    switch status {
+    case .connecting:
+      if link == .none { link = .connecting }
+      if !context.hasMatch { network.phase = .connecting }
+    case .online(let welcome): return online(welcome, in: context)
+    case .waiting(let milliseconds, let reason):
+      if link == .online { lostAt = context.now - (reason == .silent ? Double(Limits.silence) / 1_000 : 0) }
+      link = .waiting
+      network.message = "\(.nextTry, reason.message, "\((milliseconds + 999) / 1000)")"
+      guard !context.hasMatch else { return [] }
+      switch network.phase {
+      case .queued, .room: waitedIn = network.phase
+      default: break
+      }
+      network.phase = .connecting
+      return openPage(in: context)
+    case .failed(let failure):
+      let opening = openPage(in: context)
+      (link, isReplaced, destination) = (.none, failure == .replaced, nil)
+      (network.phase, network.message) = (.offline, failure.message)
+      return [.hangUp] + (opening.isEmpty && context.page != .network ? [.say(failure.message)] : opening)
+    case .closed: (link, network.phase) = (.none, .offline)
+    }
+    return []
+  }
+
+  private mutating func online(_ welcome: ServerMessage.Welcome, in context: Context) -> [Effect] {
+    link = .online
+    network.you = .init(name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
+    network.message = nil
+    // The client itself continues its seek, and its room still exists.
+    if case .room = waitedIn, pendingMatch.map(welcome.matches.contains) != true { waitedIn = nil }
+    if !context.hasMatch { network.phase = waitedIn ?? .lobby }
+    (waitedIn, isRatingKnown) = (nil, false)
+    // The answer also contains the list of blocked players.
+    var effects: [Effect] = [.command(.me)]
+    if !welcome.you.guest { effects.append(.remember(.name(welcome.you.name))) }
+    // A running match opens by itself and takes precedence over the destination.
+    let hasMatch = !welcome.matches.isEmpty || context.isPlaying
+    defer { destination = nil }
+    switch destination {
+    case .room where hasMatch, .resume where hasMatch: break
+    case .room(let code): effects.append(.command(.join(code)))
+    case .resume: effects += [.remember(.matchServer("")), .say("\(.matchEnded)")]
+    case .open: effects += openRoom(context.preferences)
+    case .queue: effects += seek(context.preferences)
+    case .watch(let id, let code): if let m = MatchID(rawValue: id) { effects += watch(m, code: code) }
+    case nil where !hasMatch: effects += [.remember(.matchServer(""))] + openPage(in: context)
+    case nil: break
+    }
+    return effects
+  }
+
+  // MARK: - Requests of the player
+
+  private func terms(_ preferences: WindowState.Preferences, clock chosen: String) -> MatchTerms {
+    let usual = preferences.game.usualClock
+    // The first offered clock stands for the game's usual one; the settings spell it as that of Classic.
+    let isUsual = chosen == TimeControl.standard.description
+    let clock = chosen == "none" ? nil : isUsual ? usual : TimeControl(chosen) ?? usual
+    return MatchTerms(
+      rules: preferences.game, clock: clock,
+      rated: preferences.isRated && clock != nil && network.you?.isGuest == false)
+  }
+
+  mutating func seek(_ preferences: WindowState.Preferences) -> [Effect] {
+    openings.dropsLast = openings.count > 0
+    (code, network.phase) = (nil, .queued(bots: 0))
+    return [.command(.seek(terms(preferences, clock: preferences.clock)))]
+  }
+
+  mutating func openRoom(_ preferences: WindowState.Preferences) -> [Effect] {
+    openings = (openings.count + 1, false)
+    code = nil
+    var terms = terms(preferences, clock: preferences.roomClock)
+    terms.opener = preferences.roomSide
+    return [.command(.create(terms))]
+  }
+
+  /// Closes the own room and opens one with another game or clock.
+  mutating func reopenRoom(_ preferences: WindowState.Preferences) -> [Effect] {
+    let code = code
+    defer { self.code = code }
+    return closeRoom() + openRoom(preferences)
+  }
+
+  private mutating func closeRoom() -> [Effect] {
+    defer { pendingMatch = nil }
+    return pendingMatch.map { [.command(.abort($0))] } ?? []
+  }
+
+  mutating func join(_ code: String) -> [Effect] {
+    self.code = code
+    return [.command(.join(code))]
+  }
+
+  mutating func watch(_ m: MatchID, code: String?) -> [Effect] {
+    (self.code, wanted) = (code, m)
+    return [.command(.watch(m, code: code))]
+  }
+
+  mutating func stopWatching() -> [Effect] {
+    defer { wanted = nil }
+    return wanted.map { [.command(.unwatch($0))] } ?? []
+  }
+
+  func acceptBot() -> [Effect] {
+    guard case .queued = network.phase else { return .refused(.notWaiting) }
+    return [.command(.acceptBots)]
+  }
+
+  /// Leaves the room or the queue; from the lobby the server.
+  mutating func leave() -> [Effect] {
+    switch network.phase {
+    case .queued:
+      network.phase = .lobby
+      return [.command(.unseek), .show(.network)]
+    case .room:
+      network.phase = .lobby
+      openings.dropsLast = openings.count > 0
+      code = nil
+      return closeRoom() + [.show(.network)]
+    case .offline where link == .none: return .refused(.notConnected)
+    case .offline, .connecting, .lobby, .playing: return hangUp() + [.remember(.matchServer(""))]
+    }
+  }
+
+  // MARK: - Events of the server
+
+  mutating func queued(waited milliseconds: Int, bots: Int, at now: Double) {
+    network.phase = .queued(bots: bots)
+    queuedAt = now - Double(milliseconds) / 1_000
+  }
+
+  /// Shows the newest of the own rooms and closes the others.
+  mutating func roomOpened(_ m: MatchID, _ code: String) -> [Effect] {
+    openings.count = max(0, openings.count - 1)
+    guard openings.count == 0, !openings.dropsLast else { return [.command(.abort(m))] }
+    showRoom(m, code)
+    network.message = nil
+    return []
+  }
+
+  mutating func showRoom(_ m: MatchID, _ code: String) {
+    (pendingMatch, self.code, network.phase) = (m, code, .room(code: code))
+  }
+
+  mutating func roomClosed(in context: Context) -> [Effect] {
+    (pendingMatch, code, network.phase) = (nil, nil, .lobby)
+    return tell("\(.roomClosed)", in: context)
+  }
+
+  /// Updates the state after the server has refused a message.
+  mutating func refused(_ asked: ClientMessage?, _ reason: Message, in context: Context) -> [Effect] {
+    switch asked {
+    case .seek: if case .queued = network.phase { network.phase = .lobby }
+    case .create:
+      openings.count = max(0, openings.count - 1)
+      if network.phase.isRoom, pendingMatch == nil { (code, network.phase) = (nil, .lobby) }
+    case .join, .watch: (code, wanted) = (nil, nil)
+    default: break
+    }
+    return tell(reason, in: context)
+  }
+
+  /// Waits for a match whose players are not known yet.
+  mutating func expect(_ m: MatchID) { pendingMatch = m }
+
+  /// A match is on the board.
+  mutating func matchBegan() {
+    (pendingMatch, wanted, waitedIn, opensPage, isRatingKnown) = (nil, nil, nil, false, false)
+    (network.message, network.phase) = (nil, .playing)
+  }
+
+  /// The match on the board shows all that happened while the connection was lost.
+  mutating func matchFollowed() { if link == .online { lostAt = nil } }
+
+  /// The match is no longer on the board.
+  mutating func matchLeft() { if link != .none { network.phase = .lobby } }
+
+  mutating func listed(_ rows: [JSONObject]) {
+    network.matches = rows.compactMap { row in
+      guard let id = row["m"]?.string, let x = row["x"]?.string, let o = row["o"]?.string,
+        let rules = Variant(named: row["rules"]?.string)
+      else { return nil }
+      return .init(id: id, title: rules.isImplied ? "\(x) – \(o)" : "\(x) – \(o) · \(rules.phrase)")
+    }
+  }
+
+  mutating func rated(_ rows: [JSONObject]) {
+    isRatingKnown = true
+    for row in rows {
+      guard let rules = Variant(named: row["rules"]?.string) else { continue }
+      network.you?.ratings[rules] = row["rating"]?.int
+    }
+  }
+
+  mutating func registered(_ name: String) -> [Effect] {
+    network.you = .init(name: name, isGuest: false)
+    return [.remember(.name(name))]
+  }
+}

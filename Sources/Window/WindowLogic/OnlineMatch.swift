@@ -1,0 +1,193 @@
+import ClientModel
+import Interface
+import MatchProtocol
+import TicTacToe
+
+/// The match on the board, of this player or watched.
+struct OnlineMatch: Sendable {
+  let id: MatchID
+  /// The side that this player has; `nil` for a spectator.
+  let you: Player?
+  /// The players as the board names them, and the game.
+  let setup: GameSetup
+  /// The state of the match; `nil` after a new connection until the server has sent it.
+  private(set) var view: MatchView?
+  /// A move shown here without confirmation by the server.
+  private var pending: (ply: Int, cell: Cell)?
+  /// The number of moves whose times were passed to the music.
+  private var timesTold: Int
+  /// Whether the music was last told that the other side or the server is absent.
+  private var isAway = false
+  /// Whether a side aborted the match, rather than missing its first move.
+  private var isCalledOff = false
+  /// When the current turn or the end of the match was first seen.
+  private var turnSince: (ply: Int, at: Double)
+
+  /// Seconds after the end of a match, or after one side has asked, in which the server takes a rematch.
+  private static let rematchWithin = 30.0
+  /// Countdowns longer than this many seconds are not shown.
+  private static let longestCountdown = 60
+
+  /// A match in its current state; `nil` before its players are known.
+  init?(_ view: MatchView, at now: Double) {
+    guard view.state.players != nil else { return nil }
+    (id, you, self.view) = (view.state.id, view.you, view)
+    setup = GameSetup(
+      x: OnlineMatch.seat(.x, view), o: OnlineMatch.seat(.o, view), variant: view.state.terms.rules)
+    timesTold = view.state.times.count
+    turnSince = (-1, now)
+  }
+
+  private static func seat(_ side: Player, _ view: MatchView) -> Seat {
+    guard view.you != side, let player = view.state.players?[side] else { return .human }
+    return .remote(name: player.guest ? player.name : "\(player.name) (\(player.rating))")
+  }
+
+  /// Whether this player is in it, and it is not over.
+  var isPlaying: Bool { you != nil && view.map { $0.state.phase != .over } ?? false }
+
+  var opponent: String? { you.flatMap { view?.state.players?[$0.opponent].name } }
+
+  /// The match as the board and the music join it.
+  var joined: JoinedMatch? {
+    guard let state = view?.state, let players = state.players else { return nil }
+    return JoinedMatch(
+      match: id, you: you, rules: setup.variant, names: Sides(x: players.x.name, o: players.o.name),
+      station: state.station, moves: state.moves, times: state.times)
+  }
+
+  // MARK: - Events of the server
+
+  /// Takes the state of a match at an event, if it is this one.
+  mutating func update(_ next: MatchView) { if next.state.id == id { view = next } }
+
+  /// Forgets what the former connection knew.
+  mutating func forgetServer() { (view, pending) = (nil, nil) }
+
+  mutating func calledOff() { isCalledOff = true }
+
+  /// Gives up the move that is shown without confirmation.
+  mutating func dropPendingMove() { pending = nil }
+
+  /// Updates the board to the state of the match. If the turn changed while the connection was lost, assumes that it did right
+  /// after the loss.
+  mutating func follow(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
+    guard let view, view.state.players != nil else { return [] }
+    var target = view.state.moves
+    // A rematch request starts a new time limit.
+    let askers = Player.allCases.count { view.state.wantsRematch[$0] }
+    let turn = view.state.phase == .over ? -2 - askers : target.count
+    if turnSince.ply != turn { turnSince = (turn, lostAt ?? now) }
+    if let mark = pending, mark.ply < target.count || view.state.phase == .over { pending = nil }
+    if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: $0.cell) }), mark.ply == target.count {
+      target.append(mark.cell)
+    }
+    var effects: [Effect] = []
+    let times = view.state.times
+    if board.cells != target || times.count > timesTold {
+      effects.append(.follow(target, times: times))
+    }
+    timesTold = times.count
+    if let end = view.state.end, !board.isOver || effects != [] { effects.append(.end(GameEnd(end))) }
+    if view.state.phase == .over { effects.append(.remember(.matchServer(""))) }
+    return effects
+  }
+
+  /// Tells the music when the other side or the server leaves and returns.
+  mutating func tellAway(isOnline: Bool) -> [Effect] {
+    guard let view else { return [] }
+    let isNowAway =
+      view.state.phase != .over && (view.you.map { view.state.away[$0.opponent] } ?? false || !isOnline)
+    guard isNowAway != isAway else { return [] }
+    isAway = isNowAway
+    return [.away(isNowAway)]
+  }
+
+  // MARK: - Requests of the player
+
+  /// Shows a move at once and sends it.
+  mutating func play(_ cell: Cell, isAccepted: Bool) -> [Effect] {
+    guard let view, view.canMove, pending == nil, isAccepted else { return .refused(.notYourTurn) }
+    pending = (view.state.moves.count, cell)
+    return [.play(cell), .command(.move(id, cell))]
+  }
+
+  /// Offers, accepts or declines a draw, claims the win, or aborts.
+  func agree(_ intent: Intent) -> [Effect] {
+    guard let state = view?.state, let you else { return .refused(.onlyWatching) }
+    switch intent {
+    case .offerDraw:
+      if let offer = state.offer, offer.side != you { return [.command(.answerDraw(id, accept: true))] }
+      return OnlineMatch.mayOfferDraw(you, state) ? [.command(.offerDraw(id))] : .refused(.noMoreOffers)
+    case .declineDraw:
+      guard let offer = state.offer, offer.side != you else { return .refused(.noOffer) }
+      return [.command(.answerDraw(id, accept: false))]
+    case .claimWin: return state.away[you.opponent] ? [.command(.claim(id))] : .refused(.nobodyAway)
+    default: return state.bothMoved ? .refused(.tooLateToAbort) : [.command(.abort(id))]
+    }
+  }
+
+  /// Asks for a rematch, or accepts one.
+  func rematch(isOnline: Bool, at now: Double) -> [Effect] {
+    if isPlaying { return .refused(.gameRuns) }
+    return rematchIn(isOnline: isOnline, at: now) != nil ? [.command(.rematch(id))] : .refused(.rematchTooLate)
+  }
+
+  /// The protocol allows each side two offers.
+  private static func mayOfferDraw(_ side: Player, _ state: MatchState) -> Bool {
+    state.phase == .live && state.offer == nil && state.offersMade[side] < 2
+  }
+
+  // MARK: - For the board page
+
+  /// Seconds left to ask for or accept a rematch; `nil` if impossible.
+  private func rematchIn(isOnline: Bool, at seconds: Double) -> Int? {
+    guard let view, view.you != nil, isOnline, view.state.phase == .over, view.state.next == nil else { return nil }
+    let left = turnSince.at + OnlineMatch.rematchWithin - seconds
+    return left > 0 ? Int(left.rounded(.up)) : nil
+  }
+
+  /// The match for the board page; `milliseconds` is the client's clock, `seconds` that of `step`.
+  func model(_ link: WindowState.Link, at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
+    guard let view, view.state.players != nil else { return nil }
+    let state = view.state
+    var model = OnlineModel(you: view.you)
+    model.isOffline = link != .online && state.phase != .over
+    model.reconnects = link != .none
+    model.mayLeave = !isPlaying || link != .online
+    guard let you = view.you else { return model }
+    if let offer = state.offer { model.draw = offer.side == you ? .mine : .theirs }
+    model.mayOfferDraw = OnlineMatch.mayOfferDraw(you, state)
+    model.mayAbort = state.phase != .over && !state.bothMoved
+    if state.phase == .live, !state.bothMoved {
+      let within = Double(state.terms.firstMoveWithin) / 1_000
+      let left = max(0, Int((turnSince.at + within - seconds).rounded(.up)))
+      model.firstMoveIn = left <= OnlineMatch.longestCountdown ? left : nil
+    }
+    model.rematchIn = rematchIn(isOnline: link == .online, at: seconds)
+    if model.mayRematch {
+      model.rematch = state.wantsRematch[you] ? .mine : state.wantsRematch[you.opponent] ? .theirs : .nobody
+    }
+    model.isCalledOff = isCalledOff
+    if state.phase == .live, state.away[you.opponent] {
+      model.isOpponentAway = true
+      model.claimIn = view.claimableAt.map { max(0, Int(clamping: ($0 - milliseconds + 999) / 1000)) }
+    }
+    if let rating = state.end?.ratings?[you] { model.rating = (rating.before, rating.after) }
+    return model
+  }
+}
+
+extension GameEnd {
+  /// The end of a match.
+  fileprivate init(_ end: MatchState.End) {
+    switch end.reason {
+    case .normal: self.init(outcome: end.outcome, termination: .normal)
+    case .resign: self.init(outcome: end.outcome, termination: .resignation)
+    case .time: self.init(outcome: end.outcome, termination: .time)
+    case .agreement: self.init(outcome: end.outcome, termination: .agreement)
+    case .gone: self.init(outcome: end.outcome, termination: .forfeit)
+    case .aborted: self.init(outcome: nil, termination: .abandoned)
+    }
+  }
+}

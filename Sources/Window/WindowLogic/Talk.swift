@@ -1,0 +1,90 @@
+import Base
+import ClientModel
+import Interface
+import MatchProtocol
+
+/// The chat of the match on the board, and what the server keeps about chat.
+struct Talk: Sendable {
+  private(set) var model = TalkModel()
+  /// Whether chat is muted, and the blocked players, as stored by the server.
+  private var isQuiet = false
+  private var blocked: Set<String> = []
+  /// The last reported opponent.
+  private var reported = ""
+
+  /// Shows the chat with an opponent; that with the former one ends.
+  mutating func begin(with opponent: String) {
+    if opponent != model.opponent { model = TalkModel() }
+    model.opponent = opponent
+    showSettings()
+  }
+
+  /// Ends the chat of a match.
+  mutating func end() { model = TalkModel() }
+
+  /// Forgets what the server keeps, because the connection is to another one.
+  mutating func forgetServer() { (isQuiet, blocked) = (false, []) }
+
+  /// Gives up what was not sent before the connection failed for good.
+  mutating func connectionFailed() { model.unsent = [] }
+
+  /// Marks the chat as read.
+  mutating func pageOpened() { model.unread = 0 }
+
+  // MARK: - Requests of the player
+
+  /// Handles an intent in a match; `isOnline` tells whether the server gets it now.
+  mutating func answer(_ intent: Intent, in m: MatchID, isOnline: Bool) -> [Effect] {
+    let later: [Effect] = isOnline ? [] : [.say("\(.sentLater)")]
+    switch intent {
+    case .say(let said):
+      model.unsent.append(Message(said))
+      return [.command(.say(m, said))]
+    case .emote(let emote):
+      model.unsent.append("\(emote.phrase)")
+      return [.command(.emote(m, emote.rawValue))]
+    case .setTalkMuted(let isMuted): return [.command(.mute(isMuted))] + later
+    case .setBlocked(let isBlocked): return [.command(.block(model.opponent, isBlocked))] + later
+    default:
+      reported = model.opponent
+      let said = model.lines.last { $0.name == model.opponent }?.text.text(in: .english) ?? ""
+      return [.command(.report(m, said))] + later
+    }
+  }
+
+  // MARK: - Events of the server
+
+  /// Adds a line; returns the message for the player unless the line is shown already or is the player's own.
+  mutating func hear(_ name: String, _ said: Message, isMine: Bool, page: SceneName) -> [Effect] {
+    if isMine, !model.unsent.isEmpty { model.unsent.removeFirst() }
+    model.lines.append(.init(name: name, text: said))
+    guard page != .talk, !isMine else { return [] }
+    model.unread += 1
+    return [.say("\(name): \(said)")]
+  }
+
+  mutating func lineRefused() { if !model.unsent.isEmpty { model.unsent.removeFirst() } }
+
+  mutating func muted(_ isMuted: Bool) {
+    isQuiet = isMuted
+    showSettings()
+  }
+
+  mutating func blocked(_ name: String, _ isBlocked: Bool) {
+    if isBlocked { blocked.insert(name) } else { blocked.remove(name) }
+    showSettings()
+  }
+
+  /// Takes the server's answer about this player.
+  mutating func learn(_ row: JSONObject?) {
+    isQuiet = row?["quiet"]?.bool ?? false
+    blocked = Set(row?["blocked"]?.array?.compactMap { $0.string } ?? [])
+    showSettings()
+  }
+
+  func wasReported() -> [Effect] { [.say("\(.wasReported, Message(reported))")] }
+
+  private mutating func showSettings() {
+    (model.isMuted, model.isBlocked) = (isQuiet, blocked.contains(model.opponent))
+  }
+}

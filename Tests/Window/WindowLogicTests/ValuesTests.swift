@@ -1,0 +1,122 @@
+import ClientModel
+import Interface
+import MatchProtocol
+import Oracle
+import Testing
+import TicTacToe
+
+@testable import ClientModel
+@testable import WindowLogic
+
+/// Each value of the window's state, stepped alone.
+@Suite struct ValuesTests {
+  @Test func `a question is answered by the same intent within six seconds, and then asked anew`() {
+    var confirmation = Confirmation()
+    func isDone(_ intent: Intent, at now: Double) -> Bool {
+      confirmation.confirm(intent, .reallyDelete, at: now, [.quit]) == [.say(nil), .quit]
+    }
+    #expect(!isDone(.deleteGame(path: "a"), at: 0) && !isDone(.deleteGame(path: "b"), at: 1))
+    #expect(!isDone(.deleteGame(path: "a"), at: 2) && isDone(.deleteGame(path: "a"), at: 8))
+    #expect(!isDone(.deleteGame(path: "a"), at: 9) && !isDone(.deleteGame(path: "a"), at: 15.1))
+  }
+
+  @Test func `a win counts once, is taken back with its move, and goes with the players who swap sides`() throws {
+    var series = SeriesScore()
+    var game = Game()
+    for cell in [4, 1, 0, 8, 6, 2, 3] { try game.play(Cell(cell)) }
+    #expect(series.count(game) && !series.count(game) && series.wins == .init(x: 1, o: 0))
+    var before = game
+    _ = before.undo()
+    #expect(!series.count(before) && series.wins == .init() && series.count(game))
+    series.nextGame(samePlayers: true, swapped: true)
+    #expect(series.wins == .init(x: 0, o: 1) && series.count(game) && series.wins == .init(x: 1, o: 1))
+    series.nextGame(samePlayers: false)
+    #expect(series.wins == .init())
+  }
+
+  @Test func `the next game to listen to begins twelve seconds after the last one has closed`() throws {
+    var local = LocalGame(GameSetup(x: .human, o: .level(3)))
+    _ = local.listen()
+    var board = WindowState.Board(isClosing: true)
+    #expect(local.isListening && local.listenOn(board, at: 0).isEmpty)
+    try board.game.lose(.x, by: .resignation)
+    #expect(local.listenOn(board, at: 1).isEmpty)
+    board.isClosing = false
+    #expect(local.listenOn(board, at: 2).isEmpty && local.listenOn(board, at: 14).isEmpty)
+    #expect(local.listenOn(board, at: 14.1) == [.begin(local.setup, from: .classic(.start))])
+    #expect(local.home == GameSetup(x: .human, o: .level(3)) && local.setup != local.home)
+  }
+
+  @Test func `the daily puzzle is not the game to return to`() throws {
+    let own = GameSetup(x: .human, o: .level(3))
+    var local = LocalGame(own)
+    let board = try #require(DailyBoard(date: "2026-11-25"))
+    #expect(
+      local.begin(GameSetup(for: board), from: board.state, daily: board) == .begin(local.setup, from: board.state))
+    #expect(local.today == board && local.home == own && !local.isContinued(by: local.setup))
+    _ = local.begin(local.home)
+    #expect(local.today == nil && local.isContinued(by: own))
+  }
+
+  @Test func `a line of chat is unread until the page opens, and what was not sent is given up with the connection`() {
+    var talk = Talk()
+    talk.begin(with: "Ida")
+    #expect(talk.answer(.say("hi"), in: TestWindow.m, isOnline: true) == [.command(.say(TestWindow.m, "hi"))])
+    #expect(talk.hear("Ida", "\(.emoteGg)", isMine: false, page: .board) == [.say("Ida: \(.emoteGg)")])
+    #expect(talk.hear("Ida", "bye", isMine: false, page: .talk).isEmpty && talk.model.unread == 1)
+    talk.pageOpened()
+    talk.connectionFailed()
+    #expect(talk.model.unread == 0 && talk.model.unsent.isEmpty && talk.model.lines.count == 2)
+    talk.blocked("Ida", true)
+    #expect(talk.model.isBlocked)
+    talk.begin(with: "Ann")
+    #expect(!talk.model.isBlocked && talk.model.lines.isEmpty)
+  }
+
+  @Test func `only the newest of the rooms that the player opens is shown, and it may be dropped for a search`() throws
+  {
+    var lobby = LobbyModel()
+    var preferences = WindowState.Preferences()
+    preferences.clock = "none"
+    let other = try #require(MatchID(rawValue: "ba9876543210"))
+    _ = lobby.openRoom(preferences)
+    _ = lobby.openRoom(preferences)
+    #expect(lobby.roomOpened(TestWindow.m, "AAAAAA") == [.command(.abort(TestWindow.m))])
+    #expect(lobby.roomOpened(other, "BBBBBB").isEmpty && lobby.network.phase == .room(code: "BBBBBB"))
+    _ = lobby.reopenRoom(preferences)
+    #expect(lobby.code == "BBBBBB")
+    #expect(lobby.seek(preferences) == [.command(.seek(MatchTerms(clock: nil)))])
+    #expect(lobby.roomOpened(other, "CCCCCC") == [.command(.abort(other))] && lobby.network.phase == .queued(bots: 0))
+    lobby.countWait(at: 5)
+    #expect(lobby.waited(at: 7.5) == 2)
+  }
+
+  @Test func `a match follows its log, keeps the move that is under way, and tells once that the other side is away`()
+    throws
+  {
+    var state = MatchState(id: TestWindow.m)
+    func view(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws -> MatchView {
+      let event = MatchEvent(at: 0, side: side, mid: nil, kind)
+      try state.append(event, body: event.body)
+      return MatchView(state: state, you: .x)
+    }
+    #expect(OnlineMatch(MatchView(state: state, you: .x), at: 0).map { $0.id } == nil)
+    let players = Sides(
+      x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
+    let start = try view(.start(players, MatchTerms(clock: .standard), confirm: false, previous: nil, keys: []))
+    var match = try #require(OnlineMatch(start, at: 0))
+    #expect(match.opponent == "Ida" && match.setup == GameSetup(x: .human, o: .remote(name: "Ida (1518)")))
+    #expect(match.play(Cell(4), isAccepted: true) == [.play(Cell(4)), .command(.move(match.id, Cell(4)))])
+    #expect(match.play(Cell(3), isAccepted: true).contains(.refuse))
+    var board = Game()
+    try board.play(Cell(4))
+    #expect(match.follow(board, lostAt: nil, at: 1).isEmpty)
+    match.update(try view(.gone, .o))
+    #expect(match.tellAway(isOnline: true) == [.away(true)] && match.tellAway(isOnline: true).isEmpty)
+    match.dropPendingMove()
+    #expect(match.follow(board, lostAt: nil, at: 2) == [.follow([], times: [])])
+    #expect(match.rematch(isOnline: true, at: 2).contains(.say("\(.gameRuns)")))
+    match.forgetServer()
+    #expect(!match.isPlaying && match.model(.online, at: 2, client: 0) == nil)
+  }
+}
