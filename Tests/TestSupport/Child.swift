@@ -145,8 +145,13 @@ package final class Child: Sendable {
     return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
   }
 
-  /// The remaining output.
-  package func rest() -> String { String(decoding: output.readDataToEndOfFile(), as: UTF8.self) }
+  /// The remaining output. A child that still runs after `seconds` is killed, so that a test that waits for it fails.
+  package func rest(seconds: Double = 900) -> String {
+    let limit = DispatchWorkItem { [self] in signal(SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: limit)
+    defer { limit.cancel() }
+    return String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
+  }
 
   /// Runs a program to its end.
   ///
@@ -157,9 +162,6 @@ package final class Child: Sendable {
   ) throws -> Output {
     let child = try Child(
       command, environment: environment, folder: folder, input: .pipe, output: .pipe, errors: .pipe)
-    let limit = DispatchWorkItem { child.signal(SIGKILL) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: limit)
-    defer { limit.cancel() }
     // All three pipes are handled at once: the child may fill one while another is awaited.
     let told = Mutex(Data())
     let isDone = DispatchSemaphore(value: 0)
@@ -172,7 +174,7 @@ package final class Child: Sendable {
       told.withLock { $0 = data }
       isDone.signal()
     }
-    let out = child.rest()
+    let out = child.rest(seconds: seconds)
     isDone.wait()
     return Output(
       status: try child.wait(), out: out, errors: String(decoding: told.withLock { $0 }, as: UTF8.self))

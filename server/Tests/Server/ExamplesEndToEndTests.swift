@@ -17,7 +17,7 @@ import TicTacToe
   }
 
   private func finish(_ child: Child) throws -> (code: Int32, lines: [String]) {
-    let lines = child.rest().split(separator: "\n").map(String.init)
+    let lines = child.rest(seconds: 300).split(separator: "\n").map(String.init)
     return (try child.wait(), lines)
   }
 
