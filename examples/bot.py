@@ -3,7 +3,7 @@
 
     examples/bot.py 127.0.0.1:4664 --games 3
 
-Plays perfectly (a few lines of minimax), confirms pairings, checks the hash of every event, survives a lost
+Plays perfectly (a few lines of minimax), checks the hash of every event, survives a lost
 connection with its resume token, and prints a line for each game it ends.
 """
 
@@ -74,11 +74,7 @@ class Match:
             return False
         self.digest, self.seq, body = digest, event["seq"], event["body"]
         if body["k"] == "start":
-            self.phase = "confirming" if body.get("confirm") else "live"
-        elif body["k"] == "confirm":
-            self.confirms = getattr(self, "confirms", 0) + 1
-            if self.confirms == 2:
-                self.phase = "live"
+            self.phase = "live"
         elif body["k"] == "move":
             i = NAMES.index(body["cell"])
             self.board = self.board[:i] + body["side"] + self.board[i + 1:]
@@ -108,7 +104,7 @@ class Bot:
                 context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             sock = context.wrap_socket(sock, server_hostname=host)
         self.file = sock.makefile("rwb")
-        hello = {"t": "hello", "v": [1], "client": "bot.py", "caps": ["confirm", "bot"]}
+        hello = {"t": "hello", "v": [1], "client": "bot.py", "caps": ["bot"]}
         hello.update({"resume": self.resume} if self.resume else {"guest": self.options.name})
         self.send(hello)
 
@@ -139,8 +135,6 @@ class Bot:
             self.key = None
             match = self.matches.setdefault(message["m"], Match(message["m"]))
             match.side = message["side"]
-            if "confirm_ms" in message:
-                self.send({"t": "confirm", "m": message["m"]})
         elif kind == "state":
             match = self.matches.setdefault(message["m"], Match(message["m"]))
             match.load(message)
@@ -153,7 +147,7 @@ class Bot:
                 return
             if not match.add(message, raw):
                 self.send({"t": "sync", "m": match.name, "seq": 0})
-            elif message["body"]["k"] in ("start", "confirm", "move"):
+            elif message["body"]["k"] in ("start", "move"):
                 self.think(match)
             elif message["body"]["k"] == "draw" and message["body"]["a"] == "offer":
                 if message["body"]["side"] != match.side:

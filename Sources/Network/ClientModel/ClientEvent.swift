@@ -107,7 +107,6 @@ package enum ClientEvent: Sendable, Hashable {
   case status(ConnectionStatus)
   /// Waiting to be paired for `waited` ms; `bots` would play if the seek allowed it.
   case queued(waited: Int, bots: Int)
-  /// Paired; the client confirms by itself.
   case paired(MatchID, Player)
   /// A room waits for a player with its code.
   case room(MatchID, code: String, expiresIn: Int)

@@ -92,7 +92,7 @@ package struct ClientModel: Sendable {
     let resume = identity.newToken == nil ? identity.resume : nil
     let token = identity.newToken ?? (resume == nil && !isTokenRefused ? identity.token : nil)
     let hello = ClientMessage.Hello(
-      client: identity.client, caps: (identity.isBot ? ["bot"] : []) + ["confirm"] + Variant.capabilities,
+      client: identity.client, caps: (identity.isBot ? ["bot"] : []) + Variant.capabilities,
       token: token, guest: resume == nil && token == nil ? identity.guest : nil, resume: resume)
     out.lines.append(ClientLine(id: id, .hello(hello)).bytes)
     tell(.status(.connecting), &out)
@@ -177,10 +177,9 @@ package struct ClientModel: Sendable {
     case .queued(_, let waited, let bots):
       settle(parsed.re)
       if currentSeek != nil { tell(.queued(waited: waited, bots: bots), &out) }
-    case .paired(let m, let side, let confirmIn):
+    case .paired(let m, let side):
       currentSeek = nil
       settle(parsed.re)
-      if confirmIn != nil { out.lines += ask(.confirm(m)).lines }
       if matches[m] == nil {
         matches[m] = MatchView(state: MatchState(id: m), you: side)
         if parsed.re != nil { sync(m, &out) }
@@ -290,9 +289,6 @@ package struct ClientModel: Sendable {
     if let pending = view.pending, pending.ply < state.position.plies || state.phase == .over { view.pending = nil }
     if let you = view.you, !state.away[you.opponent] { view.claimableAt = nil }
     matches[state.id] = view
-    if let you = view.you, state.phase == .confirming, !state.confirmed[you] {
-      out.lines += ask(.confirm(state.id)).lines
-    }
     tell(.state(state.id), &out)
   }
 
@@ -357,7 +353,6 @@ package struct ClientModel: Sendable {
         tell(.refused(code, text, asked), &out)
       }
       if line.state == nil, !code.isPassing { sync(m, &out) }
-    case .confirm(let m): if code.isPassing { stale.insert(m) } else { sync(m, &out) }
     case .seek(let seek):
       if currentSeek?.key == seek.key { currentSeek = nil }
       tell(.refused(code, text, asked), &out)

@@ -81,7 +81,7 @@ private struct WiredBot {
     try pass()
     let guest = PlayerInfo(name: "guest-bot", rating: 1_500, guest: true)
     let players = Sides(x: guest, o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
-    try say(.paired(WiredBot.m, .x, confirmIn: nil))
+    try say(.paired(WiredBot.m, .x))
     try log(.start(players, MatchTerms(clock: .standard), confirm: false, previous: nil, keys: []))
     try pass()
   }

@@ -109,7 +109,7 @@ private struct Server {
     var model = ClientModel(.init(token: "token", guest: "ann", resume: "resume"), seed: 1)
     _ = try login(&model, &server)
     let m = try #require(MatchID(rawValue: "0123456789ab"))
-    let line = ServerMessage.paired(m, .x, confirmIn: nil).bytes()
+    let line = ServerMessage.paired(m, .x).bytes()
     _ = Array(line.dropLast()).withUnsafeBytes { model.receive($0, now: 0) }
     _ = model.perform(.resign(m))
     _ = model.perform(.mute(true))

@@ -67,8 +67,8 @@ let clientMessages: [ClientMessage] = [
         .init(
           session: "s1", resume: "r", you: you, deviation: 350, token: "t", rate: [20, 40], matches: [someMatch], now: 9
         )),
-      .token("t", name: "Ann"), .queued(ticket: "q", waited: 20_000, bots: 1), .paired(someMatch, .o, confirmIn: 5000),
-      .paired(someMatch, .x, confirmIn: nil), .room(someMatch, code: "ABC123", expiresIn: 600_000),
+      .token("t", name: "Ann"), .queued(ticket: "q", waited: 20_000, bots: 1), .paired(someMatch, .o),
+      .paired(someMatch, .x), .room(someMatch, code: "ABC123", expiresIn: 600_000),
       .state(try playedMatch().0, left: 500, you: .x), .event(someMatch, seq: 3, hash: "ab", body: body),
       .ok(someMatch, seq: 3), .ok(nil, seq: nil), .err(.busy, "later"), .gone(someMatch, .o, claimIn: 40_000),
       .chat(someMatch, from: "Ann", text: "hi", emote: nil), .chat(someMatch, from: "Ann", text: nil, emote: "gg"),

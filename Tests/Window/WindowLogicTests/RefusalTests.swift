@@ -67,7 +67,7 @@ private struct WiredWindow {
       x: PlayerInfo(name: "guest-Vera", rating: 1_500, guest: true),
       o: PlayerInfo(name: "Ida", rating: 1_518, guest: false)
     )
-    try say(.paired(WiredWindow.m, .x, confirmIn: nil))
+    try say(.paired(WiredWindow.m, .x))
     var state = MatchState(id: WiredWindow.m)
     func log(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws {
       let event = MatchEvent(at: 0, side: side, mid: nil, kind)

@@ -52,9 +52,6 @@ struct CachedMatch: Sendable {
   private var graceNow = Sides(x: 0, o: 0)
   /// Milliseconds of each side's earlier absences.
   private var awayBefore = Sides(x: 0, o: 0)
-  /// The deadline by which both sides must confirm a pairing.
-  private var confirming: Span?
-  var confirmBy: Int64? { confirming?.end }
   /// When the room's code expires, in steady milliseconds.
   private(set) var codeDies: Int64?
   /// The deadline for requesting or accepting a rematch, in steady milliseconds.
@@ -114,9 +111,8 @@ struct CachedMatch: Sendable {
     case .open: codeDies = now + Int64(configuration.codeLives)
     case .start:
       codeDies = nil
-      if state.phase == .live { turnStarted = now } else { confirming = Span(now, configuration.confirmWithin) }
-    case .confirm:
-      if state.phase == .live { (confirming, turnStarted) = (nil, now) }
+      turnStarted = now
+    case .confirm: turnStarted = now
     case .move: (turnStarted, wait) = (now, nil)
     case .gone, .back:
       guard let side = event.side else { break }
@@ -124,14 +120,9 @@ struct CachedMatch: Sendable {
       mark(side, isHere: event.kind == .back, now, configuration)
     case .recovered:
       for side in Player.allCases { mark(side, isHere: false, now, configuration) }
-      if state.phase == .confirming {
-        // Both players must reconnect before they can confirm, so they get twice the time.
-        confirming = Span(now, configuration.confirmWithin * 2)
-      } else {
-        (turnStarted, wait) = (nil, Span(now, configuration.grace))
-      }
+      (turnStarted, wait) = (nil, Span(now, configuration.grace))
     case .end, .aside:
-      (turnStarted, wait, confirming, codeDies) = (nil, nil, nil, nil)
+      (turnStarted, wait, codeDies) = (nil, nil, nil)
       if record.ended == nil { record.ended = event.at }
       allowRematch(configuration, now)
     // The second player gets the full time to answer a rematch request.
@@ -178,7 +169,6 @@ struct CachedMatch: Sendable {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)
     if let start = wait?.start { wait?.start = later(start) }
-    if let start = confirming?.start { confirming?.start = later(start) }
     for side in Player.allCases { awaySince[side] = awaySince[side].map(later) }
   }
 

@@ -351,9 +351,7 @@ extension Lobby {
       switch event.kind {
       case .gone: if let side = event.side { tellGone(side, m) }
       case .recovered: nodes.endPresenceCheck(m)
-      // An aborted match ends its players' search; those who confirmed a pairing that then failed were queued again by `hasEnded`.
-      case .abort: forgetSeeks(ledTo: m)
-      case .end, .aside: hasEnded(m)
+      case .end, .aside: forgetSeeks(ledTo: m)
       case .rematch(let next?) where next != begins && hasFollowers(m):
         if matches[next] == nil { load(next, .rematch(of: m), for: nil) } else { goOver(from: m, to: next) }
       default: break
@@ -389,13 +387,12 @@ extension Lobby {
   /// Sends a match that begins, with all its events, to its local players.
   mutating func introduce(_ m: MatchID) {
     guard let match = matches[m], match.state.phase != .open else { return }
-    let within = match.state.phase == .confirming ? configuration.confirmWithin : nil
     let lines = ServerMessage.events(of: m, match.bodies)
     // A player who joined a room has not received its `open` event.
     let opening = match.record.opener == nil || match.state.openedBy == nil ? 0 : 1
     for side in Player.allCases {
       for id in connections(of: side, in: match) {
-        send(.paired(m, side, confirmIn: within), to: id)
+        send(.paired(m, side), to: id)
         for line in lines.prefix(opening) { send(line, to: id) }
       }
     }
@@ -410,8 +407,7 @@ extension Lobby {
   /// Sends a match that began at another node to one of its players here.
   mutating func introduce(_ m: MatchID, to id: ConnectionID, _ side: Player) {
     guard let match = matches[m] else { return }
-    let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
-    send(.paired(m, side, confirmIn: left), to: id)
+    send(.paired(m, side), to: id)
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
@@ -424,16 +420,6 @@ extension Lobby {
     }
     guard let seated = matches[m] else { return }
     for side in unknown(in: seated) { checkAbsence(of: side, in: m) }
-  }
-
-  private mutating func hasEnded(_ m: MatchID) {
-    guard let match = matches[m], let end = match.state.end else { return }
-    if end.reason == .aborted, !(match.state.confirmed.x && match.state.confirmed.o) {
-      for side in Player.allCases where match.state.confirmed[side] {
-        for id in connections(of: side, in: match) { requeueSeek(after: m, id) }
-      }
-    }
-    forgetSeeks(ledTo: m)
   }
 
   /// Whether the protocol version of a connection includes the kind of an event; if not, the state is sent instead.

@@ -101,7 +101,6 @@ extension Lobby {
     accounts.cache(account)
     var session = Session(id: record.id, account: account.id, connection: id, generation: entered.generation)
     session.isBot = hello.caps.contains("bot")
-    session.confirms = hello.caps.contains("confirm")
     session.games = hello.games
     session.unsettledSince = record.previous == nil ? nil : now.steady
     sessions.put(session)

@@ -28,7 +28,7 @@ extension Lobby {
     guard mayPlay(account, id, re) else { return }
     let ticket = Ticket(
       id: makeTicketID(), session: session.id, node: node, player: account,
-      seek: seek, isBot: session.isBot, confirms: session.confirms, since: now.steady)
+      seek: seek, isBot: session.isBot, since: now.steady)
     seeks[id] = OpenSeek(ticket: ticket)
     seeks.forgetLast(id)
     queue(ticket, id, re)
@@ -291,14 +291,9 @@ extension Lobby {
     for ticket in [a, b] { tickets.remove(id: ticket.id) }
     let (seats, terms) = (pairing.seats, a.seek.terms)
     let players = Sides(x: seats.x.player, o: seats.o.player)
-    let confirms = Sides(x: seats.x.confirms, o: seats.o.confirms)
     let record = MatchRecord(id: pairing.m, x: players.x.id, o: players.o.id, created: now.wall)
-    let isConfirmed = confirms.x || confirms.o
     var draft = begin(
-      CachedMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, confirm: isConfirmed,
-      keys: pairing.keys,
-      // If one side's client confirms and the other's cannot, the other's side is confirmed here.
-      autoConfirmed: isConfirmed ? Player.allCases.filter { !confirms[$0] } : [])
+      CachedMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, keys: pairing.keys)
     draft.unit.logs[0].nodes = a.node == b.node ? [a.node] : [a.node, b.node].sorted()
     draft.unit.tickets = [a.id, b.id].sorted()
     draft.unit.keys = pairing.both.compactMap { seat in

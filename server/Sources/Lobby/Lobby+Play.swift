@@ -214,15 +214,12 @@ extension Lobby {
   /// Drafts the first events of a match between two players; `match` is new or a room.
   func begin(
     _ match: CachedMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms,
-    confirm: Bool = false, previous: MatchState? = nil, keys: [String] = [], autoConfirmed: [Player] = []
+    previous: MatchState? = nil, keys: [String] = []
   ) -> Draft {
     let seats = Sides(x: info(players.x, bot: bots.x, terms.rules), o: info(players.o, bot: bots.o, terms.rules))
     let start = MatchEvent.Kind.start(
-      seats, terms, confirm: confirm, previous: previous?.id, station: previous?.nextStation, keys: keys)
-    let events =
-      [MatchEvent(at: now.wall, start)]
-      + autoConfirmed.map { MatchEvent(at: now.wall, side: $0, .confirm) }
-    var draft = draft(match, events, record: match.record)
+      seats, terms, confirm: false, previous: previous?.id, station: previous?.nextStation, keys: keys)
+    var draft = draft(match, [MatchEvent(at: now.wall, start)], record: match.record)
     var scores = Sides(x: AccountScore(account: players.x.id), o: AccountScore(account: players.o.id))
     (scores.x.xBalance, scores.o.xBalance) = (1, -1)
     draft.unit.scores = [scores.x, scores.o].sorted { $0.account < $1.account }

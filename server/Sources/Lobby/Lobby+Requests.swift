@@ -30,7 +30,8 @@ extension Lobby {
   ) {
     let request = Request.line(line, at: at)
     switch line.message {
-    case .confirm(let m), .sync(let m, _), .watch(let m, _), .export(let m, _): route(request, m, for: id)
+    case .confirm(let m): send(.ok(m, seq: nil), to: id, re: line.id)
+    case .sync(let m, _), .watch(let m, _), .export(let m, _): route(request, m, for: id)
     case .unwatch(let m): unwatch(m, id, line.id)
     case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
       if let m { route(request, m, for: id) } else { perform(bare: line, at, account, id) }
@@ -99,7 +100,6 @@ extension Lobby {
     case .line(let line, let at):
       guard mayPlay(match.state.terms.rules, session, id, line.id) else { return }
       switch line.message {
-      case .confirm: confirm(line, m, account, id, at)
       case .sync, .watch, .export: look(line, m, account, id)
       case .act: act(line, m, account, id, at)
       case .say, .emote, .report: talk(line, m, account, id)
@@ -110,10 +110,7 @@ extension Lobby {
       // The match has ended before it began: the search resumes.
       if isNew, match.isOver { return requeueSeek(after: m, id, re) }
       guard session.games.contains(match.state.terms.rules) else { return }
-      if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
-        let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
-        send(.paired(m, side, confirmIn: left), to: id, re: re)
-      }
+      if isNew, let side = match.side(of: account.id) { send(.paired(m, side), to: id, re: re) }
       sendState(of: match, to: id, re: nil, kind: .essential)
       subscribe(m, account.id, session.id)
     case .room(_, let re): tellRoom(m, id, re)

@@ -70,7 +70,7 @@ extension Lobby {
     guard case .join(let typed) = line.message, let match = matches[m] else { return }
     // A repeated `join` of a player who has joined succeeds.
     if let side = match.side(of: account.id), !match.isOver {
-      return send(.paired(m, side, confirmIn: nil), to: id, re: line.id)
+      return send(.paired(m, side), to: id, re: line.id)
     }
     if match.state.phase == .live || match.state.phase == .confirming {
       return refuse(id, line.id, .code, "this room is full; its match may be watched: watch \(match.id) \(typed)")

@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Timed events of matches: clocks, absences, confirmations and expiry.
+/// Timed events of matches: clocks, absences and expiry.
 extension Lobby {
   /// The network delay that a side's clock is forgiven, in milliseconds.
   private func lag(of side: Player, in match: CachedMatch) -> Int64 {
@@ -28,7 +28,7 @@ extension Lobby {
     if let retry = match.retryAt { return retry }
     return switch match.state.phase {
     case .open: match.codeDies
-    case .confirming: match.confirmBy
+    case .confirming: now.steady
     case .over: match.forgetAt
     case .live: nextDueLive(match)
     }
@@ -67,9 +67,11 @@ extension Lobby {
     guard match.retryAt == nil else { return arm(m) }
     switch match.state.phase {
     case .over: if let at = match.forgetAt, at <= now.steady { return evictMatch(m) }
-    // The code expired or a confirmation is missing: abort the match. A side that confirmed is queued again.
-    case .open, .confirming:
-      if let due = nextDue(match), due <= now.steady { return submit(draftEnd(match, nil, .aborted), .itself) }
+    case .open: if let at = match.codeDies, at <= now.steady { return submit(draftEnd(match, nil, .aborted), .itself) }
+    // A node of an older version began this match. Its first move has a time limit, which needs no confirmation.
+    case .confirming:
+      let missing = Player.allCases.filter { !match.state.confirmed[$0] }
+      return submit(draft(match, missing.map { MatchEvent(at: now.wall, side: $0, .confirm) }), .itself)
     case .live: if let draft = draftDue(match) { return submit(draft, .itself) }
     }
     arm(m)
@@ -166,21 +168,6 @@ extension Lobby {
     matches[m]?.shortenGrace(of: side, configuration)
     tellGone(side, m)
     arm(m)
-  }
-
-  // MARK: confirmations
-
-  mutating func confirm(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64) {
-    guard let match = matches[m], let side = match.side(of: account.id) else {
-      return refuse(id, line.id, .notFound, "there is no such match of yours")
-    }
-    if match.state.confirmed[side], match.state.phase != .over { return send(.ok(m, seq: nil), to: id, re: line.id) }
-    guard match.isSettled else { return wait(.line(line, at: at), m, id) }
-    guard match.state.phase == .confirming else { return refuse(id, line.id, .over, "too late to confirm", match) }
-    guard !isBusy else { return refuseBusy(id, line.id) }
-    connections[id]?.outstanding += 1
-    let draft = draft(match, [MatchEvent(at: now.wall, side: side, .confirm)])
-    submit(draft, .command(id, line, at: at, seq: match.state.seq + 1))
   }
 
   // MARK: who follows

@@ -141,8 +141,6 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var maxPending = 4096
   /// Milliseconds that a commit may take before commands are refused as busy.
   package var maxWait = 2000
-  /// Milliseconds for both sides to confirm a pairing.
-  package var confirmWithin = 5000
   /// Milliseconds a side may be away after `bye`.
   package var graceAfterBye = 10_000
   /// Milliseconds a side may be away after a lost connection or a restart.

@@ -58,7 +58,6 @@ struct Session: Sendable {
   /// How often the session has been resumed; of two connections the one with the higher number wins.
   let generation: Int64
   var isBot = false
-  var confirms = false
   /// The games that the client knows. It is sent no match of other games.
   var games = [Variant.classic]
   /// When the new resume token was sent, in steady milliseconds; `nil` once a later line has shown that it arrived.

@@ -12,7 +12,6 @@ struct Ticket: Sendable, Hashable {
   var player: AccountRecord
   var seek: ClientMessage.Seek
   var isBot: Bool
-  var confirms: Bool
   /// When the ticket began to wait, in this node's steady milliseconds.
   var since: Int64
   var offeredBots = false
@@ -34,7 +33,8 @@ extension Ticket {
 
   /// The row for the store; `ahead` is the store's clock less the steady clock.
   func record(_ ahead: Int64) -> TicketRecord {
-    let marks = (isBot ? "b" : "-") + (confirms ? "c" : "-")
+    // The second mark was `c` for a client that confirms a pairing: older nodes expect two.
+    let marks = isBot ? "b-" : "--"
     let line = String(decoding: ClientLine(.seek(seek)).bytes.dropLast(), as: UTF8.self)
     return TicketRecord(
       id: id, session: session, account: account, node: node, key: seek.key ?? "", purpose: purpose,
@@ -50,7 +50,7 @@ extension Ticket {
     else { return nil }
     self.init(
       id: record.id, session: record.session, node: record.node, player: waiting.account, seek: seek,
-      isBot: marks.first == "b", confirms: marks.last == "c", since: record.since - ahead)
+      isBot: marks.first == "b", since: record.since - ahead)
     row = waiting
   }
 }

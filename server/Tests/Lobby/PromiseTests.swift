@@ -85,16 +85,15 @@ import TicTacToe
     #expect(world.heardAny(gone, #""code":"auth""#))
   }
 
-  @Test(arguments: [true, false]) func `an abort puts neither player back into the queue`(byWhoConfirmed: Bool) throws {
+  @Test func `an abort puts neither player back into the queue`() throws {
     var world = try SteppedLobby()
-    let a = world.login("a", caps: #"["confirm"]"#), b = world.login("b", caps: #"["confirm"]"#)
+    let a = world.login("a"), b = world.login("b")
     for id in [a, b] { world.type(id, #"{"t":"seek","clock":"60+0","rated":false,"key":"\#(id)"}"#) }
     let m = try #require(world.field("m", of: a, in: "paired"))
-    world.type(a, #"{"t":"confirm","m":"\#(m)"}"#)
     world.said = []
-    world.type(byWhoConfirmed ? a : b, #"{"t":"abort","m":"\#(m)","mid":"q"}"#)
+    world.type(b, #"{"t":"abort","m":"\#(m)","mid":"q"}"#)
     #expect(try world.state(m).end?.reason == .aborted)
-    #expect(!world.heardAny(a, #""t":"queued""#) && world.lobby.tickets.isEmpty)
+    #expect(!world.heardAny(a, #""t":"queued""#) && !world.heardAny(b, #""t":"queued""#) && world.lobby.tickets.isEmpty)
   }
 
   @Test func `a repeated seek keeps its ticket`() throws {
@@ -124,7 +123,7 @@ import TicTacToe
         let ticket = Ticket(
           id: "t\(n)", session: session, node: "n", player: player(rated: random.below(10)),
           seek: .init(MatchTerms(), bots: random.below(2) == 0, key: nil), isBot: random.below(4) == 0,
-          confirms: false, since: Int64(random.below(50)))
+          since: Int64(random.below(50)))
         queue.insert(ticket)
         tickets[session] = ticket
         let near = queue.around(ticket).map(\.id)
@@ -137,7 +136,7 @@ import TicTacToe
       let seek = ClientMessage.Seek(MatchTerms(), bots: true, key: nil)
       return Ticket(
         id: "q\(n)", session: "q\(n)", node: "n", player: player(rated: n), seek: seek, isBot: n % 2 == 0,
-        confirms: false, since: 0)
+        since: 0)
     }
     for n in 0..<2000 { queue.insert(ticket(n)) }
     let near = queue.around(ticket(1000))

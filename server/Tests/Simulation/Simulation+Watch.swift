@@ -237,7 +237,7 @@ extension Simulation {
       let bound: Int64
       switch log.state.phase {
       case .open: bound = Int64(limits.codeLives)
-      case .confirming: bound = Int64(limits.confirmWithin) * 2
+      case .confirming: bound = 0
       case .live where !log.state.bothMoved: bound = Int64(log.state.terms.firstMoveWithin) + grace
       case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? Limits.untimedMove) + grace
       case .over: continue

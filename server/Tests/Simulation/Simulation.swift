@@ -377,7 +377,7 @@ struct Simulation {
     case .event(let m, let seq, let hash, _): shown.append((m, seq, hash))
     case .state(let state, _, _): shown.append((state.id, state.seq, state.hash.short))
     case .ok(let m?, let seq?): shown.append((m, seq, nil))
-    case .paired(let m, _, _), .room(let m, _, _): shown.append((m, 1, nil))
+    case .paired(let m, _), .room(let m, _, _): shown.append((m, 1, nil))
     default: break
     }
     if case .state(let state, _, _)? = parsed.state { shown.append((state.id, state.seq, state.hash.short)) }

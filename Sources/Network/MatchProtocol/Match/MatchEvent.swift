@@ -37,7 +37,7 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two players sit down. With `confirm` both must still confirm. `keys` are those of the seeks that it answers. A
+    /// Two players sit down. With `confirm`, written by older servers, both must still confirm. `keys` are those of the seeks that it answers. A
     /// rematch has the `station` of its music (`MatchState.station`).
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])

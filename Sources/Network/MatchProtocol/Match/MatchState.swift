@@ -6,7 +6,7 @@ package struct MatchState: Sendable, Hashable {
   package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A room that waits for its second player.
     case open
-    /// Both sides must still confirm.
+    /// Both sides must still confirm: only in a match that an older server began.
     case confirming
     /// Being played.
     case live

@@ -24,8 +24,7 @@ package enum ClientMessage: Sendable, Hashable {
     package var versions: [Int] = protocolVersions
     /// The program, for the server's log.
     package var client: String?
-    /// The client's capabilities: `confirm` (answers `paired` itself), `bot` (plays without a person), and the games it knows besides
-    /// classic (`Variant.capabilities`).
+    /// The client's capabilities: `bot` (plays without a person), and the games it knows besides classic (`Variant.capabilities`).
     package var caps: [String] = []
     /// An account or guest token, to log in.
     package var token: String?
@@ -70,6 +69,7 @@ package enum ClientMessage: Sendable, Hashable {
   case token(TokenAction)
   case seek(Seek)
   case unseek
+  /// Without effect: clients of older versions confirm a pairing, and get `ok`.
   case confirm(MatchID)
   case create(MatchTerms, key: String?)
   case join(code: String)

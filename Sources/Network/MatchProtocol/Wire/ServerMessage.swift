@@ -114,7 +114,7 @@ package enum ServerMessage: Sendable, Hashable {
   case token(String, name: String)
   /// A seek waits. `bots` is the number of bots that would play if the seek accepted one.
   case queued(ticket: String, waited: Int, bots: Int)
-  case paired(MatchID, Player, confirmIn: Int?)
+  case paired(MatchID, Player)
   case room(MatchID, code: String, expiresIn: Int)
   /// A whole match. `left` are the milliseconds that the side to move has left now.
   case state(MatchState, left: Int?, you: Player?)
@@ -213,7 +213,7 @@ extension ServerMessage {
     return [
       .event(m, seq: 0, hash: "", body: []), .ok(nil, seq: nil), blankState, .ping(0), .pong(0, now: 0),
       .greeting(server: "", versions: []), .welcome(welcome), .token("", name: ""),
-      .queued(ticket: "", waited: 0, bots: 0), .paired(m, .x, confirmIn: nil), .room(m, code: "", expiresIn: 0),
+      .queued(ticket: "", waited: 0, bots: 0), .paired(m, .x), .room(m, code: "", expiresIn: 0),
       .err(.bad, ""), .gone(m, .x, claimIn: 0), .chat(m, from: "", text: nil, emote: nil),
       .page("", rows: [], more: nil),
       .nodes([]), .drain(retry: 0), .bye(.bye, "", retry: nil), .help(""),
@@ -246,8 +246,7 @@ extension ServerMessage {
       return .queued(
         ticket: try c.field("ticket", ticket), waited: try c.field("waited", waited, or: 0),
         bots: try c.field("bots", bots, or: 0))
-    case .paired(let m, let side, let confirmIn):
-      return .paired(try c.field("m", m), try c.field("side", side), confirmIn: try c.field("confirm_ms", confirmIn))
+    case .paired(let m, let side): return .paired(try c.field("m", m), try c.field("side", side))
     case .room(let m, let code, let expiresIn):
       return .room(try c.field("m", m), code: try c.field("code", code), expiresIn: try c.field("in_ms", expiresIn))
     case .state(var state, let left, let you):
