@@ -292,6 +292,8 @@ extension Lobby {
       }
     }
     guard seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
+      // A read in progress may have been answered before these events were stored.
+      if match.isBeingRead { matches[m]?.isBehind = true }
       return reread(m)
     }
     fold(Array(zip(events, bodies)), of: m, after: seq - 1, isStored: false)
