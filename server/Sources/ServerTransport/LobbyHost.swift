@@ -56,17 +56,15 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   let node: NodeID
   private let store: StoreRunner
   private let logger: Logger
-  private var configuration: LobbyConfiguration
   private var lobby: Lobby
 
   private var outboxes: [ConnectionID: Outbox] = [:]
   private var touched: [Outbox] = []
-  private var timer: Scheduled<Void>?
-  private var timerDue = Int64.max
-  private var orders: [UInt64: EventLoopPromise<Bool>] = [:]
-  private var lastOrder: UInt64 = 0
-  private var quiet: [EventLoopPromise<Void>] = []
-  private var expectant: [EventLoopPromise<Void>] = []
+  private var timer: (due: Int64, task: Scheduled<Void>)?
+  /// The administrators' orders that are being executed, and the number of the last one.
+  private var orders: (open: [UInt64: EventLoopPromise<Bool>], last: UInt64) = ([:], 0)
+  /// The callers that wait until the lobby is settled, and until players can log in.
+  private var waiting: (settled: [EventLoopPromise<Void>], ready: [EventLoopPromise<Void>]) = ([], [])
   /// Whether the host has finished and ignores further inputs.
   private var isFinished = false
   private let ready = Mutex(Readiness.starting)
@@ -78,7 +76,6 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
 
   package init(loop: any EventLoop, store: any MatchStore, configuration: LobbyConfiguration, logger: Logger) {
     self.loop = loop
-    self.configuration = configuration
     self.logger = logger
     self.store = StoreRunner(store, loop: loop, metrics: metrics, logger: logger)
     let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
@@ -91,15 +88,16 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   /// after `seconds`: with a slow store the port is open while the server waits.
   func start(at address: String, within seconds: Int64 = 5) async throws {
     try await loop.flatSubmit {
-      if self.configuration.address.isEmpty {
-        self.configuration.address = address
-        self.lobby = Lobby(self.configuration, node: self.node, random: .system, now: .current)
+      var configuration = self.lobby.configuration
+      if configuration.address.isEmpty {
+        configuration.address = address
+        self.lobby = Lobby(configuration, node: self.node, random: .system, now: .current)
       }
       self.logger.notice("node", metadata: ["id": self.node])
       self.store.listen(as: self.node)
       self.watchLoop(from: DispatchTime.now().uptimeNanoseconds)
       let promise = self.loop.makePromise(of: Void.self)
-      self.expectant.append(promise)
+      self.waiting.ready.append(promise)
       self.loop.scheduleTask(in: .seconds(seconds)) { self.reportReady(anyway: true) }
       self.reduce(.tick)
       self.endReduction()
@@ -189,9 +187,9 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
         promise.fail(StoreError.failed("the server stops"))
         return promise.futureResult
       }
-      self.lastOrder += 1
-      self.orders[self.lastOrder] = promise
-      self.reduce(.administer(self.lastOrder, order))
+      self.orders.last += 1
+      self.orders.open[self.orders.last] = promise
+      self.reduce(.administer(self.orders.last, order))
       self.endReduction()
       return promise.futureResult
     }.value()
@@ -204,7 +202,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       self.ready.withLock { $0 = .draining }
       self.reduce(.drain(retry: retry))
       let promise = self.loop.makePromise(of: Void.self)
-      self.quiet.append(promise)
+      self.waiting.settled.append(promise)
       self.loop.scheduleTask(in: .seconds(Int64(seconds))) { self.reportQuiet(anyway: true) }
       self.endReduction()
       return promise.futureResult
@@ -232,9 +230,9 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     try await loop.submit {
       self.isFinished = true
       self.store.stop()
-      for promise in self.orders.values { promise.fail(StoreError.failed("the server stops")) }
-      self.orders = [:]
-      self.timer?.cancel()
+      for promise in self.orders.open.values { promise.fail(StoreError.failed("the server stops")) }
+      self.orders.open = [:]
+      self.timer?.task.cancel()
     }.value()
     await store.finish()
   }
@@ -260,7 +258,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     case .ask(let number, let question): store.ask(number, question)
     case .publish(let nodes, let text): store.publish(nodes, text)
     case .orderCompleted(let number, let done):
-      let promise = orders.removeValue(forKey: number)
+      let promise = orders.open.removeValue(forKey: number)
       if let done { promise?.succeed(done) } else { promise?.fail(StoreError.failed("the store cannot be reached")) }
     case .note(let text, let fields): logger.notice(text, metadata: fields)
     }
@@ -300,27 +298,27 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   }
 
   private func reportReady(anyway: Bool = false) {
-    if anyway, !expectant.isEmpty { logger.warning("the store does not answer yet; nobody is let in until it does") }
-    for promise in expectant { promise.succeed() }
-    expectant = []
+    if anyway, !waiting.ready.isEmpty {
+      logger.warning("the store does not answer yet; nobody is let in until it does")
+    }
+    for promise in waiting.ready { promise.succeed() }
+    waiting.ready = []
   }
 
   private func reportQuiet(anyway: Bool = false) {
-    guard !quiet.isEmpty, anyway || lobby.isSettled else { return }
-    for promise in quiet { promise.succeed() }
-    quiet = []
+    guard !waiting.settled.isEmpty, anyway || lobby.isSettled else { return }
+    for promise in waiting.settled { promise.succeed() }
+    waiting.settled = []
   }
 
   private func setTimer() {
-    guard !isFinished, let due = lobby.nextDue, due < timerDue || timer == nil else { return }
-    timer?.cancel()
-    timerDue = due
-    let wait = max(0, due - Moment.current.steady)
-    timer = loop.scheduleTask(in: .milliseconds(wait)) {
+    guard !isFinished, let due = lobby.nextDue, timer.map({ due < $0.due }) ?? true else { return }
+    timer?.task.cancel()
+    let task = loop.scheduleTask(in: .milliseconds(max(0, due - Moment.current.steady))) {
       self.timer = nil
-      self.timerDue = .max
       self.reduce(.tick)
       self.endReduction()
     }
+    timer = (due, task)
   }
 }
