@@ -7,63 +7,22 @@ extension Lobby {
   // MARK: drafts
 
   /// Drafts a unit that appends events to a match. Changes nothing yet.
-  func draft(_ match: CachedMatch, _ events: [MatchEvent], record: MatchRecord? = nil) -> Draft {
+  func draft(_ match: LiveMatch, _ events: [MatchEvent], record: MatchRecord? = nil) -> Draft {
     Draft(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
   }
 
   /// Drafts the end of a match: its last events, record, results and ratings.
   mutating func draftEnd(
-    _ match: CachedMatch, _ outcome: Outcome?, _ reason: MatchEvent.Reason, first events: [MatchEvent] = [],
+    _ match: LiveMatch, _ outcome: Outcome?, _ reason: MatchEvent.Reason, first events: [MatchEvent] = [],
     aside: String? = nil
   ) -> Draft {
-    var changes: Sides<MatchEvent.RatingChange>?
-    var scores: [AccountScore] = []
-    if let outcome, let x = match.record.x, let o = match.record.o {
-      let rules = match.state.terms.rules
-      var both = Sides(x: AccountScore(account: x, rules), o: AccountScore(account: o, rules))
-      for side in Player.allCases {
-        switch outcome {
-        case .draw: both[side].drawn = 1
-        case .win(side): both[side].won = 1
-        default: both[side].lost = 1
-        }
-      }
-      if match.state.terms.rated, let x = accounts[x], let o = accounts[o] {
-        changes = rate(Sides(x: x[rules], o: o[rules]), outcome, &both)
-      }
-      scores = [both.x, both.o].sorted { $0.account < $1.account }
-    }
-    let last = aside.map { MatchEvent.Kind.aside(why: $0) } ?? .end(outcome, reason, ratings: changes)
+    let result = MatchResult(of: match, outcome, accounts, at: now.wall)
+    let last = aside.map { MatchEvent.Kind.aside(why: $0) } ?? .end(outcome, reason, ratings: result.changes)
     var record = match.record
-    record.ended = endMoment()
+    record.ended = matches.endMoment(now.wall)
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
-    draft.unit.scores = scores
+    draft.unit.scores = result.scores
     return draft
-  }
-
-  /// The wall time at which a match ends, different for each match of this node: a history page continues after a match
-  /// by its end time. Only if the clock was set back by a minute or more may the times decrease.
-  mutating func endMoment() -> Int64 {
-    lastEnd = now.wall > lastEnd || now.wall < lastEnd - 60_000 ? now.wall : lastEnd + 1
-    return lastEnd
-  }
-
-  private func rate(
-    _ before: Sides<Standing>, _ outcome: Outcome, _ scores: inout Sides<AccountScore>
-  ) -> Sides<MatchEvent.RatingChange> {
-    func aged(_ standing: Standing) -> Glicko2.Rating {
-      standing.ratedAt == 0
-        ? standing.rating : standing.rating.aged(days: Double(max(0, now.wall - standing.ratedAt)) / 86_400_000)
-    }
-    let old = Sides(x: aged(before.x), o: aged(before.o))
-    func change(_ side: Player) -> MatchEvent.RatingChange {
-      let score = outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
-      let new = Glicko2.rate(old[side], [(old[side.opponent], score)])
-      (scores[side].rating, scores[side].ratedAt) = (new, now.wall)
-      scores[side].replacedRating = before[side].rating
-      return .init(before: Int(before[side].rating.value.rounded()), after: Int(new.value.rounded()))
-    }
-    return Sides(x: change(.x), o: change(.o))
   }
 
   // MARK: to the store and back
@@ -71,9 +30,9 @@ extension Lobby {
   /// Submits a unit to the store. Its matches accept no other unit until the verdict arrives.
   mutating func submit(_ draft: Draft, _ then: UnitOrigin) {
     let number = store.add(.init(draft: draft, then: then), now.steady)
-    for log in draft.unit.logs { matches[log.m]?.unit = number }
+    for log in draft.unit.logs { matches[log.m]?.work.unit = number }
     accounts.expect(draft.unit.scores)
-    effects.append(.store(number, draft.unit))
+    replies.add(.store(number, draft.unit))
   }
 
   mutating func handleVerdict(_ number: UInt64, _ verdict: Verdict) {
@@ -93,7 +52,7 @@ extension Lobby {
         ask(.accounts([account])) { lobby, answer in
           if case .accounts(let found) = answer {
             lobby.accounts.invalidate(found.map(\.id))
-            lobby.cacheAccounts(found)
+            lobby.receiveAccounts(found)
           }
           guard let out = lobby.store[unit: number] else { return }
           lobby.finish(number, out)
@@ -116,7 +75,7 @@ extension Lobby {
   mutating func resolveUnknownOutcome(_ number: UInt64) {
     guard let logs = store[unit: number]?.draft.unit.logs else { return }
     let m = (logs.first { $0.after > 0 } ?? logs[0]).m
-    if let seq = matches[m]?.state.seq { matches[m]?.known = seq }
+    if let seq = matches[m]?.state.seq { matches[m]?.work.known = seq }
     ask(.match(m)) { lobby, answer in
       if case .match(let found) = answer {
         lobby.resolveUnknownOutcome(number, found)
@@ -135,7 +94,7 @@ extension Lobby {
       ? followed?.match.record == log.record
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
-      cacheAccounts(followed.accounts)
+      receiveAccounts(followed.accounts)
       // The answer names only the nodes that follow this log. Those of the unit's other logs find the change by comparison.
       return applied(number, out, [log.m: followed.nodes])
     }
@@ -155,12 +114,12 @@ extension Lobby {
       finishWait(id)
     case .ordered(let order):
       store.forgetOrigin(number)
-      effects.append(.orderCompleted(order, nil))
+      replies.add(.orderCompleted(order, nil))
     case .itself, .paired: break
     }
     for log in out.draft.unit.logs {
-      let waiting = matches[log.m]?.waiting ?? []
-      matches[log.m]?.waiting = []
+      let waiting = matches[log.m]?.work.waiting ?? []
+      matches[log.m]?.work.waiting = []
       for (id, request) in waiting { resumeConnection(id) { $0.turnAway(request, id) } }
     }
     timers.set(.overdue(number), at: now.steady + Int64(configuration.maxWait))
@@ -174,9 +133,9 @@ extension Lobby {
     finish(number, out)
     if !unsure.isEmpty { read(accounts: unsure) }
     for (log, events) in zip(draft.unit.logs, draft.events) {
-      counts.moves += events.count { if case .move = $0.kind { true } else { false } }
-      counts.started += events.count { if case .start = $0.kind { true } else { false } }
-      counts.ended += log.record?.ended != nil && log.record?.o != nil ? 1 : 0
+      replies.counts.moves += events.count { if case .move = $0.kind { true } else { false } }
+      replies.counts.started += events.count { if case .start = $0.kind { true } else { false } }
+      replies.counts.ended += log.record?.ended != nil && log.record?.o != nil ? 1 : 0
     }
     let grown = zip(draft.unit.logs, draft.events).filter { $0.0.after > 0 }
     for (log, events) in grown {
@@ -207,7 +166,7 @@ extension Lobby {
       if let match = matches[draft.unit.logs[0].m], let code = match.record.code {
         send(.room(match.id, code: code, expiresIn: configuration.codeLives), to: id, re: line.id)
       }
-    case .ordered(let number): effects.append(.orderCompleted(number, true))
+    case .ordered(let number): replies.add(.orderCompleted(number, true))
     }
     unlockMatches(of: out)
     for log in draft.unit.logs where log.after == 0 { updatePresence(log.m) }
@@ -220,13 +179,13 @@ extension Lobby {
     guard log.nodes.contains(node) else { return }
     // The match was loaded for somebody before the verdict of its unit arrived.
     guard matches[log.m] == nil else { return subscribePlayers(then, at: log.m) }
-    var match = CachedMatch(record)
+    var match = LiveMatch(record)
     match.nodes = log.nodes
     for (event, body) in zip(events, log.bodies) {
       do throws(ProtocolError) { try match.add(event, body: body, at: now.steady, configuration) } catch {
         preconditionFailure("the lobby logs what cannot follow: \(error.message)")
       }
-      counts.events += 1
+      replies.counts.events += 1
     }
     if case .paired(let pairing) = then { for seat in pairing.both { accounts.cache(seat.player) } }
     matches.put(match)
@@ -268,7 +227,7 @@ extension Lobby {
       refuseBusy(id, line.id)
       unlockMatches(of: out)
     case (.ordered(let number), _):
-      effects.append(.orderCompleted(number, nil))
+      replies.add(.orderCompleted(number, nil))
       unlockMatches(of: out)
     case (.itself, _): unlockMatches(of: out)
     }
@@ -277,7 +236,7 @@ extension Lobby {
   /// Decides a command again with the current state; refuses it as busy after `maxWait`.
   private mutating func retry(_ out: StoreWork.Unit) {
     if let at = out.then.since, now.steady - at > Int64(configuration.maxWait) { return failUnit(out) }
-    for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
+    for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
     switch out.then {
     case .itself: break
     case .command(let id, let line, let at, _):
@@ -287,7 +246,7 @@ extension Lobby {
     case .paired(let pairing): unpaired(pairing, nil)
     case .ordered(let number): annul(out.draft.unit.logs[0].m, number)
     }
-    for log in out.draft.unit.logs where matches[log.m]?.unit == nil { resumeMatch(log.m) }
+    for log in out.draft.unit.logs where matches[log.m]?.work.unit == nil { resumeMatch(log.m) }
   }
 
   /// Refuses a command whose unit the store has failed for good.
@@ -296,15 +255,15 @@ extension Lobby {
     case .itself: break
     case .command(let id, let line, _, _), .opened(let id, let line, _): refuseBusy(id, line.id)
     case .paired(let pairing): unpaired(pairing, nil)
-    case .ordered(let number): effects.append(.orderCompleted(number, nil))
+    case .ordered(let number): replies.add(.orderCompleted(number, nil))
     }
-    for log in out.draft.unit.logs { matches[log.m]?.retryAt = now.steady + configuration.askAgain }
+    for log in out.draft.unit.logs { matches[log.m]?.work.retryAt = membership.now.steady + configuration.askAgain }
     unlockMatches(of: out)
   }
 
   /// Lets the matches and the connection of a unit continue.
   private mutating func unlockMatches(of out: StoreWork.Unit) {
-    for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
+    for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
     switch out.then {
     case .command(let id, _, _, _), .opened(let id, _, _): finishWait(id)
     case .itself, .paired, .ordered: break
@@ -315,9 +274,9 @@ extension Lobby {
   /// Continues a settled match: reads it again if needed, serves waiting commands, then checks presence and timers.
   mutating func resumeMatch(_ m: MatchID) {
     guard matches[m]?.isSettled == true else { return }
-    if matches[m]?.isBehind == true { return reread(m) }
-    while matches[m]?.isSettled == true, let (id, request) = matches[m]?.waiting.first {
-      matches[m]?.waiting.removeFirst()
+    if matches[m]?.work.isBehind == true { return reread(m) }
+    while matches[m]?.isSettled == true, let (id, request) = matches[m]?.work.waiting.first {
+      matches[m]?.work.waiting.removeFirst()
       resumeConnection(id) { $0.route(request, m, for: id) }
     }
     updatePresence(m)
@@ -336,12 +295,12 @@ extension Lobby {
     var hasBegun = false
     for (i, (event, body)) in events.enumerated() where matches[m]?.state.seq == after + i {
       do throws(ProtocolError) {
-        try matches[m]?.add(event, body: body, at: now.steady, configuration)
+        try matches[m]?.add(event, body: body, at: membership.now.steady, configuration)
       } catch {
         // Only what the store has proves that a log is broken: any role that may notify can make up a hint.
         return isStored ? abandon(m, error.message) : reread(m)
       }
-      counts.events += 1
+      replies.counts.events += 1
       if case .start = event.kind {
         hasBegun = true
         seatOpener(m)
@@ -350,7 +309,7 @@ extension Lobby {
       }
       switch event.kind {
       case .gone: if let side = event.side { tellGone(side, m) }
-      case .recovered: nodes.endPresenceCheck(m)
+      case .recovered: matches.endPresenceCheck(m)
       case .end, .aside: forgetSeeks(ledTo: m)
       case .rematch(let next?) where next != begins && hasFollowers(m):
         if matches[next] == nil { load(next, .rematch(of: m), for: nil) } else { goOver(from: m, to: next) }
@@ -370,17 +329,17 @@ extension Lobby {
     let line = ServerMessage.event(m, seq: match.state.seq, hash: match.state.hash.short, body: body).bytes()
     let players = connectionsFollowing(match)
     for id in players {
-      effects.append(.send(id, speaks(event, id) ? line : stateLine(of: match, to: id), .essential))
+      replies.add(.send(id, speaks(event, id) ? line : stateLine(of: match, to: id), .essential))
     }
     for id in match.watchers where !players.contains(id) {
-      effects.append(.send(id, speaks(event, id) ? line : stateLine(of: match, to: id), .spectator(m)))
+      replies.add(.send(id, speaks(event, id) ? line : stateLine(of: match, to: id), .spectator(m)))
     }
   }
 
   /// Tells the opponent that a side is absent and when the win can be claimed.
   mutating func tellGone(_ side: Player, _ m: MatchID) {
     guard let match = matches[m], match.state.phase == .live else { return }
-    let wait = Int((match.claimableAt(over: side, configuration) ?? now.steady) - now.steady)
+    let wait = Int((match.presence[side].claimableAt(configuration) ?? now.steady) - now.steady)
     for id in connections(of: side.opponent, in: match) { send(.gone(m, side, claimIn: max(0, wait)), to: id) }
   }
 
@@ -400,7 +359,7 @@ extension Lobby {
     for line in lines.dropFirst(opening) {
       for id in players { send(line, to: id) }
       // Spectators of the room see its match begin.
-      for id in match.watchers where !players.contains(id) { effects.append(.send(id, line.bytes(), .spectator(m))) }
+      for id in match.watchers where !players.contains(id) { replies.add(.send(id, line.bytes(), .spectator(m))) }
     }
   }
 
@@ -432,23 +391,23 @@ extension Lobby {
     }
   }
 
-  private func stateLine(of match: CachedMatch, to id: ConnectionID, re: String? = nil) -> [UInt8] {
+  private func stateLine(of match: LiveMatch, to id: ConnectionID, re: String? = nil) -> [UInt8] {
     let you = account(of: id).flatMap { match.side(of: $0.id) }
     return ServerMessage.state(match.state, left: match.left(at: now.steady), you: you).bytes(re: re)
   }
 
   /// Sends the current state of a match.
-  mutating func sendState(of match: CachedMatch, to id: ConnectionID, re: String?, kind: LineKind) {
-    effects.append(.send(id, stateLine(of: match, to: id, re: re), kind))
+  mutating func sendState(of match: LiveMatch, to id: ConnectionID, re: String?, kind: LineKind) {
+    replies.add(.send(id, stateLine(of: match, to: id, re: re), kind))
   }
 
   /// Refuses a command and includes the current state.
-  mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: CachedMatch) {
-    counts.refused[code, default: 0] += 1
+  mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: LiveMatch) {
+    replies.counts.refused[code, default: 0] += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }
     let left = match.left(at: now.steady)
     let line = ServerMessage.refusal(code, text, state: match.state, left: left, you: you, re: re)
-    effects.append(.send(id, line, .essential))
+    replies.add(.send(id, line, .essential))
   }
 
   // MARK: matches that are broken
@@ -462,9 +421,9 @@ extension Lobby {
 
   mutating func abandon(_ record: MatchRecord, length: Int, _ why: String) {
     var record = record
-    record.ended = endMoment()
+    record.ended = matches.endMoment(now.wall)
     submit(Draft(StoreUnit.Log(record.id, after: length, [], record: record), []), .itself)
-    counts.abandoned += 1
+    replies.counts.abandoned += 1
     note("a match is broken and nobody plays it any more", ["m": record.id.rawValue, "why": why])
   }
 

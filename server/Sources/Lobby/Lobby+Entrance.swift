@@ -3,7 +3,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Connecting, logging in and disconnecting; accounts and their tokens.
+/// Connecting and logging in; accounts and their tokens.
 extension Lobby {
   mutating func connected(_ id: ConnectionID, _ address: String?) {
     connections[id] = Connection(address: address)
@@ -20,7 +20,7 @@ extension Lobby {
       return false
     }
     let most = configuration.loginsPerMinute
-    if let address = connections[id]?.address, !tries.allow("login \(address)", atMost: most, now.steady) {
+    if let address = connections[id]?.address, !limits.perMinute.allow("login \(address)", atMost: most, now.steady) {
       refuse(id, re, .rate, "too many logins from your address; wait a minute")
       close(id, .full, "too many logins from your address", retry: 60_000)
       return false
@@ -75,7 +75,7 @@ extension Lobby {
           : "this token is unknown, expired or revoked")
       close(id, .revoked, isResumed ? "unknown session" : "unknown token", retry: nil)
     case .entered(let entered):
-      for session in entered.forgotten { revoke(session, "the account has too many sessions") }
+      for session in entered.forgotten { revoke(session, .tooMany) }
       guard connections[id] != nil else {
         return retryUntilDone(.detach(session: entered.session.id, generation: entered.generation))
       }
@@ -93,7 +93,7 @@ extension Lobby {
       guard known.generation < entered.generation else {
         return close(id, .replaced, "this session connected again", retry: nil)
       }
-      end(known, .replaced, "this session connected again")
+      disconnect(known, .resumed)
     }
     if let before = entered.before, before != node {
       publish([before], .session(record.id, generation: entered.generation))
@@ -114,7 +114,7 @@ extension Lobby {
       deviation: Int(account.rating.deviation.rounded()), token: token,
       rate: session.isBot ? configuration.botRate : configuration.rate, matches: mine, now: now.wall)
     welcome.version = version
-    welcome.nodes = addressesOfOthers
+    welcome.nodes = membership.otherAddresses
     send(.welcome(welcome), to: id, re: re)
     // The states of live matches go before the answers to requests that arrived during login.
     let follows = mine.map { Request.follow($0, re: nil, isNew: false) }
@@ -133,80 +133,22 @@ extension Lobby {
     }
   }
 
-  // MARK: the end of a connection
-
-  mutating func disconnected(_ id: ConnectionID, clean: Bool) {
-    guard let connection = connections[id] else { return }
-    for m in connection.watching { matches[m]?.watchers.removeAll { $0 == id } }
-    if let session = connection.session.flatMap({ sessions[$0] }), session.connection == id {
-      leave(session.id, clean: clean)
-    }
-    connections[id] = nil
-  }
-
-  /// Ends a session's connection to this node; the session may have been resumed at another.
-  mutating func leave(_ session: String, clean: Bool, isElsewhere: Bool = false) {
-    guard let known = sessions[session] else { return }
-    retryUntilDone(.detach(session: session, generation: known.generation))
-    endSeek(known.connection)
-    seeks.forgetLast(known.connection)
-    connections[known.connection]?.session = nil
-    sessions.remove(session)
-    for m in matches.of(known.account) {
-      guard let match = matches[m], let side = match.side(of: known.account) else { continue }
-      matches[m]?.followers[side].removeAll { $0 == session }
-      guard connections(of: side, in: match).isEmpty else { continue }
-      if match.followers[side].contains(session), match.isOver || !isElsewhere {
-        matches[m]?.hasLeft[side] = true
-        matches[m]?.leftCleanly[side] = clean
-        updatePresence(m)
-      } else if !match.isOver, !match.away[side] {
-        // The account may be connected elsewhere, or this session did not play and another one does.
-        nodes.schedulePresenceCheck(m, now.steady)
-      }
-    }
-    evictAccount(known.account)
-  }
-
-  /// Disconnects a player: ends a session that was resumed elsewhere, revoked, banned or deleted, and closes its connection.
-  mutating func end(_ session: Session, _ code: ByeCode, _ why: String) {
-    leave(session.id, clean: false, isElsewhere: code == .replaced)
-    close(session.connection, code, why, retry: nil)
-  }
-
-  /// Ends a session that was resumed elsewhere with a higher generation, or revoked.
-  mutating func evict(_ id: String, before generation: Int64) {
-    guard let session = sessions[id], session.generation < generation else { return }
-    let isOver = generation == .max
-    end(session, isOver ? .revoked : .replaced, isOver ? "this session is over" : "this session connected again")
-  }
-
-  /// Ends a revoked session at every node.
-  mutating func revoke(_ session: String, _ why: String) {
-    if let known = sessions[session] { end(known, .revoked, why) }
-    publish(otherNodes.map(\.id), .session(session, generation: .max))
-  }
-
   // MARK: accounts
 
-  /// Caches accounts that a session or match here needs.
-  mutating func cacheAccounts(_ found: [AccountRecord], known: [Int64] = []) {
+  /// Caches accounts that a session or match here needs, and disconnects the players of those that are banned or deleted.
+  mutating func receiveAccounts(_ found: [AccountRecord], known: [Int64] = []) {
     for account in found
     where accounts[account.id] != nil || known.contains(account.id) || !matches.of(account.id).isEmpty {
       accounts.cache(account)
-      if account.banned || account.name == "deleted-\(account.id)" { disconnect(account) }
+      guard account.isClosed else { continue }
+      for session in sessions.of(account.id) { disconnect(session, account.banned ? .banned : .deleted) }
     }
-  }
-
-  /// Ends the sessions of a player whom an administrator has banned or deleted.
-  private mutating func disconnect(_ account: AccountRecord) {
-    for session in sessions.of(account.id) { end(session, account.banned ? .banned : .revoked, "by an administrator") }
   }
 
   /// Reads accounts again whose cached values may be outdated.
   mutating func read(accounts ids: [Int64]) {
     ask(.accounts(ids)) { lobby, answer in
-      if case .accounts(let found) = answer { lobby.cacheAccounts(found) }
+      if case .accounts(let found) = answer { lobby.receiveAccounts(found) }
     }
   }
 
@@ -230,7 +172,7 @@ extension Lobby {
       }
       if let fault = fault(in: name) { return refuse(id, line.id, .name, fault) }
       if account.guest { address = connections[id]?.address }
-      if let address, !registrations.allow(address, atMost: configuration.namesPerDay, now.steady) {
+      if let address, !limits.perDay.allow(address, atMost: configuration.namesPerDay, now.steady) {
         return refuse(id, line.id, .rate, "too many names from your address today; try again tomorrow")
       }
       let fresh = makeToken()
@@ -246,7 +188,7 @@ extension Lobby {
     default: return
     }
     ask(.change(.id(account.id), what), for: id) { [token, address] lobby, answer in
-      if case .change(.changed) = answer {} else if let address { lobby.registrations.takeBack(address) }
+      if case .change(.changed) = answer {} else if let address { lobby.limits.perDay.takeBack(address) }
       lobby.changed(id, line.id, token, answer)
     }
   }
@@ -255,9 +197,9 @@ extension Lobby {
     guard case .change(let result) = answer else { return refuseBusy(id, re) }
     switch result {
     case .changed(let account, let forgotten):
-      cacheAccounts([account])
+      receiveAccounts([account])
       publish(otherNodes.map(\.id), .account(account.id))
-      for session in forgotten { revoke(session, "the account's tokens were revoked") }
+      for session in forgotten { revoke(session, .tokensRevoked) }
       if let token {
         send(.token(token, name: account.name), to: id, re: re)
       } else {

@@ -2,8 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// The queue of tickets, kept in the store. The oldest living node (the keeper) reads and pairs them. Two simultaneous
-/// keepers do no harm: the store lets a ticket lead to one match only.
+/// Seeks of this node's players, their tickets in the store, and the matches to which tickets lead.
 extension Lobby {
   // MARK: at the node of the player
 
@@ -45,8 +44,8 @@ extension Lobby {
   private static let keyReused = "this key was used for another seek"
   static let isPlaying = "you are in a rated match; finish it before the next"
 
-  /// The store's clock minus the steady clock.
-  private var ahead: Int64 { nodes.clockOffset ?? now.wall - now.steady }
+  /// The store's clock less the steady clock.
+  private var ahead: Int64 { membership.clockOffset ?? now.wall - now.steady }
 
   private mutating func queue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?, hasLostPlace: Bool = false) {
     var record = ticket.record(ahead)
@@ -76,7 +75,11 @@ extension Lobby {
       guard let ticket = seeks[id]?.ticket else { return }
       endSeeks(replacedBy: ticket)
       send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re)
-      if isLeader { enqueue(ticket) } else { publish(nodes.living.prefix(1).map(\.id), .queued) }
+      if membership.isLeader {
+        carryOut(matchmaker.add(ticket, pairingContext))
+      } else {
+        publish([membership.leader].compactMap(\.self), .queued)
+      }
     case .led(let m):
       ticketMatched(id, to: m)
       route(.follow(m, re: re, isNew: true), m, for: id)
@@ -96,7 +99,7 @@ extension Lobby {
   mutating func endSeek(_ id: ConnectionID) {
     guard let open = seeks[id] else { return }
     seeks[id] = nil
-    tickets.remove(id: open.ticket.id)
+    matchmaker.remove(open.ticket.id)
     retryUntilDone(.unqueue(open.ticket.id))
   }
 
@@ -108,7 +111,7 @@ extension Lobby {
         continue
       }
       seeks[id] = nil
-      tickets.remove(id: open.ticket.id)
+      matchmaker.remove(open.ticket.id)
       refuse(id, nil, .midReused, "another session of yours waits with this key")
     }
   }
@@ -122,7 +125,7 @@ extension Lobby {
 
   /// Records that the ticket of a connection was matched.
   private mutating func ticketMatched(_ id: ConnectionID, to m: MatchID) {
-    if let ticket = seeks.markMatched(id, to: m) { tickets.remove(id: ticket.id) }
+    if let ticket = seeks.markMatched(id, to: m) { matchmaker.remove(ticket.id) }
   }
 
   /// Resumes a player's search after his match failed before it began, unless he seeks something else by now.
@@ -151,7 +154,7 @@ extension Lobby {
     if let id = seeks.seeker(ticket, ledTo: m), let session = connections[id]?.session {
       if matches[m]?.add(session, to: side) == true { introduce(m, to: id, side) }
     } else if sessions.of(account).isEmpty {
-      matches[m]?.hasLeft[side] = true
+      matches[m]?.presence[side].hasLeft = true
     } else {
       subscribeLateSeekers(account, at: m)
     }
@@ -175,137 +178,83 @@ extension Lobby {
     send(.queued(ticket: ticket, waited: Int(now.steady - open.ticket.since), bots: bots), to: id)
   }
 
-  // MARK: at the keeper
-
-  /// Milliseconds between two reads of the queue caused by other nodes' tickets: a read is O(queue).
-  private static let readQueueEvery: Int64 = 100
-
-  mutating func readQueueSoon() {
-    guard !willReadQueue else { return }
-    let due = queueReadAt + Lobby.readQueueEvery
-    guard due > now.steady else { return readQueueNow() }
-    willReadQueue = true
-    timers.set(.queue, at: due)
-  }
-
-  mutating func readQueueNow() {
-    (willReadQueue, queueReadAt) = (false, now.steady)
-    if isLeader { askForQueue() }
-  }
-
-  /// Reads the queue; if a read is in progress, reads again after it, since it may miss newer tickets.
-  mutating func askForQueue() {
-    mustReadQueue = isReadingQueue
-    guard !isReadingQueue else { return }
-    isReadingQueue = true
-    let known = tickets.ids
-    ask(.tickets) { lobby, answer in
-      lobby.isReadingQueue = false
-      if case .tickets(let waiting) = answer { lobby.readQueue(waiting, known) } else { lobby.mustReadQueue = true }
-    }
-  }
-
-  /// Replaces the queue by the store's, but keeps tickets that were queued here since the read began.
-  private mutating func readQueue(_ found: [WaitingTicket], _ known: Set<String>) {
-    // Drop tickets of dead nodes.
-    let waiting = found.filter { one in nodes.living.contains { $0.id == one.ticket.node } }
-    let present = Set(waiting.map(\.ticket.id))
-    for id in known.subtracting(present) {
-      tickets.remove(id: id)
-      if seeks.seeker(id) != nil { nodes.mustCompare = true }
-    }
-    for one in waiting where !store.pairing.contains(one.ticket.id) {
-      let known = tickets[id: one.ticket.id]
-      if known?.row == one { continue }
-      guard var ticket = Ticket(one, ahead) else { continue }
-      ticket.offeredBots = known?.offeredBots ?? false
-      // Keep the earlier time: the store's clock may have been set back.
-      ticket.since = min(ticket.since, known?.since ?? now.steady)
-      enqueue(ticket)
-    }
-    if mustReadQueue { askForQueue() }
-  }
-
-  /// Adds a ticket to the queue and pairs it at once if a partner fits.
-  private mutating func enqueue(_ ticket: Ticket) {
-    guard !store.pairing.contains(ticket.id) else { return }
-    tickets.insert(ticket)
-    if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
-  }
-
   /// Drops the remembered tickets that were matched in this match.
   mutating func forgetSeeks(ledTo m: MatchID) {
     guard let match = matches[m] else { return }
     for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
   }
 
-  /// The largest rating difference a ticket accepts: 100, plus 10 a second, unlimited after 20 s; or the range of the seek.
-  private func window(_ ticket: Ticket) -> Double {
-    if let range = ticket.seek.range { return Double(range) }
-    let seconds = Double(now.steady - ticket.since) / 1000
-    return seconds >= 20 ? .infinity : 100 + 10 * seconds
+  // MARK: at the leader
+
+  /// The matchmaker's inputs beside the queue.
+  private var pairingContext: Matchmaker.Context {
+    .init(
+      now: now.steady, accounts: accounts, mostPairs: isDraining ? 0 : store.room(configuration, now.steady),
+      botAfter: Int64(configuration.botAfter))
   }
 
-  private func fits(_ a: Ticket, _ b: Ticket) -> Bool {
-    guard a.account != b.account, a.seek.terms == b.seek.terms else { return false }
-    guard !(b.isBot && !a.seek.bots), !(a.isBot && !b.seek.bots) else { return false }
-    // The blocks of a ticket may be outdated; use the cached account if there is one.
-    let (one, other) = (accounts[a.account] ?? a.player, accounts[b.account] ?? b.player)
-    guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
-    // The wider of both windows applies, but never beyond a range that a player asked for.
-    let most = max(window(a), window(b))
-    return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
+  /// Reads the queue because another node has queued a ticket.
+  mutating func readQueueSoon() {
+    guard let due = matchmaker.scheduleRead(now.steady) else { return }
+    if due > now.steady { timers.set(.queue, at: due) } else { readQueueNow() }
   }
 
-  /// The partner closest in strength; among equals the one who waited longest.
-  private func bestPartner(of ticket: Ticket) -> Ticket? {
-    func rank(_ other: Ticket) -> (Double, Int64) { (abs(other.rating - ticket.rating), other.since) }
-    return tickets.around(ticket).filter { $0.id != ticket.id && fits(ticket, $0) }.min { rank($0) < rank($1) }
+  mutating func readQueueNow() {
+    matchmaker.scheduledReadIsDue(now.steady)
+    if membership.isLeader { askForQueue() }
   }
 
-  /// Pairs all tickets, the longest waiting first, and offers bots to those left over; O(n log n).
-  mutating func pairAll() {
-    guard !isDraining else { return }
-    for ticket in tickets.oldestFirst {
-      guard tickets[id: ticket.id] != nil else { continue }
-      if let partner = bestPartner(of: ticket) { pair(ticket, partner) } else { offerBots(ticket) }
+  mutating func askForQueue() {
+    guard let known = matchmaker.beginReading() else { return }
+    ask(.tickets) { lobby, answer in
+      guard case .tickets(let waiting) = answer else { return lobby.matchmaker.readFailed() }
+      lobby.readQueue(waiting, known)
     }
   }
 
-  /// Offers bots once to a player who has waited for `botAfter`.
-  private mutating func offerBots(_ ticket: Ticket) {
-    let bots = tickets.bots(ticket.seek.terms)
-    guard bots > 0, !ticket.offeredBots, !ticket.isBot, !ticket.seek.terms.rated,
-      now.steady - ticket.since >= Int64(configuration.botAfter)
-    else { return }
-    tickets.offeredBots(to: ticket.session)
-    if ticket.node == node { offered(ticket.id, bots) } else { publish([ticket.node], .bots(ticket: ticket.id, bots)) }
+  private mutating func readQueue(_ found: [WaitingTicket], _ known: Set<String>) {
+    let waiting = found.filter { membership.isAlive($0.ticket.node) }
+    let (pairs, missing) = matchmaker.read(waiting, known: known, clockOffset: ahead, pairingContext)
+    if missing.contains(where: { seeks.seeker($0) != nil }) { membership.requireComparison() }
+    carryOut(pairs)
+    if matchmaker.mustRead { askForQueue() }
+  }
+
+  mutating func pairAll() {
+    if !isDraining { carryOut(matchmaker.pairAll(pairingContext)) }
+  }
+
+  private mutating func carryOut(_ outputs: [Matchmaker.Output]) {
+    for output in outputs {
+      switch output {
+      case .pair(let a, let b): pair(a, b)
+      case .offerBots(let ticket, let count) where ticket.node == node: offered(ticket.id, count)
+      case .offerBots(let ticket, let count): publish([ticket.node], .bots(ticket: ticket.id, count))
+      }
+    }
   }
 
   /// Submits a match of two tickets.
   private mutating func pair(_ a: Ticket, _ b: Ticket) {
-    guard !isBusy, !isDraining else { return }
     let (one, other) = (a.player, b.player)
     let aIsX = one.xBalance == other.xBalance ? random.next() & 1 == 0 : one.xBalance < other.xBalance
     let pairing = Pairing(m: MatchID(using: &random), seats: aIsX ? Sides(x: a, o: b) : Sides(x: b, o: a))
-    for ticket in [a, b] { tickets.remove(id: ticket.id) }
     let (seats, terms) = (pairing.seats, a.seek.terms)
     let players = Sides(x: seats.x.player, o: seats.o.player)
     let record = MatchRecord(id: pairing.m, x: players.x.id, o: players.o.id, created: now.wall)
     var draft = begin(
-      CachedMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, keys: pairing.keys)
+      LiveMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, keys: pairing.keys)
     draft.unit.logs[0].nodes = a.node == b.node ? [a.node] : [a.node, b.node].sorted()
     draft.unit.tickets = [a.id, b.id].sorted()
     draft.unit.keys = pairing.both.compactMap { seat in
       seat.seek.key.map { .init(account: seat.account, $0, purpose: seat.purpose) }
     }
-    store.pairing.formUnion(pairing.both.map(\.id))
     submit(draft, .paired(pairing))
   }
 
   /// Informs the nodes of both players, except this one, of the match.
   mutating func tellOthers(_ pairing: Pairing) {
-    store.pairing.subtract(pairing.both.map(\.id))
+    matchmaker.release(pairing)
     for seat in pairing.both where seat.node != node {
       publish([seat.node], .paired(ticket: seat.id, account: seat.account, pairing.m))
     }
@@ -319,13 +268,13 @@ extension Lobby {
       if seeks[id]?.ticket.id == seat.id { ticketMatched(id, to: m) }
       matches[m]?.add(seat.session, to: side)
     } else {
-      matches[m]?.hasLeft[side] = true
+      matches[m]?.presence[side].hasLeft = true
     }
   }
 
   /// Handles a pairing that the store refused: removes a ticket that cannot be paired and reads the queue again.
   mutating func unpaired(_ pairing: Pairing, _ conflict: Conflict?) {
-    store.pairing.subtract(pairing.both.map(\.id))
+    matchmaker.release(pairing)
     switch conflict {
     case .playing(let account), .key(let account, _, _), .purpose(let account, _):
       // This account's ticket cannot be paired; its node asks the store why.
@@ -335,9 +284,9 @@ extension Lobby {
         if let id = seeks.seeker(seat.id) { askForPlace(id) }
       }
     // The store failed; the next pairing timer reads the queue.
-    case nil: return mustReadQueue = true
+    case nil: return matchmaker.requireRead()
     // A local ticket may have been matched without this node hearing of it.
-    case .ticket: nodes.mustCompare = true
+    case .ticket: membership.requireComparison()
     default: break
     }
     askForQueue()

@@ -54,7 +54,7 @@ extension Lobby {
     case .me:
       ask(.profile(account.id), for: id) { lobby, answer in
         guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }
-        lobby.cacheAccounts([profile.account])
+        lobby.receiveAccounts([profile.account])
         lobby.sendMe(profile, to: id, line.id)
       }
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
@@ -130,23 +130,23 @@ extension Lobby {
   }
 
   private mutating func ordered(_ number: UInt64, _ name: String, _ order: Administration, _ answer: StoreAnswer?) {
-    guard case .change(let result) = answer else { return effects.append(.orderCompleted(number, nil)) }
+    guard case .change(let result) = answer else { return replies.add(.orderCompleted(number, nil)) }
     guard case .changed(let account, let forgotten) = result else {
       note("no such player", ["name": name])
-      return effects.append(.orderCompleted(number, false))
+      return replies.add(.orderCompleted(number, false))
     }
     note("administered", ["name": name, "order": order.rawValue])
-    cacheAccounts([account])
+    receiveAccounts([account])
     publish(otherNodes.map(\.id), .account(account.id))
-    for session in forgotten { revoke(session, "by an administrator") }
-    effects.append(.orderCompleted(number, true))
+    for session in forgotten { revoke(session, .byAdministrator) }
+    replies.add(.orderCompleted(number, true))
   }
 
   /// Annuls a match that cannot be continued.
   mutating func annul(_ m: MatchID, _ number: UInt64) {
-    guard let match = matches[m], !match.isOver else { return effects.append(.orderCompleted(number, false)) }
+    guard let match = matches[m], !match.isOver else { return replies.add(.orderCompleted(number, false)) }
     // The match has work in flight: `nil` tells the administrator's program to retry.
-    guard match.isSettled else { return effects.append(.orderCompleted(number, nil)) }
+    guard match.isSettled else { return replies.add(.orderCompleted(number, nil)) }
     let why = "by an administrator"
     note("a match is set aside", ["m": m.rawValue, "why": why])
     submit(draftEnd(match, nil, .aborted, aside: why), .ordered(number))

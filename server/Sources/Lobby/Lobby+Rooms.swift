@@ -14,7 +14,7 @@ extension Lobby {
     }
     let m = MatchID(using: &random)
     let code = crockford(bits: random.next(), count: Limits.code)
-    let room = CachedMatch(MatchRecord(id: m, x: nil, o: nil, opener: account.id, code: code, created: now.wall))
+    let room = LiveMatch(MatchRecord(id: m, x: nil, o: nil, opener: account.id, code: code, created: now.wall))
     var draft = draft(room, [MatchEvent(at: now.wall, mid: key, .open(by: account.name, terms))], record: room.record)
     draft.unit.logs[0].nodes = [node]
     if let key { draft.unit.keys = [.init(account: account.id, key, purpose: Lobby.purpose(ofRoom: terms))] }
@@ -44,9 +44,9 @@ extension Lobby {
   /// Counts an attempt with a room code; refuses beyond the limit.
   mutating func allowCode(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     let most = configuration.codeTriesPerMinute
-    let byAccount = tries.allow("code \(account.id)", atMost: most, now.steady)
+    let byAccount = limits.perMinute.allow("code \(account.id)", atMost: most, now.steady)
     let byAddress =
-      connections[id]?.address.map { tries.allow("code \($0)", atMost: most, now.steady) } ?? true
+      connections[id]?.address.map { limits.perMinute.allow("code \($0)", atMost: most, now.steady) } ?? true
     if !byAccount || !byAddress { refuse(id, re, .rate, "at most \(most) tries of codes a minute") }
     return byAccount && byAddress
   }
@@ -96,7 +96,6 @@ extension Lobby {
     let bots = joinerIsX ? Sides(x: session.isBot, o: openerIsBot) : Sides(x: openerIsBot, o: session.isBot)
     var room = match
     (room.record.x, room.record.o) = (pair.x.id, pair.o.id)
-    connections[id]?.outstanding += 1
-    submit(begin(room, pair, bots: bots, terms), .command(id, line, at: at, seq: match.state.seq + 1))
+    submit(begin(room, pair, bots: bots, terms), of: line, match, id, at)
   }
 }

@@ -10,7 +10,7 @@ extension Lobby {
     }
     switch line.message {
     case .say(_, let text):
-      let clean = Lobby.cleaned(text)
+      let clean = ChatText.cleaned(text)
       guard !clean.isEmpty else { return refuse(id, line.id, .bad, "nothing is left of this text") }
       chat(match, side, account, id, line.id, text: clean, emote: nil)
     case .emote(_, let emote):
@@ -19,15 +19,15 @@ extension Lobby {
       }
       chat(match, side, account, id, line.id, text: nil, emote: emote)
     case .report(_, let text):
-      guard tries.allow(Lobby.reports(by: account.id), atMost: 2, now.steady) else {
+      guard limits.perMinute.allow(Lobby.reports(by: account.id), atMost: 2, now.steady) else {
         return refuse(id, line.id, .rate, "two reports a minute")
       }
-      let clean = Lobby.cleaned(text)
+      let clean = ChatText.cleaned(text)
       note("report", ["by": account.name, "m": m.rawValue, "text": clean])
       let report = ReportRecord(account: account.id, m: m, text: clean)
       ask(.report(report), for: id) { lobby, answer in
         if answer == .done { return lobby.send(.ok(m, seq: nil), to: id, re: line.id) }
-        lobby.tries.takeBack(Lobby.reports(by: account.id))
+        lobby.limits.perMinute.takeBack(Lobby.reports(by: account.id))
         lobby.refuseBusy(id, line.id)
       }
     default: break
@@ -38,7 +38,7 @@ extension Lobby {
   private static func reports(by account: Int64) -> String { "report \(account)" }
 
   private mutating func chat(
-    _ match: CachedMatch, _ side: Player, _ account: AccountRecord, _ id: ConnectionID, _ re: String?, text: String?,
+    _ match: LiveMatch, _ side: Player, _ account: AccountRecord, _ id: ConnectionID, _ re: String?, text: String?,
     emote: String?
   ) {
     guard !account.muted else { return refuse(id, re, .muted, "an administrator has muted you") }
@@ -54,43 +54,6 @@ extension Lobby {
     guard let match = matches[m], let side = match.side(of: account)?.opponent,
       let other = match.account(at: side).flatMap({ accounts[$0] }), !other.quiet, !other.blocked.contains(account)
     else { return }
-    for id in connections(of: side, in: match) { effects.append(.send(id, line, .droppable)) }
-  }
-
-  /// The most combining marks a letter, as many as any living script uses. More would overlap adjacent lines.
-  private static let mostMarks = 4
-
-  /// Removes control characters, bidirectional overrides, invisible format characters and marks beyond `mostMarks` a
-  /// letter. Keeps joiners inside emoji sequences: a family is several people and three joiners.
-  static func cleaned(_ text: String) -> String {
-    var result = String.UnicodeScalarView()
-    let scalars = text.unicodeScalars
-    var marks = 0
-    for i in scalars.indices {
-      let scalar = scalars[i]
-      let category = scalar.properties.generalCategory
-      switch category {
-      case .nonspacingMark, .enclosingMark, .spacingMark: marks += 1
-      default: marks = 0
-      }
-      guard marks <= mostMarks else { continue }
-      switch category {
-      case .format where scalar == "\u{200D}" && joins(result.last, scalars[scalars.index(after: i)...].first):
-        result.append(scalar)
-      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: continue
-      default: result.append(scalar)
-      }
-    }
-    var clean = String(result)
-    while clean.first == " " { clean.removeFirst() }
-    while clean.last == " " { clean.removeLast() }
-    return clean
-  }
-
-  /// Whether a joiner between two scalars joins two emoji.
-  private static func joins(_ before: Unicode.Scalar?, _ after: Unicode.Scalar?) -> Bool {
-    func isPicture(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && scalar.value > 0xFF }
-    guard let before, let after else { return false }
-    return (isPicture(before) || before == "\u{FE0F}") && isPicture(after)
+    for id in connections(of: side, in: match) { replies.add(.send(id, line, .droppable)) }
   }
 }

@@ -15,7 +15,7 @@ package struct Lobby: Sendable {
     /// A match and the due time of this timer; after an eviction and reload the due time no longer matches and the timer is ignored.
     case match(MatchID, due: Int64)
     case pairing
-    /// The keeper reads the queue, once for all tickets queued at other nodes meanwhile.
+    /// The leader reads the queue, once for all tickets queued at other nodes meanwhile.
     case queue
     case housekeeping
     case beat
@@ -33,43 +33,29 @@ package struct Lobby: Sendable {
   }
 
   package let configuration: LobbyConfiguration
-  /// This process, among the nodes that use the store.
-  package let node: NodeID
   var random: Entropy
-  var now = Moment(steady: 0, wall: 0)
-  var isDraining = false
-  var hasLeft = false
+  private var stage = Stage.serving
 
   var connections: [ConnectionID: Connection] = [:]
   var sessions = Sessions()
   var accounts = Accounts()
-  var matches = MatchCache()
+  var matches = MatchDirectory()
   var store = StoreWork()
-  var tries = Tries(window: 60_000)
-  /// Registrations of names, by address.
-  var registrations = Tries(window: 86_400_000)
-  var nodes = Nodes()
+  var limits = RateLimits()
+  var membership: Membership
   /// The seeks of this node's connections.
-  var seeks = Seeks()
-  /// The waiting tickets, if this node keeps the queue.
-  var tickets = TicketQueue()
-  /// Whether the store may have tickets that are missing in `tickets`, and whether the queue is being read.
-  var (mustReadQueue, isReadingQueue) = (false, false)
-  /// Whether a timer for the next read of the queue is set.
-  var willReadQueue = false
-  /// When the queue was last read because of another node's ticket.
-  var queueReadAt = Int64.min / 2
+  var seeks = SeekDesk()
+  var matchmaker = Matchmaker()
+  var pages = SharedPages()
   var timers = TimerQueue<Timer>()
-  var effects: [LobbyEffect] = []
-  /// When the last match ended, by the wall clock.
-  var lastEnd: Int64 = 0
+  var replies = Replies()
 
-  /// Counters for the metrics, since the start.
-  package internal(set) var counts = LobbyCounts()
+  private enum Stage { case serving, draining, left }
 
   /// Starts with empty memory; the first `reduce` sends a heartbeat.
   package init(_ configuration: LobbyConfiguration, node: NodeID, random: Entropy, now: Moment) {
-    (self.configuration, self.node, self.random, self.now) = (configuration, node, random, now)
+    (self.configuration, self.random) = (configuration, random)
+    membership = Membership(node, configuration, now)
     timers.set(.beat, at: now.steady)
     timers.set(.compare, at: now.steady + configuration.compareEvery)
     timers.set(.pairing, at: now.steady + 1000)
@@ -78,9 +64,8 @@ package struct Lobby: Sendable {
 
   /// Handles an input and returns the effects to execute, in order.
   package mutating func reduce(_ input: LobbyInput, now local: Moment) -> [LobbyEffect] {
-    guard !hasLeft else { return [] }
-    now = Moment(steady: local.steady, wall: local.wall + nodes.clockAhead)
-    effects.reserveCapacity(8)
+    guard stage != .left else { return [] }
+    membership.advance(to: local)
     switch input {
     case .connected(let id, let address): connected(id, address)
     case .line(let id, let line, let at, let roundTrip):
@@ -89,35 +74,41 @@ package struct Lobby: Sendable {
     case .disconnected(let id, let clean): disconnected(id, clean: clean)
     case .caughtUp(let id, let missed): for m in missed { take(.caughtUp(m), for: id) }
     case .verdict(let number, let verdict):
-      if case .unknown = verdict { nodes.isUncertainUntil = now.steady + configuration.uncertainty }
+      if case .unknown = verdict { membership.beUncertain(for: configuration.uncertainty) }
       handleVerdict(number, verdict)
     case .answer(let number, let answer):
-      if answer == nil { nodes.isUncertainUntil = now.steady + configuration.uncertainty }
+      if answer == nil { membership.beUncertain(for: configuration.uncertainty) }
       answered(number, answer)
     case .hint(let text): receive(text)
     case .tick: break
     case .drain(let retry): drain(retry)
-    case .leave: hasLeft = true
+    case .leave: stage = .left
     case .administer(let number, let order): administer(number, order)
     }
-    while !hasLeft, let timer = timers.take(dueAt: now.steady) { fire(timer) }
-    defer { effects = [] }
-    return effects
+    while stage != .left, let timer = timers.take(dueAt: now.steady) { fire(timer) }
+    return replies.take()
   }
 
   /// When `tick` is next needed, in steady milliseconds.
-  package var nextDue: Int64? { hasLeft ? nil : timers.next }
+  package var nextDue: Int64? { stage == .left ? nil : timers.next }
 
   /// Whether no unit and no connection's question is in flight.
   package var isSettled: Bool { store.isSettled && connections.values.allSatisfy { $0.outstanding == 0 } }
 
-  /// Whether the store has answered lately and matches without a living follower were adopted.
-  package var isReady: Bool { nodes.hasStarted && !isOutOfTouch }
+  var now: Moment { membership.now }
+  var isDraining: Bool { stage == .draining }
+  /// Counters for the metrics, since the start.
+  package var counts: LobbyCounts { replies.counts }
 
+  /// Whether the store has answered lately and matches without a living follower were adopted.
+  package var isReady: Bool { membership.hasStarted && !isOutOfTouch }
+
+  /// This process, among the nodes that use the store.
+  package var node: NodeID { membership.node }
   /// The living nodes except this one, as of the last heartbeat.
-  package var otherNodes: [NodeRecord] { nodes.living.filter { $0.id != node } }
-  /// The addresses of the other nodes for clients.
-  var addressesOfOthers: [String] { otherNodes.map(\.address).filter { !$0.isEmpty } }
+  package var otherNodes: [NodeRecord] { membership.others }
+  /// Whether no player may lose by time, because the store has not answered for long.
+  var isOutOfTouch: Bool { membership.isOutOfTouch }
 
   private mutating func fire(_ timer: Timer) {
     switch timer {
@@ -126,11 +117,11 @@ package struct Lobby: Sendable {
       matches[m]?.timers.removeLast()
       check(m)
     case .pairing:
-      if isLeader { if mustReadQueue { askForQueue() } else { pairAll() } }
+      if membership.isLeader { if matchmaker.mustRead { askForQueue() } else { pairAll() } }
       timers.set(.pairing, at: now.steady + 1000)
     case .queue: readQueueNow()
     case .housekeeping:
-      guard isLeader else { return timers.set(.housekeeping, at: now.steady + 60_000) }
+      guard membership.isLeader else { return timers.set(.housekeeping, at: now.steady + 60_000) }
       let (guests, keys) = (configuration.maxGuests, configuration.keyLives)
       ask(.clean(guests: guests, keys: keys, lives: configuration.lives)) { lobby, answer in
         // Clean in slices, so that moves and logins are served in between.
@@ -142,9 +133,9 @@ package struct Lobby: Sendable {
       sendAway()
       timers.set(.beat, at: now.steady + configuration.beatEvery)
     case .compare:
-      if nodes.haveCompany(now.steady) || nodes.mustCompare || now.steady < nodes.isUncertainUntil {
+      if membership.mayDiffer {
         compare()
-        if isLeader { askForQueue() }
+        if membership.isLeader { askForQueue() }
       }
       timers.set(.compare, at: now.steady + configuration.compareEvery)
     case .reread(let m): reread(m)
@@ -156,7 +147,7 @@ package struct Lobby: Sendable {
   }
 
   private mutating func drain(_ retry: Int) {
-    isDraining = true
+    stage = .draining
     for id in connections.keys.sorted() { send(.drain(retry: retry), to: id) }
     for id in seeks.open.keys.sorted() { endSeek(id) }
   }
@@ -164,15 +155,15 @@ package struct Lobby: Sendable {
   // MARK: saying
 
   mutating func send(_ message: ServerMessage, to id: ConnectionID, re: String? = nil, kind: LineKind = .essential) {
-    effects.append(.send(id, message.bytes(re: re), kind))
+    replies.add(.send(id, message.bytes(re: re), kind))
   }
 
   mutating func close(_ id: ConnectionID, _ code: ByeCode, _ text: String, retry: Int?) {
-    effects.append(.close(id, code, text, retry: retry))
+    replies.add(.close(id, code, text, retry: retry))
   }
 
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String) {
-    counts.refused[code, default: 0] += 1
+    replies.counts.refused[code, default: 0] += 1
     send(.err(code, text), to: id, re: re)
   }
 
@@ -180,12 +171,12 @@ package struct Lobby: Sendable {
     refuse(id, re, .busy, "the server cannot store this now; try again in a moment")
   }
 
-  mutating func note(_ text: String, _ fields: [String: String] = [:]) { effects.append(.note(text, fields)) }
+  mutating func note(_ text: String, _ fields: [String: String] = [:]) { replies.add(.note(text, fields)) }
 
   /// Whether too much work waits for the store to accept more.
   package var isBusy: Bool { isBusy(at: now.steady) }
   /// Whether too much work waits, judged at a later steady time.
-  package func isBusy(at time: Int64) -> Bool { store.isBusy(configuration, time) }
+  package func isBusy(at time: Int64) -> Bool { store.room(configuration, time) == 0 }
 
   // MARK: who it is
 
@@ -245,28 +236,16 @@ package struct Lobby: Sendable {
       faults.append("ticket \(open.ticket.id) is sought by nobody")
     }
     for match in matches.values {
-      if let number = match.unit, store[unit: number] == nil { faults.append("\(match.id) waits for unit \(number)") }
-      if match.isSettled, !match.waiting.isEmpty, !match.isBehind { faults.append("\(match.id) keeps who waits") }
-    }
-    if nodes.presenceChecks.keys.contains(where: { matches[$0] == nil }) {
-      faults.append("a presence check is scheduled for a match that is not in memory")
+      if let number = match.work.unit, store[unit: number] == nil {
+        faults.append("\(match.id) waits for unit \(number)")
+      }
+      if match.isSettled, !match.work.waiting.isEmpty, !match.work.isBehind {
+        faults.append("\(match.id) keeps who waits")
+      }
     }
     for (id, connection) in connections where connection.outstanding == 0 && !connection.queue.isEmpty {
       faults.append("connection \(id) keeps what it said")
     }
     return faults
   }
-}
-
-/// Counters since the start of the lobby.
-package struct LobbyCounts: Sendable, Hashable {
-  package var moves = 0
-  package var events = 0
-  package var started = 0
-  package var ended = 0
-  package var refused: [ErrorCode: Int] = [:]
-  /// Repeated commands, answered from their `mid`.
-  package var repeated = 0
-  /// Matches whose log was inconsistent.
-  package var abandoned = 0
 }

@@ -52,32 +52,6 @@ struct StoreWork: Sendable {
   private var first = 0
   private var questions: [UInt64: (then: Then, id: ConnectionID?)] = [:]
   private var next: UInt64 = 1
-  /// The requests that wait for a match to be loaded, in order.
-  var loading: [MatchID: [(id: ConnectionID?, work: Loading)]] = [:]
-  /// The highest `seq` that hints announced for matches being loaded.
-  var growing: [MatchID: Int] = [:]
-  /// Finished matches that were loaded, oldest first.
-  var finished: [MatchID] = []
-  /// Shared pages: when each was last read, and its rows as JSON with their games. `readers` are the connections
-  /// waiting for the next read.
-  var pages: [StoreQuestion: (at: Int64, rows: [(rules: Variant, json: [UInt8])])] = [:]
-  var readers: [StoreQuestion: [(ConnectionID, re: String?)]] = [:]
-  /// Tickets whose match is in flight.
-  var pairing: Set<String> = []
-  /// The number of connections whose history is being read.
-  var historyReaders = 0
-
-  /// The action for a match after it is loaded.
-  enum Loading: Sendable {
-    case request(Request)
-    /// Subscribe the players of this match, whose rematch it is.
-    case rematch(of: MatchID)
-    /// Subscribe the account whose ticket was matched.
-    case paired(ticket: String, account: Int64)
-    case annul(UInt64)
-    /// Adopt the match, because it lists this node.
-    case named
-  }
 
   var isSettled: Bool { units.isEmpty }
   var unitCount: Int { units.count }
@@ -114,10 +88,10 @@ struct StoreWork: Sendable {
     questions.removeValue(forKey: number)
   }
 
-  /// Whether too many units are in flight or the oldest has waited too long.
-  func isBusy(_ configuration: LobbyConfiguration, _ now: Int64) -> Bool {
-    units.count > configuration.maxPending
-      || first < order.count && now - order[first].at > Int64(configuration.maxWait)
+  /// The number of units that may be submitted now: 0 if too many are in flight or the oldest has waited too long.
+  func room(_ configuration: LobbyConfiguration, _ now: Int64) -> Int {
+    let isLate = first < order.count && now - order[first].at > Int64(configuration.maxWait)
+    return isLate ? 0 : max(0, configuration.maxPending + 1 - units.count)
   }
 
   var faults: [String] {

@@ -152,7 +152,7 @@ import TicTacToe
     world[0].drop(again)
     let id = try #require(MatchID(rawValue: m))
     // As if the old match had been unloaded and read again.
-    for side in Player.allCases { world.nodes[0].lobby.matches[id]?.hasLeft[side] = false }
+    for side in Player.allCases { world.nodes[0].lobby.matches[id]?.presence[side].hasLeft = false }
     world[0].type(o, #"{"t":"rematch","m":"\#(m)","mid":"t"}"#)
     let next = try #require(world[0].field("next", of: o) ?? world[0].field("m", of: o, in: "paired"))
     world.wait(3000)
@@ -322,7 +322,7 @@ import TicTacToe
     world[1].type(b, #"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#)
     world.losesHints = true
     world[0].type(a, #"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#)
-    world.nodes[1].lobby.nodes.mustCompare = true
+    world.nodes[1].lobby.membership.requireComparison()
     world.wait(12_000)
     #expect(world[0].heardAny(a, "paired") && world[1].heardAny(b, "paired") && !world[1].heardAny(idle, "paired"))
   }

@@ -62,7 +62,7 @@ import TicTacToe
       world.type(ann, #"{"t":"sync","id":"s","m":"\#(m)","seq":0}"#)
     }
     #expect(world.heardAny(ann, #""seq":2"#))
-    #expect(world.lobby.matches.count <= Lobby.mostFinished)
+    #expect(world.lobby.matches.count <= MatchDirectory.mostFinished)
   }
 
   @Test func `the list of matches is rendered at most once a second`() throws {
@@ -113,8 +113,8 @@ import TicTacToe
   }
 
   @Test func `chat keeps a few combining marks per letter and no direction controls`() {
-    #expect(Lobby.cleaned("a" + String(repeating: "\u{301}", count: 199)).unicodeScalars.count == 5)
-    #expect(Lobby.cleaned("a\u{202E}b\u{2066}c") == "abc")
-    #expect(Lobby.cleaned("วันนี้ e\u{323}\u{302} 1\u{FE0F}\u{20E3}") == "วันนี้ e\u{323}\u{302} 1\u{FE0F}\u{20E3}")
+    #expect(ChatText.cleaned("a" + String(repeating: "\u{301}", count: 199)).unicodeScalars.count == 5)
+    #expect(ChatText.cleaned("a\u{202E}b\u{2066}c") == "abc")
+    #expect(ChatText.cleaned("วันนี้ e\u{323}\u{302} 1\u{FE0F}\u{20E3}") == "วันนี้ e\u{323}\u{302} 1\u{FE0F}\u{20E3}")
   }
 }

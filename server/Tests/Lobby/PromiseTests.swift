@@ -93,7 +93,9 @@ import TicTacToe
     world.said = []
     world.type(b, #"{"t":"abort","m":"\#(m)","mid":"q"}"#)
     #expect(try world.state(m).end?.reason == .aborted)
-    #expect(!world.heardAny(a, #""t":"queued""#) && !world.heardAny(b, #""t":"queued""#) && world.lobby.tickets.isEmpty)
+    #expect(
+      !world.heardAny(a, #""t":"queued""#) && !world.heardAny(b, #""t":"queued""#)
+        && world.lobby.matchmaker.queue.isEmpty)
   }
 
   @Test func `a repeated seek keeps its ticket`() throws {
@@ -103,7 +105,7 @@ import TicTacToe
     let ticket = try #require(world.field("ticket", of: id))
     world.said = []
     world.type(id, #"{"t":"seek","key":"k","bots":true}"#)
-    #expect(world.field("ticket", of: id) == ticket && world.lobby.tickets[id: ticket]?.seek.bots == true)
+    #expect(world.field("ticket", of: id) == ticket && world.lobby.matchmaker.queue[id: ticket]?.seek.bots == true)
   }
 
   @Test func `the queue keeps its order through every change`() {

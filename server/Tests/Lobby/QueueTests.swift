@@ -20,6 +20,15 @@ extension SteppedLobby {
 
 /// Tests of the queue, which the store keeps and one node works through.
 @Suite struct QueueTests {
+  @Test func `a ticket never outlives its connection`() throws {
+    var world = try SteppedLobby()
+    let a = world.login("a")
+    world.type(a, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#)
+    #expect(world.lobby.matchmaker.queue.count == 1)
+    world.drop(a)
+    #expect(world.lobby.matchmaker.queue.isEmpty)
+  }
+
   @Test func `a seek is answered though word of its match is quicker than the answer of the store`() throws {
     var world = try SteppedNodes()
     let (ann, bob) = (world[0].login("Ann"), world[1].login("Bob"))
@@ -38,15 +47,15 @@ extension SteppedLobby {
 
   @Test func `players keep their waiting time when the node that manages the queue dies`() throws {
     var world = try SteppedNodes()
-    #expect(world[0].lobby.isLeader && !world[1].lobby.isLeader)
+    #expect(world[0].lobby.membership.isLeader && !world[1].lobby.membership.isLeader)
     let a = world[1].login("a")
     world[1].seek(a, "k")
     let since = try #require(try world[1].waiting().first?.since)
     world.wait(2000)
-    #expect(world[0].lobby.tickets.count == 1)
+    #expect(world[0].lobby.matchmaker.queue.count == 1)
     world.wait(6000, without: 0)
-    #expect(world[1].lobby.isLeader)
-    #expect(world[1].lobby.tickets.oldestFirst.map { world[1].now - $0.since } == [8000])
+    #expect(world[1].lobby.membership.isLeader)
+    #expect(world[1].lobby.matchmaker.queue.oldestFirst.map { world[1].now - $0.since } == [8000])
     #expect(try world[1].waiting().map(\.since) == [since])
     let b = world[1].login("b")
     world[1].seek(b, "l")
@@ -63,7 +72,7 @@ extension SteppedLobby {
       #expect(world.lobby.seeks.count == 2 && !world.said.contains { $0.line.contains(#""t":"paired""#) })
       world.mood = .well
       world.wait(3000)
-      #expect(world.lobby.seeks.isEmpty && world.lobby.tickets.isEmpty)
+      #expect(world.lobby.seeks.isEmpty && world.lobby.matchmaker.queue.isEmpty)
       #expect(world.said.count { $0.line.contains(#""t":"paired""#) } == 2)
     }
   }
@@ -117,7 +126,7 @@ extension SteppedLobby {
     world.type(ann, #"{"t":"block","name":"Bob","on":true}"#)
     world.seek(bob, "b")
     world.wait(3000)
-    #expect(!world.heardAny(ann, #""t":"paired""#) && world.lobby.tickets.count == 2)
+    #expect(!world.heardAny(ann, #""t":"paired""#) && world.lobby.matchmaker.queue.count == 2)
   }
 
   @Test
@@ -166,7 +175,7 @@ extension SteppedLobby {
     world.hearLate()
     world.wait(3000)
     #expect(try world.store.matchIDs().count == 1 && world.waiting().isEmpty)
-    #expect(world.lobby.tickets.isEmpty && world.lobby.seeks.isEmpty)
+    #expect(world.lobby.matchmaker.queue.isEmpty && world.lobby.seeks.isEmpty)
     #expect(world.field("m", of: a, in: "paired") != nil && world.field("m", of: b, in: "paired") != nil)
   }
 
@@ -183,7 +192,7 @@ extension SteppedLobby {
     #expect(world.heardAny(back, #""t":"state""#) && world.lobby.matches.count == 1)
     world.hearLate()
     #expect(world.field("m", of: a, in: "paired") != nil && world.field("m", of: b, in: "paired") != nil)
-    #expect(world.lobby.seeks.isEmpty && world.lobby.tickets.isEmpty)
+    #expect(world.lobby.seeks.isEmpty && world.lobby.matchmaker.queue.isEmpty)
   }
 
   @Test func `a seek with a used key is refused while another one waits`() throws {

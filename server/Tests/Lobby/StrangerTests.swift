@@ -18,11 +18,11 @@ import TicTacToe
     let second = world.login("", token: token)
     world.type(first, terms("k"))
     world.type(second, terms("k"))
-    #expect(world.lobby.tickets.count == 1 && world.heardAny(first, #""code":"mid_reused""#))
+    #expect(world.lobby.matchmaker.queue.count == 1 && world.heardAny(first, #""code":"mid_reused""#))
     world.type(first, #"{"t":"unseek"}"#)
-    #expect(world.lobby.tickets.count == 1, "what the first gives up is not the second's")
+    #expect(world.lobby.matchmaker.queue.count == 1, "what the first gives up is not the second's")
     world.type(second, #"{"t":"unseek"}"#)
-    #expect(world.lobby.tickets.isEmpty)
+    #expect(world.lobby.matchmaker.queue.isEmpty)
     let guests = (0..<2).map { world.login("g\($0)") }
     for id in guests { world.type(id, terms("g")) }
     #expect(guests.allSatisfy { world.field("m", of: $0, in: "paired") != nil })
@@ -85,7 +85,7 @@ import TicTacToe
     #expect(world.lobby.store.questionCount == 0 && world.lobby.store.unitCount == 0)
     world.type(id, #"{"t":"unseek"}"#)
     world.drop(id)
-    #expect(world.lobby.seeks.isEmpty && world.lobby.tickets.isEmpty && world.lobby.accounts.count == 0)
+    #expect(world.lobby.seeks.isEmpty && world.lobby.matchmaker.queue.isEmpty && world.lobby.accounts.count == 0)
     guard case .tickets(let waiting) = try world.store.answer(.tickets) else {
       Issue.record("no tickets")
       return

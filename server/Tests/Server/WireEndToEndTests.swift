@@ -188,7 +188,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"mark"}"#)
     try x.wait(#""text":"mark""#)
     watcher.type(#"{"t":"seek","clock":"60+2","rated":false,"key":"mark"}"#)
-    for _ in 0..<10_000 where try await server.host.inspect({ $0.tickets.isEmpty }) {
+    for _ in 0..<10_000 where try await server.host.inspect({ $0.matchmaker.queue.isEmpty }) {
       try await Task.sleep(for: .milliseconds(2))
     }
     for i in 0..<5 { x.type(#"{"t":"say","id":"s","m":"\#(m)","text":"line \#(i)"}"#) }
@@ -236,7 +236,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
       quiet = try await server.host.inspect { $0.connections.isEmpty } ? quiet + 1 : 0
       try await Task.sleep(for: .milliseconds(20))
     }
-    let left = try await server.host.inspect { ($0.connections.count, $0.tickets.count, $0.matches.count) }
+    let left = try await server.host.inspect { ($0.connections.count, $0.matchmaker.queue.count, $0.matches.count) }
     #expect(left == (0, 0, 0))
     let (x, o, m, _) = try RawPeer.pair(server.port(web: web), web: web)
     x.move(m, 0, "b2")

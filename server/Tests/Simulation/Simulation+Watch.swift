@@ -123,7 +123,7 @@ extension Simulation {
         guard let account = known.first?.1.account(at: side) else { continue }
         let isNowhere = lobbies.allSatisfy { $0.sessions.of(account).isEmpty }
         let isHere = known.contains { !$0.connections(of: side, in: $1).isEmpty }
-        let isAway = known.contains { $1.away[side] }
+        let isAway = known.contains { $1.presence[side].isAway }
         guard isNowhere && !isAway || isHere && isAway else { continue }
         let what = "\(side.text) of match \(m) is \(isHere ? "here and taken for away" : "nowhere and not known to be")"
         let since = watch.misplaced[what] ?? now

@@ -3,7 +3,7 @@ import MatchStore
 import TicTacToe
 
 /// A match in memory: the state folded from its log, plus data of the moment that is not logged.
-struct CachedMatch: Sendable {
+struct LiveMatch: Sendable {
   private(set) var state: MatchState
   var record: MatchRecord
   /// The nodes that follow the match, from the store's last answer.
@@ -17,41 +17,16 @@ struct CachedMatch: Sendable {
   /// The connections of the spectators.
   var watchers: [ConnectionID] = []
 
-  /// The number of the unit in flight that will change this match.
-  var unit: UInt64?
-  /// Whether the log is being read again, and whether to read it again once no unit is in flight.
-  var isBeingRead = false
-  var isBehind = false
-  /// The number of events in memory when the log was last requested; a shorter log in the store means lost data.
-  var known = 0
+  /// What the match waits for.
+  var work = Work()
   /// Whether a new event can be decided: no unit is in flight and the log is not being read again.
-  var isSettled: Bool { unit == nil && !isBeingRead }
-  /// Commands that wait until the match is settled, in order.
-  var waiting: [(id: ConnectionID, request: Request)] = []
-  /// The earliest time of the next try, after the store failed an event caused by a timer or by presence.
-  var retryAt: Int64?
+  var isSettled: Bool { work.unit == nil && !work.isBeingRead }
 
+  var presence = Sides(x: Presence(), o: Presence())
   /// When the clock of the side to move began to run; `nil` while it is stopped.
   private(set) var turnStarted: Int64?
   /// After a restart: the clock is stopped until the side to move is back, at most for this time.
   private var wait: Span?
-  var waitsUntil: Int64? { wait?.end }
-  /// The sides that are absent. Logged too, at most `mostPresences` times a side.
-  private(set) var away = Sides(x: false, o: false)
-  /// Sides whose last connection has ended, here or at a dead node, without a `gone` in the log yet; and whether they sent `bye`.
-  var hasLeft = Sides(x: false, o: false)
-  var leftCleanly = Sides(x: false, o: false)
-  /// Whether a side is absent or has left; without one no presence event can be due.
-  var missesSomebody: Bool { away.x || away.o || hasLeft.x || hasLeft.o }
-  /// The most presence events logged for one side. Later ones are not logged, so that reconnecting cannot grow a log without limit.
-  static let mostPresences = 64
-  private var presences = Sides(x: 0, o: 0)
-  func logsPresence(of side: Player) -> Bool { presences[side] < CachedMatch.mostPresences }
-  private(set) var awaySince = Sides<Int64?>(x: nil, o: nil)
-  /// Milliseconds for which each side may be absent this time.
-  private var graceNow = Sides(x: 0, o: 0)
-  /// Milliseconds of each side's earlier absences.
-  private var awayBefore = Sides(x: 0, o: 0)
   /// When the room's code expires, in steady milliseconds.
   private(set) var codeDies: Int64?
   /// The deadline for requesting or accepting a rematch, in steady milliseconds.
@@ -60,6 +35,21 @@ struct CachedMatch: Sendable {
   var forgetAt: Int64?
   /// The times of its pending timers, the latest first. A timer is set only if it fires before all others.
   var timers: [Int64] = []
+
+  /// Work of the store for a match, and the commands that wait for it.
+  struct Work: Sendable {
+    /// The number of the unit in flight that will change this match.
+    var unit: UInt64?
+    /// Whether the log is being read again, and whether to read it again once no unit is in flight.
+    var isBeingRead = false
+    var isBehind = false
+    /// The number of events in memory when the log was last requested; a shorter log in the store means lost data.
+    var known = 0
+    /// Commands that wait until the match is settled, in order.
+    var waiting: [(id: ConnectionID, request: Request)] = []
+    /// The earliest time of the next try, after the store failed an event caused by a timer or by presence.
+    var retryAt: Int64?
+  }
 
   init(_ record: MatchRecord) {
     self.record = record
@@ -80,6 +70,7 @@ struct CachedMatch: Sendable {
 
   var id: MatchID { state.id }
   var isOver: Bool { state.phase == .over }
+  var missesSomebody: Bool { presence.x.isMissing || presence.o.isMissing }
   /// The accounts that play the match or opened its room.
   var accounts: [Int64] { record.accounts }
 
@@ -105,7 +96,7 @@ struct CachedMatch: Sendable {
     try state.append(event, body: body)
     bodies.append(body)
     if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
-      answers[CachedMatch.key(side, mid)] = (action, state.seq)
+      answers[LiveMatch.key(side, mid)] = (action, state.seq)
     }
     switch event.kind {
     case .open: codeDies = now + Int64(configuration.codeLives)
@@ -116,7 +107,7 @@ struct CachedMatch: Sendable {
     case .move: (turnStarted, wait) = (now, nil)
     case .gone, .back:
       guard let side = event.side else { break }
-      presences[side] += 1
+      presence[side].countLogged()
       mark(side, isHere: event.kind == .back, now, configuration)
     case .recovered:
       for side in Player.allCases { mark(side, isHere: false, now, configuration) }
@@ -141,21 +132,8 @@ struct CachedMatch: Sendable {
 
   /// Records that a side became absent or present.
   mutating func mark(_ side: Player, isHere: Bool, _ now: Int64, _ configuration: LobbyConfiguration) {
-    away[side] = !isHere
-    if isHere {
-      if let since = awaySince[side] { awayBefore[side] += Int(now - since) }
-      awaySince[side] = nil
-      if wait != nil, state.turn == side { (wait, turnStarted) = (nil, now) }
-    } else {
-      awaySince[side] = now
-      graceNow[side] = leftCleanly[side] ? configuration.graceAfterBye : configuration.grace
-    }
-    (hasLeft[side], leftCleanly[side]) = (false, false)
-  }
-
-  /// Shortens the allowed absence of a side that sent `bye` at another node.
-  mutating func shortenGrace(of side: Player, _ configuration: LobbyConfiguration) {
-    graceNow[side] = min(graceNow[side], configuration.graceAfterBye)
+    presence[side].mark(isHere: isHere, now, configuration)
+    if isHere, wait != nil, state.turn == side { (wait, turnStarted) = (nil, now) }
   }
 
   /// Starts the clock if the wait after a restart has ended.
@@ -169,7 +147,7 @@ struct CachedMatch: Sendable {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)
     if let start = wait?.start { wait?.start = later(start) }
-    for side in Player.allCases { awaySince[side] = awaySince[side].map(later) }
+    for side in Player.allCases { presence[side].postpone(by: milliseconds, now) }
   }
 
   /// A start time and a length in milliseconds.
@@ -195,24 +173,60 @@ struct CachedMatch: Sendable {
     return (state.clocks?[state.turn] ?? Limits.untimedMove) - Int(now - started)
   }
 
-  /// When the win over an absent side may be claimed.
-  func claimableAt(over side: Player, _ configuration: LobbyConfiguration) -> Int64? {
-    guard let since = awaySince[side] else { return nil }
-    return since + Int64(max(0, min(graceNow[side], configuration.graceInAll - awayBefore[side])))
-  }
-}
+  // MARK: timers
 
-extension MatchAction {
-  /// The command that produced an event, for comparison with a repeated command; `nil` for events without a command.
-  init?(_ event: MatchEvent) {
-    switch event.kind {
-    case .move(let ply, let cell, _): self = .move(ply: ply, cell: cell)
-    case .resign: self = .resign
-    case .draw(let action, let offer): self = .draw(action, offer: offer)
-    case .abort: self = .abort
-    case .claim: self = .claim
-    case .rematch: self = .rematch
-    case .open, .start, .confirm, .flag, .gone, .back, .recovered, .end, .aside: return nil
+  /// When something may be due. `flagDelay` are the milliseconds from the deadline of the side to move until this node
+  /// declares it lost on time.
+  func nextDue(flagDelay: Int64, _ now: Int64, _ configuration: LobbyConfiguration) -> Int64? {
+    if let retry = work.retryAt { return retry }
+    switch state.phase {
+    case .open: return codeDies
+    case .confirming: return now
+    case .over: return forgetAt
+    case .live: break
     }
+    var due = wait?.end ?? .max
+    if let deadline { due = min(due, deadline + flagDelay) }
+    if state.bothMoved {
+      switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
+      // If both are absent for good the clock decides, if there is one.
+      case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
+      case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
+      case (nil, nil): break
+      }
+    }
+    return due == .max ? nil : due
+  }
+
+  /// The end that is due now, or the confirmations that a match of an older server lacks.
+  func due(flagDelay: Int64, _ now: Moment, _ configuration: LobbyConfiguration) -> Decision? {
+    switch state.phase {
+    case .over: return nil
+    case .open: return codeDies.map { $0 <= now.steady } == true ? .end(nil, .aborted) : nil
+    case .confirming:
+      let missing = Player.allCases.filter { !state.confirmed[$0] }
+      return .append(missing.map { MatchEvent(at: now.wall, side: $0, .confirm) })
+    case .live: break
+    }
+    if let deadline, deadline + flagDelay <= now.steady { return outOfTime(now) }
+    guard state.bothMoved else { return nil }
+    let claimable = Player.allCases.filter { presence[$0].claimableAt(configuration).map { $0 <= now.steady } ?? false }
+    if claimable.count == 2 {
+      // Neither can claim the win: the clock decides later; without a clock the match is aborted.
+      return state.terms.clock == nil ? .end(nil, .aborted) : nil
+    }
+    guard let absent = claimable.first, !presence[absent.opponent].isAway,
+      let at = presence[absent].claimableAt(configuration), at + Int64(configuration.claimByItself) <= now.steady
+    else { return nil }
+    return .end(.win(absent.opponent), .gone)
+  }
+
+  /// The loss on time of the side to move, or an abort if a first move is missing.
+  func outOfTime(_ now: Moment) -> Decision {
+    guard state.bothMoved else { return .end(nil, .aborted) }
+    var clocks = state.clocks
+    clocks?[state.turn] = 0
+    let flag = MatchEvent(at: now.wall, side: state.turn, clocks: clocks, .flag)
+    return .end(.win(state.turn.opponent), .time, first: [flag])
   }
 }

@@ -1,0 +1,58 @@
+import MatchProtocol
+import MatchStore
+
+/// The accounts that a session or match of this node needs.
+struct Accounts: Sendable {
+  private(set) var all: [Int64: AccountRecord] = [:]
+  /// For each account the number of units in flight that change it, and whether it was read meanwhile. If so, the
+  /// values read may or may not include these changes.
+  private var adding: [Int64: (units: Int, isRead: Bool)] = [:]
+
+  var count: Int { all.count }
+
+  subscript(id: Int64) -> AccountRecord? { all[id] }
+
+  /// Caches an account, unless a later version is cached.
+  mutating func cache(_ account: AccountRecord) {
+    guard all[account.id].map({ $0.version <= account.version }) ?? true else { return }
+    all[account.id] = account
+    adding[account.id]?.isRead = true
+  }
+
+  /// Makes the next `cache` of these accounts overwrite the cached version, whatever its number.
+  mutating func invalidate(_ ids: [Int64]) { for id in ids { all[id]?.version = -1 } }
+
+  mutating func evict(_ id: Int64) { all[id] = nil }
+
+  /// Records that a unit in flight adds to these accounts.
+  mutating func expect(_ scores: [AccountScore]) {
+    for score in scores { adding[score.account, default: (0, false)].units += 1 }
+  }
+
+  mutating func applyScores(_ scores: [AccountScore]) {
+    for score in scores {
+      adding[score.account]?.units -= 1
+      if adding[score.account]?.units == 0 { adding[score.account] = nil }
+    }
+  }
+
+  /// Adds a unit's scores to cached accounts; returns the ambiguous accounts, which must be read again.
+  mutating func add(_ scores: [AccountScore]) -> [Int64] {
+    var unsure: [Int64] = []
+    for score in scores where all[score.account] != nil {
+      if adding[score.account]?.isRead == true {
+        invalidate([score.account])
+        unsure.append(score.account)
+      } else {
+        all[score.account]?.add(score)
+        all[score.account]?.version += 1
+      }
+    }
+    return unsure
+  }
+}
+
+extension AccountRecord {
+  /// Whether an administrator has banned or deleted the account.
+  var isClosed: Bool { banned || name == "deleted-\(id)" }
+}

@@ -1,0 +1,39 @@
+/// What is left of a text of a player that others see.
+enum ChatText {
+  /// The most combining marks a letter, as many as any living script uses. More would overlap adjacent lines.
+  private static let mostMarks = 4
+
+  /// Removes control characters, bidirectional overrides, invisible format characters and marks beyond `mostMarks` a
+  /// letter. Keeps joiners inside emoji sequences: a family is several people and three joiners.
+  static func cleaned(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    let scalars = text.unicodeScalars
+    var marks = 0
+    for i in scalars.indices {
+      let scalar = scalars[i]
+      let category = scalar.properties.generalCategory
+      switch category {
+      case .nonspacingMark, .enclosingMark, .spacingMark: marks += 1
+      default: marks = 0
+      }
+      guard marks <= mostMarks else { continue }
+      switch category {
+      case .format where scalar == "\u{200D}" && joins(result.last, scalars[scalars.index(after: i)...].first):
+        result.append(scalar)
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: continue
+      default: result.append(scalar)
+      }
+    }
+    var clean = String(result)
+    while clean.first == " " { clean.removeFirst() }
+    while clean.last == " " { clean.removeLast() }
+    return clean
+  }
+
+  /// Whether a joiner between two scalars joins two emoji.
+  private static func joins(_ before: Unicode.Scalar?, _ after: Unicode.Scalar?) -> Bool {
+    func isPicture(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && scalar.value > 0xFF }
+    guard let before, let after else { return false }
+    return (isPicture(before) || before == "\u{FE0F}") && isPicture(after)
+  }
+}

@@ -1,0 +1,78 @@
+import Base
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// A request of a connection.
+enum Request: Sendable {
+  /// A line of the client, decoded at a steady time.
+  case line(ClientLine, at: Int64)
+  /// Subscribe to a match and send its state. If the match is new to the player, `paired` is sent in answer to `re`.
+  case follow(MatchID, re: String?, isNew: Bool)
+  /// Send the code of a room, in answer to `re`.
+  case room(MatchID, re: String?)
+  /// Send the state of a match to a spectator whose connection was too slow for its events.
+  case caughtUp(MatchID)
+  /// The same request, after the match has been read again.
+  indirect case afterReading(Request)
+
+  /// Whether the request asks for the state of a match.
+  var isLook: Bool {
+    switch self {
+    case .line(let line, _): if case .sync = line.message { true } else { false }
+    case .follow: true
+    case .room, .caughtUp: false
+    case .afterReading(let request): request.isLook
+    }
+  }
+
+  var re: String? {
+    switch self {
+    case .line(let line, _): line.id
+    case .follow(_, let re, _), .room(_, let re): re
+    case .caughtUp: nil
+    case .afterReading(let request): request.re
+    }
+  }
+}
+
+struct Connection: Sendable {
+  let address: String?
+  var session: String?
+  /// The protocol version of the connection.
+  var version = 1
+  var watching: [MatchID] = []
+  var roundTrip = 0
+  /// The number of answers for which the connection waits; meanwhile no further request is begun.
+  var outstanding = 0
+  /// Requests received while the connection waits, in order.
+  var queue: [Request] = []
+  static let mostQueued = 64
+}
+
+/// Attempts of addresses and accounts, within a minute and within a day.
+struct RateLimits: Sendable {
+  var perMinute = Tries(window: 60_000)
+  /// Registrations of names, by address.
+  var perDay = Tries(window: 86_400_000)
+}
+
+/// Counts attempts within a fixed window of time.
+struct Tries: Sendable {
+  /// The length of the window in milliseconds; the counts are reset after it.
+  let window: Int64
+  private var began: Int64 = 0
+  private var counts: [String: Int] = [:]
+
+  init(window: Int64) { self.window = window }
+
+  /// Counts an attempt; `false` if there were more than `limit` within the window.
+  mutating func allow(_ what: String, atMost limit: Int, _ now: Int64) -> Bool {
+    if began != now / window { (began, counts) = (now / window, [:]) }
+    counts[what, default: 0] += 1
+    return counts[what, default: 0] <= limit
+  }
+
+  /// Uncounts an attempt that failed through no fault of the client.
+  mutating func takeBack(_ what: String) { counts[what]? -= 1 }
+}

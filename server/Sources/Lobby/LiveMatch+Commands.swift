@@ -1,0 +1,123 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// The rules of a match: which events a command of a player causes.
+extension LiveMatch {
+  enum Decision: Hashable {
+    case append([MatchEvent])
+    /// The match ends after these events.
+    case end(Outcome?, MatchEvent.Reason, first: [MatchEvent] = [])
+    /// A rematch may be asked for, as far as the match knows.
+    case rematch
+    /// The side to move lost on time before this command.
+    case isTooLate
+    case refuse(ErrorCode, String)
+  }
+
+  /// A player's command, received at a steady time.
+  struct Command {
+    let action: MatchAction
+    let side: Player
+    let mid: String?
+    let at: Int64
+    /// Milliseconds of network delay that the clock is forgiven.
+    let lag: Int64
+    let mayLoseOnTime: Bool
+  }
+
+  func decide(_ command: Command, _ now: Moment, _ configuration: LobbyConfiguration) -> Decision {
+    func event(_ kind: MatchEvent.Kind) -> MatchEvent {
+      MatchEvent(at: now.wall, side: command.side, mid: command.mid, kind)
+    }
+    switch command.action {
+    case .move(let ply, let cell): return move(ply, cell, command, now)
+    case .abort:
+      if isOver { return .refuse(.over, "the match is over") }
+      if state.bothMoved { return .refuse(.rules, "both have moved; resign or offer a draw") }
+      return .end(nil, .aborted, first: [event(.abort)])
+    case .rematch:
+      guard isOver else { return .refuse(.rules, "a rematch comes after the end") }
+      let isAsked = state.next != nil || state.wantsRematch[command.side]
+      return isAsked ? .refuse(.rules, "the rematch is asked for already") : .rematch
+    case .resign: return refusalUnlessLive ?? .end(.win(command.side.opponent), .resign, first: [event(.resign)])
+    case .draw(let action, let offer): return refusalUnlessLive ?? draw(action, offer, command.side, event)
+    case .claim:
+      if let refusal = refusalUnlessLive { return refusal }
+      let absent = presence[command.side.opponent]
+      guard state.bothMoved, let at = absent.claimableAt(configuration), at <= now.steady else {
+        return .refuse(.rules, absent.isAway ? "your opponent may still come back" : "your opponent is here")
+      }
+      return .end(.win(command.side), .gone, first: [event(.claim)])
+    }
+  }
+
+  private var refusalUnlessLive: Decision? {
+    switch state.phase {
+    case .live: nil
+    case .over: .refuse(.over, "the match is over")
+    case .open, .confirming: .refuse(.rules, "the match has not begun")
+    }
+  }
+
+  private func move(_ ply: Int?, _ name: CellName, _ command: Command, _ now: Moment) -> Decision {
+    let (rules, position, side) = (state.terms.rules, state.position, command.side)
+    if let ply, ply != position.plies, state.phase != .open {
+      return .refuse(.stalePly, "ply \(ply) is not the current one, \(position.plies)")
+    }
+    if let refusal = refusalUnlessLive { return refusal }
+    guard state.turn == side else { return .refuse(.rules, "it is not your turn") }
+    guard let cell = rules.cell(named: name.text) else {
+      return .refuse(.rules, "\(name.text) is no cell of \(rules.rawValue), which has \(rules.cellRange)")
+    }
+    guard position.moves.contains(cell) else {
+      return .refuse(.rules, "\(name.text) \(position.refusal(of: cell))")
+    }
+    if let deadline, command.at > deadline + command.lag, command.mayLoseOnTime { return .isTooLate }
+    let spent = turnStarted.map { max(0, Int(command.at - $0 - command.lag)) } ?? 0
+    var clocks = state.clocks
+    if let clock = state.terms.clock, state.bothMoved {
+      let before = clocks?[side] ?? 0
+      clocks?[side] = max(0, before - spent) + clock.increment
+    }
+    let event = MatchEvent(
+      at: now.wall, side: side, mid: command.mid, clocks: clocks,
+      .move(ply: position.plies, cell: name, spent: spent))
+    let outcome = VariantMove(cell, in: position).outcome
+    return outcome == nil ? .append([event]) : .end(outcome, .normal, first: [event])
+  }
+
+  private func draw(
+    _ action: MatchEvent.DrawAction, _ named: Int?, _ side: Player, _ event: (MatchEvent.Kind) -> MatchEvent
+  ) -> Decision {
+    let offer = state.offer
+    switch action {
+    case .offer:
+      guard offer == nil, state.offersMade[side] < 2 else {
+        return .refuse(.rules, offer == nil ? "you have made your two draw offers" : "a draw offer stands")
+      }
+      return .append([event(.draw(action, offer: nil))])
+    case .accept, .decline:
+      guard let offer, offer.side == side.opponent, named == nil || named == offer.seq else {
+        return .refuse(.rules, "there is no such draw offer to answer")
+      }
+      let answer = event(.draw(action, offer: offer.seq))
+      return action == .accept ? .end(.draw, .agreement, first: [answer]) : .append([answer])
+    }
+  }
+}
+
+extension MatchAction {
+  /// The command that produced an event, for comparison with a repeated command; `nil` for events without a command.
+  init?(_ event: MatchEvent) {
+    switch event.kind {
+    case .move(let ply, let cell, _): self = .move(ply: ply, cell: cell)
+    case .resign: self = .resign
+    case .draw(let action, let offer): self = .draw(action, offer: offer)
+    case .abort: self = .abort
+    case .claim: self = .claim
+    case .rematch: self = .rematch
+    case .open, .start, .confirm, .flag, .gone, .back, .recovered, .end, .aside: return nil
+    }
+  }
+}

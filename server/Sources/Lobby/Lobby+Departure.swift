@@ -1,0 +1,87 @@
+import MatchProtocol
+import MatchStore
+
+/// Why the server disconnects a player.
+enum Disconnection: Hashable {
+  case banned, deleted
+  /// An administrator or the player has revoked the session.
+  case byAdministrator, tokensRevoked
+  case accountGone
+  case tooMany
+  /// The session was resumed on another connection, or elsewhere, or is over.
+  case resumed, resumedOrOver, over
+
+  var code: ByeCode {
+    switch self {
+    case .banned: .banned
+    case .resumed, .resumedOrOver: .replaced
+    case .deleted, .byAdministrator, .tokensRevoked, .accountGone, .tooMany, .over: .revoked
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .banned, .deleted, .byAdministrator: "by an administrator"
+    case .tokensRevoked: "the account's tokens were revoked"
+    case .accountGone: "this account is no more"
+    case .tooMany: "the account has too many sessions"
+    case .resumed: "this session connected again"
+    case .resumedOrOver: "this session is connected elsewhere, or over"
+    case .over: "this session is over"
+    }
+  }
+}
+
+/// The end of connections: by the client, and by the server (`disconnect`).
+extension Lobby {
+  /// Disconnects a player. All reasons of `Disconnection` come here.
+  mutating func disconnect(_ session: Session, _ why: Disconnection) {
+    leave(session.id, clean: false, isElsewhere: why.code == .replaced)
+    close(session.connection, why.code, why.text, retry: nil)
+  }
+
+  /// Disconnects a session that was resumed elsewhere with a higher generation, or revoked.
+  mutating func disconnect(_ id: String, before generation: Int64) {
+    guard let session = sessions[id], session.generation < generation else { return }
+    disconnect(session, generation == .max ? .over : .resumed)
+  }
+
+  /// Disconnects a revoked session at every node.
+  mutating func revoke(_ session: String, _ why: Disconnection) {
+    if let known = sessions[session] { disconnect(known, why) }
+    publish(otherNodes.map(\.id), .session(session, generation: .max))
+  }
+
+  mutating func disconnected(_ id: ConnectionID, clean: Bool) {
+    guard let connection = connections[id] else { return }
+    for m in connection.watching { matches[m]?.watchers.removeAll { $0 == id } }
+    if let session = connection.session.flatMap({ sessions[$0] }), session.connection == id {
+      leave(session.id, clean: clean)
+    }
+    connections[id] = nil
+  }
+
+  /// Ends a session's connection to this node; the session may have been resumed at another.
+  private mutating func leave(_ session: String, clean: Bool, isElsewhere: Bool = false) {
+    guard let known = sessions[session] else { return }
+    retryUntilDone(.detach(session: session, generation: known.generation))
+    endSeek(known.connection)
+    seeks.forgetLast(known.connection)
+    connections[known.connection]?.session = nil
+    sessions.remove(session)
+    for m in matches.of(known.account) {
+      guard let match = matches[m], let side = match.side(of: known.account) else { continue }
+      matches[m]?.followers[side].removeAll { $0 == session }
+      guard connections(of: side, in: match).isEmpty else { continue }
+      if match.followers[side].contains(session), match.isOver || !isElsewhere {
+        matches[m]?.presence[side].hasLeft = true
+        matches[m]?.presence[side].leftCleanly = clean
+        updatePresence(m)
+      } else if !match.isOver, !match.presence[side].isAway {
+        // The account may be connected elsewhere, or this session did not play and another one does.
+        matches.schedulePresenceCheck(m, now.steady)
+      }
+    }
+    evictAccount(known.account)
+  }
+}

@@ -1,0 +1,194 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// Messages between nodes, heartbeats, adopted matches, absent players and comparisons with the store.
+extension Lobby {
+  // MARK: what other nodes tell
+
+  mutating func publish(_ others: [NodeID], _ hint: Hint) {
+    guard !others.isEmpty else { return }
+    replies.add(.publish(others, hint.text))
+  }
+
+  mutating func receive(_ text: String?) {
+    guard let text else { return compare() }
+    switch Hint(text) {
+    case .grown(let m, let seq, let bodies): grown(m, seq, bodies)
+    case .bye(let m, let side): saidBye(side, m)
+    case .paired(let ticket, let account, let m): pairedElsewhere(ticket, account, m)
+    case .bots(let ticket, let count): offered(ticket, count)
+    case .look(let ticket): if let id = seeks.seeker(ticket) { askForPlace(id) }
+    case .queued: readQueueSoon()
+    case .session(let id, let generation): disconnect(id, before: generation)
+    case .account(let id): if accounts[id] != nil { read(accounts: [id]) }
+    case .chat(let m, let account, let line): deliver(line, m, from: account)
+    case nil: break
+    }
+  }
+
+  /// Handles events that another node appended to a match.
+  private mutating func grown(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
+    let last = seq + max(bodies.count, 1) - 1
+    matches.announce(last, of: m)
+    guard let match = matches[m], match.state.seq < last || bodies.isEmpty else { return }
+    let events = bodies.compactMap { try? MatchEvent(body: $0) }
+    // Players, ratings and records are only in the store: read the match again.
+    let needsMore = events.contains { event in
+      switch event.kind {
+      case .start, .end, .aside: true
+      default: false
+      }
+    }
+    guard seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
+      // A read in progress may have been answered before these events were stored.
+      if match.work.isBeingRead { matches[m]?.work.isBehind = true }
+      return reread(m)
+    }
+    fold(Array(zip(events, bodies)), of: m, after: seq - 1, isStored: false)
+    resumeMatch(m)
+  }
+
+  // MARK: the beat
+
+  mutating func beat() {
+    guard membership.beginBeat() else { return }
+    let sentAt = now.steady
+    ask(.beat(node, address: configuration.address)) { lobby, answer in
+      let beat: Beat? = if case .beat(let beat) = answer { beat } else { nil }
+      guard let change = lobby.membership.endBeat(beat, sentAt: sentAt) else { return }
+      lobby.apply(change)
+    }
+  }
+
+  private mutating func apply(_ change: Membership.Change) {
+    if let outage = change.outage {
+      for match in matches.values { matches[match.id]?.postpone(by: outage, membership.now.steady) }
+    }
+    // Clients need the new node's address before this node dies.
+    if change.hasNewAddress {
+      for (id, connection) in connections.sorted(by: { $0.key < $1.key }) where connection.session != nil {
+        send(.nodes(membership.otherAddresses), to: id)
+      }
+    }
+    if change.hasLostNode { checkPresenceElsewhere() }
+    if membership.trustsBeats { for m in matches.toCheck { reread(m) } }
+    if change.becameLeader { askForQueue() }
+    if change.mustAdopt { adoptOrphans() }
+  }
+
+  /// Closes all connections once this node has lost the store and the others consider it dead, so that clients reconnect to those.
+  mutating func sendAway() {
+    guard membership.isGivenUp else { return }
+    for id in connections.keys.sorted() {
+      close(id, .restart, "this node has lost its database; come back", retry: 100)
+    }
+  }
+
+  private mutating func adoptOrphans() {
+    guard !isDraining, membership.beginAdopting() else { return }
+    ask(.sweep(node, limit: configuration.sweptAtOnce)) { lobby, answer in
+      if case .swept(let found) = answer { return lobby.adoptOrphans(found) }
+      lobby.membership.endAdopting(isDone: false)
+      lobby.membership.requireComparison()
+      lobby.checkPresenceElsewhere()
+    }
+  }
+
+  /// Caches matches without a living follower, which now list this node.
+  private mutating func adoptOrphans(_ found: [Followed]) {
+    for one in found {
+      let m = one.match.record.id
+      let isNew = matches[m] == nil
+      if isNew { _ = install(one) } else { catchUp(one, from: 0) }
+      guard matches[m] != nil else { continue }
+      matches.schedulePresenceCheck(m, now.steady, byAll: isNew && one.nodes == [node])
+      recordAbsentPlayers(of: m, one)
+    }
+    if !found.isEmpty { note("took up matches that nobody followed", ["matches": "\(found.count)"]) }
+    let isDone = found.count < configuration.sweptAtOnce
+    membership.endAdopting(isDone: isDone)
+    if !isDone { adoptOrphans() }
+  }
+
+  /// After the death of a node, schedules a presence check for each match with players who may have been connected there.
+  private mutating func checkPresenceElsewhere() {
+    for match in matches.values where !unknown(in: match).isEmpty {
+      matches.schedulePresenceCheck(match.id, now.steady)
+    }
+  }
+
+  /// Logs the absence of players of a match whose presence is unknown: both at once after a restart, or one. Repeated
+  /// after the next heartbeat if it cannot be decided yet.
+  mutating func recordAbsentPlayers(of m: MatchID, _ found: Followed) {
+    guard let check = matches.presenceCheck(of: m), membership.trustsBeats, !isOutOfTouch else { return }
+    guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else {
+      return matches.endPresenceCheck(m)
+    }
+    guard match.isSettled else { return }
+    // For 5 s any session counts as presence: a player who has just reconnected follows his match in a moment.
+    let isEarly = now.steady - check.since < 5000
+    let absent = Player.allCases.filter { side in
+      guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }
+      if isEarly { return found.here[account] == nil && sessions.of(account).isEmpty }
+      return !mayPlayElsewhere(account, found)
+    }
+    if absent.count == 2, check.byAll || !match.presence.x.isAway && !match.presence.o.isAway {
+      // Folding this event ends the check.
+      let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
+      return submit(draft(match, [recovered]), .itself)
+    }
+    // Before a match is live, only `recovered` may be logged.
+    guard match.state.phase == .live else { return }
+    for side in absent where !match.presence[side].isAway { matches[m]?.presence[side].hasLeft = true }
+    if unknown(in: match).allSatisfy(absent.contains) || !isEarly { matches.endPresenceCheck(m) }
+    updatePresence(m)
+  }
+
+  /// Whether a player may be connected to another node that follows the match and so decides about his presence.
+  func mayPlayElsewhere(_ account: Int64?, _ found: Followed) -> Bool {
+    let places = account.flatMap { found.here[$0] } ?? []
+    return otherNodes.contains { places.contains($0.id) && found.nodes.contains($0.id) }
+  }
+
+  // MARK: comparing
+
+  /// Asks the store for all that differs from memory, in case hints were lost.
+  mutating func compare() {
+    var memory = Memory()
+    for match in matches.values where !match.isOver || match.mayHaveRematch(now.steady) {
+      memory.matches[match.id] = match.state.seq
+    }
+    memory.accounts = accounts.all.mapValues(\.version)
+    for session in sessions.all { memory.sessions[session.id] = session.generation }
+    memory.tickets = seeks.stored
+    memory.wantsOthers = membership.beginComparing()
+    ask(.compare(node, memory)) { [memory] lobby, answer in
+      if case .differences(let found) = answer {
+        lobby.compared(memory, found)
+      } else if memory.wantsOthers {
+        lobby.membership.requireComparison()
+      }
+    }
+  }
+
+  private mutating func compared(_ memory: Memory, _ differences: Differences) {
+    // The store wins, even if it has lost recent changes.
+    accounts.invalidate(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
+    receiveAccounts(differences.accounts)
+    for id in differences.gone {
+      for session in sessions.of(id) { disconnect(session, .accountGone) }
+    }
+    for id in differences.sessions {
+      guard let session = sessions[id], session.generation == memory.sessions[id] else { continue }
+      disconnect(session, .resumedOrOver)
+    }
+    for m in differences.matches {
+      if memory.matches[m] != nil { reread(m) } else if matches[m] == nil { load(m, .named, for: nil) }
+    }
+    for ticket in differences.tickets {
+      guard let id = seeks.seeker(ticket.id), let account = seeks[id]?.ticket.account else { continue }
+      if let m = ticket.m { pairedElsewhere(ticket.id, account, m) } else { askForPlace(id) }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import MatchProtocol
+import MatchStore
+
+/// The matches in memory, those being loaded, and those of which a player's presence must be checked.
+struct MatchDirectory: Sendable {
+  /// The matches, each in a fixed slot, so that reading one field does not copy the whole match. Slot 0 stays empty.
+  private var slots: [LiveMatch?] = [nil]
+  private var places: [MatchID: Int] = [:]
+  private var free: [Int] = []
+  private var byAccount: [Int64: [MatchID]] = [:]
+  /// The work that waits for a match to be loaded, in order.
+  private var loading: [MatchID: [(id: ConnectionID?, work: Loading)]] = [:]
+  /// The highest `seq` that notifications announced for matches being loaded.
+  private var announced: [MatchID: Int] = [:]
+  /// Finished matches that were loaded, oldest first.
+  private var finished: [MatchID] = []
+  /// Matches with a player whose presence is unknown and not logged: a node has died, a room's opener is not here, or a
+  /// session is reported on another node.
+  private var checks: [MatchID: PresenceCheck] = [:]
+  /// When the last match ended, by the wall clock.
+  private var lastEnd: Int64 = 0
+
+  /// The action for a match after it is loaded.
+  enum Loading: Sendable {
+    case request(Request)
+    /// Subscribe the players of this match, whose rematch it is.
+    case rematch(of: MatchID)
+    /// Subscribe the account whose ticket was matched.
+    case paired(ticket: String, account: Int64)
+    case annul(UInt64)
+    /// Adopt the match, because it lists this node.
+    case named
+  }
+
+  struct PresenceCheck: Sendable {
+    let since: Int64
+    /// Whether no node followed the match, so that its clock was not enforced.
+    let byAll: Bool
+  }
+
+  var count: Int { places.count }
+  var values: some Sequence<LiveMatch> { slots.lazy.compactMap(\.self) }
+
+  /// A match, to be changed in place; only `put` and `remove` add and delete.
+  subscript(m: MatchID) -> LiveMatch? {
+    _read { yield slots[places[m] ?? 0] }
+    _modify {
+      let place = places[m] ?? 0
+      yield &slots[place]
+      precondition((slots[place] == nil) == (place == 0), "put and remove add and take away")
+    }
+  }
+
+  /// The matches of an account, in the order of their loading.
+  func of(_ account: Int64) -> [MatchID] { byAccount[account] ?? [] }
+
+  mutating func put(_ match: LiveMatch) {
+    let place = places[match.id] ?? free.popLast() ?? slots.count
+    if place == slots.count { slots.append(match) } else { slots[place] = match }
+    places[match.id] = place
+    index(match.id)
+  }
+
+  /// Makes a match findable by its accounts.
+  mutating func index(_ m: MatchID) {
+    for account in self[m]?.accounts ?? [] where byAccount[account]?.contains(m) != true {
+      byAccount[account, default: []].append(m)
+    }
+  }
+
+  mutating func remove(_ m: MatchID) {
+    guard let accounts = self[m]?.accounts, let place = places.removeValue(forKey: m) else { return }
+    slots[place] = nil
+    checks[m] = nil
+    free.append(place)
+    for account in accounts {
+      byAccount[account]?.removeAll { $0 == m }
+      if byAccount[account]?.isEmpty == true { byAccount[account] = nil }
+    }
+  }
+
+  // MARK: loading
+
+  /// Whether one more request may wait for a match to be loaded.
+  func mayWait(for m: MatchID) -> Bool { loading.count < 256 && loading[m, default: []].count < 64 }
+
+  /// Adds work for a match to be loaded; returns whether the store must be asked for it.
+  mutating func awaitLoading(of m: MatchID, _ work: Loading, for id: ConnectionID?) -> Bool {
+    defer { loading[m, default: []].append((id, work)) }
+    return loading[m] == nil
+  }
+
+  /// Ends the loading of a match; returns the work that waited.
+  mutating func endLoading(of m: MatchID) -> [(id: ConnectionID?, work: Loading)] {
+    loading.removeValue(forKey: m) ?? []
+  }
+
+  /// Notes that another node has appended events to a match that is being loaded: the answer may lack them.
+  mutating func announce(_ seq: Int, of m: MatchID) {
+    if loading[m] != nil { announced[m] = max(announced[m] ?? 0, seq) }
+  }
+
+  /// Takes the highest `seq` that was announced for a match.
+  mutating func takeAnnounced(_ m: MatchID) -> Int? { announced.removeValue(forKey: m) }
+
+  /// The most finished matches that are kept in memory after loading, so that repeated requests need no store.
+  static let mostFinished = 256
+
+  /// Keeps a finished match that was loaded; returns the one to evict, if there are more than `mostFinished`.
+  mutating func keepFinished(_ m: MatchID) -> MatchID? {
+    finished.append(m)
+    return finished.count > MatchDirectory.mostFinished ? finished.removeFirst() : nil
+  }
+
+  /// The wall time at which a match ends, different for each match of this node: a history page continues after a match
+  /// by its end time. Only if the clock was set back by a minute or more may the times decrease.
+  mutating func endMoment(_ wall: Int64) -> Int64 {
+    lastEnd = wall > lastEnd || wall < lastEnd - 60_000 ? wall : lastEnd + 1
+    return lastEnd
+  }
+
+  // MARK: checking presence
+
+  mutating func schedulePresenceCheck(_ m: MatchID, _ now: Int64, byAll: Bool = false) {
+    checks[m] = PresenceCheck(since: now, byAll: byAll || checks[m]?.byAll == true)
+  }
+
+  func presenceCheck(of m: MatchID) -> PresenceCheck? { checks[m] }
+
+  mutating func endPresenceCheck(_ m: MatchID) { checks[m] = nil }
+
+  /// The matches to check now, at most 256: a dead node may leave thousands.
+  var toCheck: ArraySlice<MatchID> { checks.keys.sorted().prefix(256) }
+
+  var faults: [String] {
+    var faults: [String] = []
+    if checks.keys.contains(where: { places[$0] == nil }) {
+      faults.append("a presence check is scheduled for a match that is not in memory")
+    }
+    for match in values {
+      for account in match.accounts where byAccount[account]?.contains(match.id) != true {
+        faults.append("\(match.id) is not found by its account \(account)")
+      }
+    }
+    for (account, ids) in byAccount where ids.contains(where: { self[$0]?.accounts.contains(account) != true }) {
+      faults.append("account \(account) has a match that is not its own")
+    }
+    let isPlaced = places.allSatisfy { slots[$1]?.id == $0 } && free.allSatisfy { slots[$0] == nil } && slots[0] == nil
+    if !isPlaced || places.count + free.count + 1 != slots.count { faults.append("the places are wrong") }
+    return faults
+  }
+}

@@ -1,0 +1,241 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// The leader's queue of tickets: which are waiting, which two fit, and when the queue must be read from the store.
+///
+/// The queue is kept in the store; the oldest living node (the leader) reads and pairs it. Two simultaneous leaders do no
+/// harm: the store lets a ticket lead to one match only.
+struct Matchmaker: Sendable {
+  enum Output: Hashable {
+    /// Two tickets to be matched. They have left the queue and stay reserved until `release`.
+    case pair(Ticket, Ticket)
+    /// A player has waited long, and this many bots would play.
+    case offerBots(Ticket, count: Int)
+  }
+
+  /// The moment and what pairing depends on beside the queue.
+  struct Context {
+    let now: Int64
+    /// The cached accounts: the blocked players of a ticket may be outdated.
+    let accounts: Accounts
+    /// The most pairs that the store can take now.
+    let mostPairs: Int
+    let botAfter: Int64
+  }
+
+  private(set) var queue = TicketQueue()
+  /// Tickets whose match is being stored.
+  private var reserved: Set<String> = []
+  /// Whether the store may have tickets that are missing here, and whether the queue is being read.
+  private(set) var mustRead = false
+  private var isReading = false
+  /// Whether a timer for the next read is set, and when the queue was last read because of another node's ticket.
+  private var isReadScheduled = false
+  private var readAt = Int64.min / 2
+  /// Milliseconds between two reads caused by other nodes' tickets: a read is O(queue).
+  private static let readEvery: Int64 = 100
+
+  // MARK: reading the queue
+
+  /// When to read the queue because of another node's ticket, perhaps now; `nil` if a read is scheduled already.
+  mutating func scheduleRead(_ now: Int64) -> Int64? {
+    guard !isReadScheduled else { return nil }
+    let due = max(now, readAt + Matchmaker.readEvery)
+    isReadScheduled = due > now
+    return due
+  }
+
+  /// Notes that the scheduled read is due.
+  mutating func scheduledReadIsDue(_ now: Int64) { (isReadScheduled, readAt) = (false, now) }
+
+  /// Demands a read with the next pairing.
+  mutating func requireRead() { mustRead = true }
+
+  /// Begins to read the queue; returns the tickets known before. While a read is in progress, another one must follow
+  /// it (`mustRead`), since it may miss newer tickets.
+  mutating func beginReading() -> Set<String>? {
+    mustRead = isReading
+    guard !isReading else { return nil }
+    isReading = true
+    return queue.ids
+  }
+
+  /// Notes that the store did not answer.
+  mutating func readFailed() { (isReading, mustRead) = (false, true) }
+
+  /// Replaces the queue by the store's tickets of living nodes, but keeps tickets that were queued here since the read
+  /// began. Returns the pairs, and the tickets that the store no longer has.
+  mutating func read(_ found: [WaitingTicket], known: Set<String>, clockOffset: Int64, _ context: Context)
+    -> (pairs: [Output], missing: Set<String>)
+  {
+    isReading = false
+    let missing = known.subtracting(found.map(\.ticket.id))
+    for id in missing { queue.remove(id: id) }
+    var pairs: [Output] = []
+    for one in found where !reserved.contains(one.ticket.id) {
+      let known = queue[id: one.ticket.id]
+      if known?.row == one { continue }
+      guard var ticket = Ticket(one, clockOffset) else { continue }
+      ticket.offeredBots = known?.offeredBots ?? false
+      // Keep the earlier time: the store's clock may have been set back.
+      ticket.since = min(ticket.since, known?.since ?? context.now)
+      add(ticket, context, &pairs)
+    }
+    return (pairs, missing)
+  }
+
+  // MARK: pairing
+
+  /// Adds a ticket and pairs it at once if a partner fits.
+  mutating func add(_ ticket: Ticket, _ context: Context) -> [Output] {
+    var pairs: [Output] = []
+    add(ticket, context, &pairs)
+    return pairs
+  }
+
+  private mutating func add(_ ticket: Ticket, _ context: Context, _ pairs: inout [Output]) {
+    guard !reserved.contains(ticket.id) else { return }
+    queue.insert(ticket)
+    if let partner = bestPartner(of: ticket, context) { pair(ticket, partner, context, &pairs) }
+  }
+
+  mutating func remove(_ id: String) { queue.remove(id: id) }
+
+  /// Ends the reservation of two tickets: their match is stored or has failed.
+  mutating func release(_ pairing: Pairing) { reserved.subtract(pairing.both.map(\.id)) }
+
+  /// Pairs all tickets, the longest waiting first, and offers bots to those left over; O(n log n).
+  mutating func pairAll(_ context: Context) -> [Output] {
+    var (pairs, offers): ([Output], [Output]) = ([], [])
+    for ticket in queue.oldestFirst where queue[id: ticket.id] != nil {
+      if let partner = bestPartner(of: ticket, context) {
+        pair(ticket, partner, context, &pairs)
+      } else if let count = botsToOffer(ticket, context) {
+        queue.offeredBots(to: ticket.session)
+        offers.append(.offerBots(ticket, count: count))
+      }
+    }
+    return pairs + offers
+  }
+
+  private mutating func pair(_ a: Ticket, _ b: Ticket, _ context: Context, _ pairs: inout [Output]) {
+    guard pairs.count < context.mostPairs else { return }
+    for ticket in [a, b] {
+      queue.remove(id: ticket.id)
+      reserved.insert(ticket.id)
+    }
+    pairs.append(.pair(a, b))
+  }
+
+  /// The number of bots to offer, once, to a player who has waited for `botAfter`.
+  private func botsToOffer(_ ticket: Ticket, _ context: Context) -> Int? {
+    let bots = queue.bots(ticket.seek.terms)
+    let isDue = context.now - ticket.since >= context.botAfter
+    return bots > 0 && isDue && !ticket.offeredBots && !ticket.isBot && !ticket.seek.terms.rated ? bots : nil
+  }
+
+  /// The partner closest in strength; among equals the one who waited longest.
+  private func bestPartner(of ticket: Ticket, _ context: Context) -> Ticket? {
+    func rank(_ other: Ticket) -> (Double, Int64) { (abs(other.rating - ticket.rating), other.since) }
+    return queue.around(ticket).filter { $0.id != ticket.id && fits(ticket, $0, context) }.min { rank($0) < rank($1) }
+  }
+
+  private func fits(_ a: Ticket, _ b: Ticket, _ context: Context) -> Bool {
+    guard a.account != b.account, a.seek.terms == b.seek.terms else { return false }
+    guard !(b.isBot && !a.seek.bots), !(a.isBot && !b.seek.bots) else { return false }
+    let (one, other) = (context.accounts[a.account] ?? a.player, context.accounts[b.account] ?? b.player)
+    guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
+    // The wider of both windows applies, but never beyond a range that a player asked for.
+    let most = max(window(a, context.now), window(b, context.now))
+    return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
+  }
+
+  /// The largest rating difference a ticket accepts: 100, plus 10 a second, unlimited after 20 s; or the range of the seek.
+  private func window(_ ticket: Ticket, _ now: Int64) -> Double {
+    if let range = ticket.seek.range { return Double(range) }
+    let seconds = Double(now - ticket.since) / 1000
+    return seconds >= 20 ? .infinity : 100 + 10 * seconds
+  }
+}
+
+/// The waiting tickets, by session, by id and by strength.
+struct TicketQueue: Sendable {
+  /// Tickets that may be paired with each other: equal terms, people separate from bots.
+  private struct Line: Hashable, Sendable {
+    let terms: MatchTerms
+    let isBot: Bool
+  }
+  /// The number of tickets examined on each side of a rating; those farther away wait for a closer partner.
+  private static let near = 64
+  static let most = 10_000
+
+  private var bySession: [String: Ticket] = [:]
+  private var sessions: [String: String] = [:]
+  private var lines: [Line: [Ticket]] = [:]
+
+  var count: Int { bySession.count }
+  var isEmpty: Bool { bySession.isEmpty }
+  /// When the longest waiting ticket was queued; O(n).
+  var oldest: Int64? { bySession.values.map(\.since).min() }
+  /// All tickets, the longest waiting first; O(n log n).
+  var oldestFirst: [Ticket] { bySession.values.sorted { ($0.since, $0.id) < ($1.since, $1.id) } }
+
+  var ids: Set<String> { Set(sessions.keys) }
+
+  subscript(id id: String) -> Ticket? { sessions[id].flatMap { bySession[$0] } }
+
+  /// Adds a ticket and replaces any of the same session.
+  mutating func insert(_ ticket: Ticket) {
+    remove(id: ticket.id)
+    remove(session: ticket.session)
+    bySession[ticket.session] = ticket
+    sessions[ticket.id] = ticket.session
+    let line = Line(terms: ticket.seek.terms, isBot: ticket.isBot)
+    lines[line, default: []].insert(ticket, at: TicketQueue.place(ticket.rating, ticket.since, in: lines[line] ?? []))
+  }
+
+  @discardableResult mutating func remove(session: String) -> Ticket? {
+    guard let ticket = bySession.removeValue(forKey: session) else { return nil }
+    sessions[ticket.id] = nil
+    let line = Line(terms: ticket.seek.terms, isBot: ticket.isBot)
+    let first = TicketQueue.place(ticket.rating, ticket.since, in: lines[line] ?? [])
+    if let i = lines[line]?[first...].firstIndex(where: { $0.id == ticket.id }) { lines[line]?.remove(at: i) }
+    if lines[line]?.isEmpty == true { lines[line] = nil }
+    return ticket
+  }
+
+  mutating func remove(id: String) { if let session = sessions[id] { remove(session: session) } }
+
+  /// Records that bots were offered to a player.
+  mutating func offeredBots(to session: String) { bySession[session]?.offeredBots = true }
+
+  /// The number of bots that wait with these terms.
+  func bots(_ terms: MatchTerms) -> Int { lines[Line(terms: terms, isBot: true)]?.count ?? 0 }
+
+  /// The tickets closest in strength to a ticket that may suit it.
+  func around(_ ticket: Ticket) -> [Ticket] {
+    (ticket.seek.bots ? [false, true] : [false]).flatMap { isBot -> ArraySlice<Ticket> in
+      guard let line = lines[Line(terms: ticket.seek.terms, isBot: isBot)] else { return [] }
+      let at = TicketQueue.place(ticket.rating, .min, in: line)
+      return line[max(0, at - TicketQueue.near)..<min(line.count, at + TicketQueue.near)]
+    }
+  }
+
+  /// The first position that is not before a rating and a time.
+  private static func place(_ rating: Double, _ since: Int64, in line: [Ticket]) -> Int {
+    line.place { ($0.rating, $0.since) < (rating, since) }
+  }
+}
+
+extension Array {
+  /// The first index of a sorted array for which `isBefore` is false; O(log n).
+  fileprivate func place(_ isBefore: (Element) -> Bool) -> Int {
+    var range = indices
+    while !range.isEmpty {
+      let middle = (range.lowerBound + range.upperBound) / 2
+      range = isBefore(self[middle]) ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return range.lowerBound
+  }
+}

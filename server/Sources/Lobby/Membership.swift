@@ -1,0 +1,156 @@
+import MatchProtocol
+import MatchStore
+
+/// This node among the nodes of the store: heartbeats, the store's clock, leadership, and when the lobby must compare its
+/// memory with the store. Times are steady milliseconds.
+struct Membership: Sendable {
+  let node: NodeID
+  /// The time of the current input; the wall clock is the store's.
+  private(set) var now: Moment
+  /// Milliseconds between two heartbeats.
+  private let beatEvery: Int64
+  /// The living nodes, from the last heartbeat, the oldest first.
+  private(set) var living: [NodeRecord] = []
+  /// When the last answered heartbeat was sent.
+  private var beatAt = Int64.min / 2
+  /// Milliseconds by which the store's clock is ahead of the local wall clock.
+  private(set) var clockAhead: Int64 = 0
+  /// The store's clock less the steady clock, at the last heartbeat.
+  private(set) var clockOffset: Int64?
+  /// When old heartbeats again show that their node is dead: after an outage or a set clock they do not.
+  private var trustsBeatsFrom: Int64 = 0
+  /// When another node was last alive.
+  private var companyAt = Int64.min / 2
+  /// Whether the store has answered and matches without a living follower were adopted.
+  private(set) var hasStarted = false
+  private var isBeating = false
+  private var isAdopting = false
+  /// When this node last searched for matches without a living follower.
+  private var adoptedAt = Int64.min / 2
+  /// The time until which the store may still execute a request that it has not answered.
+  private var isUncertainUntil = Int64.min / 2
+  /// The number of comparisons; every third one also looks for matches that list this node and are not in memory.
+  private var comparisons = 0
+  /// Whether an answer was lost that may have named a match of this node that is not in memory.
+  private var mustCompare = false
+
+  init(_ node: NodeID, _ configuration: LobbyConfiguration, _ now: Moment) {
+    (self.node, beatEvery, self.now) = (node, configuration.beatEvery, now)
+  }
+
+  mutating func advance(to local: Moment) { now = Moment(steady: local.steady, wall: local.wall + clockAhead) }
+
+  var others: [NodeRecord] { living.filter { $0.id != node } }
+  /// The addresses of the other nodes for clients.
+  var otherAddresses: [String] { others.map(\.address).filter { !$0.isEmpty } }
+  /// The oldest living node: it keeps the queue and adopts matches without a living follower.
+  var leader: NodeID? { living.first?.id }
+  var isLeader: Bool { leader == node }
+
+  func isAlive(_ node: NodeID) -> Bool { living.contains { $0.id == node } }
+
+  /// Whether the last heartbeat is so old that no player may lose by time: moves could not be stored.
+  var isOutOfTouch: Bool { hasStarted && now.steady - beatAt > Beat.lives }
+
+  /// Whether the other nodes consider this one dead.
+  var isGivenUp: Bool { isOutOfTouch && hasCompany(at: beatAt) }
+
+  /// Whether old heartbeats may be taken as a sign of death.
+  var trustsBeats: Bool { now.steady >= trustsBeatsFrom }
+
+  /// Whether another node is alive or was within 10 s, whose last changes may not have arrived here.
+  private func hasCompany(at time: Int64) -> Bool { time - companyAt < 10_000 }
+
+  // MARK: heartbeats
+
+  /// Begins a heartbeat; `false` while one is unanswered.
+  mutating func beginBeat() -> Bool {
+    defer { isBeating = true }
+    return !isBeating
+  }
+
+  /// The consequences of an answered heartbeat.
+  struct Change: Hashable {
+    /// Milliseconds for which no move could be stored.
+    var outage: Int64?
+    var hasNewAddress = false
+    var hasLostNode = false
+    var becameLeader = false
+    var mustAdopt = false
+  }
+
+  /// Ends a heartbeat; `nil` without an answer.
+  mutating func endBeat(_ beat: Beat?, sentAt: Int64) -> Change? {
+    isBeating = false
+    guard let beat else { return nil }
+    let (wasLeader, known) = (isLeader, otherAddresses)
+    var change = Change()
+    change.hasLostNode = living.contains { old in !beat.nodes.contains { $0.id == old.id } }
+    let roundTrip = now.steady - sentAt
+    // A slow answer does not tell the time precisely.
+    if roundTrip <= 500 || clockOffset == nil {
+      setClock(to: beat.now + roundTrip / 2, within: 50 + roundTrip / 2)
+    }
+    if isOutOfTouch {
+      // Other nodes may have been unable to send heartbeats, too.
+      change.outage = sentAt - beatAt
+      distrustBeats()
+      if hasCompany(at: beatAt) { companyAt = now.steady }
+    }
+    (living, beatAt) = (beat.nodes, sentAt)
+    change.hasNewAddress = !otherAddresses.allSatisfy(known.contains)
+    if !others.isEmpty { companyAt = now.steady }
+    guard isLeader else {
+      hasStarted = true
+      return change
+    }
+    change.becameLeader = !wasLeader
+    change.mustAdopt =
+      trustsBeats && (change.hasLostNode || !wasLeader || now.steady - adoptedAt >= 5000)
+    return change
+  }
+
+  private mutating func distrustBeats() { trustsBeatsFrom = now.steady + Beat.lives + beatEvery }
+
+  /// Adopts the store's clock where it differs from the local wall clock by more than the measuring error.
+  private mutating func setClock(to time: Int64, within error: Int64) {
+    let offset = time - now.steady
+    if let before = clockOffset, abs(offset - before) > 1000 { distrustBeats() }
+    clockOffset = offset
+    let ahead = time - (now.wall - clockAhead)
+    if abs(ahead - clockAhead) > error { clockAhead = abs(ahead) <= error ? 0 : ahead }
+  }
+
+  // MARK: adopting
+
+  /// Begins to adopt matches without a living follower; `false` while that is being done.
+  mutating func beginAdopting() -> Bool {
+    guard !isAdopting else { return false }
+    (isAdopting, adoptedAt) = (true, now.steady)
+    return true
+  }
+
+  /// Ends the adoption, unless the store did not answer or has more of them: then it must be begun again.
+  mutating func endAdopting(isDone: Bool) {
+    isAdopting = false
+    if isDone { hasStarted = true }
+  }
+
+  // MARK: comparing
+
+  /// Demands a comparison that also looks for matches of this node that are not in memory.
+  mutating func requireComparison() { mustCompare = true }
+
+  /// Notes a lost answer: for this many milliseconds the store may still execute the request.
+  mutating func beUncertain(for milliseconds: Int64) { isUncertainUntil = now.steady + milliseconds }
+
+  /// Whether memory may differ from the store.
+  var mayDiffer: Bool { hasCompany(at: now.steady) || mustCompare || now.steady < isUncertainUntil }
+
+  /// Begins a comparison; returns whether it also looks for matches that are not in memory: they are not urgent.
+  mutating func beginComparing() -> Bool {
+    comparisons += 1
+    defer { mustCompare = false }
+    return mustCompare || comparisons % 3 == 0
+  }
+}

@@ -1,0 +1,49 @@
+/// Whether one side of a match is here, and how long it may be away. Times are steady milliseconds.
+struct Presence: Sendable, Hashable {
+  /// When the side's absence began; `nil` while it is here.
+  private(set) var awaySince: Int64?
+  /// Whether the side's last connection has ended, here or at a dead node, without a `gone` in the log yet; and whether
+  /// it sent `bye`.
+  var hasLeft = false
+  var leftCleanly = false
+  /// The number of presence events in the log.
+  private var logged = 0
+  /// Milliseconds for which the side may be absent this time, and those of its earlier absences.
+  private var grace = 0
+  private var awayBefore = 0
+  /// The most presence events logged for one side, so that reconnecting cannot grow a log without limit.
+  static let mostLogged = 64
+
+  var isAway: Bool { awaySince != nil }
+  /// Whether the side is absent or has left; if not, no presence event can be due.
+  var isMissing: Bool { isAway || hasLeft }
+  var mayBeLogged: Bool { logged < Presence.mostLogged }
+
+  /// Notes a presence event of the log.
+  mutating func countLogged() { logged += 1 }
+
+  /// Records that the side became absent or present.
+  mutating func mark(isHere: Bool, _ now: Int64, _ configuration: LobbyConfiguration) {
+    if isHere {
+      if let awaySince { awayBefore += Int(now - awaySince) }
+      awaySince = nil
+    } else {
+      awaySince = now
+      grace = leftCleanly ? configuration.graceAfterBye : configuration.grace
+    }
+    (hasLeft, leftCleanly) = (false, false)
+  }
+
+  /// Shortens the allowed absence of a side that sent `bye` at another node.
+  mutating func shortenGrace(_ configuration: LobbyConfiguration) { grace = min(grace, configuration.graceAfterBye) }
+
+  /// Shifts the beginning of the absence by an outage that ended now, at most to now.
+  mutating func postpone(by milliseconds: Int64, _ now: Int64) {
+    awaySince = awaySince.map { max($0, min(now, $0 + milliseconds)) }
+  }
+
+  /// When the opponent may claim the win.
+  func claimableAt(_ configuration: LobbyConfiguration) -> Int64? {
+    awaySince.map { $0 + Int64(max(0, min(grace, configuration.graceInAll - awayBefore))) }
+  }
+}

@@ -1,0 +1,31 @@
+import MatchProtocol
+
+/// The effects of the current input, and the counters of all.
+struct Replies: Sendable {
+  private var effects: [LobbyEffect] = []
+  var counts = LobbyCounts()
+
+  mutating func add(_ effect: LobbyEffect) { effects.append(effect) }
+
+  /// Takes the effects, in order.
+  mutating func take() -> [LobbyEffect] {
+    defer {
+      effects = []
+      effects.reserveCapacity(8)
+    }
+    return effects
+  }
+}
+
+/// Counters since the start of the lobby.
+package struct LobbyCounts: Sendable, Hashable {
+  package var moves = 0
+  package var events = 0
+  package var started = 0
+  package var ended = 0
+  package var refused: [ErrorCode: Int] = [:]
+  /// Repeated commands, answered from their `mid`.
+  package var repeated = 0
+  /// Matches whose log was inconsistent.
+  package var abandoned = 0
+}

@@ -1,0 +1,73 @@
+import MatchProtocol
+import MatchStore
+
+/// The seek of a connection of this node.
+struct OpenSeek: Sendable {
+  var ticket: Ticket
+  /// Whether the store has the ticket.
+  var isStored = false
+}
+
+/// The current and the last seek of each connection of this node, by connection and by ticket.
+struct SeekDesk: Sendable {
+  private(set) var open: [ConnectionID: OpenSeek] = [:]
+  /// The last ticket of a connection and the match it led to.
+  private var led: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
+  private var connections: [String: ConnectionID] = [:]
+  /// Connections that withdrew their last seek, which may have been matched all the same.
+  private var takenBack: Set<ConnectionID> = []
+
+  var count: Int { open.count }
+  var isEmpty: Bool { open.isEmpty }
+  /// The tickets in the store, sorted.
+  var stored: [String] { open.values.filter(\.isStored).map(\.ticket.id).sorted() }
+
+  subscript(id: ConnectionID) -> OpenSeek? {
+    get { open[id] }
+    set {
+      if let old = open[id] { connections[old.ticket.id] = nil }
+      open[id] = newValue
+      if let newValue { connections[newValue.ticket.id] = id }
+    }
+  }
+
+  /// The connection that waits with a ticket.
+  func seeker(_ ticket: String) -> ConnectionID? {
+    connections[ticket].flatMap { open[$0]?.ticket.id == ticket ? $0 : nil }
+  }
+
+  /// Records that a connection's ticket was matched; returns the ticket.
+  mutating func markMatched(_ id: ConnectionID, to m: MatchID) -> Ticket? {
+    guard let ticket = open[id]?.ticket else { return nil }
+    self[id] = nil
+    forgetLast(id)
+    led[id] = (ticket, m)
+    connections[ticket.id] = id
+    return ticket
+  }
+
+  /// The connection whose ticket led to a match.
+  func seeker(_ ticket: String, ledTo m: MatchID) -> ConnectionID? {
+    connections[ticket].flatMap { led[$0]?.ticket.id == ticket && led[$0]?.m == m ? $0 : nil }
+  }
+
+  /// The last ticket of a connection, if it led to this match.
+  func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { led[id].flatMap { $0.m == m ? $0.ticket : nil } }
+
+  /// The match that a ticket led to, if it was the last one of a connection.
+  func match(ledBy ticket: String, of id: ConnectionID) -> MatchID? {
+    led[id].flatMap { $0.ticket.id == ticket ? $0.m : nil }
+  }
+
+  /// Records that a connection withdraws its seek.
+  mutating func takeBack(_ id: ConnectionID) {
+    if open[id] != nil { takenBack.insert(id) }
+  }
+
+  func hasTakenBack(_ id: ConnectionID) -> Bool { takenBack.contains(id) }
+
+  mutating func forgetLast(_ id: ConnectionID) {
+    takenBack.remove(id)
+    if let last = led.removeValue(forKey: id) { connections[last.ticket.id] = nil }
+  }
+}

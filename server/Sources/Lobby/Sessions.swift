@@ -1,0 +1,50 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// A session that is connected to this node.
+struct Session: Sendable {
+  let id: String
+  let account: Int64
+  let connection: ConnectionID
+  /// How often the session has been resumed; of two connections the one with the higher number wins.
+  let generation: Int64
+  var isBot = false
+  /// The games that the client knows. It is sent no match of other games.
+  var games = [Variant.classic]
+  /// When the new resume token was sent, in steady milliseconds; `nil` once a later line has shown that it arrived.
+  var unsettledSince: Int64?
+}
+
+/// The sessions of this node, by id and by account.
+struct Sessions: Sendable {
+  private var byID: [String: Session] = [:]
+  private var byAccount: [Int64: [String]] = [:]
+
+  var count: Int { byID.count }
+  var all: Dictionary<String, Session>.Values { byID.values }
+
+  subscript(id: String) -> Session? { byID[id] }
+
+  func of(_ account: Int64) -> [Session] { (byAccount[account] ?? []).compactMap { byID[$0] } }
+
+  mutating func put(_ session: Session) {
+    if byID.updateValue(session, forKey: session.id) == nil {
+      byAccount[session.account, default: []].append(session.id)
+    }
+  }
+
+  mutating func settle(_ id: String) { byID[id]?.unsettledSince = nil }
+
+  mutating func remove(_ id: String) {
+    guard let session = byID.removeValue(forKey: id) else { return }
+    byAccount[session.account]?.removeAll { $0 == id }
+    if byAccount[session.account]?.isEmpty == true { byAccount[session.account] = nil }
+  }
+
+  var faults: [String] {
+    let listed = byAccount.flatMap { account, ids in ids.map { (account, $0) } }
+    return listed.count == byID.count && listed.allSatisfy { byID[$0.1]?.account == $0.0 }
+      ? [] : ["sessions and accounts do not agree"]
+  }
+}

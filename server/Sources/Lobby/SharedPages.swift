@@ -1,0 +1,99 @@
+import Base
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// The leaderboards and the list of live matches, each read and rendered once for all connections that request it within
+/// a second; and the number of connections that read their history.
+struct SharedPages: Sendable {
+  /// When each page was last read, and its rows as JSON with their games.
+  private var known: [StoreQuestion: (at: Int64, rows: [(rules: Variant, json: [UInt8])])] = [:]
+  /// The connections that wait for the next read of a page.
+  private var readers: [StoreQuestion: [(id: ConnectionID, re: String?)]] = [:]
+  private var historyReaders = 0
+  /// The most connections that may read history at the same time.
+  private static let mostHistoryReaders = 64
+  /// Milliseconds for which a page is reused.
+  private static let lives: Int64 = 1000
+
+  func isFresh(_ page: StoreQuestion, _ now: Int64) -> Bool {
+    known[page].map { now - $0.at < SharedPages.lives } ?? false
+  }
+
+  /// Makes a connection wait for a page; returns whether the store must be asked for it.
+  mutating func awaitRead(of page: StoreQuestion, _ id: ConnectionID, _ re: String?) -> Bool {
+    defer { readers[page, default: []].append((id, re)) }
+    return readers[page] == nil
+  }
+
+  /// Renders a page from the store's answer; returns the connections that waited for it.
+  mutating func read(_ page: StoreQuestion, _ answer: StoreAnswer?, _ now: Int64) -> [(id: ConnectionID, re: String?)] {
+    switch (page, answer) {
+    case (.top(let rules, _), .accounts(let best)):
+      let rows = best.map { JSONObject(fields: SharedPages.row($0, rules) + SharedPages.results($0[rules])) }
+      known[page] = (now, rows.map { (.classic, $0.bytes) })
+    case (_, .summaries(let live, _)): known[page] = (now, SharedPages.listRows(live))
+    default: known[page] = nil
+    }
+    return readers.removeValue(forKey: page) ?? []
+  }
+
+  /// A page for a client that knows some games; `nil` if the store did not answer.
+  func line(_ page: StoreQuestion, of games: [Variant], _ re: String?) -> [UInt8]? {
+    guard let rows = known[page]?.rows else { return nil }
+    let of = if case .top = page { "top" } else { "list" }
+    return ServerMessage.page(of, rows: rows.filter { games.contains($0.rules) }.map(\.json), more: nil, re: re)
+  }
+
+  /// Begins to read a player's history; `false` if too many others do.
+  mutating func beginHistory() -> Bool {
+    guard historyReaders < SharedPages.mostHistoryReaders else { return false }
+    historyReaders += 1
+    return true
+  }
+
+  mutating func endHistory() { historyReaders -= 1 }
+
+  // MARK: rows
+
+  /// The name, rating and deviation of a player in a game.
+  static func row(_ account: AccountRecord, _ rules: Variant) -> [JSONObject.Field] {
+    [
+      .init(name: "name", value: .string(account.name)),
+      .init(name: "rating", value: .int(Int(account[rules].rating.value.rounded()))),
+      .init(name: "rd", value: .int(Int(account[rules].rating.deviation.rounded()))),
+    ]
+  }
+
+  static func results(_ standing: Standing) -> [JSONObject.Field] {
+    [("won", standing.won), ("drawn", standing.drawn), ("lost", standing.lost)].map { .init(name: $0, value: .int($1)) }
+  }
+
+  /// The live matches that everybody may watch, the strongest pairs first.
+  private static func listRows(_ live: [MatchSummary]) -> [(rules: Variant, json: [UInt8])] {
+    func strength(_ match: MatchSummary) -> Int { match.players.x.rating + match.players.o.rating }
+    return live.filter(\.isLive).sorted { (-strength($0), $0.record.id) < (-strength($1), $1.record.id) }.map {
+      match in
+      var row: JSONObject = [
+        "m": .string(match.record.id.rawValue), "x": .string(match.players.x.name),
+        "o": .string(match.players.o.name), "rx": .int(match.players.x.rating), "ro": .int(match.players.o.rating),
+        "clock": .string(match.terms.clockText), "rated": .bool(match.terms.rated), "plies": .int(match.plies),
+      ]
+      row.name(match.terms.rules)
+      return (match.terms.rules, row.bytes)
+    }
+  }
+}
+
+extension JSONObject {
+  fileprivate var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    JSONWriter.append(.object(self), to: &bytes)
+    return bytes
+  }
+
+  /// Adds the name of the game, except for Classic, which is meant if no game is named.
+  mutating func name(_ rules: Variant) {
+    if !rules.isImplied { add("rules", .string(rules.rawValue)) }
+  }
+}

@@ -1,0 +1,65 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// A player's request to be paired.
+struct Ticket: Sendable, Hashable {
+  var id: String
+  var session: String
+  /// The node at which the player is connected.
+  var node: NodeID
+  /// The player's account as last read from the store.
+  var player: AccountRecord
+  var seek: ClientMessage.Seek
+  var isBot: Bool
+  /// When the ticket began to wait, in this node's steady milliseconds.
+  var since: Int64
+  var offeredBots = false
+  /// The row that it was read from; `nil` for a local ticket that was not read yet.
+  var row: WaitingTicket?
+
+  var account: Int64 { player.id }
+  /// The player's rating in the requested game.
+  var rating: Double { player[seek.terms.rules].rating.value }
+}
+
+extension Ticket {
+  /// The meaning of its key: the seek without consent to bots, which a client may change.
+  var purpose: String {
+    var plain = seek
+    (plain.bots, plain.key) = (false, nil)
+    return String(decoding: ClientLine(.seek(plain)).bytes.dropLast(), as: UTF8.self)
+  }
+
+  /// The row for the store; `ahead` is the store's clock less the steady clock.
+  func record(_ ahead: Int64) -> TicketRecord {
+    // The second mark was `c` for a client that confirms a pairing: older nodes expect two.
+    let marks = isBot ? "b-" : "--"
+    let line = String(decoding: ClientLine(.seek(seek)).bytes.dropLast(), as: UTF8.self)
+    return TicketRecord(
+      id: id, session: session, account: account, node: node, key: seek.key ?? "", purpose: purpose,
+      wish: marks + line, since: since + ahead)
+  }
+
+  /// Decodes a row of the store.
+  init?(_ waiting: WaitingTicket, _ ahead: Int64) {
+    let (record, marks) = (waiting.ticket, waiting.ticket.wish.prefix(2))
+    let line = Array(record.wish.utf8.dropFirst(2))
+    guard marks.count == 2, let read = try? line.withUnsafeBytes({ raw in try ClientLine(relayed: raw) }),
+      case .seek(let seek) = read.message
+    else { return nil }
+    self.init(
+      id: record.id, session: record.session, node: record.node, player: waiting.account, seek: seek,
+      isBot: marks.first == "b", since: record.since - ahead)
+    row = waiting
+  }
+}
+
+/// Two tickets that become a match.
+struct Pairing: Sendable {
+  var m: MatchID
+  var seats: Sides<Ticket>
+
+  var both: [Ticket] { [seats.x, seats.o] }
+  var keys: [String] { both.map { $0.seek.key ?? "" } }
+}
