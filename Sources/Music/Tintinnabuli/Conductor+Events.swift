@@ -85,6 +85,8 @@ extension Conductor {
 
   /// Composes an event: its degree is the downbeat of a bar that starts at once and cuts the previous one.
   ///
+  /// The order of the steps matters: each reads what the steps before it have changed.
+  ///
   /// - Parameters:
   ///   - event: The event. After an end, or with a number that the piece has had, it starts a new piece.
   ///   - moment: When it is heard.
@@ -92,108 +94,136 @@ extension Conductor {
   /// - Returns: A cut and the whole bar. The arch of an end follows from `advance`.
   /// - Complexity: O(candidates × pairs × degrees × `melody.widest`); about a millisecond for a bar of eight pairs.
   public mutating func strike(_ event: Event, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
-    let number = event.number ?? (piece.isOver ? 1 : piece.number + 1)
-    let startsOver = piece.isOver || number <= piece.number
-    // In a match only the log's times, in whole slots, determine how much of the last bar was heard.
-    let last = startsOver ? nil : piece.last
-    let gap = last.map { last in logged.map { Tempo.whole($0 - last.logged) } ?? moment - last.moment }
-    var before = piece
-    let unsaid = piece.pendingSigns.collectCutSigns(
-      at: moment, elapsed: logged == nil ? nil : gap, book, isMatch: piece.isMatch, short: short, rules)
-    let since = piece.pendingSigns.since
+    var stroke = Stroke(event, at: moment, logged: logged, after: piece)
+    cutLastBar(&stroke)
+    takeTime(&stroke)
+    takeEvent(&stroke)
+    var plan = plan(stroke)
+    piece.pendingSigns.scheduleNext(&plan, stroke.signs, rules)
+    plan.signs = [plan.sign.name] + (plan.pending.map { ["owed:" + $0.rule.name] } ?? [])
+    if let degree = event.leaves { soundRemovedMark(degree, &plan) }
+    let problem = problem(stroke, &plan)
+    let written = compose(plan, problem, at: moment, number: stroke.number)
+    piece.pendingSigns.record(plan, written, by: event.voice)
+    slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
+    let bar = changePedal(in: events(of: written), stroke) + [cut(at: moment)]
+    return (bar + lead(to: event.root, at: moment) + scheduleNext(after: written, event, at: moment)).inOrder
+  }
+
+  /// Ends the last bar, keeps a snapshot for a take-back, and begins a new piece if the event starts one.
+  private mutating func cutLastBar(_ stroke: inout Stroke) {
+    let (moment, before) = (stroke.moment, piece)
+    stroke.unsaid = piece.pendingSigns.collectCutSigns(
+      at: moment, elapsed: stroke.logged == nil ? nil : stroke.gap, book, isMatch: piece.isMatch, short: short, rules)
+    stroke.since = piece.pendingSigns.since
     book.cut(at: moment)
-    if startsOver {
+    if stroke.startsOver {
       let bed = piece.bed
-      resetPiece(number: number - 1, marks: Marks(), isFirst: false)
+      resetPiece(number: stroke.number - 1, marks: Marks(), isFirst: false)
       piece.bed = bed
     }
-    // In a local game an undo does not restore the bar that the event had cut, and has no thinking time.
-    if startsOver || !piece.isMatch {
-      before = piece
-      (before.last, before.hurried) = (nil, 0)
-    }
-    past.append(Piece.Before(piece: before, novelty: piece.isMatch ? novelty : nil, moment: moment))
-    let overtakesTonic = pendingTonic.map { $0 >= moment } ?? false
+    past.append(Snapshot(of: piece.isMatch ? before : piece, novelty, at: moment))
+    stroke.overtakesTonic = pendingTonic.map { $0 >= moment } ?? false
     pendingTonic = nil
-    if let gap, !inTime.contains(event.voice) { piece.tempo.hear(gap) }
-    let isHurried = gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
-    let hurried = isHurried ? piece.hurried + 1 : 0
-    let stood = event.stood ?? -piece.standing
-    piece.hurried = hurried
-    piece.last = (moment, logged ?? moment)
-    var told = event
-    told.number = number
-    piece.events.append(told)
-    (piece.number, piece.marks, piece.standing) = (number, event.marks, event.standing)
+  }
+
+  /// Takes a person's thinking time into the tempo, and a very short one as hurry.
+  private mutating func takeTime(_ stroke: inout Stroke) {
+    if let gap = stroke.gap, !inTime.contains(stroke.event.voice) { piece.tempo.hear(gap) }
+    stroke.isHurried = stroke.gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
+    piece.hurried = stroke.isHurried ? piece.hurried + 1 : 0
+    piece.last = (stroke.moment, stroke.logged ?? stroke.moment)
+  }
+
+  /// Takes the event into the piece, and finds the signs of its facts.
+  private mutating func takeEvent(_ stroke: inout Stroke) {
+    var event = stroke.event
+    stroke.stood = event.stood ?? -piece.standing
+    event.number = stroke.number
+    piece.events.append(event)
+    (piece.number, piece.marks, piece.standing) = (stroke.number, event.marks, event.standing)
     piece.barNumber += 1
+    let known = event.facts.union(stroke.isHurried ? [.hurry] : []).union(event.end?.facts ?? [])
+    stroke.signs = rules.signs.filter { $0.applies(to: known) }
+  }
 
-    let known = event.facts.union(isHurried ? [.hurry] : []).union(event.end?.facts ?? [])
-    let signs = rules.signs.filter { $0.applies(to: known) }
-    let sign = signs.first ?? rules.calm
-    let length = length(of: event, number: number, since: since)
+  /// The plan of the event's bar, before pending signs and a removed mark.
+  private func plan(_ stroke: Stroke) -> BarPlan {
+    let (event, sign) = (stroke.event, stroke.signs.first ?? rules.calm)
+    let length = length(of: event, number: stroke.number, since: stroke.since)
     var plan = BarPlan(
-      kind: .move, ply: number, voice: event.voice, count: length.count, sign: sign, short: length.short)
-    plan.root = event.root
-    plan.rhythm = sign.rhythm
+      kind: .move, ply: stroke.number, voice: event.voice, count: length.count, sign: sign, short: length.short)
+    (plan.root, plan.rhythm, plan.resolves) = (event.root, sign.rhythm, stroke.unsaid)
     plan.change = event.end == nil ? change : nil
-    plan.resolves = unsaid
-    // Strikes the drone when the root returns to the tonic.
-    let comesHome = event.phase != nil && event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
-    plan.strikesDrone = startsOver || overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
-    plan.velocity = loudness(at: piece.form)
-    if isHurried {
-      plan.velocity = plan.velocity * (100 - rules.gestures.hurryFade * min(hurried, rules.gestures.hurryMost)) / 100
-      plan.tVelocity = rules.gestures.hurryT
-    }
+    plan.strikesDrone = strikesDrone(stroke)
+    (plan.velocity, plan.tVelocity) = velocity(isHurried: stroke.isHurried)
     plan.awakensAt = sign.awakenM.map { Scale.step(event.degree - event.root) == $0 - 1 ? 0 : 1 }
-    piece.pendingSigns.scheduleNext(&plan, signs, rules)
-    plan.signs = [sign.name] + (plan.pending.map { ["owed:" + $0.rule.name] } ?? [])
-    if let degree = event.leaves {
-      // The second pair is free unless a sign needs it.
-      let slot = plan.pending != nil || plan.awakensAt == 1 || sign.secondPair != nil ? 2 : 1
-      plan.leaves = (slot, degree + rules.lowest)
-      if plan.count < slot + 2 {
-        // Keep the duration if a person is being waited for.
-        if inTime.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
-        plan.count = slot + 2
-      }
-    }
+    return plan
+  }
 
+  /// Whether the event strikes the low tonic: also when the root returns to the tonic.
+  private func strikesDrone(_ stroke: Stroke) -> Bool {
+    let comesHome =
+      stroke.event.phase != nil && stroke.event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
+    return stroke.startsOver || stroke.overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
+  }
+
+  /// The velocities of M and of T in per cent; consecutive hurried events get softer.
+  private func velocity(isHurried: Bool) -> (m: Int, t: Int) {
+    let (loudness, law) = (loudness(at: piece.form), rules.gestures)
+    guard isHurried else { return (loudness, 100) }
+    return (loudness * (100 - law.hurryFade * min(piece.hurried, law.hurryMost)) / 100, law.hurryT)
+  }
+
+  /// Gives a removed mark its own pair, in which T is alone: the second, unless a sign needs it.
+  private func soundRemovedMark(_ degree: Int, _ plan: inout BarPlan) {
+    let slot = plan.pending != nil || plan.awakensAt == 1 || plan.sign.secondPair != nil ? 2 : 1
+    plan.leaves = (slot, degree + rules.lowest)
+    guard plan.count < slot + 2 else { return }
+    // Keep the duration if a person is being waited for.
+    if inTime.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
+    plan.count = slot + 2
+  }
+
+  /// The melody problem of the event's bar.
+  private func problem(_ stroke: Stroke, _ plan: inout BarPlan) -> MelodyProblem {
+    let (event, sign) = (stroke.event, plan.sign)
     var problem = problem(plan, start: event.degree)
     problem.leans = sign.leans
-    problem.goal = signs.lazy.compactMap { $0.goal }.first ?? .triad
-    let contour = sign.contour ?? piece.contour(sign.turns ? stood : event.standing, number: number, rules.melody)
+    problem.goal = stroke.signs.lazy.compactMap { $0.goal }.first ?? .triad
+    let standing = sign.turns ? stroke.stood : event.standing
+    let contour = sign.contour ?? piece.contour(standing, number: stroke.number, rules.melody)
     problem.direction = contour.directions(problem.count, turning: sign.turns)
     if plan.longChain == 0 { plan.longChain = rules.chain(rules.longNotes) }
     fix(&problem, &plan, event)
+    return problem
+  }
 
-    let written = compose(plan, problem, at: moment, number: number)
-    piece.pendingSigns.record(plan, written, by: event.voice)
-    slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
-    // The old piece's pedal is released under the downbeat and pressed again after it; repeated hurry causes half changes.
-    let isHalf = hurried > 0 && hurried % max(rules.gestures.hurryPedal, 1) == 0
-    let dip = startsOver ? (0, rules.pedal.newGame) : isHalf ? (rules.pedal.half, rules.pedal.halfSeconds) : nil
-    var events = self.events(of: written)
-    if let (amount, seconds) = dip {
-      events.removeAll { $0.kind == .pedal && $0.frame == moment }
-      events += [(moment, amount), (moment + .seconds(seconds), 127)].map {
+  /// Releases the old piece's pedal under the downbeat and presses it again after it; repeated hurry causes half changes.
+  private func changePedal(in bar: [ScoreEvent], _ stroke: Stroke) -> [ScoreEvent] {
+    let isHalf = piece.hurried > 0 && piece.hurried % max(rules.gestures.hurryPedal, 1) == 0
+    guard stroke.startsOver || isHalf else { return bar }
+    let (amount, seconds) =
+      stroke.startsOver ? (0, rules.pedal.newGame) : (rules.pedal.half, rules.pedal.halfSeconds)
+    return bar.filter { $0.kind != .pedal || $0.frame != stroke.moment }
+      + [(stroke.moment, amount), (stroke.moment + .seconds(seconds), 127)].map {
         .pedal(at: $0, to: $1, seconds: rules.pedal.fade, generation: book.generation)
       }
-    }
-    events.append(cut(at: moment))
-    events += lead(to: event.root, at: moment)
+  }
+
+  /// Schedules the music after the event's bar, and moves the bed to the next event's root.
+  private mutating func scheduleNext(after written: WrittenBar, _ event: Event, at moment: Tick) -> [ScoreEvent] {
     if let end = event.end {
       close(end, facts: [], from: written.end)
-    } else {
-      // The bed moves to the next event's root.
-      events += lead(to: event.leads, at: moment + (written.onsets.dropLast().last ?? .zero))
+      return []
     }
-    if event.end == nil, event.closes, let sentence = event.sentence {
+    let events = lead(to: event.leads, at: moment + (written.onsets.dropLast().last ?? .zero))
+    if event.closes, let sentence = event.sentence {
       closeSentence(sentence, event, from: written.end)
-    } else if event.end == nil {
+    } else {
       waitWithPhrases(Agenda.Phrasing(), from: written.end)
     }
-    return events.inOrder
+    return events
   }
 
   /// The number of pairs of an event's bar, and the length of its short notes.
@@ -241,7 +271,7 @@ extension Conductor {
   public mutating func settle(_ logged: Tick, at moment: Tick) -> [ScoreEvent] {
     let shown = self
     guard piece.isMatch, let event = piece.events.last, let before = past.popLast() else { return [] }
-    restore(before)
+    before.restore(&piece, &novelty)
     let events = strike(event, at: before.moment, logged: logged).filter { $0.frame >= moment && $0.kind != .cut }
     if let bar = bars.last, let old = shown.bars.last, bar.index == old.index, bar.pairs == old.pairs {
       let (piece, past) = (piece, past)
@@ -251,14 +281,6 @@ extension Conductor {
     }
     agenda.next = agenda.next.map { max($0, moment) }
     return ([cut(at: moment)] + events).inOrder
-  }
-
-  /// Restores the piece before its last event, except for its echoes.
-  mutating func restore(_ before: Piece.Before) {
-    let echoes = piece.echoes
-    piece = before.piece
-    piece.echoes = echoes
-    novelty = before.novelty ?? novelty
   }
 
   // MARK: Ends
@@ -350,4 +372,34 @@ extension Conductor {
 
   /// The bars of the running piece's events, including those taken back.
   var eventBars: [Bar] { score.filter { $0.kind == .move } }
+}
+
+/// An event while it is composed, with what the steps find out.
+private struct Stroke {
+  let event: Event
+  let moment: Tick
+  let logged: Tick?
+  let number: Int
+  /// Whether the event starts a new piece.
+  let startsOver: Bool
+  /// The time since the last event. In a match only the log's times, in whole slots, determine how much of the last bar was heard.
+  let gap: Tick?
+  /// The long note of the last bar if it was cut, and the time since the last one that was heard.
+  var unsaid: Note?
+  var since = Tick.zero
+  /// Whether the event comes before the low tonic of its piece.
+  var overtakesTonic = false
+  var isHurried = false
+  /// The standing before the event, for its voice.
+  var stood = 0.0
+  var signs: [SignRule] = []
+
+  init(_ event: Event, at moment: Tick, logged: Tick?, after piece: Piece) {
+    (self.event, self.moment, self.logged) = (event, moment, logged)
+    number = event.number ?? (piece.isOver ? 1 : piece.number + 1)
+    startsOver = piece.isOver || number <= piece.number
+    gap = (startsOver ? nil : piece.last).map { last in
+      logged.map { Tempo.whole($0 - last.logged) } ?? moment - last.moment
+    }
+  }
 }

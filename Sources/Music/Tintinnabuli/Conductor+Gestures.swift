@@ -7,7 +7,7 @@ extension Conductor {
     guard let before = past.popLast() else { return [] }
     let number = piece.number
     let bed = piece.bed
-    restore(before)
+    before.restore(&piece, &novelty)
     // `restore` reset the bed; keep its current pitch so that it glides back to the restored root.
     let root = piece.bed
     piece.bed = bed

@@ -2,14 +2,6 @@ import ScoreModel
 
 /// The state of the running piece.
 struct Piece: Sendable {
-  /// A snapshot of the piece before an event.
-  struct Before: Sendable {
-    var piece: Piece
-    /// In matches only: in a local game an undo does not restore novelty.
-    var novelty: Novelty?
-    var moment: Tick
-  }
-
   /// The number of the last event.
   var number = 0
   var marks = Marks()
@@ -80,5 +72,27 @@ struct Piece: Sendable {
   var replayed: Int? {
     let taken = number < choices.count ? choices[number].count : 0
     return number < replay.count && taken < replay[number].count ? replay[number][taken] : nil
+  }
+}
+
+/// What taking an event back restores: the whole piece except its echoes, and in a match the novelty.
+struct Snapshot: Sendable {
+  /// When the event was heard.
+  let moment: Tick
+  private var piece: Piece
+  private let novelty: Novelty?
+
+  /// Keeps the piece before an event. In a local game neither the bar that the event cut nor the thinking time comes back, and what
+  /// was heard stays known.
+  init(of piece: Piece, _ novelty: Novelty, at moment: Tick) {
+    (self.piece, self.moment, self.novelty) = (piece, moment, piece.isMatch ? novelty : nil)
+    if !piece.isMatch { (self.piece.last, self.piece.hurried) = (nil, 0) }
+  }
+
+  func restore(_ piece: inout Piece, _ novelty: inout Novelty) {
+    let echoes = piece.echoes
+    piece = self.piece
+    piece.echoes = echoes
+    novelty = self.novelty ?? novelty
   }
 }
