@@ -303,20 +303,18 @@ struct LobbyModel: Sendable {
   /// The match is no longer on the board.
   mutating func matchLeft() { if link != .none { network.phase = .lobby } }
 
-  mutating func listed(_ rows: [JSONObject]) {
-    network.matches = rows.compactMap { row in
-      guard let id = row["m"]?.string, let x = row["x"]?.string, let o = row["o"]?.string,
-        let rules = Variant(named: row["rules"]?.string)
-      else { return nil }
-      return .init(id: id, title: rules.isImplied ? "\(x) – \(o)" : "\(x) – \(o) · \(rules.phrase)")
-    }
-  }
-
-  mutating func rated(_ rows: [JSONObject]) {
-    isRatingKnown = true
+  /// Takes the list of matches, or the ratings of this player.
+  mutating func hear(_ rows: [JSONObject], of page: String) {
+    if page == "me" { isRatingKnown = true }
+    if page == "list" { network.matches = [] }
     for row in rows {
       guard let rules = Variant(named: row["rules"]?.string) else { continue }
-      network.you?.ratings[rules] = row["rating"]?.int
+      if page == "me" {
+        network.you?.ratings[rules] = row["rating"]?.int
+      } else if page == "list", let id = row["m"]?.string, let x = row["x"]?.string, let o = row["o"]?.string {
+        let title: Message = rules.isImplied ? "\(x) – \(o)" : "\(x) – \(o) · \(rules.phrase)"
+        network.matches.append(.init(id: id, title: title))
+      }
     }
   }
 

@@ -54,35 +54,32 @@ struct Talk: Sendable {
 
   // MARK: - Events of the server
 
-  /// Adds a line; returns the message for the player unless the line is shown already or is the player's own.
-  mutating func hear(_ name: String, _ said: Message, isMine: Bool, page: SceneName) -> [Effect] {
-    if isMine, !model.unsent.isEmpty { model.unsent.removeFirst() }
-    model.lines.append(.init(name: name, text: said))
-    guard page != .talk, !isMine else { return [] }
-    model.unread += 1
-    return [.say("\(name): \(said)")]
-  }
-
-  mutating func lineRefused() { if !model.unsent.isEmpty { model.unsent.removeFirst() } }
-
-  mutating func muted(_ isMuted: Bool) {
-    isQuiet = isMuted
+  /// Takes an event about chat; `me` is this player's name. A new line is said to the player unless it is shown already.
+  mutating func hear(_ event: ClientEvent, me: String?, page: SceneName) -> [Effect] {
+    switch event {
+    case .chat(_, let name, let text, let emote):
+      let word: Message? = emote.map { code in Emote(rawValue: code).map { "\($0.phrase)" } ?? Message(code) }
+      guard let said = text.map({ Message($0) }) ?? word else { return [] }
+      if name == me { dropUnsent() }
+      model.lines.append(.init(name: name, text: said))
+      guard page != .talk, name != me else { return [] }
+      model.unread += 1
+      return [.say("\(name): \(said)")]
+    case .muted(let isMuted): isQuiet = isMuted
+    case .blocked(let name, true): blocked.insert(name)
+    case .blocked(let name, false): blocked.remove(name)
+    case .page("me", let rows, _):
+      isQuiet = rows.first?["quiet"]?.bool ?? false
+      blocked = Set(rows.first?["blocked"]?.array?.compactMap { $0.string } ?? [])
+    case .reported: return [.say("\(.wasReported, Message(reported))")]
+    default: break
+    }
     showSettings()
+    return []
   }
 
-  mutating func blocked(_ name: String, _ isBlocked: Bool) {
-    if isBlocked { blocked.insert(name) } else { blocked.remove(name) }
-    showSettings()
-  }
-
-  /// Takes the server's answer about this player.
-  mutating func learn(_ row: JSONObject?) {
-    isQuiet = row?["quiet"]?.bool ?? false
-    blocked = Set(row?["blocked"]?.array?.compactMap { $0.string } ?? [])
-    showSettings()
-  }
-
-  func wasReported() -> [Effect] { [.say("\(.wasReported, Message(reported))")] }
+  /// Gives up the oldest line that was sent: the server has taken or refused it.
+  mutating func dropUnsent() { if !model.unsent.isEmpty { model.unsent.removeFirst() } }
 
   private mutating func showSettings() {
     (model.isMuted, model.isBlocked) = (isQuiet, blocked.contains(model.opponent))

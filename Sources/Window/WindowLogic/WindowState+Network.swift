@@ -139,7 +139,7 @@ extension WindowState {
       onlineMatch?.dropPendingMove()
       return [.say("\(cell.text): \(code.message(said))")] + (m == match ? follow(board.game) : [])
     case .refused(let code, let said, .say), .refused(let code, let said, .emote):
-      talk.lineRefused()
+      talk.dropUnsent()
       return [.say(code.message(said))]
     case .refused(let code, let said, let asked): return lobby.refused(asked, code.message(said), in: context)
     case .lost(let m):
@@ -147,25 +147,19 @@ extension WindowState {
       guard m == match else { return [] }
       onlineMatch?.forgetServer()
       return leaveMatch() + [.say("\(.matchEnded)")]
-    case .muted(let isMuted): talk.muted(isMuted)
-    case .blocked(let name, let isBlocked): talk.blocked(name, isBlocked)
-    case .reported: return talk.wasReported()
-    case .chat(let m, let name, let said, let emote):
-      let word: Message? = emote.map { code in Emote(rawValue: code).map { "\($0.phrase)" } ?? Message(code) }
-      guard m == match, let said = said.map({ Message($0) }) ?? word else { return [] }
-      return talk.hear(name, said, isMine: name == network.you?.name, page: board.page)
+    case .chat(let m, _, _, _) where m != match: break
+    case .chat, .muted, .blocked, .reported: return talk.hear(event, me: network.you?.name, page: board.page)
     case .becameGuest(let login):
       let name = Message(network.you?.name ?? "")
       return lobby.tell(login.map { "\(.loginRefused, Message($0), name)" } ?? "\(.newGuest, name)", in: context)
     case .tokenRefused: return lobby.tell("\(.tokenRefused, Message(network.you?.name ?? ""))", in: context)
     case .loginNotSaved: return [.say("\(.notRemembered)")]
-    case .page("list", let rows, _): lobby.listed(rows)
-    case .page("me", let rows, _):
-      talk.learn(rows.first)
-      lobby.rated(rows)
+    case .page(let name, let rows, _):
+      lobby.hear(rows, of: name)
+      return talk.hear(event, me: nil, page: board.page)
     case .registered(let name): return lobby.registered(name)
     case .draining: return [.say("\(.restarting)")]
-    case .page, .gone: break
+    case .gone: break
     }
     return []
   }

@@ -88,70 +88,86 @@ final class NetworkScene: PageScene {
   }
 
   private func fill() {
-    var rows: [PageRow] = []
-    let network = context.pages.network
     for row in [clock, roomClock] where row.options != NetworkScene.clockNames(context) {
       row.options = NetworkScene.clockNames(context)
     }
+    let network = context.pages.network
     let message = network.message.map { TextRow(context: context, $0.text(in: context.language), faint: false) }
-    if let message { rows.append(message) }
-    switch network.phase {
-    case .offline:
-      // Keep the row's place, so that the page does not move under the pointer.
-      if message == nil { rows.append(line(.networkIntro)) }
-      if !context.services.isPage { rows.append(entry(.host, .host)) }
-      rows += network.nearby.map { room in
-        entry(room.name, key: .join, .joinNearby(address: room.address, code: room.code), subtitle: room.address)
+    let rows: [PageRow] =
+      switch network.phase {
+      // Keeps the row's place, so that the page does not move under the pointer.
+      case .offline: (message == nil ? [line(.networkIntro)] : []) + offlineRows(network)
+      case .connecting: [line(.connecting)]
+      case .lobby: lobbyRows(network)
+      case .queued: queueRows(network)
+      case .room(let code): roomRows(code, network)
+      case .playing: [line(.inMatch)]
       }
-      rows.last?.gapAfter = 0.8
-      rows += context.services.isPage ? [name, token] : [address, name, token]
-    case .connecting: rows.append(line(.connecting))
-    case .lobby:
-      if let you = network.you {
-        let rating = you.isGuest ? context.text(.guest) : "\(you.rating(in: context.settings.game))"
-        rows.append(
-          TextRow(
-            context: context, "\(context.text(.lobby)) \(context.text(.youAre)) \(you.name) (\(rating)).", italic: true)
-        )
-      }
-      rows += [game, clock]
-      // Guests have no rating.
-      if network.you?.isGuest == false, context.settings.networkClock != "none" { rows.append(counts) }
-      rows.last?.gapAfter = 0.8
-      rows += [
-        entry(.quickMatch, .quickMatch), entry(.openRoom, .openRoom), side, code,
-        line(network.matches.isEmpty ? .noMatches : .matches),
-      ]
-      rows += network.matches.prefix(50).map { match in
+    column.set((message.map { [$0] } ?? []) + rows)
+    showFoot(network)
+  }
+
+  private func offlineRows(_ network: NetworkModel) -> [PageRow] {
+    var rows: [PageRow] = context.services.isPage ? [] : [entry(.host, .host)]
+    rows += network.nearby.map { room in
+      entry(room.name, key: .join, .joinNearby(address: room.address, code: room.code), subtitle: room.address)
+    }
+    rows.last?.gapAfter = 0.8
+    return rows + (context.services.isPage ? [name, token] : [address, name, token])
+  }
+
+  private func lobbyRows(_ network: NetworkModel) -> [PageRow] {
+    var rows: [PageRow] = []
+    if let you = network.you {
+      let rating = you.isGuest ? context.text(.guest) : "\(you.rating(in: context.settings.game))"
+      rows.append(
+        TextRow(
+          context: context, "\(context.text(.lobby)) \(context.text(.youAre)) \(you.name) (\(rating)).", italic: true))
+    }
+    rows += [game, clock]
+    // Guests have no rating.
+    if network.you?.isGuest == false, context.settings.networkClock != "none" { rows.append(counts) }
+    rows.last?.gapAfter = 0.8
+    rows += [
+      entry(.quickMatch, .quickMatch), entry(.openRoom, .openRoom), side, code,
+      line(network.matches.isEmpty ? .noMatches : .matches),
+    ]
+    return rows
+      + network.matches.prefix(50).map { match in
         entry(match.title.text(in: context.language), key: .watchMatch, .watch(id: match.id))
       }
-    case .queued:
-      let time = network.waited.map { " " + PlayersView.minutes($0) } ?? ""
-      rows.append(TextRow(context: context, context.text(.queued) + time, italic: true, lining: true))
-      let count = network.matches.count
-      rows.append(
-        count == 0 ? line(.noMatches) : TextRow(context: context, "\(context.text(.matches)): \(count)", italic: true))
-    case .room(let code):
-      rows.append(line(.roomIs))
-      let big = TextRow(context: context, code, faint: false, lining: true, size: 3)
-      big.alignment = .center
-      rows.append(big)
-      var words: [(Phrase, Intent)] = [(.copy, .copyText(code))]
-      if context.services.share != nil { words.append((.share, .shareRoom(code: code))) }
-      rows.append(WordsRow(context: context, words))
-      if let link = context.services.address?("r/\(code)") ?? network.hostPage.map({ "\($0)r/\(code)" }) {
-        let line = TextRow(context: context, link, lining: true)
-        line.alignment = .center
-        rows.append(line)
-        if let picture = QRCode(link) { rows.append(QRRow(context: context, picture)) }
-      }
-      if let host = network.hostAddress {
-        rows.append(TextRow(context: context, context.text(.hostIs) + " " + host, lining: true))
-      }
-      rows += [game, roomClock]
-    case .playing: rows.append(line(.inMatch))
+  }
+
+  private func queueRows(_ network: NetworkModel) -> [PageRow] {
+    let time = network.waited.map { " " + PlayersView.minutes($0) } ?? ""
+    let count = network.matches.count
+    return [
+      TextRow(context: context, context.text(.queued) + time, italic: true, lining: true),
+      count == 0 ? line(.noMatches) : TextRow(context: context, "\(context.text(.matches)): \(count)", italic: true),
+    ]
+  }
+
+  private func roomRows(_ code: String, _ network: NetworkModel) -> [PageRow] {
+    func centred(_ text: String, size: Double = 1, faint: Bool = true) -> TextRow {
+      let row = TextRow(context: context, text, faint: faint, lining: true, size: size)
+      row.alignment = .center
+      return row
     }
-    column.set(rows)
+    var rows: [PageRow] = [line(.roomIs), centred(code, size: 3, faint: false)]
+    var words: [(Phrase, Intent)] = [(.copy, .copyText(code))]
+    if context.services.share != nil { words.append((.share, .shareRoom(code: code))) }
+    rows.append(WordsRow(context: context, words))
+    if let link = context.services.address?("r/\(code)") ?? network.hostPage.map({ "\($0)r/\(code)" }) {
+      rows.append(centred(link))
+      if let picture = QRCode(link) { rows.append(QRRow(context: context, picture)) }
+    }
+    if let host = network.hostAddress {
+      rows.append(TextRow(context: context, context.text(.hostIs) + " " + host, lining: true))
+    }
+    return rows + [game, roomClock]
+  }
+
+  private func showFoot(_ network: NetworkModel) {
     for button in foot {
       switch button.intent {
       case .connect: button.isHidden = network.phase != .offline
