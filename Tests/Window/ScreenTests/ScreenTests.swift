@@ -122,7 +122,7 @@ struct PhraseTests {
       }
     }
     // Only where a phrase can occur: `.open`, `.win` and `.play` are also cases of other types.
-    let calls = "(?:text|refuse|line|entry|why|words|caption|menu|say)\\(\\s*(?:\\w+ \\? )?"
+    let calls = "(?:text|refused|line|entry|why|words|caption|menu|say)\\(\\s*(?:\\w+ \\? )?"
     let places = "\(calls)|\\\\\\(|\\(\\s*(?=\\.\\w+, )|context: context, |[?:,] |\\[|return |key: |Phrase"
     let pattern = try NSRegularExpression(pattern: "(?:\(places))\\.(\\w+)\\b(?!\\()")
     let whole = NSRange(code.startIndex..., in: code)
