@@ -18,6 +18,7 @@ struct AlinaScore {
       var command = try Root.parseAsRoot()
       try command.run()
     } catch {
+      EndSignal.obey()
       let code = Root.exitCode(for: error)
       if code == .success {
         print(Root.fullMessage(for: error))
@@ -176,7 +177,7 @@ struct Measure: ParsableCommand {
     let progress = Progress()
     for (index, record) in records.enumerated() {
       report.add(record, rules: rules)
-      progress.tell(Double(index + 1), of: Double(records.count), "games")
+      try progress.tell(Double(index + 1), of: Double(records.count), "games")
     }
     progress.end()
     print(json ? report.json : report.text, terminator: json ? "\n" : "")
@@ -191,7 +192,7 @@ struct Measure: ParsableCommand {
     let progress = Progress()
     try sound.render(Engine(patch: Patch(rules))) { samples, done, all in
       form.hear(samples)
-      progress.tell(done, of: all)
+      try progress.tell(done, of: all)
     }
     progress.end()
     try WholeFile.write(path) { try form.writePNG(to: $0) }

@@ -39,7 +39,7 @@
         let progress = Progress()
         defer { progress.end() }
         try film.write(to: out, width: pixels.width, height: pixels.height, engine: engine) {
-          progress.tell($0, of: $1)
+          try progress.tell($0, of: $1)
         }
       }
     }

@@ -94,16 +94,23 @@ extension OfflineSound {
     try options.playing(rules) { engine in
       let progress = Progress()
       defer { progress.end() }
-      try write(to: path, format: format, engine: engine) { progress.tell($0, of: $1) }
+      try write(to: path, format: format, engine: engine) { try progress.tell($0, of: $1) }
     }
   }
 }
 
-/// Shows the progress in one line on a terminal; shows none in a pipe.
+/// Shows the progress of a long work in one line on a terminal, and ends the work when a signal asks the program to end; shows
+/// none in a pipe.
 struct Progress {
+  /// A signal has come; `AlinaScore.main` lets it end the program once unfinished files are removed.
+  struct Interrupted: Error {}
+
   private let isShown = isatty(STDERR_FILENO) == 1
 
-  func tell(_ done: Double, of all: Double, _ unit: String = "s") {
+  init() { EndSignal.watch() }
+
+  func tell(_ done: Double, of all: Double, _ unit: String = "s") throws {
+    if EndSignal.hasCome { throw Interrupted() }
     guard isShown, Int(done * 10) % 10 == 0 else { return }
     try? FileHandle.standardError.write(
       contentsOf: Data("\r\(Int(100 * done / max(all, 0.001))) % of \(Int(all)) \(unit) ".utf8))

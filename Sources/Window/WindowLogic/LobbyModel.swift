@@ -85,7 +85,7 @@ struct LobbyModel: Sendable {
   mutating func clearMessage() { network.message = nil }
 
   /// Opens the network page if the player waits for it, but never over something begun meanwhile.
-  private mutating func openPage(in context: Context) -> [Effect] {
+  mutating func openPage(in context: Context) -> [Effect] {
     defer { opensPage = false }
     let mayOpen = context.page != .network && !context.hasMatch && !isResuming(context.preferences.matchServer)
     return opensPage && mayOpen ? [.show(.network)] : []

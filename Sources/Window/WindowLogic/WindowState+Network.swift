@@ -132,7 +132,7 @@ extension WindowState {
       // The page was reloaded, and its URL has the code of the player's own room.
       if view?.state.phase == .open, onlineMatch == nil, let code = lobby.code {
         lobby.showRoom(m, code)
-        return (board.page == .network ? [] : [.show(.network)]) + news(of: m, view, board)
+        return lobby.openPage(in: context) + news(of: m, view, board)
       }
       return news(of: m, view, board)
     case .moveRejected(let m, let cell, let code, let said):

@@ -212,6 +212,24 @@ extension TableTests {
     #expect(window.state.mode == .online(TestWindow.m))
   }
 
+  @Test("the player's room that waits does not cover a local game when the connection is restored")
+  func roomBehindLocalGame() {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.want(.playFriend)
+    window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 600), nil))
+    window.turn(to: .board)
+    window.want(.play(Cell(4)))
+    window.effects = []
+    window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
+    window.online([TestWindow.m])
+    let open = MatchView(state: MatchState(id: TestWindow.m), you: .x)
+    window.step(.network(.state(TestWindow.m), open))
+    #expect(!window.effects.contains(.show(.network)))
+    #expect(window.state.network.phase == .room(code: "ABC234"))
+  }
+
   @Test("the page's address names the room or match shown, and neither after its end")
   func places() throws {
     var window = TestWindow()
