@@ -112,7 +112,7 @@ in_other_words() {
 need_python() {
   local folder=$root/.build/python module
   [ -x "$folder/bin/python3" ] || /usr/bin/python3 -m venv --system-site-packages "$folder" >/dev/null 2>&1 || return 0
-  for module in music21==10.5.1 chess==1.11.2 gymnasium==1.4.0 pettingzoo==1.27.0 pyspiel=open_spiel==2.0.2; do
+  for module in music21==10.5.1 pretty_midi==0.2.11 chess==1.11.2 gymnasium==1.4.0 pettingzoo==1.27.0 pyspiel=open_spiel==2.0.2; do
     "$folder/bin/python3" -c "import ${module%%=*}" 2>/dev/null && continue
     module=${module#pyspiel=}
     echo "installing $module" >&2

@@ -3,6 +3,7 @@ import Base
 import Foundation
 import GameScore
 import Processes
+import Records
 import ScoreIO
 import ScoreMeasures
 import Synth
@@ -124,8 +125,11 @@ struct Measure: ParsableCommand {
   var events: String?
   @Option(help: ArgumentHelp("How many reference games to measure when no file is given.", valueName: "n"))
   var count = 200
-  @Option(help: ArgumentHelp("Which game they are of: \(Variant.names).", valueName: "game"))
-  var rules = "classic"
+  @Option(
+    help: ArgumentHelp(
+      "Which game they are of: \(Variant.names). Without it --pace measures each game, the others classic.",
+      valueName: "game"))
+  var rules: String?
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
   @Option(
@@ -140,7 +144,7 @@ struct Measure: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
-    _ = try GameFile.variant(rules)
+    _ = try variants
     if events != nil, !games.isEmpty || pace != nil || png != nil {
       throw ValidationError("--events measures lines alone, without games, --pace and --png")
     }
@@ -151,29 +155,42 @@ struct Measure: ParsableCommand {
     guard (1...100_000).contains(count) else { throw ValidationError("--count \(count): 1–100000") }
   }
 
+  /// The games whose reference games are measured.
+  private var variants: [Variant] {
+    get throws {
+      if let rules { return [try GameFile.variant(rules)] }
+      return pace == nil ? [.classic] : Variant.allCases
+    }
+  }
+
   func run() throws {
-    let variant = try GameFile.variant(rules)
+    let variants = try self.variants
     let rules = try RuleLibrary.load(scoreRules).rules
-    if let png { return try draw(png, variant, rules) }
-    var report = StyleReport()
+    if let png { return try draw(png, variants[0], rules) }
     if let events {
+      var report = StyleReport()
       var lines: [EventLine] = []
       try EventSource(path: events).forEachLine(rules) { lines.append($0) }
       let piece = LiveScore.uncut(lines, seed: seed, rules: rules)
       report.add(piece: piece.score.conductor.bars, scale: piece.score.conductor.rules.scale)
       return print(json ? report.json : report.text, terminator: json ? "\n" : "")
     }
-    let records =
-      games.isEmpty
-      ? ReferenceGames.games(count, of: variant, seed: seed)
-      : try games.flatMap { try GameFile.records($0) }
+    guard games.isEmpty else { return try measure(games.flatMap { try GameFile.records($0) }, rules) }
+    for variant in variants {
+      if variants.count > 1 { print("\(variant == variants[0] ? "" : "\n")\(variant.title)\n") }
+      try measure(ReferenceGames.games(count, of: variant, seed: seed), rules)
+    }
+  }
+
+  /// Prints the measures of games: at the pace of people, or of their style.
+  private func measure(_ records: [Record], _ rules: ScoreRules) throws {
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
-      let reports = PaceReport.all(records, rules: rules, paces: pace)
-      print(PaceReport.text(reports), terminator: "")
+      print(PaceReport.text(PaceReport.all(records, rules: rules, paces: pace)), terminator: "")
       if pace == "all" { print("\n" + FormReport(records, rules: rules).text, terminator: "") }
       return
     }
+    var report = StyleReport()
     let progress = Progress()
     for (index, record) in records.enumerated() {
       report.add(record, rules: rules)

@@ -22,6 +22,7 @@ struct Edit: ParsableCommand {
 
   @Argument(help: "The rule file, by path.") var file: String
   @Option(help: ArgumentHelp("The sign to play; all if none is named.", valueName: "name")) var sign: String?
+  @OptionGroup var sounding: SoundOptions
 
   func run() throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device") }
@@ -72,15 +73,16 @@ struct Edit: ParsableCommand {
 
   /// Plays an example of each sign until `interrupts` returns true.
   private func play(_ rules: ScoreRules, on device: SoundDevices.Output, interrupts: () -> Bool) throws {
-    let engine = Engine(patch: Patch(rules))
-    for name in rules.signs.map(\.name) where sign ?? name == name {
-      if interrupts() { return }
-      guard let example = try SignExample(of: name, rules) else {
-        print("\(name): heard neither in the file's example nor in the reference games\n")
-        continue
+    try sounding.playing(rules) { engine in
+      for name in rules.signs.map(\.name) where sign ?? name == name {
+        if interrupts() { return }
+        guard let example = try SignExample(of: name, rules) else {
+          print("\(name): heard neither in the file's example nor in the reference games\n")
+          continue
+        }
+        print(example.text)
+        example.play(on: engine, device, interrupts: interrupts)
       }
-      print(example.text)
-      example.play(on: engine, device, interrupts: interrupts)
     }
   }
 

@@ -72,8 +72,10 @@ struct Live: ParsableCommand {
   /// Plays the lines read by another thread on the sound device, until the input and the music end.
   private func play(_ rules: ScoreRules) throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
-    let engine = Engine(patch: Patch(rules))
-    engine.setEven(sounding.isEven)
+    try sounding.playing(rules) { engine in try play(rules, engine, device) }
+  }
+
+  private func play(_ rules: ScoreRules, _ engine: Engine, _ device: SoundDevices.Output) throws {
     var stream = MIDIStream()
     let file = try (isMIDIStream ? midi : nil).map { path in
       guard let file = FileHandle(forWritingAtPath: path) else { throw ScoreFileError("\(path): cannot be written") }

@@ -16,6 +16,7 @@ import Tintinnabuli
 enum Python {
   static let path = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
   static let hasMido = (try? run("import mido"))?.status == 0
+  static let hasPrettyMIDI = (try? run("import pretty_midi"))?.status == 0
   static let hasMusic21 = (try? run("import music21"))?.status == 0
   static let hasChess = (try? run("import chess"))?.status == 0
 
@@ -189,6 +190,40 @@ func `mido reads the MIDI file: three channels, every key released, a marker at 
     }
     #expect(lines.contains("pedal 0 127") && lines.suffix(3).allSatisfy { $0.hasPrefix("pedal") && $0.hasSuffix(" 0") })
   }
+}
+
+@Test(
+  .enabled(if: Python.hasPrettyMIDI && Python.hasMusic21, "python3 lacks pretty_midi or music21"),
+  arguments: Variant.allCases)
+func `pretty_midi reads every note of each game's MIDI file, and music21 its pitches`(
+  _ variant: Variant
+) throws {
+  let path = temporary("read-\(variant).mid")
+  defer { unlink(path) }
+  let rendition = Rendition(of: ReferenceGames.game(variant, seed: 3, index: 0), rules: rules)
+  try Data(MIDIFile.bytes(rendition, title: "Test")).write(to: URL(fileURLWithPath: path))
+  let program = """
+    import music21, pretty_midi, sys
+    read = pretty_midi.PrettyMIDI(sys.argv[1])
+    print(sum(len(voice.notes) for voice in read.instruments), round(max(n.start for v in read.instruments for n in v.notes), 1))
+    heard = {p.midi for n in music21.converter.parse(sys.argv[1]).recurse().notes for p in n.pitches}
+    print(*sorted(heard))
+    """
+  let (status, told) = try Python.run(program, path)
+  let notes = rendition.events.filter { $0.kind == .note }
+  let last = (notes.map(\.frame.seconds).max() ?? 0) * 10
+  let pitches = Set(notes.map(\.pitch.midi)).sorted().map(String.init).joined(separator: " ")
+  #expect(status == 0 && told == "\(notes.count) \(last.rounded() / 10)\n\(pitches)\n", "\(told)")
+}
+
+@Test(.needs("timidity")) func `TiMidity plays the MIDI file to its end`() throws {
+  let path = temporary("play.mid")
+  defer { unlink(path) }
+  let rendition = Rendition(of: ReferenceGames.game(seed: 3, index: 0), rules: rules)
+  try Data(MIDIFile.bytes(rendition, title: "Test")).write(to: URL(fileURLWithPath: path))
+  let told = try Child.run(["timidity", "-c", "/dev/null", "-Ow", "-o", "/dev/null", path])
+  let length = try #require(told.out.firstMatch(of: /Playing time: ~(\d+) seconds/)?.1, "\(told)")
+  #expect(told.status == 0 && abs((Double(length) ?? 0) - rendition.end.seconds) < 10)
 }
 
 @Test(.enabled(if: Python.hasMusic21, "python3 has no module music21"))

@@ -130,6 +130,45 @@ private func dice() throws -> (folder: TemporaryFolder, file: String) {
     "\(measured)")
 }
 
+/// The lines of a code block on the page about events, by what one of them holds.
+private func block(_ part: String) throws -> [String] {
+  let blocks = try #require(page).components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(
+    \.element)
+  let found = try #require(blocks.first { $0.contains(part) }, "no block with \(part)")
+  return found.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+}
+
+@Test func `The steps for one's own events end without an error when they are followed as they are written`() throws {
+  let folder = TemporaryFolder()
+  let lines = try block(#""facts": ["slow"]"#)
+  try lines.joined(separator: "\n").write(toFile: folder.path + "/events.jsonl", atomically: true, encoding: .utf8)
+  // The command that plays in real time takes a minute; it reads the same lines.
+  let steps = try (block("cp examples/") + block("cat events.jsonl")).filter { !$0.hasPrefix("cat ") }
+  #expect(steps.count == 4 && lines.count == 3)
+  let program = ["set -e", "cd \"$0\"", "ln -s \"$1\" examples", "PATH=${2%/*}:$PATH"] + steps
+  let told = try Child.run(
+    [
+      "sh", "-c", program.joined(separator: "\n"), folder.path, repository.appending(path: "examples").path,
+      try #require(command),
+    ])
+  #expect(told.status == 0 && told.out.contains("→ heard as slow"), "\(told)")
+  let sound = try Sound(path: folder.path + "/events.wav")
+  #expect(sound.frames.count > 60 * 48_000)
+}
+
+@Test(arguments: [["live"], ["edit"]]) func `A piano that cannot be loaded is refused on the sound device too`(
+  _ words: [String]
+) throws {
+  let folder = TemporaryFolder()
+  let file = folder.path + "/mine.yaml"
+  try standardText.write(toFile: file, atomically: true, encoding: .utf8)
+  let arguments = words == ["edit"] ? [file, "--sign", "calm"] : ["--score-rules", file]
+  let told = try Child.run(
+    [try #require(command)] + words + arguments + ["--piano", "/nowhere.sf2"],
+    environment: ["SDL_AUDIODRIVER": "dummy"])
+  #expect(told.status == 2 && told.errors.contains("/nowhere.sf2: not a soundfont"), "\(told)")
+}
+
 @Test func `The documented JSON Schema has exactly the fields that are read`() throws {
   let text = try #require(page)
   let begin = try #require(text.range(of: "```json\n"))
