@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the sounds and pictures of docs/what-you-hear.md from the games in docs/heard, and docs/alina.ogg.
-# Run: tools/heard.sh ALINA_SCORE     (needs ffmpeg)
+# Run: tools/heard.sh ALINA_SCORE     (needs ffmpeg and musescore3)
 set -eu
 score=$1
 docs=$(cd "$(dirname "$0")/../docs" && pwd)
@@ -25,3 +25,15 @@ part "$docs/alina" score 6 67 -c:a libvorbis -q:a 1
 rm "$docs/alina.png"
 game=ultimate
 part "$heard/ultimate" score 303.634 470 -ac 1 -c:a libopus -vbr off -b:a 17k
+
+# The page PAGE of a game as MuseScore 3 engraves its MusicXML.
+sheet() { # GAME PAGE
+  "$score" render "$docs/heard/$1.pgn" --musicxml "$heard/$1.musicxml"
+  QT_QPA_PLATFORM=offscreen mscore3 -r 80 -o "$heard/$1.sheet.png" "$heard/$1.musicxml"
+  mv "$heard/$1.sheet-$2.png" "$heard/sheet-$1.png"
+  rm -f "$heard/$1.musicxml" "$heard/$1".sheet-*.png
+}
+sheet game 1
+sheet misere 1
+sheet infinite 2
+sheet ultimate 2

@@ -1,4 +1,7 @@
-"""Seeded games between players that win if they can, else block, else move at random, as records for alina-score."""
+"""Seeded games between players that win if they can, else block, else move at random, as records for alina-score.
+
+In Ultimate they do so on the small boards, in Misere they complete lines as eagerly as elsewhere.
+"""
 
 import math
 import random
@@ -32,12 +35,59 @@ def play(rng):
     return moves, "1/2-1/2"
 
 
-def record(moves, result, seed):
+KINDS = ["Classic", "Misere", "Infinite", "Ultimate"]
+
+
+def has_line(marks):
+    return any(set(line) <= set(marks) for line in LINES)
+
+
+def place(board, square):
+    """The name of a square of one of Ultimate's nine boards; 0 is a1 of the board at a1."""
+    return "abcdefghi"[board % 3 * 3 + square % 3] + str(board // 3 * 3 + square // 3 + 1)
+
+
+def play_kind(kind, rng, median=4):
+    """One game of a kind: a list of (square, thinking in seconds) and its result."""
+    count = 9 if kind == "Ultimate" else 1
+    # The marks of both players on each board, from the oldest to the newest, and the boards that they have won.
+    marks, won, moves, seen = [([], []) for _ in range(count)], ([], []), [], []
+    sent = None
+    for ply in range(100):
+        me = ply % 2
+        open_ = [b for b in range(count) if b not in won[0] + won[1] and sum(map(len, marks[b])) < 9]
+        free = [(b, s) for b in ([sent] if sent in open_ else open_) for s in range(9) if s not in sum(marks[b], [])]
+        if not free:
+            break
+
+        def finishing(side):
+            kept = [m[side][-2:] if kind == "Infinite" else m[side] for m in marks]
+            return [(b, s) for b, s in free if has_line(kept[b] + [s]) and not has_line(kept[b])]
+
+        board, square = rng.choice(finishing(me) or finishing(1 - me) or free)
+        marks[board][me].append(square)
+        if kind == "Infinite":
+            del marks[board][me][:-3]
+        think = min(30.0, math.exp(rng.gauss(math.log(median), 0.65)))
+        moves.append((place(board, square) if kind == "Ultimate" else square, think))
+        sent = square
+        if has_line(marks[board][me]):
+            won[me].append(board)
+            if count == 1 or has_line(won[me]):
+                return moves, ("1-0", "0-1")[me if kind != "Misere" else 1 - me]
+        seen.append(str(marks))
+        if kind == "Infinite" and seen.count(seen[-1]) > 2:
+            break
+    return moves, "1/2-1/2"
+
+
+def record(moves, result, seed, kind="Classic"):
     """The game as text, with its thinking times."""
     text = ""
     for i, (square, think) in enumerate(moves):
-        text += (f"{i // 2 + 1}. " if i % 2 == 0 else f"{i // 2 + 1}... ") + f"{name(square)} {{[%emt {think:.3f}]}} "
-    return f'[Seed "{seed}"]\n[Result "{result}"]\n\n{text}{result}\n'
+        where = square if kind == "Ultimate" else name(square)
+        text += (f"{i // 2 + 1}. " if i % 2 == 0 else f"{i // 2 + 1}... ") + f"{where} {{[%emt {think:.3f}]}} "
+    return f'[Seed "{seed}"]\n[Variant "{kind}"]\n[Result "{result}"]\n\n{text}{result}\n'
 
 
 def reference(count, seed):

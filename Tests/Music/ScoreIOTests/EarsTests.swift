@@ -66,13 +66,14 @@ import Testing
   func form() { run("Tests/Ears/form.py", [Self.score, "--games", Self.isLong ? "12" : "4"]) }
 
   @Test(
-    "A listener names the key of an end, and tells it from a cut",
+    "A listener names the key of an end of each game at each pace, and tells it from a cut",
     .enabled(if: hasReader, "needs numpy, scipy and mido"))
-  func ends() {
-    run(
-      "Tests/Ears/ends.py",
-      [Self.score, "--games", Self.isLong ? "200" : "40", repository.appending(path: "docs/heard/ultimate.pgn").path])
-  }
+  func ends() { run("Tests/Ears/ends.py", [Self.score, "--games", Self.isLong ? "67" : "24"]) }
+
+  @Test(
+    "A listener tells from ten seconds of music where a game stands",
+    .enabled(if: hasReader, "needs numpy, scipy and mido"))
+  func phases() { run("Tests/Ears/phases.py", [Self.score, "--games", Self.isLong ? "100" : "40"]) }
 
   @Test("Simulated play is as loud as promised, by ffmpeg's meter", .enabled(if: hasMeter, "needs ffmpeg"))
   func loudness() {

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Draws ten minutes of each game as two builds of alina-score play them, the earlier one on the left: docs/heard/minutes-GAME.png.
+# Run: tools/minutes.sh BEFORE AFTER     (needs numpy, scipy and matplotlib)
+set -eu
+tools=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+for game in classic misere infinite ultimate; do
+  case $game in infinite) games=6 ;; ultimate) games=3 ;; *) games=9 ;; esac
+  "$1" simulate --rules "$game" --games "$games" --wav "$work/before.wav"
+  "$2" simulate --rules "$game" --games "$games" --wav "$work/after.wav"
+  python3 "$tools/plot-form.py" "$tools/../docs/heard/minutes-$game.png" "before=$work/before.wav" "after=$work/after.wav" --minutes 10
+done
