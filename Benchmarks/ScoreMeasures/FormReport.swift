@@ -184,7 +184,7 @@ extension FormReport {
       self.records = records
       var generator = SplitMix64(seed: 7, index: 0xF0E)
       var conductor = GameConductor(seed: 7, rules: rules)
-      if median != nil { conductor.music.inTime = [] }
+      if median != nil { conductor.music.autoReplyVoices = [] }
       _ = conductor.handle(.opened(resuming: false), at: .zero)
       var now = Tick.seconds(12)
       var index = 0

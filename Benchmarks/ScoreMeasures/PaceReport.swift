@@ -52,7 +52,7 @@ package struct PaceReport: Sendable {
     let seed = record.seed ?? 1
     var generator = SplitMix64(seed: seed, index: 0x9ACE)
     var conductor = GameConductor(seed: seed, rules: rules)
-    conductor.music.inTime = hasOpponent ? [.second] : []
+    conductor.music.autoReplyVoices = hasOpponent ? [.second] : []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
     _ = conductor.handle(.gameStarted(record.game.startState, human: hasOpponent ? .x : nil), at: .zero)
     var now = Tick.seconds(rules.opening.phrase)

@@ -18,7 +18,7 @@ package struct SimulatedPlay: Sendable {
   /// Plays `games` games of a seed, then idles for `idle` seconds.
   package init(games: Int, of variant: Variant = .classic, seed: UInt64, rules: ScoreRules, idle: Double = 0) {
     var conductor = GameConductor(seed: seed, rules: rules)
-    conductor.music.inTime = []
+    conductor.music.autoReplyVoices = []
     var generator = SplitMix64(seed: seed, index: 0x5143)
     var now = Tick.zero
     events += conductor.handle(.opened(resuming: false), at: now)

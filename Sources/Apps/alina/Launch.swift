@@ -145,7 +145,7 @@ struct Launch {
     let icon = Icon.draw(size: 64)
     withExtendedLifetime(icon) { platform.setIcon(icon.bitmap) }
 
-    platform.onTurn = { now in
+    platform.onPageChange = { now in
       log?.turn()
       if isGated {
         audio.allow(upTo: clock.tick)

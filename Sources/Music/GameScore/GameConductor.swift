@@ -40,7 +40,7 @@ package struct GameConductor: Sendable {
       state = move.after
       let awakens = move.isDecisive && !awoke && !played.contains { $0.move.isDecisive }
       played.append((move, moment))
-      return music.strike(event(move, awakens: awakens), at: moment, logged: logged)
+      return music.compose(event(move, awakens: awakens), at: moment, logged: logged)
     case .ended(let end): return music.end(end.outcome.map { self.end($0) }, at: moment)
     case .undone:
       guard let last = played.popLast() else { return [] }
@@ -105,7 +105,7 @@ package struct GameConductor: Sendable {
         ? [] : move.completed.subtracting(SquareSet(move.square)).map { degree($0, on: move.board) },
       end: move.outcome.map { end($0) })
     event.phase = Self.phase(of: move)
-    event.leaves = move.removed.map { degree($0) }
+    event.removedDegree = move.removed.map { degree($0) }
     if case .infinite(let state) = move.after, move.repetitions > 0 {
       event.returns =
         played.dropLast().last { earlier in
@@ -114,7 +114,7 @@ package struct GameConductor: Sendable {
     }
     if move.after.variant.isOneBoard { return event }
     event.root = root(of: move.board)
-    event.leads = move.sendsTo.map { root(of: $0) } ?? 0
+    event.nextRoot = move.sendsTo.map { root(of: $0) } ?? 0
     event.sentence = move.board
     event.closes = move.winsBoard
     event.endsSentence = move.fillsBoard

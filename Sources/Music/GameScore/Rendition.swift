@@ -49,7 +49,7 @@ package struct Rendition: Sendable {
     conductor.music.pace = record.pace ?? 1
     // Without times no side needs waiting for; with times but no `InTime`, assume people.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
-    conductor.music.inTime = hasTimes ? record.inTime ?? [] : [.first, .second]
+    conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
       dispatch(.opened(resuming: !record.game.isFromStart), at: .zero)
     } else {

@@ -97,14 +97,14 @@ package struct EventLine: Sendable {
     if let end = json["end"] { event.end = try Self.end(end) }
     event.phase = try number("phase", json["phase"], 0...1)
     event.root = try whole("root", json["root"], -14...14) ?? 0
-    event.leads = try whole("leads", json["leads"], -14...14) ?? 0
+    event.nextRoot = try whole("leads", json["leads"], -14...14) ?? 0
     event.sentence = try whole("sentence", json["sentence"], 0...999)
     if let closes = json["closes"] {
       guard let isTrue = closes.bool else { throw ScoreFileError("closes: must be true or false, is \(closes.text)") }
       event.closes = isTrue
     }
     if event.closes, event.sentence == nil { throw ScoreFileError("closes: goes with a sentence") }
-    event.leaves = try whole("leaves", json["leaves"], rules.degrees)
+    event.removedDegree = try whole("leaves", json["leaves"], rules.degrees)
     event.returns = try whole("returns", json["returns"], 1...1_000_000)
     return event
   }
@@ -203,7 +203,7 @@ package struct LiveScore {
 
   package init(seed: UInt64, rules: ScoreRules) {
     conductor = Conductor(seed: seed, rules: rules)
-    conductor.inTime = []
+    conductor.autoReplyVoices = []
   }
 
   /// Composes lines so that every bar is heard to its end, whatever their times; returns the score and its events.
@@ -211,7 +211,7 @@ package struct LiveScore {
     _ lines: [EventLine], seed: UInt64 = 1, rules: ScoreRules
   ) -> (score: LiveScore, events: [ScoreEvent]) {
     var score = LiveScore(seed: seed, rules: rules)
-    (score.conductor.explains, score.conductor.inTime) = (true, [.first, .second])
+    (score.conductor.explains, score.conductor.autoReplyVoices) = (true, [.first, .second])
     var events = score.conductor.open(at: .zero, resuming: true)
     for line in lines {
       // A half arch sounds with the bar before it, so play it to its end.
@@ -237,7 +237,7 @@ package struct LiveScore {
     (isBegun, last) = (true, moment)
     switch line.kind {
     case .event(let event):
-      events += conductor.strike(event, at: moment)
+      events += conductor.compose(event, at: moment)
       if let bar = conductor.bars.last { facts[bar.index] = event.facts.union(event.end?.facts ?? []) }
     case .begin: events += conductor.begin(at: moment)
     case .undo: events += conductor.undo(at: moment)

@@ -18,7 +18,7 @@ struct BarPlan {
   /// The length of a short note in seconds.
   var short: Double
   /// A removed degree: the pair in which its T is alone.
-  var leaves: (slot: Int, degree: Int)?
+  var removed: (slot: Int, degree: Int)?
   /// The root of the event's harmony (`Event.root`).
   var root = 0
   var rhythm = Bar.Rhythm.even
@@ -113,7 +113,7 @@ struct BarWriter {
     var chains: [UInt8] = []
     var marks = [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)]
     for slot in 0..<plan.count {
-      if plan.leaves?.slot == slot {
+      if plan.removed?.slot == slot {
         pairs.append(leaving(plan, slot, onsets))
         chains.append(0)
         continue
@@ -265,7 +265,7 @@ struct BarWriter {
   /// The pair of a removed degree: T alone, in two falling notes.
   private func leaving(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> Pair {
     let manner = rules.manner(of: plan.voice)
-    let m = rules.scale.midi(plan.leaves?.degree ?? 0) + 12 * manner.octaves
+    let m = rules.scale.midi(plan.removed?.degree ?? 0) + 12 * manner.octaves
     let length = onsets[slot + 1] - onsets[slot]
     let half = Tick(rawValue: length.rawValue / 2)
     let touch = rules.performance.t * plan.velocity / 100 * plan.tVelocity / 100 * rules.sentences.leaves / 100

@@ -39,10 +39,10 @@ extension Conductor {
     var plan = plan
     plan.colour = colour(of: plan.voice)
     var degrees = line.degrees
-    if let leaves = plan.leaves { degrees.insert(leaves.degree, at: leaves.slot) }
+    if let removed = plan.removed { degrees.insert(removed.degree, at: removed.slot) }
     if explains {
       var reasons = search.reasons(for: line, octaves: rules.manner(of: plan.voice).octaves)
-      if let leaves = plan.leaves { reasons.insert(.silent, at: leaves.slot) }
+      if let removed = plan.removed { reasons.insert(.silent, at: removed.slot) }
       book.reasons[bars.count] = reasons
     }
     let written = BarWriter(rules: rules).write(
@@ -95,7 +95,7 @@ extension Conductor {
     let lowest = rules.lowest
     func marks(_ voice: Voice?) -> [Int] { voice.map { piece.marks[$0].map { $0 + lowest } } ?? [] }
     // The pair with T alone has no melody note.
-    let count = plan.count - (plan.leaves == nil ? 0 : 1)
+    let count = plan.count - (plan.removed == nil ? 0 : 1)
     let motto = piece.motto(plan.voice, in: piece.events.last?.sentence)
     return MelodyProblem(
       count: count, fixed: start.map { [0: $0 + lowest] } ?? [:], goal: .triad,

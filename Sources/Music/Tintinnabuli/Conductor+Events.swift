@@ -41,7 +41,7 @@ extension Conductor {
     if let match {
       let place = place % max(home.tonics.count, 1)
       piece.station = Station(game: place, place: place)
-      (pieceSeed, novelty, inTime) = (match, Novelty(), [])
+      (pieceSeed, novelty, autoReplyVoices) = (match, Novelty(), [])
       tunePiece()
     }
     findTonic()
@@ -68,7 +68,7 @@ extension Conductor {
     pieceSeed = pieceNumber == 0 ? seed : SplitMix64.first(seed: seed, index: pieceNumber)
     let opening = isFirst ? piece.choices : []
     piece = Piece()
-    past = []
+    undoStack = []
     (piece.number, piece.barNumber, piece.marks) = (number, number, marks)
     (piece.choices, piece.firstBar) = (opening, isFirst ? 0 : bars.count)
     tunePiece()
@@ -236,8 +236,8 @@ extension Conductor {
     let law = rules.bars
     let full =
       (event.phase.map { ScoreRules.Sentences.value(rules.sentences.pairs, at: $0) } ?? law.pairs(ply: number)) - 1
-    let isAnswered = inTime.contains(event.voice.other)
-    if isAnswered && inTime.contains(event.voice) { return (full + 1, short) }
+    let isAnswered = autoReplyVoices.contains(event.voice.other)
+    if isAnswered && autoReplyVoices.contains(event.voice) { return (full + 1, short) }
     let left = law.apart - (since.seconds < law.apart ? since.seconds : 0)
     if event.end != nil { return (full + 1, min(short, max(left / Double(full), law.quickest))) }
     let expected = event.pace ?? piece.tempo.median(guess: law.expected)
@@ -248,8 +248,8 @@ extension Conductor {
     if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
     // Writes at least two short notes if a mark is removed (it needs its own pair) or the piece is past its opening, as
     // quick as grace notes if need be.
-    let isCrowded = !isAnswered && (event.leaves != nil || event.phase != nil && full > 1)
-    if event.leaves != nil || isCrowded { shorts = max(shorts, 2) }
+    let isCrowded = !isAnswered && (event.removedDegree != nil || event.phase != nil && full > 1)
+    if event.removedDegree != nil || isCrowded { shorts = max(shorts, 2) }
     let least = isCrowded ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
@@ -274,9 +274,9 @@ extension Conductor {
     before.restore(&piece, &novelty)
     let events = strike(event, at: before.moment, logged: logged).filter { $0.frame >= moment && $0.kind != .cut }
     if let bar = bars.last, let old = shown.bars.last, bar.index == old.index, bar.pairs == old.pairs {
-      let (piece, past) = (piece, past)
+      let (piece, undoStack) = (piece, undoStack)
       self = shown
-      (self.piece, self.past) = (piece, past)
+      (self.piece, self.undoStack) = (piece, undoStack)
       return []
     }
     agenda.next = agenda.next.map { max($0, moment) }
@@ -354,7 +354,7 @@ extension Conductor {
     closing.motto = piece.motto(event.voice, in: sentence)
     closing.roots = sizes.map { _ in event.root }
     // If a person is being waited for, the reply comes on the long note of its first bar.
-    let notes = inTime.count > 1 ? sizes.reduce(0) { $0 + $1 - 1 + rules.bars.long } : sizes[0]
+    let notes = autoReplyVoices.count > 1 ? sizes.reduce(0) { $0 + $1 - 1 + rules.bars.long } : sizes[0]
     closing.until = moment + .seconds(short * Double(notes))
     agenda.wait(from: moment, rules)
     agenda.close(closing, from: moment)
@@ -364,7 +364,7 @@ extension Conductor {
   /// the longest bar of the piece except its last.
   private func archSizes() -> [Int] {
     let law = rules.bars
-    if inTime.count > 1 { return law.closing(plies: piece.grown) }
+    if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }
     let longest = eventBars.dropLast().map { $0.pairs.count }.max() ?? 0
     let top = min(max(longest, law.shortest + 2), law.shortest + 4)
     return Array(stride(from: top, through: law.shortest, by: -1)) + [law.last]

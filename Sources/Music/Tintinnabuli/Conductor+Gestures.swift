@@ -4,7 +4,7 @@ import ScoreModel
 extension Conductor {
   /// Takes the last event back: its bar sounds backwards and softly. Several at the same moment form one gesture.
   public mutating func undo(at moment: Tick) -> [ScoreEvent] {
-    guard let before = past.popLast() else { return [] }
+    guard let before = undoStack.popLast() else { return [] }
     let number = piece.number
     let bed = piece.bed
     before.restore(&piece, &novelty)

@@ -42,8 +42,8 @@ extension Conductor {
   /// While a player thinks, phrases follow the last event's long note, with as many pairs as the piece has grown to; then it waits.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
     agenda.wait(from: end, pairs: (eventBars.last?.pairs.count ?? 0) + said.pairs, rules)
-    let left = rules.phrases.growth * piece.grown - said.pairs
-    let isWaited = piece.events.last.map { !inTime.contains($0.voice.other) } ?? false
+    let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
+    let isWaited = piece.events.last.map { !autoReplyVoices.contains($0.voice.other) } ?? false
     guard isWaited, left >= 2 else { return }
     agenda.course = .phrases(said)
     agenda.next = end + .seconds(rules.phrases.after)
@@ -57,7 +57,7 @@ extension Conductor {
   private mutating func phrase(_ said: Agenda.Phrasing, at moment: Tick) -> [ScoreEvent] {
     guard let event = piece.events.last, let before = bars.last, let long = before.pairs.last?.m else { return [] }
     let rules = rules.rooted(event.root)
-    let left = rules.phrases.growth * piece.grown - said.pairs
+    let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
     guard left >= 2 else {
       // There is nothing to play: the rules may have changed since the phrase was scheduled.
       agenda.wait(from: moment, rules)
@@ -66,7 +66,7 @@ extension Conductor {
     let sign = rules.signs.first { $0.applies(to: event.facts) } ?? rules.calm
     var plan = BarPlan(
       kind: .phrase, ply: piece.number, voice: said.count % 2 == 0 ? event.voice.other : event.voice,
-      count: min(rules.bars.pairs(ply: piece.grown), left), sign: sign.sustained,
+      count: min(rules.bars.pairs(ply: piece.equivalentEventNumber), left), sign: sign.sustained,
       short: min(slots?.short ?? short, short))
     plan.root = event.root
     plan.change = change

@@ -3,7 +3,7 @@ import ScoreModel
 
 /// Composes events as they arrive: turns a game's events into score events in score time.
 ///
-/// A conductor plays a session of consecutive pieces. Call `begin`, `strike`, `undo` and `end` with non-decreasing
+/// A conductor plays a session of consecutive pieces. Call `begin`, `compose`, `undo` and `end` with non-decreasing
 /// times, and `advance` for scheduled music. Each returns events to post to a synthesizer.
 ///
 /// - Important: Not real-time safe, since it allocates: run it beside the audio thread. Deterministic: the same rules,
@@ -30,7 +30,7 @@ public struct Conductor: Sendable {
   /// The timing of an opponent's replies.
   public var reply = Reply.musical
   /// The voices that reply on the score's slots and so need no waiting: both, unless people play. Set it before a piece begins.
-  public var inTime: Set<Voice> = [.first, .second]
+  public var autoReplyVoices: Set<Voice> = [.first, .second]
   /// The players' names, for the colours in the rules.
   public var names: [Voice: String] = [:]
   /// Whether `reasons` are recorded.
@@ -125,7 +125,7 @@ public struct Conductor: Sendable {
     guard reply == .musical, let slots, !piece.isOver else { return ready }
     let breath = rules.gestures.breath
     var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
-    let least = inTime.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
+    let least = autoReplyVoices.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
     // The close of a sentence is not interrupted.
     return slots.first(after: max(ready, agenda.sentenceEnd), least: least)
   }

@@ -23,13 +23,13 @@ struct EchoMemory: Sendable {
       let pairs = writer.ending(of: source, most)
       return source.index * 256 + pairs.count * 8 + writer.shift(of: pairs, octaves) + 4
     }
-    func unsaid(_ bars: [Bar], _ octaves: Int) -> [Bar] {
+    func unused(_ bars: [Bar], _ octaves: Int) -> [Bar] {
       bars.suffix(rules.memory).filter { told[way($0, octaves), default: 0] < 2 }
     }
     let long = heard.filter { $0.sounding.count >= 2 }
     let ways = [long, heard].flatMap { bars in [own, rules.octaves - own, -1].map { (bars, $0) } }
     var (sources, octaves): ([Bar], Int) = ([], own)
-    for (bars, way) in ways where sources.isEmpty { (sources, octaves) = (unsaid(bars, way), way) }
+    for (bars, way) in ways where sources.isEmpty { (sources, octaves) = (unused(bars, way), way) }
     guard !sources.isEmpty else { return nil }
     let fresh = sources.filter { $0.pairs.first?.m?.pitch != previous }
     let pool = fresh.isEmpty ? sources : fresh

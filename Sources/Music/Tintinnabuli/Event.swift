@@ -30,7 +30,7 @@ public struct Event: Sendable, Hashable {
   /// The root of the bar's triad as a degree from the tonic; its octave moves the register.
   public var root = 0
   /// The root of the next event as far as known; the bed moves there during the bar.
-  public var leads = 0
+  public var nextRoot = 0
   /// The sentence of the event; each voice has a motto in each sentence.
   public var sentence: Int?
   /// Whether the event ends its sentence, which a half arch then closes.
@@ -38,7 +38,7 @@ public struct Event: Sendable, Hashable {
   /// Whether the event ends its sentence without a half arch; the next bars change all the same (`sentences.changes`).
   public var endsSentence = false
   /// A degree that the event removes: a falling T alone answers it.
-  public var leaves: Int?
+  public var removedDegree: Int?
   /// The number of an earlier event with the same position, whose melody is quoted.
   public var returns: Int?
 

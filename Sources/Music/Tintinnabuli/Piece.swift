@@ -41,7 +41,7 @@ struct Piece: Sendable {
   func event(_ number: Int) -> Event? { events.last { $0.number == number } }
 
   /// The event number of a short piece with the same progress.
-  var grown: Int { events.last?.phase.map { 1 + Int(($0 * 7).rounded()) } ?? number }
+  var equivalentEventNumber: Int { events.last?.phase.map { 1 + Int(($0 * 7).rounded()) } ?? number }
 
   /// The contour of an event's bar, by the standing of its voice.
   func contour(_ standing: Double, number: Int, _ rules: ScoreRules.MelodyRules) -> ScoreRules.Contour {

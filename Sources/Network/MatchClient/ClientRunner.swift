@@ -134,11 +134,11 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   private func startBeating() {
     heartbeat?.cancel()
-    heartbeat = loop.after(hasSeveral ? 250 : 1000) { self.beat() }
+    heartbeat = loop.after(hasSeveral ? 250 : 1000) { self.sendHeartbeat() }
   }
 
   /// Detects a silent server.
-  private func beat() {
+  private func sendHeartbeat() {
     let silence = PollLoop.now - heard
     let longest = hasHeard ? ClientRunner.leaveNode : ClientRunner.greetNode
     if silence > (hasSeveral ? longest : Int64(Limits.silence)) {

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One thread for the sockets, timers and orders of every client of this program. The thread exists only while a client
+/// One thread for the sockets, timers and tasks of every client of this program. The thread exists only while a client
 /// waits for something.
 final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else belongs to the thread
   static let shared = PollLoop()
@@ -34,13 +34,13 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
   }
 
   private struct Inbox {
-    var orders: [@Sendable () -> Void] = []
+    var tasks: [@Sendable () -> Void] = []
     var isRunning = false
   }
 
   private let inbox = Mutex(Inbox())
-  /// A caller with an order writes to `rung`, and wakes the thread, which polls `heard`.
-  private let wakePipe: (heard: Int32, rung: Int32)
+  /// A caller with a task writes to `writing`, and wakes the thread, which polls `reading`.
+  private let wakePipe: (reading: Int32, writing: Int32)
   private var timers: [Timer] = []
   private var watches: [Watch] = []
   private var lookups: [ServerAddress.Node: [([SocketAddress]) -> Void]] = [:]
@@ -55,24 +55,24 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
   }
 
   deinit {
-    close(wakePipe.heard)
-    close(wakePipe.rung)
+    close(wakePipe.reading)
+    close(wakePipe.writing)
     scratch.deallocate()
   }
 
   static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
 
-  /// Runs an order on the thread. May be called from any thread.
-  func execute(_ order: @escaping @Sendable () -> Void) {
+  /// Runs a task on the thread. May be called from any thread.
+  func execute(_ task: @escaping @Sendable () -> Void) {
     let (isRunning, isFirst) = inbox.withLock { inbox in
-      inbox.orders.append(order)
+      inbox.tasks.append(task)
       defer { inbox.isRunning = true }
-      return (inbox.isRunning, inbox.orders.count == 1)
+      return (inbox.isRunning, inbox.tasks.count == 1)
     }
     if !isRunning {
       Thread.detachNewThread { self.run() }
     } else if isFirst {
-      send(wakePipe.rung, [1], 1, Int32(MSG_NOSIGNAL))
+      send(wakePipe.writing, [1], 1, Int32(MSG_NOSIGNAL))
     }
   }
 
@@ -108,10 +108,10 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
   private func run() {
     Thread.current.name = "alina-client"
     while true {
-      for order in inbox.withLock({ inbox in
-        defer { inbox.orders = [] }
-        return inbox.orders
-      }) { order() }
+      for task in inbox.withLock({ inbox in
+        defer { inbox.tasks = [] }
+        return inbox.tasks
+      }) { task() }
       let now = PollLoop.now
       for timer in timers where timer.due <= now {
         let body = timer.body
@@ -121,7 +121,7 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
       timers.removeAll { $0.body == nil }
       watches.removeAll { $0.ready == nil }
       let isDone = inbox.withLock { inbox in
-        guard inbox.orders.isEmpty, timers.isEmpty, watches.isEmpty else { return false }
+        guard inbox.tasks.isEmpty, timers.isEmpty, watches.isEmpty else { return false }
         inbox.isRunning = false
         return true
       }
@@ -131,11 +131,11 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
   }
 
   private func wait() {
-    var polled = [pollfd(fd: wakePipe.heard, events: Int16(POLLIN), revents: 0)]
+    var polled = [pollfd(fd: wakePipe.reading, events: Int16(POLLIN), revents: 0)]
     polled += watches.map { pollfd(fd: $0.descriptor, events: Int16($0.events), revents: 0) }
     let soonest = timers.lazy.map(\.due).min().map { max(0, min($0 - PollLoop.now, 60_000)) } ?? -1
     guard poll(&polled, nfds_t(polled.count), Int32(soonest)) > 0 else { return }
-    if polled[0].revents != 0 { while recv(wakePipe.heard, scratch.baseAddress, scratch.count, 0) > 0 {} }
+    if polled[0].revents != 0 { while recv(wakePipe.reading, scratch.baseAddress, scratch.count, 0) > 0 {} }
     for (watch, entry) in zip(watches, polled.dropFirst()) where entry.revents != 0 { watch.ready?(watch) }
   }
 }

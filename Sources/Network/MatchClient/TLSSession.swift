@@ -19,7 +19,7 @@ final class TLSSession {
   ) throws(ClientFailure) {
     self.known = known
     do throws(TLSFailure) {
-      engine = try TLSEngine(context.get(), .caller)
+      engine = try TLSEngine(context.get(), .client)
       try engine.expect(String(host.prefix { $0 != "%" }))
     } catch { throw .tls(.unusable(error.description)) }
   }

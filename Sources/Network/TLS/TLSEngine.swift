@@ -11,9 +11,9 @@ package final class TLSEngine {
     case ended
   }
 
-  /// Which end of the connection this is: client (`caller`) or server (`called`).
+  /// The end of the connection.
   package enum Role {
-    case caller, called
+    case client, server
   }
 
   private let ssl: OpaquePointer
@@ -29,7 +29,7 @@ package final class TLSEngine {
     guard let bio = BIO_new(TLSEngine.method) else { throw .latest }
     BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
     SSL_set_bio(ssl, bio, bio)
-    if role == .caller { SSL_set_connect_state(ssl) } else { SSL_set_accept_state(ssl) }
+    if role == .client { SSL_set_connect_state(ssl) } else { SSL_set_accept_state(ssl) }
   }
 
   deinit { SSL_free(ssl) }

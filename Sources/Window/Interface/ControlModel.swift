@@ -43,7 +43,7 @@ extension BoardModel {
   }
 
   /// The words at the foot of the board, in order; `unread` is the number of unread chat lines.
-  package func footControls(unread: Int) -> [ControlModel] {
+  package func footerControls(unread: Int) -> [ControlModel] {
     let isOver = game.isOver
     let mayRematch = online.map { $0.you != nil && $0.rematch != .mine && $0.mayRematch } ?? true
     let isDrawOffered = online?.draw == .theirs

@@ -128,10 +128,10 @@ package struct ReplayModel: Sendable, Hashable {
   /// The current time of its music, on the time axis of its bars; `nil` while stopped.
   package var soundNow: Tick?
   /// The estimates of an Ultimate game's positions from the first on, as far as the search has come.
-  package var outlook: [Outlook] = []
+  package var evaluations: [Evaluation] = []
 
   /// The estimate of a position.
-  package struct Outlook: Sendable, Hashable {
+  package struct Evaluation: Sendable, Hashable {
     /// The expected score, 0–1, of the side to move.
     package var share: Double
     /// The preferred move; `nil` if the game is over.
@@ -140,7 +140,7 @@ package struct ReplayModel: Sendable, Hashable {
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
 
     /// The expected score that the move to the next position gave away.
-    package func loss(to next: Outlook) -> Double { share + next.share - 1 }
+    package func loss(to next: Evaluation) -> Double { share + next.share - 1 }
   }
 
   package init(

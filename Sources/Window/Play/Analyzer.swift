@@ -44,7 +44,7 @@ final class Analyzer {
       self.thought = nil
       if thought.game == asked { analysis = (thought.game, finding) }
       if let replay = screen.pages.replay, thought.game == unseen(of: replay) {
-        screen.pages.replay?.outlook.append(
+        screen.pages.replay?.evaluations.append(
           .init(share: finding[finding.best].map { Analyzer.share($0) } ?? 0.5, best: finding.best))
       }
     }
@@ -52,7 +52,7 @@ final class Analyzer {
     if let asked, !asked.isOver, analysis?.game != asked { return think(about: asked) }
     if screen.currentScene == .review, let replay = screen.pages.replay, let next = unseen(of: replay) {
       if let outcome = next.state.outcome {
-        screen.pages.replay?.outlook.append(.init(share: outcome == .draw ? 0.5 : 0, best: nil))
+        screen.pages.replay?.evaluations.append(.init(share: outcome == .draw ? 0.5 : 0, best: nil))
       } else {
         think(about: next)
       }
@@ -61,9 +61,9 @@ final class Analyzer {
 
   /// The first position under review without an estimate.
   private func unseen(of replay: ReplayModel) -> Game? {
-    guard !replay.game.variant.isSolved, replay.outlook.count <= replay.game.cells.count else { return nil }
+    guard !replay.game.variant.isSolved, replay.evaluations.count <= replay.game.cells.count else { return nil }
     var game = Game(from: replay.game.startState)
-    for cell in replay.game.cells.prefix(replay.outlook.count) { try? game.play(cell) }
+    for cell in replay.game.cells.prefix(replay.evaluations.count) { try? game.play(cell) }
     return game
   }
 

@@ -72,7 +72,7 @@ package final class App: PlatformGame {
     Pages.fill(screen, machine.rules)
     audioSettings = AudioSettingsBinding(machine, session, screen, rulesName: rulesName)
     screen.onIntent = { [unowned(unsafe) self] in step(.intent($0)) }
-    screen.onTurn = { [unowned(unsafe) self] in step(.turned) }
+    screen.onPageChange = { [unowned(unsafe) self] in step(.pageChanged) }
     showSession()
     for trouble in screen.settings.store.troubles {
       let message: Message =
@@ -247,7 +247,7 @@ package final class App: PlatformGame {
       files.newName()
       session.newGame(library.participants(of: setup), from: start, clockSeconds: setup.clockSeconds)
     case .join(let joined): join(joined)
-    case .follow(let moves, let times): session.follow(moves, times: times)
+    case .syncBoard(let moves, let times): session.syncBoard(moves, times: times)
     case .away(let isAway): session.connection(lost: isAway)
     case .connect(let address, let token): openConnection(to: address, newToken: token)
     case .hangUp:

@@ -33,7 +33,7 @@ package final class SDLPlatform {
   /// The sound device to notify of added and removed devices.
   package weak var audio: AudioDevice?
   /// Called on every turn of the loop, before the game's update.
-  package var onTurn: ((_ now: Double) -> Void)?
+  package var onPageChange: ((_ now: Double) -> Void)?
 
   private let window: OpaquePointer
   private let renderer: OpaquePointer
@@ -153,7 +153,7 @@ package final class SDLPlatform {
     while true {
       let inputs = takeEvents()
       let now = services.now()
-      onTurn?(now)
+      onPageChange?(now)
       game.update(input: inputs, at: now)
       if game.wantsToQuit { return }
       if game.windowTitle != title {

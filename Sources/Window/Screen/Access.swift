@@ -80,10 +80,10 @@ extension RootScreen {
     guard isMeasured else { return }
     topScene.visit { view in
       guard view.isClickable || readable && view is TextButton else {
-        if readable, let text = view.reading, !text.isEmpty { body(view, 0, view.frame, text) }
+        if readable, let text = view.accessibilityText, !text.isEmpty { body(view, 0, view.frame, text) }
         return
       }
-      for (index, (place, words)) in view.places.enumerated() { body(view, index, place, words) }
+      for (index, (place, words)) in view.accessibilityElements.enumerated() { body(view, index, place, words) }
     }
   }
 }

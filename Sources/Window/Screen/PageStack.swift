@@ -44,7 +44,7 @@ final class PageStack {
     let scene = make(name)
     pages.append((name, scene))
     chain.add(scene)
-    turned(focus: scene.initialFocus)
+    pageChanged(focus: scene.initialFocus)
     if pages.count > 1 { context.say(scene.title) }
   }
 
@@ -54,7 +54,7 @@ final class PageStack {
     scene.willClose()
     if pages.removeLast().name == .review { context.pages.replay = nil }
     relink()
-    turned(focus: scene.initialFocus)
+    pageChanged(focus: scene.initialFocus)
     context.say(scene.title)
   }
 
@@ -64,7 +64,7 @@ final class PageStack {
     pages = pages.map { ($0.name, make($0.name)) }
     relink()
     let order = scene.focusOrder
-    turned(focus: at.map { order[min($0, order.count - 1)] } ?? scene.initialFocus)
+    pageChanged(focus: at.map { order[min($0, order.count - 1)] } ?? scene.initialFocus)
   }
 
   private func relink() {
@@ -72,7 +72,7 @@ final class PageStack {
     for page in pages { chain.add(page.scene) }
   }
 
-  private func turned(focus: View?) {
+  private func pageChanged(focus: View?) {
     willTurn()
     notice.parent?.remove(notice)
     if name == last { notice.retranslate() } else { notice.pageChanged() }

@@ -10,7 +10,7 @@ package final class RootScreen {
   package var onIntent: (Intent) -> Void = { _ in }
 
   /// Called after another page was opened.
-  package var onTurn: () -> Void {
+  package var onPageChange: () -> Void {
     get { pageStack.didTurn }
     set { pageStack.didTurn = newValue }
   }
@@ -163,7 +163,7 @@ package final class RootScreen {
     let place = context.focus?.textPlace
     guard place != textPlace else { return }
     textPlace = place
-    context.services.takeText(place.map { $0.pixels(width: .max, height: .max) }, context.focus?.spoken ?? "")
+    context.services.takeText(place.map { $0.pixels(width: .max, height: .max) }, context.focus?.accessibilityLabel ?? "")
   }
 
   // MARK: Input
@@ -207,7 +207,7 @@ package final class RootScreen {
     let game = context.model.game
     for (index, cell) in game.cells.enumerated().dropFirst(old.game.cells.count) {
       let mover = game.mover(ofMove: index)
-      context.say("\(mover.letter) \(context.text(.speakPlays)) \(context.spoken(cell, of: game.variant))")
+      context.say("\(mover.letter) \(context.text(.speakPlays)) \(context.name(cell, of: game.variant))")
     }
     let isNews =
       game != old.game || context.model.isThinking != old.isThinking

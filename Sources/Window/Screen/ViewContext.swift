@@ -69,7 +69,7 @@ final class ViewContext {
   /// Rectangles changed since the last frame.
   private(set) var damage: [Rect] = []
   /// Pixels by which the page is shifted down: two, for a moment, when a winning line is complete.
-  let settle = Motion(0)
+  let winBounce = Motion(0)
   /// Whether the static layer must be redrawn.
   var staticIsStale = true
 
@@ -108,6 +108,6 @@ extension ViewContext {
     view?.focusChanged(true)
     guard let view else { return }
     for above in view.responders { (above as? Scene)?.focusMoved(to: view) }
-    say(view.spoken)
+    say(view.accessibilityLabel)
   }
 }

@@ -19,7 +19,7 @@ extension GameSession {
     begin(Game(from: VariantState(startOf: variant)), match: .matchStarted(variant, seed: seed, station: station))
     let heard = voices
     voices = .none
-    follow(moves, times: times)
+    syncBoard(moves, times: times)
     voices = heard
     // The next downbeat must have a later time.
     lastHandled = lastHandled + .milliseconds(10)
@@ -29,7 +29,7 @@ extension GameSession {
 
   /// Updates the board to the state of a match: adds missing moves and takes back premature ones. The score uses the
   /// log's times in milliseconds as far as they are known.
-  package func follow(_ moves: [Cell], times: [Int64] = []) {
+  package func syncBoard(_ moves: [Cell], times: [Int64] = []) {
     let common = zip(game.cells, moves).prefix { $0 == $1 }.count
     if common < game.cells.count {
       settled = min(settled, common)

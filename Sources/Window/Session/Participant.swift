@@ -7,7 +7,7 @@ package enum Participant: Sendable {
   case human(name: String)
   /// A computer opponent.
   case machine(MachinePlayer)
-  /// A remote person, whose moves arrive by `GameSession.follow`.
+  /// A remote person, whose moves arrive by `GameSession.syncBoard`.
   case remote(name: String)
 
   package static func opponent(_ opponent: some Opponent) -> Participant { .machine(MachinePlayer(opponent)) }

@@ -19,7 +19,7 @@ package enum Effect: Sendable, Hashable {
   /// Show a match in its current state on the board.
   case join(JoinedMatch)
   /// The moves of the match with their times from its log: adds missing moves and takes back premature ones.
-  case follow([Cell], times: [Int64])
+  case syncBoard([Cell], times: [Int64])
   /// The other side or the server became absent or returned.
   case away(Bool)
   /// Connect, with a token that the player has entered, or an empty one.

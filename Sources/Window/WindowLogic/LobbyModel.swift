@@ -18,7 +18,7 @@ struct LobbyModel: Sendable {
 
   private(set) var network = NetworkModel()
   /// The state of the connection.
-  private(set) var link = WindowState.Link.none
+  private(set) var connection = WindowState.ConnectionState.none
   /// The address of the server, and whether it runs on this machine.
   private(set) var server = (address: "", isHosting: false)
   /// Whether the server closed the connection because the player connected elsewhere.
@@ -61,7 +61,7 @@ struct LobbyModel: Sendable {
 
   /// Asks for the list of matches from time to time while it is shown, and for the rating if it may have changed.
   mutating func tick(in context: Context) -> [Effect] {
-    guard context.page == .network, link == .online, network.phase == .lobby || queuedAt != nil,
+    guard context.page == .network, connection == .online, network.phase == .lobby || queuedAt != nil,
       context.now - listedAt > LobbyModel.listInterval
     else { return [] }
     listedAt = context.now
@@ -101,7 +101,7 @@ struct LobbyModel: Sendable {
   {
     forgetServer()
     server = (address.description, isHosting)
-    (self.destination, isReplaced, link, opensPage) = (destination, false, .connecting, true)
+    (self.destination, isReplaced, connection, opensPage) = (destination, false, .connecting, true)
     switch destination {
     case .room(let code): self.code = code
     case .watch(_, let code): self.code = code
@@ -118,19 +118,19 @@ struct LobbyModel: Sendable {
 
   mutating func hangUp() -> [Effect] {
     forgetServer()
-    (link, destination, network) = (.none, nil, NetworkModel())
+    (connection, destination, network) = (.none, nil, NetworkModel())
     return [.hangUp]
   }
 
   mutating func hear(_ status: ConnectionStatus, in context: Context) -> [Effect] {
     switch status {
     case .connecting:
-      if link == .none { link = .connecting }
+      if connection == .none { connection = .connecting }
       if !context.hasMatch { network.phase = .connecting }
     case .online(let welcome): return online(welcome, in: context)
     case .waiting(let milliseconds, let reason):
-      if link == .online { lostAt = context.now - (reason == .silent ? Double(Limits.silence) / 1_000 : 0) }
-      link = .waiting
+      if connection == .online { lostAt = context.now - (reason == .silent ? Double(Limits.silence) / 1_000 : 0) }
+      connection = .reconnecting
       network.message = "\(.nextTry, reason.message, "\((milliseconds + 999) / 1000)")"
       guard !context.hasMatch else { return [] }
       switch network.phase {
@@ -141,16 +141,16 @@ struct LobbyModel: Sendable {
       return openPage(in: context)
     case .failed(let failure):
       let opening = openPage(in: context)
-      (link, isReplaced, destination) = (.none, failure == .replaced, nil)
+      (connection, isReplaced, destination) = (.none, failure == .replaced, nil)
       (network.phase, network.message) = (.offline, failure.message)
       return [.hangUp] + (opening.isEmpty && context.page != .network ? [.say(failure.message)] : opening)
-    case .closed: (link, network.phase) = (.none, .offline)
+    case .closed: (connection, network.phase) = (.none, .offline)
     }
     return []
   }
 
   private mutating func online(_ welcome: ServerMessage.Welcome, in context: Context) -> [Effect] {
-    link = .online
+    connection = .online
     network.you = .init(name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
     network.message = nil
     // The client itself continues its seek, and its room still exists.
@@ -245,7 +245,7 @@ struct LobbyModel: Sendable {
       openings.dropsLast = openings.count > 0
       code = nil
       return closeRoom() + [.show(.network)]
-    case .offline where link == .none: return .refused(.notConnected)
+    case .offline where connection == .none: return .refused(.notConnected)
     case .offline, .connecting, .lobby, .playing: return hangUp() + [.remember(.matchServer(""))]
     }
   }
@@ -298,10 +298,10 @@ struct LobbyModel: Sendable {
   }
 
   /// The match on the board shows all that happened while the connection was lost.
-  mutating func matchFollowed() { if link == .online { lostAt = nil } }
+  mutating func matchFollowed() { if connection == .online { lostAt = nil } }
 
   /// The match is no longer on the board.
-  mutating func matchLeft() { if link != .none { network.phase = .lobby } }
+  mutating func matchLeft() { if connection != .none { network.phase = .lobby } }
 
   /// Takes the list of matches, or the ratings of this player.
   mutating func hear(_ rows: [JSONObject], of page: String) {

@@ -71,7 +71,7 @@ struct OnlineMatch: Sendable {
 
   /// Updates the board to the state of the match. If the turn changed while the connection was lost, assumes that it did right
   /// after the loss.
-  mutating func follow(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
+  mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
     // A rematch request starts a new time limit.
@@ -85,7 +85,7 @@ struct OnlineMatch: Sendable {
     var effects: [Effect] = []
     let times = view.state.times
     if board.cells != target || times.count > timesTold {
-      effects.append(.follow(target, times: times))
+      effects.append(.syncBoard(target, times: times))
     }
     timesTold = times.count
     if let end = view.state.end, !board.isOver || effects != [] { effects.append(.end(GameEnd(end))) }
@@ -148,13 +148,13 @@ struct OnlineMatch: Sendable {
   }
 
   /// The match for the board page; `milliseconds` is the client's clock, `seconds` that of `step`.
-  func model(_ link: WindowState.Link, at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
+  func model(_ connection: WindowState.ConnectionState, at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
     guard let view, view.state.players != nil else { return nil }
     let state = view.state
     var model = OnlineModel(you: view.you)
-    model.isOffline = link != .online && state.phase != .over
-    model.reconnects = link != .none
-    model.mayLeave = !isPlaying || link != .online
+    model.isOffline = connection != .online && state.phase != .over
+    model.reconnects = connection != .none
+    model.mayLeave = !isPlaying || connection != .online
     guard let you = view.you else { return model }
     if let offer = state.offer { model.draw = offer.side == you ? .mine : .theirs }
     model.mayOfferDraw = OnlineMatch.mayOfferDraw(you, state)
@@ -164,7 +164,7 @@ struct OnlineMatch: Sendable {
       let left = max(0, Int((turnSince.at + within - seconds).rounded(.up)))
       model.firstMoveIn = left <= OnlineMatch.longestCountdown ? left : nil
     }
-    model.rematchIn = rematchIn(isOnline: link == .online, at: seconds)
+    model.rematchIn = rematchIn(isOnline: connection == .online, at: seconds)
     if model.mayRematch {
       model.rematch = state.wantsRematch[you] ? .mine : state.wantsRematch[you.opponent] ? .theirs : .nobody
     }

@@ -29,7 +29,7 @@ extension WindowState {
       preferences.game = setup.variant
       chosen = [.remember(.game(setup.variant))]
     }
-    return chosen + (lobby.link == .online ? askServer(intent, page) : connect(for: intent, page))
+    return chosen + (lobby.connection == .online ? askServer(intent, page) : connect(for: intent, page))
   }
 
   private mutating func connect(for intent: Intent, _ page: SceneName) -> [Effect] {
@@ -41,7 +41,7 @@ extension WindowState {
       return leaveMatch() + [.show(.network)]
         + connect(to: address, destination: intent == .playFriend ? .open : .queue)
     case .connect, .joinNearby, .host, .leave: return askServer(intent, page)
-    default: return .refused(lobby.link == .none ? .notConnected : .stillConnecting)
+    default: return .refused(lobby.connection == .none ? .notConnected : .stillConnecting)
     }
   }
 
@@ -84,8 +84,8 @@ extension WindowState {
 
   mutating func speak(_ intent: Intent) -> [Effect] {
     guard let m = onlineMatch, m.you != nil else { return .refused(.nobodyToTalkTo) }
-    guard lobby.link != .none else { return .refused(.notConnected) }
-    return talk.answer(intent, in: m.id, isOnline: lobby.link == .online)
+    guard lobby.connection != .none else { return .refused(.notConnected) }
+    return talk.answer(intent, in: m.id, isOnline: lobby.connection == .online)
   }
 
   /// Returns the board to a local game, unless `another` game begins at once.
@@ -116,7 +116,7 @@ extension WindowState {
       return lobby.hear(status, in: context) + tellAway()
     case .queued(let waited, let bots): lobby.queued(waited: waited, bots: bots, at: now)
     case .room(let m, let code, _): return lobby.roomOpened(m, code)
-    case .paired(let m, _): return adopt(m, view)
+    case .paired(let m, _): return showMatch(m, view)
     case .event(let m, _, let event):
       if m == match, case .abort = event.kind { onlineMatch?.calledOff() }
       if m == lobby.pendingMatch, view?.state.players == nil, view?.state.phase == .over {
@@ -137,7 +137,7 @@ extension WindowState {
       return news(of: m, view, board)
     case .moveRejected(let m, let cell, let code, let said):
       onlineMatch?.dropPendingMove()
-      return [.say("\(cell.text): \(code.message(said))")] + (m == match ? follow(board.game) : [])
+      return [.say("\(cell.text): \(code.message(said))")] + (m == match ? syncBoard(board.game) : [])
     case .refused(let code, let said, .say), .refused(let code, let said, .emote):
       talk.dropUnsent()
       return [.say(code.message(said))]
@@ -167,15 +167,15 @@ extension WindowState {
   // MARK: - The match on the board
 
   private mutating func news(of m: MatchID, _ view: MatchView?, _ board: Board) -> [Effect] {
-    if m == match { return follow(board.game) }
+    if m == match { return syncBoard(board.game) }
     guard let view, view.state.players != nil else { return [] }
     // Ignore a match that was over when this window learned of it, and one that is no longer watched.
     let isOurs = view.you != nil && view.state.phase != .over && (m == lobby.pendingMatch || !isPlaying)
-    return isOurs || m == lobby.wanted ? adopt(m, view) : []
+    return isOurs || m == lobby.wanted ? showMatch(m, view) : []
   }
 
   /// Shows a match in its current state on the board.
-  private mutating func adopt(_ m: MatchID, _ view: MatchView?) -> [Effect] {
+  private mutating func showMatch(_ m: MatchID, _ view: MatchView?) -> [Effect] {
     guard let view, let next = OnlineMatch(view, at: now), let joined = next.joined else {
       lobby.expect(m)
       return []
@@ -197,15 +197,15 @@ extension WindowState {
     effects += [.join(joined), .show(.board), .attention]
     var game = Game(from: VariantState(startOf: joined.rules))
     for cell in joined.moves { try? game.play(cell) }
-    return effects + follow(game)
+    return effects + syncBoard(game)
   }
 
   /// Updates the board to the state of the match.
-  private mutating func follow(_ board: Game) -> [Effect] {
-    guard let effects = onlineMatch?.follow(board, lostAt: lobby.lostAt, at: now) else { return [] }
+  private mutating func syncBoard(_ board: Game) -> [Effect] {
+    guard let effects = onlineMatch?.syncBoard(board, lostAt: lobby.lostAt, at: now) else { return [] }
     lobby.matchFollowed()
     return effects + tellAway()
   }
 
-  private mutating func tellAway() -> [Effect] { onlineMatch?.tellAway(isOnline: lobby.link == .online) ?? [] }
+  private mutating func tellAway() -> [Effect] { onlineMatch?.tellAway(isOnline: lobby.connection == .online) ?? [] }
 }

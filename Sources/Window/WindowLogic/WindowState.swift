@@ -21,7 +21,7 @@ package struct WindowState: Sendable {
   }
 
   /// The state of the connection to a server.
-  package enum Link: Sendable, Hashable {
+  package enum ConnectionState: Sendable, Hashable {
     /// There is no connection, or it failed permanently.
     case none
     /// The first connection is being made.
@@ -29,7 +29,7 @@ package struct WindowState: Sendable {
     /// The connection works.
     case online
     /// The connection was lost and is being made again.
-    case waiting
+    case reconnecting
   }
 
   /// An input of the state machine.
@@ -39,7 +39,7 @@ package struct WindowState: Sendable {
     /// An event of the connection, with the current state of its match.
     case network(ClientEvent, MatchView?)
     /// Another page is open: `Board.page`.
-    case turned
+    case pageChanged
     case tick
   }
 
@@ -132,11 +132,11 @@ package struct WindowState: Sendable {
   var isPlaying: Bool { onlineMatch?.isPlaying == true }
 
   /// Whether the board is occupied: the opponent waits for us and we are connected.
-  package var isInLiveMatch: Bool { isPlaying && lobby.link == .online }
+  package var isInLiveMatch: Bool { isPlaying && lobby.connection == .online }
 
   /// The match for the board page; `milliseconds` is the client's clock, `seconds` that of `step`.
   package func online(at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
-    onlineMatch?.model(lobby.link, at: seconds, client: milliseconds)
+    onlineMatch?.model(lobby.connection, at: seconds, client: milliseconds)
   }
 
   /// The progress of resuming an interrupted match.
@@ -173,7 +173,7 @@ package struct WindowState: Sendable {
     switch event {
     case .intent(let intent): return answer(intent, board)
     case .network(let event, let view): return hear(event, view, board)
-    case .turned:
+    case .pageChanged:
       if board.page == .talk { talk.pageOpened() }
       if board.page != .network { lobby.cancelOpening() }
       return []
@@ -306,7 +306,7 @@ package struct WindowState: Sendable {
       if let today { return begin(today) }
       series.nextGame(samePlayers: true, swapped: true)
       return [local.rematch()]
-    case .online: return onlineMatch?.rematch(isOnline: lobby.link == .online, at: now) ?? []
+    case .online: return onlineMatch?.rematch(isOnline: lobby.connection == .online, at: now) ?? []
     }
   }
 
@@ -322,7 +322,7 @@ package struct WindowState: Sendable {
       guard isPlaying else { return .refused(.gameIsOver) }
       return confirmation.confirm(
         .resign, .reallyResign, at: now,
-        [.command(.resign(m))] + (lobby.link == .online ? [] : [.say("\(.sentLater)")]))
+        [.command(.resign(m))] + (lobby.connection == .online ? [] : [.say("\(.sentLater)")]))
     }
   }
 

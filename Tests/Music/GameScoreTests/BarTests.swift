@@ -156,7 +156,7 @@ import TicTacToe
     heard += carryOn(&session, from: now, to: now + .seconds(100))
     record.times = frames.map { .init(frame: $0) }
     record.bars = session.music.choices
-    record.inTime = session.music.inTime
+    record.inTime = session.music.autoReplyVoices
     record.station = session.music.station
     now = now + .seconds(100)
     let again = Rendition(of: record, rules: rules, human: .x)

@@ -16,7 +16,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
 {
   var generator = SplitMix64(seed: seed)
   var conductor = GameConductor(seed: seed, rules: rules)
-  conductor.music.inTime = []
+  conductor.music.autoReplyVoices = []
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
   var now = Tick.seconds(1)
   var answers: [[ScoreEvent]] = []
@@ -98,7 +98,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
 @Test func `Undo and lost connections are in the record and reproduced from it`() throws {
   let record = randomGame(7)
   var session = GameConductor(seed: record.seed!, rules: rules)
-  session.music.inTime = []
+  session.music.autoReplyVoices = []
   var heard = session.handle(.opened(resuming: false), at: .zero)
   heard += session.handle(.gameStarted(.classic(.start), human: .x), at: .zero)
   var game = Game()
@@ -131,7 +131,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   kept.seed = record.seed
   kept.startFrame = 0
   kept.bars = session.music.choices
-  kept.inTime = session.music.inTime
+  kept.inTime = session.music.autoReplyVoices
   kept.annotations = session.annotations
   #expect(kept.annotations.count == 6)
   let read = try Record(jsonLine: kept.jsonLine)
@@ -191,7 +191,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
     var way = SplitMix64(seed: seed)
     var conductor = GameConductor(seed: seed, rules: rules)
-    conductor.music.inTime = []
+    conductor.music.autoReplyVoices = []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
     // Each listener has heard another game before.
     for move in randomGame(Int(seed)).game.variantMoves {
@@ -218,7 +218,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   let game = try game("b2 a1 c1 a3 a2 c2 b3 b1 c3")
   func lengths(_ inTime: Set<Voice>, every seconds: Double) -> [Int] {
     var conductor = GameConductor(seed: 1, rules: rules)
-    conductor.music.inTime = inTime
+    conductor.music.autoReplyVoices = inTime
     _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(3)
     for move in game.variantMoves {

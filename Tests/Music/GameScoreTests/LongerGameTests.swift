@@ -190,7 +190,7 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
 func `A longer game with an undo is reproduced from its record`(_ variant: Variant) throws {
   let record = try #require(ReferenceGames.games(20, of: variant, seed: 9).first { $0.game.cells.count >= 20 })
   var session = GameConductor(seed: record.seed!, rules: rules)
-  session.music.inTime = []
+  session.music.autoReplyVoices = []
   var heard = session.handle(.opened(resuming: false), at: .zero)
   heard += session.handle(.gameStarted(record.game.startState, human: .x), at: .zero)
   var now = Tick.seconds(9)
@@ -213,7 +213,7 @@ func `A longer game with an undo is reproduced from its record`(_ variant: Varia
   var kept = Record(game: record.game)
   kept.times = times
   (kept.seed, kept.startFrame, kept.bars) = (record.seed, 0, session.music.choices)
-  (kept.inTime, kept.annotations) = (session.music.inTime, session.annotations)
+  (kept.inTime, kept.annotations) = (session.music.autoReplyVoices, session.annotations)
   let read = try Record(jsonLine: kept.jsonLine, variants: Variant.allCases)
   #expect(read.annotations == kept.annotations && kept.annotations.count == 2)
   func log(_ events: [ScoreEvent]) -> [String] {

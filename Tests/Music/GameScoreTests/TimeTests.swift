@@ -155,7 +155,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
 
 @Test func `An opponent answers on a slot of the bar's long note, never before its second`() throws {
   var (conductor, _) = conducted(try game("b2 a1 c1"))
-  conductor.music.inTime = [.second]
+  conductor.music.autoReplyVoices = [.second]
   let bar = try #require(conductor.music.bars.last)
   let onsets = bar.pairs.map { bar.start + $0.t!.onset }
   #expect(conductor.music.replySlot(ready: bar.start) == onsets[3] + .seconds(1.05))
@@ -184,7 +184,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
 {
   var pairs: [Int] = []
   var conductor = GameConductor(seed: 4, rules: rules)
-  conductor.music.inTime = []
+  conductor.music.autoReplyVoices = []
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
   var now = Tick.seconds(1)
   for move in try game("b2 a1 c1 a3 a2 c2").variantMoves {
@@ -213,7 +213,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
     ("b2 a1 a2 c3 c2", 0.4), ("b2 a1 c1 a3 a2 c2 b3 b1 c3", 1.5), ("b2 a1 c1 a3 a2 c2 b3 b1 c3", 12),
   ] {
     var conductor = GameConductor(seed: 4, rules: rules)
-    conductor.music.inTime = []
+    conductor.music.autoReplyVoices = []
     _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(1)
     for move in try game(moves).variantMoves {

@@ -115,7 +115,7 @@ private struct Shaker: RuleVisitor {
       all[generator.below(generator.below(4) == 0 ? 3 : all.count)]
     }
     var conductor = GameConductor(seed: generator.next(), rules: anyRules(&generator))
-    conductor.music.inTime = [[], [.first], [.second], [.first, .second]][generator.below(4)]
+    conductor.music.autoReplyVoices = [[], [.first], [.second], [.first, .second]][generator.below(4)]
     conductor.music.pace = 0.7 + Double(generator.below(7)) / 10
     var now = Tick.zero
     var events: [ScoreEvent] = []

@@ -88,7 +88,7 @@ struct FieldTests {
     screen.show(.network)
     screen.handle([], at: 1)
     #expect(places.count == 1 && places[0] != nil)
-    #expect(caption == screen.context.focus?.spoken && !caption.isEmpty, "a screen reader is told what is typed")
+    #expect(caption == screen.context.focus?.accessibilityLabel && !caption.isEmpty, "a screen reader is told what is typed")
     press(screen, .escape)
     #expect(places.count == 2 && places[1] == nil)
   }
@@ -99,7 +99,7 @@ struct FieldTests {
     screen.pages.network = NetworkModel(phase: .offline)
     screen.draw(width: 640, height: 480, at: 0)
     screen.show(.contents)
-    let row = (screen.topScene as? PageScene)?.column.rows.first { $0.spoken == screen.text(.network) }
+    let row = (screen.topScene as? PageScene)?.column.rows.first { $0.accessibilityLabel == screen.text(.network) }
     screen.context.moveFocus(to: row)
     screen.handle([.key(.character(" "), [], isRepeat: false), .text(" ")], at: 1)
     #expect(screen.currentScene == .network && field(screen)?.text == "")
@@ -118,7 +118,7 @@ struct FieldTests {
     screen.context.moveFocus(to: (screen.topScene as? PageScene)?.column.rows.last)
     screen.pages.network.matches = [.init(id: "b", title: "Ada – Bo"), .init(id: "c", title: "Uta – Eva")]
     screen.handle([], at: 3)
-    #expect(screen.context.focus?.spoken == "Ada – Bo")
+    #expect(screen.context.focus?.accessibilityLabel == "Ada – Bo")
   }
 
   @Test("in every state of the network page the focus is on a visible control")
@@ -143,7 +143,7 @@ struct FieldTests {
     screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3])
     screen.draw(width: 800, height: 600, at: 0)
     screen.handle([], at: 1)
-    screen.context.moveFocus(to: screen.topScene.focusOrder.first { $0.spoken == screen.text(.rematch) })
+    screen.context.moveFocus(to: screen.topScene.focusOrder.first { $0.accessibilityLabel == screen.text(.rematch) })
     log.attach(to: screen)
     press(screen, .enter)
     #expect(log.intents == [.rematch])

@@ -54,7 +54,7 @@ struct GoldenTests {
         $0.model = Samples.ultimateWon
         $0.handle([], at: 1)
         $0.pages.replay = ReplayModel(game: $0.model.game, title: "Vera – Bram")
-        $0.pages.replay?.outlook = (0...33).map { .init(share: [0.5, 0.52, 0.7][$0 % 3], best: Cell($0)) }
+        $0.pages.replay?.evaluations = (0...33).map { .init(share: [0.5, 0.52, 0.7][$0 % 3], best: Cell($0)) }
         $0.show(.review)
       },
       Scene(name: "board-coordinates") {

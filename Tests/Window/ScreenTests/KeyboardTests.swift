@@ -85,7 +85,7 @@ struct KeyboardTests {
       let variant = screen.model.game.variant
       var words: String?
       screen.boardScene.visit {
-        if let cell = $0 as? CellView, variant.name(of: cell.cell) == name { words = cell.spoken }
+        if let cell = $0 as? CellView, variant.name(of: cell.cell) == name { words = cell.accessibilityLabel }
       }
       return try #require(words)
     }
@@ -248,14 +248,14 @@ struct KeyboardTests {
     screen.pages.network = NetworkModel(phase: .offline)
     screen.show(.network)
     screen.handle([.text("a:1")], at: 1)
-    while screen.context.focus?.spoken?.hasPrefix("Token") != true { press(screen, .tab) }
+    while screen.context.focus?.accessibilityLabel?.hasPrefix("Token") != true { press(screen, .tab) }
     screen.handle([.text("kitten")], at: 1)
-    #expect(screen.context.focus?.spoken?.hasSuffix(": ••••••") == true)
+    #expect(screen.context.focus?.accessibilityLabel?.hasSuffix(": ••••••") == true)
     for letter in "cx" { press(screen, .character(letter), .control) }
     #expect(screen.context.services.clipboard() == nil)
     press(screen, .enter)
     #expect(log.intents == [.connect(address: "a:1", token: "kitten")])
-    #expect(screen.context.focus?.spoken?.contains("•") == false)
+    #expect(screen.context.focus?.accessibilityLabel?.contains("•") == false)
   }
 
   @Test("letters outside the text field of a page have no effect")

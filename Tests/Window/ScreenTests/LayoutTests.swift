@@ -76,7 +76,7 @@ struct LayoutTests {
       checkPages(screen, models().dropFirst(), width, height) { place in
         screen.topScene.visit { view in
           guard view.isClickable else { return }
-          for (box, words) in view.places {
+          for (box, words) in view.accessibilityElements {
             #expect(min(box.width, box.height) >= 43.9, "\(words) is \(box.width)×\(box.height): \(place)")
           }
         }

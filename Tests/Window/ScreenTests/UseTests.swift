@@ -87,7 +87,7 @@ struct UseTests {
     #expect(screen.context.statusText().main == "Connection lost")
     // The loser gets a control that leads to the reason.
     let lost = Samples.model([4, 1, 0, 8, 6, 2, 3], setup: GameSetup(x: .level(3), o: .human))
-    #expect(lost.footControls(unread: 0).contains { $0.isThere && $0.phrase == .seeWhy })
+    #expect(lost.footerControls(unread: 0).contains { $0.isThere && $0.phrase == .seeWhy })
   }
 
   @Test(
@@ -124,9 +124,9 @@ struct UseTests {
     #expect(!screen.model.mayHelp)
     let isOver = [4, 1, 0, 8, 6, 2, 3]
     #expect(status(isOver, .init(moves: 2, isSolved: true, streak: 3)) == ("Solved", "streak in days: 3", true))
-    #expect(screen.model.footControls(unread: 0).contains { $0.isThere && $0.intent == .shareToday })
+    #expect(screen.model.footerControls(unread: 0).contains { $0.isThere && $0.intent == .shareToday })
     #expect(status(isOver, .init(moves: nil, isSolved: false, streak: 3)).main == "Not solved")
-    #expect(screen.model.footControls(unread: 0).contains { $0.isThere && $0.phrase == .tryAgain })
+    #expect(screen.model.footerControls(unread: 0).contains { $0.isThere && $0.phrase == .tryAgain })
     #expect(status([4, 0], .init(moves: 0, isSolved: false, streak: 0)).detail == "", "a goal that was missed")
     screen.model = Samples.infinite
     screen.model.today = .init(moves: 3, isSolved: false, streak: 0)
@@ -153,11 +153,11 @@ struct UseTests {
   @Test("an unavailable control is dimmed in its place", arguments: [[], [4, 0], [4, 0, 8]])
   func dimmed(moves: [Int]) {
     var model = Samples.model(moves)
-    let all = model.footControls(unread: 0)
+    let all = model.footerControls(unread: 0)
     model.canUndo = false
     model.acceptsMove = false
     model.canRedo = true
-    let other = model.footControls(unread: 0)
+    let other = model.footerControls(unread: 0)
     #expect(all.filter { $0.isThere }.map { $0.intent } == other.filter { $0.isThere }.map { $0.intent })
     #expect(all.map { $0.isUsable } != other.map { $0.isUsable })
   }
@@ -205,7 +205,7 @@ struct UseTests {
     screen.handle([], at: 3)
     #expect(
       all().allSatisfy { !($0 is WordsRow) }
-        && (all().compactMap { $0 as? GameRow }[1].spoken ?? "").hasPrefix("A cold start,"))
+        && (all().compactMap { $0 as? GameRow }[1].accessibilityLabel ?? "").hasPrefix("A cold start,"))
   }
 
   @Test("the new-game page does not move when a player is picked")

@@ -57,15 +57,15 @@ import Tintinnabuli
   }
 
   @Test("A board that follows a match adds missing moves and takes back unconfirmed ones")
-  func follow() {
+  func syncBoard() {
     let bench = Bench()
     let session = bench.session(x: person, o: .remote(name: "Ida"))
     session.open()
     session.join(Participants(x: person, o: .remote(name: "Ida")), seed: 1)
     #expect(session.play(Cell(4)) == nil)
-    session.follow([4, 0].map { Cell($0) })
+    session.syncBoard([4, 0].map { Cell($0) })
     #expect(session.game.moves.map(\.index) == [4, 0])
-    session.follow([1, 0, 8].map { Cell($0) })
+    session.syncBoard([1, 0, 8].map { Cell($0) })
     bench.pass(session, seconds: 1)
     #expect(session.game.moves.map(\.index) == [1, 0, 8])
   }
@@ -100,12 +100,12 @@ import Tintinnabuli
         pass(to: time - Int64(delay))
         if ply == refused, let wrong = match.squares.last {
           #expect(session.play(wrong) == nil)
-          session.follow(Array(match.squares.prefix(ply)), times: Array(match.times.prefix(ply)))
+          session.syncBoard(Array(match.squares.prefix(ply)), times: Array(match.times.prefix(ply)))
         }
         #expect(session.play(match.squares[ply]) == nil)
       }
       pass(to: time + Int64(delay))
-      session.follow(Array(match.squares.prefix(ply + 1)), times: Array(match.times.prefix(ply + 1)))
+      session.syncBoard(Array(match.squares.prefix(ply + 1)), times: Array(match.times.prefix(ply + 1)))
       if ply == leaves {
         session = come(ply + 1)
         begun = time + Int64(delay)

@@ -70,7 +70,7 @@ import TicTacToe
     }
     let effects = window.log(.move(ply: 0, cell: CellName(cell, in: rules), spent: 100), .x)
     if you == nil {
-      #expect(effects.contains { if case .follow([cell], _) = $0 { true } else { false } })
+      #expect(effects.contains { if case .syncBoard([cell], _) = $0 { true } else { false } })
     }
     #expect(window.state.onlineMatch?.view?.state.moves == [cell])
   }

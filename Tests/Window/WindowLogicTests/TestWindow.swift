@@ -41,7 +41,7 @@ struct TestWindow {
     case .join(let joined):
       board.game = Game(from: VariantState(startOf: joined.rules))
       for square in joined.moves { try? board.game.play(square) }
-    case .follow(let moves, _):
+    case .syncBoard(let moves, _):
       board.game = Game(from: board.game.startState)
       for square in moves { try? board.game.play(square) }
     case .end(let end):
@@ -101,7 +101,7 @@ struct TestWindow {
   @discardableResult
   mutating func turn(to page: SceneName) -> [Effect] {
     board.page = page
-    return step(.turned)
+    return step(.pageChanged)
   }
 
   /// The messages among the effects.

@@ -441,7 +441,7 @@ struct TableTests {
     #expect(window.want(.play(Cell(3))).contains(.refuse))
     // Another event comes before the answer.
     let effects = window.log(.gone, .o)
-    #expect(!effects.contains { if case .follow = $0 { true } else { false } })
+    #expect(!effects.contains { if case .syncBoard = $0 { true } else { false } })
     let view = window.views[TestWindow.m]
     window.step(.network(.moveRejected(TestWindow.m, CellName(Cell(4), in: .classic), .rules, "no"), view))
     #expect(window.board.game.moves.isEmpty)

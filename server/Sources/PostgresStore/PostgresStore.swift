@@ -18,7 +18,7 @@ package final class PostgresStore: MatchStore {
   /// For reading questions; the calls of one pipeline share a snapshot.
   private let reader: PostgresPool
   private let probe: PostgresPool
-  private let publisher: PostgresTeller
+  private let publisher: PostgresPublisher
   private let listener = Mutex<PostgresListener?>(nil)
 
   /// The usual time limit in milliseconds for the answer to a commit.
@@ -57,7 +57,7 @@ package final class PostgresStore: MatchStore {
     pool = PostgresPool(address, setup: PostgresStore.serving, count: 6)
     reader = PostgresPool(address, setup: PostgresStore.serving + [PostgresStore.snapshot], count: 3)
     probe = PostgresPool(address, setup: [], count: 1)
-    publisher = PostgresTeller(address)
+    publisher = PostgresPublisher(address)
     do throws(StoreError) { try prepare() } catch {
       close()
       throw error

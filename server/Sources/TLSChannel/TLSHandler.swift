@@ -19,7 +19,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   /// A client that connects to `host`, or a server without one.
   package init(_ context: TLSContext, calling host: String? = nil) throws {
-    engine = try TLSEngine(context, host == nil ? .called : .caller)
+    engine = try TLSEngine(context, host == nil ? .server : .client)
     if let host { try engine.expect(host) }
   }
 

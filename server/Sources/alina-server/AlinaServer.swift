@@ -45,12 +45,12 @@ struct AlinaServer: ParsableCommand {
     if given.count == 1, given.allSatisfy({ ["--help", "-h", "help"].contains($0) }) { return print(wholeHelp) }
     if given == ["--version"] { return print(alinaVersion) }
     do {
-      try Layers.refusePasswords(given)
+      try ConfigurationSources.refusePasswords(given)
       if given.first == "cluster-cert" {
         throw ConfigurationError(
           text: "cluster-cert is no more: nodes need no certificates, only the same --store; docs/cluster.md")
       }
-      let arguments = try Layers.arguments(given)
+      let arguments = try ConfigurationSources.arguments(given)
       var command = try parseAsRoot(arguments)
       guard let serving = command as? Serve else { return try command.run() }
       // Dispatch watches its threads in /proc/self/task; if that cannot be read, it ends the process.

@@ -23,7 +23,7 @@ enum Failure {
   }
 
   private static func line(_ text: String, _ code: Int32) -> Never {
-    let flat = Layers.placed(text).split(separator: "\n").joined(separator: " ")
+    let flat = ConfigurationSources.placed(text).split(separator: "\n").joined(separator: " ")
     LineWriter.errors.write("alina-server: \(flat)\n")
     LineWriter.errors.flush()
     Foundation.exit(code)

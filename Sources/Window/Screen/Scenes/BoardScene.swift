@@ -34,7 +34,7 @@ final class BoardScene: Scene {
     talkColumn = ScrollView(context: context)
     super.init(context: context)
     for view in [board, status, players, choice, staff, talkColumn] as [View] { add(view) }
-    setFoot(context.model.footControls(unread: 0).map { ($0.phrase, $0.intent) })
+    setFooter(context.model.footerControls(unread: 0).map { ($0.phrase, $0.intent) })
     choice.onSelect = { [unowned(unsafe) self] in choose(Variant.allCases[$0]) }
     refresh(animated: false)
   }
@@ -54,16 +54,16 @@ final class BoardScene: Scene {
     guard m.isLandscape, beside > 11 * em else {
       var place = super.noticePlace
       let isOver = context.model.game.isOver
-      if isOver { place.foot = status.frame.y }
+      if isOver { place.bottom = status.frame.y }
       guard !m.isLandscape else { return place }
-      let foot = staff.isHidden ? footTop : staff.frame.y
+      let foot = staff.isHidden ? footerTop : staff.frame.y
       if !players.isHidden, choice.isHidden { place.mayCover(from: players.frame.maxY, to: board.frame.y) }
       place.mayCover(from: isOver ? status.frame.maxY : board.frame.maxY, to: foot)
       if !players.isHidden { place.mayCover(from: 0, to: players.frame.y) }
-      if isOver { place.mayCover(from: status.frame.maxY, to: footTop) }
+      if isOver { place.mayCover(from: status.frame.maxY, to: footerTop) }
       return place
     }
-    return NoticePlace(midX: m.margin + beside / 2, width: beside, foot: status.frame.y - em * 0.4)
+    return NoticePlace(midX: m.margin + beside / 2, width: beside, bottom: status.frame.y - em * 0.4)
   }
 
   override func layout() {
@@ -72,11 +72,11 @@ final class BoardScene: Scene {
     isCompact = false
     refreshButtons()
     // If the words need more than two rows, all except three move to the menu.
-    if TextButton.rows(foot.filter { !$0.isHidden }, width: m.bounds.width - m.margin).count > 2 {
+    if TextButton.rows(footerButtons.filter { !$0.isHidden }, width: m.bounds.width - m.margin).count > 2 {
       isCompact = true
       refreshButtons()
     }
-    arrangeFoot()
+    arrangeFooter()
     titlePlace = nil
     players.isHidden = false
     talkColumn.isHidden = true
@@ -90,8 +90,8 @@ final class BoardScene: Scene {
     let innerWidth = m.bounds.width - 2 * m.margin
     var stripHeight = min(max(m.bounds.height * 0.26, 65), innerWidth * 0.32 + 40)
     let top = m.margin * 0.75
-    if !context.settings.showsStrip || footTop - top - stripHeight < m.bounds.height * 0.36 { stripHeight = 0 }
-    let stripTop = footTop - stripHeight
+    if !context.settings.showsStrip || footerTop - top - stripHeight < m.bounds.height * 0.36 { stripHeight = 0 }
+    let stripTop = footerTop - stripHeight
     let column = max(em * 6, innerWidth * 0.19)
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
@@ -110,7 +110,7 @@ final class BoardScene: Scene {
     placeChoice(x: m.margin, y: m.margin + titleSize * 1.15 + em * 1.4, width: beside, to: status.frame.y)
     staff.isHidden = stripHeight == 0
     staff.frame = Rect(m.margin + em * 0.4, stripTop, innerWidth - em * 0.4, stripHeight)
-    let (talkTop, foot) = (players.frame.maxY + em, (stripHeight == 0 ? footTop : stripTop) - em * 0.5)
+    let (talkTop, foot) = (players.frame.maxY + em, (stripHeight == 0 ? footerTop : stripTop) - em * 0.5)
     guard context.model.online?.you != nil, beside > 13 * em, foot - talkTop > 11 * em else { return }
     talkColumn.isHidden = false
     talkColumn.isCentered = false
@@ -129,7 +129,7 @@ final class BoardScene: Scene {
     var top = m.margin * 0.8
     let statusHeight = em * 2.2
     var linesHeight = em * 1.9
-    var left = footTop - top - linesHeight - statusHeight
+    var left = footerTop - top - linesHeight - statusHeight
     let titleHeight = em * 2.6
     if !context.settings.showsStrip || left - stripHeight < innerWidth * 0.5 { stripHeight = 0 }
     if left - titleHeight - stripHeight > innerWidth * 0.75 {
@@ -233,12 +233,12 @@ final class BoardScene: Scene {
     status.show(text, animated: animated)
   }
 
-  /// Updates the words at the foot; returns whether their layout changed.
+  /// Updates the footer; returns whether their layout changed.
   @discardableResult
   private func refreshButtons() -> Bool {
-    let before = foot.map { $0.isHidden ? "" : $0.title }
-    let wereHidden = foot.map { $0.isHidden }
-    for (button, control) in zip(foot, context.model.footControls(unread: unread)) {
+    let before = footerButtons.map { $0.isHidden ? "" : $0.title }
+    let wereHidden = footerButtons.map { $0.isHidden }
+    for (button, control) in zip(footerButtons, context.model.footerControls(unread: unread)) {
       button.title = context.text(control.phrase) + (control.count > 0 ? " (\(control.count))" : "")
       button.subtitle = control.subtitle.map(context.text)
       button.intent = control.intent
@@ -246,11 +246,11 @@ final class BoardScene: Scene {
       button.isHidden = !control.isThere || context.model.isFilm || isCompact && control.isSpare
     }
     // Words under the pointer stay in place until it has left, except for the pressed word itself.
-    if let held = foot.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
-      for (button, wasHidden) in zip(foot, wereHidden) { button.isHidden = wasHidden }
+    if let held = footerButtons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
+      for (button, wasHidden) in zip(footerButtons, wereHidden) { button.isHidden = wasHidden }
       return false
     }
-    return before != foot.map { $0.isHidden ? "" : $0.title }
+    return before != footerButtons.map { $0.isHidden ? "" : $0.title }
   }
 
   /// The number of unread chat lines; 0 if the chat is visible beside the board.
@@ -280,7 +280,7 @@ final class BoardScene: Scene {
     awaitsHint = false
     board.hint = analysis.best
     showStatus(animated: true)
-    context.say("\(context.text(.hint)): \(context.spoken(analysis.best, of: context.model.game.variant))")
+    context.say("\(context.text(.hint)): \(context.name(analysis.best, of: context.model.game.variant))")
     context.animator.set(hintTimer, to: 0)
     context.animator.play(.sequence([.pause(seconds: 5), .tween(hintTimer, to: 1, seconds: 0, .linear)])) { finished in
       if finished { self.hideHint() }
@@ -302,7 +302,7 @@ final class BoardScene: Scene {
   // MARK: Responding
 
   override func receive(_ intent: Intent) -> Bool {
-    pressed = foot.first { $0 === context.hovered }
+    pressed = footerButtons.first { $0 === context.hovered }
     switch intent {
     case .say(let text): return talk.take(text)
     case .preview(let cell):

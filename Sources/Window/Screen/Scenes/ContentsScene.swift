@@ -19,7 +19,7 @@ final class ContentsScene: PageScene {
           intent: $0.intent,
           subtitle: $0.subtitle.map(context.text))
       })
-    setFoot([(.back, .back)])
+    setFooter([(.back, .back)])
   }
 }
 

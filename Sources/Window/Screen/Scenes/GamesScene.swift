@@ -10,7 +10,7 @@ final class GamesScene: PageScene {
   private var chosen: (path: String, isNaming: Bool)?
 
   override var title: String { context.text(.games) }
-  override var initialFocus: View? { column.rows.first { $0 is GameRow } ?? (field.isHidden ? foot.last : field) }
+  override var initialFocus: View? { column.rows.first { $0 is GameRow } ?? (field.isHidden ? footerButtons.last : field) }
   override var columnWidth: Double { 36 }
 
   override init(context: ViewContext) {
@@ -19,7 +19,7 @@ final class GamesScene: PageScene {
     pieces = ContentsRow(context: context, title: context.text(.openPieces), intent: .openPieces)
     super.init(context: context)
     column.isCentered = false
-    setFoot([(.save, .saveGame), (.copy, .copyGame), (.paste, .pasteGame), (.back, .back)])
+    setFooter([(.save, .saveGame), (.copy, .copyGame), (.paste, .pasteGame), (.back, .back)])
     fill()
   }
 
@@ -122,7 +122,7 @@ final class GameRow: PressableRow {
     return entry.name.isEmpty ? line : "\(entry.players)   ·   \(line)"
   }
 
-  override var spoken: String? {
+  override var accessibilityLabel: String? {
     ((entry.name.isEmpty ? [] : [entry.name]) + [entry.players, entry.date, entry.result]).joined(separator: ", ")
   }
 

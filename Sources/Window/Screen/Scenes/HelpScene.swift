@@ -21,14 +21,14 @@ final class HelpScene: PageScene {
     signs.last?.gapAfter = 1.4
     column.isCentered = false
     column.set([intro, games, note] + signs + [keysHead, keys])
-    setFoot([(.explainAgain, .explainAgain), (.back, .back)])
-    foot[0].isEnabled = !context.settings.explains || !context.settings.explained.isEmpty
+    setFooter([(.explainAgain, .explainAgain), (.back, .back)])
+    footerButtons[0].isEnabled = !context.settings.explains || !context.settings.explained.isEmpty
   }
 
   override func receive(_ intent: Intent) -> Bool {
     guard intent == .explainAgain else { return false }
     (context.settings.explains, context.settings.explained) = (true, "")
-    foot[0].isEnabled = false
+    footerButtons[0].isEnabled = false
     return true
   }
 }
@@ -46,7 +46,7 @@ final class SignRow: PressableRow {
     gapAfter = 0.55
   }
 
-  override var spoken: String? { "\(title). \(text)" }
+  override var accessibilityLabel: String? { "\(title). \(text)" }
 
   private var indent: Double { em * 1.6 }
 

@@ -63,7 +63,7 @@ final class NetworkScene: PageScene {
     }
     counts.onSelect = { settings.networkRated = $0 == 1 }
     side.onSelect = { settings.roomSide = NetworkScene.sides[$0] }
-    setFoot([
+    setFooter([
       (.connect, .connect(address: "")), (.registerName, .registerName("")), (.playBot, .acceptBot),
       (.join, .joinRoom(code: "")), (.disconnect, .leave), (.back, .back),
     ])
@@ -200,11 +200,11 @@ final class NetworkScene: PageScene {
 
   override func contentChanged() {
     // Recreated rows take over the focus.
-    let focused = context.focus?.spoken
+    let focused = context.focus?.accessibilityLabel
     fill()
     relay()
     if !focusOrder.contains(where: { $0 === context.focus }) {
-      context.moveFocus(to: column.rows.first { $0.isClickable && $0.spoken == focused } ?? initialFocus)
+      context.moveFocus(to: column.rows.first { $0.isClickable && $0.accessibilityLabel == focused } ?? initialFocus)
     }
     // After the focused control, so that it does not interrupt this.
     if news != said {

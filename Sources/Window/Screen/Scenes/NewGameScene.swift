@@ -16,7 +16,7 @@ final class NewGameScene: PageScene {
   private static let minutes = [nil, 1, 3, 5]
 
   override var title: String { context.text(.newGame) }
-  override var initialFocus: View? { foot.first }
+  override var initialFocus: View? { footerButtons.first }
 
   override init(context: ViewContext) {
     let setup = context.pages.offered
@@ -45,8 +45,8 @@ final class NewGameScene: PageScene {
     (game.gapAfter, opponent.gapAfter) = (0.4, 0.4)
     gameManner.others = Variant.allCases.map { context.text($0.manner) }
     column.set([game, gameManner, opponent, manner, side, clock] + (ruleNames.count > 1 ? [rules] : []))
-    setFoot([(.start, .newGame(setup)), (.back, .back)])
-    foot[0].size = 1.2
+    setFooter([(.start, .newGame(setup)), (.back, .back)])
+    footerButtons[0].size = 1.2
     manner.others = seats.map(words)
     game.onSelect = { [unowned(unsafe) self] in offer(Variant.allCases[$0]) }
     for row in [opponent, side, clock] { row.onSelect = { [unowned(unsafe) self] _ in refresh() } }
@@ -71,7 +71,7 @@ final class NewGameScene: PageScene {
     let other = seats[opponent.selected]
     manner.text = words(for: other)
     let playsX = other == .human || side.selected == 0
-    foot[0].intent = .newGame(
+    footerButtons[0].intent = .newGame(
       GameSetup(
         x: playsX ? .human : other, o: playsX ? other : .human, variant: variant,
         clockSeconds: NewGameScene.minutes[clock.selected].map { $0 * 60 }))

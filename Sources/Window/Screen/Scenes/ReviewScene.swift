@@ -46,7 +46,7 @@ final class ReviewScene: Scene {
     ]
     if context.services.share != nil { words.insert((.share, .shareGame), at: 4) }
     if context.pages.mayFilm { words.insert((.film, .makeFilm), at: 3) }
-    setFoot(words)
+    setFooter(words)
     show()
     showFilm()
   }
@@ -54,7 +54,7 @@ final class ReviewScene: Scene {
   /// Shows the progress of a film on its button.
   private func showFilm() {
     guard context.pages.mayFilm else { return }
-    let (button, percent) = (foot[3], context.pages.filmPercent)
+    let (button, percent) = (footerButtons[3], context.pages.filmPercent)
     button.title = percent.map { "\(context.text(.stopFilm)), \($0) %" } ?? context.text(.film)
     guard (percent == nil) != (button.intent == .makeFilm) else { return }
     button.intent = percent == nil ? .makeFilm : .stopFilm
@@ -84,9 +84,9 @@ final class ReviewScene: Scene {
     board.board = BoardFacts(state, last: ply == 0 ? nil : steps[ply - 1].move.cell)
     scrubber.mistakes = mistakes
     scrubber.ply = ply
-    foot[1].isEnabled = state.outcome == nil
-    foot[1].intent = .playOn(state)
-    comment.text = ply == 0 ? beginning() : context.sentence(steps[ply - 1], outlook: outlook(ply), isFirst: isFirst)
+    footerButtons[1].isEnabled = state.outcome == nil
+    footerButtons[1].intent = .playOn(state)
+    comment.text = ply == 0 ? beginning() : context.sentence(steps[ply - 1], evaluations: evaluations(ply), isFirst: isFirst)
     summary.text = summaryText()
     if notes.frame.width > 0 {
       notes.layout()
@@ -97,12 +97,12 @@ final class ReviewScene: Scene {
   }
 
   /// The estimates before and after a move, as far as the search has come.
-  private func outlook(_ ply: Int) -> (before: ReplayModel.Outlook, after: ReplayModel.Outlook)? {
-    replay.outlook.count > ply ? (replay.outlook[ply - 1], replay.outlook[ply]) : nil
+  private func evaluations(_ ply: Int) -> (before: ReplayModel.Evaluation, after: ReplayModel.Evaluation)? {
+    replay.evaluations.count > ply ? (replay.evaluations[ply - 1], replay.evaluations[ply]) : nil
   }
 
   /// The estimated expected score that a move gave away.
-  private func loss(_ ply: Int) -> Double { outlook(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
+  private func loss(_ ply: Int) -> Double { evaluations(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
 
   /// The most moves marked as the costliest.
   private static let markedCount = 3
@@ -138,8 +138,8 @@ final class ReviewScene: Scene {
     guard !steps.isEmpty else { return replay.game.isFromStart ? context.text(.noReplay) : "" }
     func name(_ step: ReviewStep) -> String { "\(step.move.ply). \(step.move.mover.letter) \(step.name)" }
     if !replay.game.variant.isSolved {
-      guard replay.outlook.count > steps.count else {
-        return context.text(.reviewing, "\(max(0, replay.outlook.count - 1))", "\(steps.count)")
+      guard replay.evaluations.count > steps.count else {
+        return context.text(.reviewing, "\(max(0, replay.evaluations.count - 1))", "\(steps.count)")
       }
       let costly = costly.map { "\(name(steps[$0 - 1])) (−\(context.percent(loss($0))))" }
       let words =
@@ -158,9 +158,9 @@ final class ReviewScene: Scene {
   /// Below the comments if there is room; else at the foot.
   override var noticePlace: NoticePlace {
     guard !notes.isHidden else { return super.noticePlace }
-    var place = NoticePlace(midX: notes.frame.midX, width: notes.frame.width, foot: footTop)
+    var place = NoticePlace(midX: notes.frame.midX, width: notes.frame.width, bottom: footerTop)
     place.mayCover(
-      from: min(notes.frame.maxY, notes.frame.y + notes.contentHeight), to: staff.isHidden ? footTop : staff.frame.y)
+      from: min(notes.frame.maxY, notes.frame.y + notes.contentHeight), to: staff.isHidden ? footerTop : staff.frame.y)
     return place
   }
 
@@ -168,17 +168,17 @@ final class ReviewScene: Scene {
     let m = context.metrics
     frame = m.bounds
     let innerWidth = m.bounds.width - 2 * m.margin
-    arrangeFoot()
+    arrangeFooter()
     headBaseline = m.margin * 0.8 + em * 1.9
     var strip = min(m.bounds.height * 0.24, innerWidth * 0.32 + 40)
     let top = headBaseline + em * 0.9
-    var room = footTop - top - strip
+    var room = footerTop - top - strip
     if room < em * 11 {
       strip = 0
-      room = footTop - top
+      room = footerTop - top
     }
     staff.isHidden = strip == 0 || replay.bars.isEmpty
-    if staff.isHidden { room = footTop - top }
+    if staff.isHidden { room = footerTop - top }
     let scrubberHeight = em * 3.6
     let bottom = top + room
     if m.isLandscape {
@@ -203,7 +203,7 @@ final class ReviewScene: Scene {
     board.layout()
     notes.isHidden = notes.frame.height < em * 1.4
     notes.layout()
-    staff.frame = Rect(m.margin + em * 0.4, footTop - strip, innerWidth - em * 0.4, strip)
+    staff.frame = Rect(m.margin + em * 0.4, footerTop - strip, innerWidth - em * 0.4, strip)
     staff.layout()
   }
 
@@ -216,8 +216,8 @@ final class ReviewScene: Scene {
   /// Called when the replay has advanced; the board follows it.
   override func contentChanged() {
     if let next = context.pages.replay, next.game == replay.game {
-      if next.outlook != replay.outlook {
-        replay.outlook = next.outlook
+      if next.evaluations != replay.evaluations {
+        replay.evaluations = next.evaluations
         show()
       }
       if next.bars != replay.bars {
@@ -237,13 +237,13 @@ final class ReviewScene: Scene {
     let plays = now != nil
     if plays != isPlaying {
       isPlaying = plays
-      refreshFoot()
+      refreshFooter()
     }
     staff.showModel(animated: true)
     showFilm()
   }
 
-  private func refreshFoot() { foot[0].title = context.text(isPlaying ? .stopMusic : .playMusic) }
+  private func refreshFooter() { footerButtons[0].title = context.text(isPlaying ? .stopMusic : .playMusic) }
 
   override func nextChange(after now: Double) -> Double {
     staff.isHidden || !isPlaying ? .infinity : staff.nextChange(after: now)
@@ -256,7 +256,7 @@ final class ReviewScene: Scene {
     case .playAll:
       isPlaying.toggle()
       send(.replay(fromPly: isPlaying ? (ply == replay.game.cells.count ? 0 : ply) : nil))
-      refreshFoot()
+      refreshFooter()
     case .seek(let ply): seek(ply)
     default: return false
     }
@@ -299,7 +299,7 @@ final class ScrubberView: View {
   }
 
   override var isClickable: Bool { true }
-  override var spoken: String? { "\(ply) / \(marks.count)" }
+  override var accessibilityLabel: String? { "\(ply) / \(marks.count)" }
   override var role: Role {
     .slider(
       caption: context.text(.position), value: "\(ply) / \(marks.count)",

@@ -30,7 +30,7 @@ struct ReviewStep {
 extension ViewContext {
   /// Describes a move; `isFirst` for the first after which a threat cannot be blocked.
   func sentence(
-    _ step: ReviewStep, outlook: (before: ReplayModel.Outlook, after: ReplayModel.Outlook)?, isFirst: Bool
+    _ step: ReviewStep, evaluations: (before: ReplayModel.Evaluation, after: ReplayModel.Evaluation)?, isFirst: Bool
   ) -> String {
     let move = step.move
     var parts: [String] = []
@@ -45,13 +45,13 @@ extension ViewContext {
     if step.isOnlyMove { parts.append(text(.factOnly)) }
     if !move.before.variant.isSolved {
       if move.winsBoard { parts.append(text(.factBoard, Square(move.board).name)) }
-      if let outlook {
-        parts.append(text(.factShare, percent(1 - outlook.after.share)))
-        if let best = outlook.before.best, best != move.cell,
-          outlook.before.loss(to: outlook.after) >= ReviewStep.leastLoss
+      if let evaluations {
+        parts.append(text(.factShare, percent(1 - evaluations.after.share)))
+        if let best = evaluations.before.best, best != move.cell,
+          evaluations.before.loss(to: evaluations.after) >= ReviewStep.leastLoss
         {
           let name = move.before.variant.name(of: best)
-          parts.append("\(text(.factBetter)) \(name), \(percent(outlook.before.share))")
+          parts.append("\(text(.factBetter)) \(name), \(percent(evaluations.before.share))")
         }
       }
     } else {

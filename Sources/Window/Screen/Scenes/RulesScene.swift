@@ -5,11 +5,11 @@ import TicTacToe
 final class RulesScene: PageScene {
   override var title: String { context.text(.rules) }
   override var columnWidth: Double { 38 }
-  override var initialFocus: View? { foot.first }
+  override var initialFocus: View? { footerButtons.first }
 
   override init(context: ViewContext) {
     super.init(context: context)
-    setFoot([(.back, .back)])
+    setFooter([(.back, .back)])
     fill()
   }
 
@@ -21,7 +21,7 @@ final class RulesScene: PageScene {
   }
 
   private func fill() {
-    foot[0].title = context.text(context.model.mayChooseGame ? .start : .back)
+    footerButtons[0].title = context.text(context.model.mayChooseGame ? .start : .back)
     let first = context.model.setup.variant
     let order = [first] + Variant.allCases.filter { $0 != first }
     column.isCentered = false
@@ -74,7 +74,7 @@ final class PicturesRow: PageRow {
     gapAfter = 2
   }
 
-  override var reading: String? { pictures.map { context.text($0.phrase) }.joined(separator: " ") }
+  override var accessibilityText: String? { pictures.map { context.text($0.phrase) }.joined(separator: " ") }
 
   private struct Plan {
     var pictures: [Rect] = []
@@ -135,17 +135,17 @@ extension ViewContext {
   func name(of variant: Variant) -> String { text(variant.phrase) }
 
   /// A cell's name for screen readers.
-  func spoken(_ cell: Cell, of variant: Variant) -> String {
+  func name(_ cell: Cell, of variant: Variant) -> String {
     guard let board = variant.board(of: cell) else { return variant.name(of: cell) }
     return "\(text(.speakBoard, board.name)), \(text(.speakCell, variant.place(of: cell).name))"
   }
 
   /// A cell's name and content for screen readers.
-  func spoken(_ cell: Cell, on board: BoardFacts) -> String {
+  func name(_ cell: Cell, on board: BoardFacts) -> String {
     let winner = board.variant.board(of: cell).flatMap { board.boards?.winner(of: $0) }
     let won = winner.map { text(.speakWon, String($0.letter)) }
     let mark = board[cell].map { String($0.letter) } ?? (won == nil ? text(.speakEmpty) : nil)
-    return [spoken(cell, of: board.variant), mark, won].compactMap { $0 }.joined(separator: ", ")
+    return [name(cell, of: board.variant), mark, won].compactMap { $0 }.joined(separator: ", ")
   }
 
   func percent(_ share: Double) -> String { "\(Int((share * 100).rounded()))\u{A0}%" }

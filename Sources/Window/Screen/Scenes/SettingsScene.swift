@@ -74,7 +74,7 @@ final class SettingsScene: PageScene {
         .filmShape, words([(.wide, .filmWide), (.square, .filmSquare), (.upright, .filmUpright)]),
         settings.$filmShape),
     ])
-    setFoot([(.back, .back)])
+    setFooter([(.back, .back)])
   }
 }
 

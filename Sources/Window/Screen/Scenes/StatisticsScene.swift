@@ -14,7 +14,7 @@ final class StatisticsScene: PageScene {
     let own = context.model.setup.variant
     variant = known[own] != nil ? own : Variant.allCases.first { known[$0] != nil } ?? own
     super.init(context: context)
-    setFoot([(.back, .back)])
+    setFooter([(.back, .back)])
     fill()
   }
 

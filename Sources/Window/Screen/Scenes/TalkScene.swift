@@ -52,7 +52,7 @@ final class TalkScene: PageScene {
       context: context, [(.muteTalk, .setTalkMuted(true)), (.block, .setBlocked(true)), (.report, .reportOpponent)])
     (rest.words[0].subtitle, rest.words[1].subtitle) = (context.text(.muteTalkPoem), context.text(.blockPoem))
     super.init(context: context)
-    setFoot([(.back, .back)])
+    setFooter([(.back, .back)])
     column.isCentered = false
     fill()
   }

@@ -404,8 +404,8 @@ extension ViewContext {
   func settleDown() {
     animator.play(
       .sequence([
-        .pause(seconds: 1.15), .tween(settle, to: 2, seconds: 0.12, .quadOut),
-        .tween(settle, to: 0, seconds: 0.5, .backOut),
+        .pause(seconds: 1.15), .tween(winBounce, to: 2, seconds: 0.12, .quadOut),
+        .tween(winBounce, to: 0, seconds: 0.5, .backOut),
       ]))
   }
 }

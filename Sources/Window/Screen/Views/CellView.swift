@@ -34,9 +34,9 @@ final class CellView: View {
 
   override var isClickable: Bool { true }
   override var showsHand: Bool { isOpen }
-  override var spoken: String? {
+  override var accessibilityLabel: String? {
     guard let board = parent as? BoardView else { return nil }
-    let place = context.spoken(cell, on: board.facts)
+    let place = context.name(cell, on: board.facts)
     if isFading { return "\(place), \(context.text(.speakGoes))" }
     return !variant.isOneBoard && isOpen ? "\(place); \(sending)" : place
   }

@@ -15,7 +15,7 @@ final class TallyRow: PageRow {
     gapAfter = 0.15
   }
 
-  override var reading: String? {
+  override var accessibilityText: String? {
     let words = [(tally.wins, Phrase.wins), (tally.draws, .draws), (tally.losses, .losses)].map {
       "\($0.0) \(context.text($0.1))"
     }

@@ -23,8 +23,8 @@ final class ChoiceRow: PageRow {
   }
 
   override var isClickable: Bool { true }
-  override var spoken: String? { "\(caption): \(options[selected])" }
-  override var places: [(place: Rect, words: String)] {
+  override var accessibilityLabel: String? { "\(caption): \(options[selected])" }
+  override var accessibilityElements: [(place: Rect, words: String)] {
     zip(boxes, options).map { ($0, "\(caption): \($1)") }
   }
   override var role: Role { .choice(selected: selected) }
@@ -64,7 +64,7 @@ final class ChoiceRow: PageRow {
     context.animator.set(mark, to: 0)
     context.animator.move(mark, to: 1, seconds: 0.22, .sineOut)
     // Before `onSelect`, because another language recreates the page.
-    context.say(spoken)
+    context.say(accessibilityLabel)
     onSelect(index)
   }
 

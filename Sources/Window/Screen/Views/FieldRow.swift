@@ -29,7 +29,7 @@ final class FieldRow: PageRow {
   }
 
   override var isClickable: Bool { true }
-  override var spoken: String? { "\(caption): \(shown(text))" }
+  override var accessibilityLabel: String? { "\(caption): \(shown(text))" }
   override var textPlace: Rect? { frame }
   override var role: Role { .field(caption: caption, text: shown(text)) }
 

@@ -31,7 +31,7 @@ final class MiniBoard: View {
 
     private var board: BoardFacts? { (parent as? MiniBoard)?.board }
     override var role: Role { .cell(row: board?.variant.row(of: cell) ?? 0) }
-    override var reading: String? { board.map { context.spoken(cell, on: $0) } }
+    override var accessibilityText: String? { board.map { context.name(cell, on: $0) } }
   }
 }
 

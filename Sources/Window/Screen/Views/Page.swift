@@ -165,12 +165,12 @@ class PageScene: Scene {
     frame = m.bounds
     headSize = min(em * 2.2, (m.bounds.width - 2 * m.margin) / 6.5)
     headBaseline = m.margin * 0.8 + headSize * 0.9
-    arrangeFoot()
+    arrangeFooter()
     let pair = em * (2 * columnWidth + ScrollView.gutter)
     column.columns = mayHaveTwoColumns && m.bounds.width - 2 * m.margin >= pair ? 2 : 1
     let width = column.columns == 2 ? pair : min(m.bounds.width - 2 * m.margin, em * columnWidth)
     let top = headBaseline + headSize * 0.35 + em * 0.6
-    column.frame = Rect((m.bounds.width - width) / 2, top, width, max(em, footTop - top - em * 0.4))
+    column.frame = Rect((m.bounds.width - width) / 2, top, width, max(em, footerTop - top - em * 0.4))
     column.layout()
   }
 
@@ -215,7 +215,7 @@ final class TextRow: PageRow {
     gapAfter = gap
   }
 
-  override var reading: String? { text }
+  override var accessibilityText: String? { text }
 
   private func block(_ text: String, _ width: Double) -> Typeface.Block {
     context.typeface.block(
@@ -254,7 +254,7 @@ final class SliderRow: PageRow {
   }
 
   override var isClickable: Bool { true }
-  override var spoken: String? { "\(caption): \(describe(value))" }
+  override var accessibilityLabel: String? { "\(caption): \(describe(value))" }
   override var role: Role {
     .slider(caption: caption, value: describe(value), numbers: [value, range.lowerBound, range.upperBound])
   }
@@ -271,7 +271,7 @@ final class SliderRow: PageRow {
     value = snapped
     setNeedsDisplay()
     onChange(snapped)
-    context.say(spoken)
+    context.say(accessibilityLabel)
   }
 
   override func hover(_ isInside: Bool) {

@@ -47,7 +47,7 @@ final class ContentsRow: PressableRow {
     gapAfter = 0
   }
 
-  override var spoken: String? { title }
+  override var accessibilityLabel: String? { title }
   override func press() { send(intent) }
 
   override func height(_ width: Double) -> Double { em * (subtitle == nil ? 2.2 : 2.8) }

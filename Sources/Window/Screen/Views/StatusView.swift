@@ -12,7 +12,7 @@ final class StatusView: View {
   var isBeside = false
 
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
-  override var reading: String? { detail.isEmpty ? main : "\(main), \(detail)" }
+  override var accessibilityText: String? { detail.isEmpty ? main : "\(main), \(detail)" }
 
   /// Shows a new line with a cross-fade.
   func show(_ text: (main: String, detail: String, isLarge: Bool), animated: Bool) {
@@ -161,8 +161,8 @@ final class NoticeView: View {
     let width = (min(single, room - 2 * em) + 2 * em).rounded()
     let height = (block.height + em * 1.2).rounded()
     let band = place?.free.first { $0.upperBound - $0.lowerBound >= height }
-    let foot = band.map { ($0.lowerBound + $0.upperBound + height) / 2 } ?? place?.foot
-    let top = foot.map { max(0, $0 - height) } ?? m.margin * 0.4
+    let bottom = band.map { ($0.lowerBound + $0.upperBound + height) / 2 } ?? place?.bottom
+    let top = bottom.map { max(0, $0 - height) } ?? m.margin * 0.4
     return Rect(((place?.midX ?? m.bounds.midX) - width / 2).rounded(), top.rounded(.down), width, height)
   }
 }
@@ -198,7 +198,7 @@ final class PlayersView: View {
     setNeedsDisplay()
   }
 
-  override var reading: String? { lines.joined(separator: ", ") }
+  override var accessibilityText: String? { lines.joined(separator: ", ") }
 
   /// Formats minutes and seconds; below ten seconds with tenths.
   static func format(_ milliseconds: Int) -> String {

@@ -74,7 +74,7 @@ final class TextButton: PressableRow {
   }
 
   override var isClickable: Bool { isEnabled }
-  override var spoken: String? { title }
+  override var accessibilityLabel: String? { title }
 
   override func press() { send(intent) }
 

@@ -99,11 +99,11 @@ class View {
   /// Whether the pointer becomes a hand over the view.
   var showsHand: Bool { isClickable }
   /// The accessibility label, if the view is a control.
-  var spoken: String? { nil }
+  var accessibilityLabel: String? { nil }
   /// The accessibility text, if the view is not a control.
-  var reading: String? { nil }
+  var accessibilityText: String? { nil }
   /// The accessible elements with their positions and labels; a control has one.
-  var places: [(place: Rect, words: String)] { spoken.map { [(frame, $0)] } ?? [] }
+  var accessibilityElements: [(place: Rect, words: String)] { accessibilityLabel.map { [(frame, $0)] } ?? [] }
   /// The accessibility role.
   var role: Role { .button }
   /// Handles a pointer gesture that began here; returns whether it did.
@@ -178,11 +178,11 @@ class View {
 struct NoticePlace {
   var midX: Double
   var width: Double
-  var foot: Double
+  var bottom: Double
   /// Bands of the page that a notice may cover; it is centred in the first that is high enough.
   private(set) var free: [ClosedRange<Double>] = []
 
-  init(midX: Double, width: Double, foot: Double) { (self.midX, self.width, self.foot) = (midX, width, foot) }
+  init(midX: Double, width: Double, bottom: Double) { (self.midX, self.width, self.bottom) = (midX, width, bottom) }
 
   /// Allows a notice to cover a band, if it is not empty.
   mutating func mayCover(from top: Double, to bottom: Double) { if top < bottom { free.append(top...bottom) } }
@@ -207,27 +207,27 @@ class Scene: View {
   func contentChanged() {}
   /// Called before the page closes.
   func willClose() {}
-  /// The place of a notice: by default at the foot.
+  /// The place of a notice: by default above the footer.
   var noticePlace: NoticePlace {
-    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
+    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, bottom: footerTop)
   }
   /// The announcement when the page opens.
   var title: String { "" }
 
-  /// The words at the foot, and their top.
-  private(set) final var foot: [TextButton] = []
-  private(set) final var footTop = 0.0
+  /// The buttons at the bottom of the page, and their top edge.
+  private(set) final var footerButtons: [TextButton] = []
+  private(set) final var footerTop = 0.0
 
-  final func setFoot(_ words: [(Phrase, Intent)]) {
-    foot = words.map { TextButton(context: context, $0.0, $0.1) }
-    for button in foot { add(button) }
+  final func setFooter(_ words: [(Phrase, Intent)]) {
+    footerButtons = words.map { TextButton(context: context, $0.0, $0.1) }
+    for button in footerButtons { add(button) }
   }
 
-  /// Places the visible words at the foot.
-  final func arrangeFoot() {
+  /// Places the visible buttons at the bottom.
+  final func arrangeFooter() {
     let m = context.metrics
-    footTop = TextButton.arrangeInRows(
-      foot.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: m.bounds.midX,
+    footerTop = TextButton.arrangeInRows(
+      footerButtons.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: m.bounds.midX,
       bottom: m.bounds.height - m.margin * 0.45)
   }
 

@@ -17,7 +17,7 @@ var conductor = Conductor(seed: 7, rules: rules)
 var score = conductor.open(at: .zero) + conductor.begin(at: .zero)
 for (index, degree) in [4, 2, 7].enumerated() {
   let end = index == 2 ? End(.win, winner: .first) : nil
-  score += conductor.strike(
+  score += conductor.compose(
     Event(voice: index % 2 == 0 ? .first : .second, degree: degree, end: end), at: .seconds(2 + 6 * Double(index)))
 }
 score += conductor.renderToEnd()

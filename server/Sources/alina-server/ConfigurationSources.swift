@@ -5,7 +5,7 @@ import PostgresStore
 import Synchronization
 
 /// Combines settings from a file, the environment and the command line.
-enum Layers {
+enum ConfigurationSources {
   /// The flags of `serve`, and whether each takes a value.
   private static let flags: [String: Bool] = {
     var flags: [String: Bool] = [:]

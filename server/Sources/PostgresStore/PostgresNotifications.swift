@@ -20,7 +20,7 @@ final class PostgresListener: Sendable {
   private let heard: @Sendable (String?) -> Void
   private let isOver = Mutex(false)
   /// Closing its writing end wakes the thread.
-  private let bell = Pipe()
+  private let wakePipe = Pipe()
 
   /// Milliseconds without a hint after which the connection is tested, and within which the database must answer.
   private static let silence: Int32 = 1500
@@ -41,7 +41,7 @@ final class PostgresListener: Sendable {
       defer { isOver = true }
       return isOver
     }
-    if !wasOver { try? bell.fileHandleForWriting.close() }
+    if !wasOver { try? wakePipe.fileHandleForWriting.close() }
   }
 
   private var isEnded: Bool { isOver.withLock { $0 } }
@@ -51,7 +51,7 @@ final class PostgresListener: Sendable {
     while !isEnded {
       do throws(PGError) { try hear { failures = 0 } } catch {
         // Wait 50 ms doubling to 400 ms, as `PostgresPool.take` does.
-        var ready = pollfd(fd: bell.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        var ready = pollfd(fd: wakePipe.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&ready, 1, min(400, 50 << Int32(failures)))
         failures = min(failures + 1, 3)
       }
@@ -67,7 +67,7 @@ final class PostgresListener: Sendable {
     deliver(nil)
     while !isEnded {
       let texts = try connection.notifications(
-        within: PostgresListener.silence, orUntil: bell.fileHandleForReading.fileDescriptor)
+        within: PostgresListener.silence, orUntil: wakePipe.fileHandleForReading.fileDescriptor)
       for text in texts { deliver(text.isEmpty ? nil : text) }
       if texts.isEmpty, !isEnded {
         _ = try connection.run([PGStatement(once: "SELECT 1")()], within: Int64(PostgresListener.silence))
@@ -81,7 +81,7 @@ final class PostgresListener: Sendable {
 /// A thread that sends hints, all queued ones in one transaction. Hints that cannot be sent are dropped.
 ///
 /// Separate from the transactions of moves: a transaction with NOTIFY holds a lock over the whole database until its commit is flushed.
-final class PostgresTeller: Sendable {
+final class PostgresPublisher: Sendable {
   private struct State {
     var hints: [(node: NodeID, text: String)] = []
     var bytes = 0
@@ -107,7 +107,7 @@ final class PostgresTeller: Sendable {
     let (starts, wakes) = state.withLock { state in
       guard !state.isOver else { return (false, false) }
       let wasEmpty = state.hints.isEmpty
-      for hint in fitting where state.bytes < PostgresTeller.room {
+      for hint in fitting where state.bytes < PostgresPublisher.room {
         state.hints.append(hint)
         state.bytes += hint.text.utf8.count
       }
@@ -144,7 +144,7 @@ final class PostgresTeller: Sendable {
       if isOver { return }
       guard !hints.isEmpty else { continue }
       _ = try? pool.run(
-        [PostgresTeller.notify(.texts(hints.map(\.node)), .texts(hints.map(\.text)))], within: 2000)
+        [PostgresPublisher.notify(.texts(hints.map(\.node)), .texts(hints.map(\.text)))], within: 2000)
     }
   }
 }
