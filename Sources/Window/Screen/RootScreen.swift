@@ -163,7 +163,8 @@ package final class RootScreen {
     let place = context.focus?.textPlace
     guard place != textPlace else { return }
     textPlace = place
-    context.services.takeText(place.map { $0.pixels(width: .max, height: .max) }, context.focus?.accessibilityLabel ?? "")
+    context.services.takeText(
+      place.map { $0.pixels(width: .max, height: .max) }, context.focus?.accessibilityLabel ?? "")
   }
 
   // MARK: Input

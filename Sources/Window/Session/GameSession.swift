@@ -106,7 +106,8 @@ package final class GameSession {
   /// Tells the music the players. If a side replies in time with the score, bars fit the length of its replies.
   private func seatPlayers() {
     let answering = Player.allCases.filter { !participants[$0].isHuman }
-    conductor.music.autoReplyVoices = reply == .musical && !participants.areRemote ? Set(answering.map { $0.voice }) : []
+    conductor.music.autoReplyVoices =
+      reply == .musical && !participants.areRemote ? Set(answering.map { $0.voice }) : []
     conductor.seat(x: participants.x.name, o: participants.o.name)
   }
 

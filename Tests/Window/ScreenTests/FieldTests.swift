@@ -88,7 +88,8 @@ struct FieldTests {
     screen.show(.network)
     screen.handle([], at: 1)
     #expect(places.count == 1 && places[0] != nil)
-    #expect(caption == screen.context.focus?.accessibilityLabel && !caption.isEmpty, "a screen reader is told what is typed")
+    #expect(
+      caption == screen.context.focus?.accessibilityLabel && !caption.isEmpty, "a screen reader is told what is typed")
     press(screen, .escape)
     #expect(places.count == 2 && places[1] == nil)
   }

@@ -373,7 +373,7 @@ struct KeyboardTests {
     screen.pages.network = NetworkModel(phase: .room(code: "SPYQXY"))
     screen.handle([], at: 1)
     let rows = screen.topScene.focusOrder.compactMap { $0 as? ChoiceRow }
-    #expect(rows.count == 2 && rows.last?.spoken?.contains(screen.text(.noClock)) == true)
+    #expect(rows.count == 2 && rows.last?.accessibilityLabel?.contains(screen.text(.noClock)) == true)
     for row in rows {
       wanted = []
       _ = row.key(.right, [])

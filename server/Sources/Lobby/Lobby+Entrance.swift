@@ -41,7 +41,7 @@ extension Lobby {
     let token = hello.resume ?? hello.token == nil ? makeToken() : nil
     let resume = makeToken()
     let session = hello.resume == nil ? crockford(bits: random.next(), count: 10, lowercase: true) : ""
-    let entry: Entry
+    let entry: Login
     if let presented = hello.resume {
       entry = .resume(presented: Lobby.digest(presented), fresh: Lobby.digest(resume), lives: configuration.lives)
     } else if let known = hello.token {
@@ -54,14 +54,14 @@ extension Lobby {
         names: ([liked].compactMap(\.self) + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
         session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     }
-    ask(.enter(entry, node), for: id) { $0.entered(id, re, hello, token, resume, $1) }
+    ask(.login(entry, node), for: id) { $0.entered(id, re, hello, token, resume, $1) }
   }
 
   private mutating func entered(
     _ id: ConnectionID, _ re: String?, _ hello: ClientMessage.Hello, _ token: String?, _ resume: String,
     _ answer: StoreAnswer?
   ) {
-    guard case .entry(let result) = answer else {
+    guard case .login(let result) = answer else {
       return close(id, .restart, "the database cannot be reached; come back", retry: 500)
     }
     switch result {

@@ -70,8 +70,9 @@ extension StoreQuestion {
   /// The node that asks the question.
   package var node: NodeID? {
     switch self {
-    case .beat(let node, _), .leave(let node), .sweep(let node, _), .compare(let node, _), .follow(_, let node),
-      .enter(_, let node):
+    case .heartbeat(let node, _), .leave(let node), .adoptOrphans(let node, _), .compare(let node, _),
+      .follow(_, let node),
+      .login(_, let node):
       node
     case .queue(let ticket, _): ticket.node
     default: nil
@@ -82,7 +83,8 @@ extension StoreQuestion {
   package var changes: Bool {
     switch self {
     case .match, .code, .live, .history, .profile, .accounts, .top, .players, .reports, .tickets: false
-    case .beat, .leave, .sweep, .compare, .clean, .follow, .enter, .settle, .detach, .change, .report, .queue,
+    case .heartbeat, .leave, .adoptOrphans, .compare, .clean, .follow, .login, .settle, .detach, .change, .report,
+      .queue,
       .unqueue:
       true
     }

@@ -3,7 +3,7 @@ import MatchProtocol
 import TicTacToe
 
 /// The ways to log in. Digests are SHA-256 of tokens. A login is a use of the account: account and session then expire after `lives`.
-package enum Entry: Sendable, Hashable {
+package enum Login: Sendable, Hashable {
   /// By the resume token with digest `presented`. The session with it as `resume` or `previous` gets `resume` =
   /// `fresh`, `previous` = `presented`, a new expiry and the next generation, and is connected to this node.
   case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
@@ -32,7 +32,7 @@ package struct Lifetimes: Sendable, Hashable {
   package func life(ofGuest isGuest: Bool) -> Int64 { isGuest ? guest : account }
 }
 
-package enum EntryResult: Sendable, Hashable {
+package enum LoginResult: Sendable, Hashable {
   case entered(Entered)
   /// The token or session is unknown or expired, or no name was free.
   case unknown

@@ -5,13 +5,13 @@ import TicTacToe
 /// A question or command of a lobby to its store. Changes are durable before the answer. Each line below ends with the kind of answer.
 package enum StoreQuestion: Sendable, Hashable {
   // Nodes.
-  /// The heartbeat of a node and its address for clients. `.beat`
-  case beat(NodeID, address: String)
+  /// The heartbeat of a node and its address for clients. `.heartbeat`
+  case heartbeat(NodeID, address: String)
   /// A node stops: removes it from its matches and sessions. `.done`
   case leave(NodeID)
   /// Makes this node follow up to `limit` live matches that no living node follows or that list a dead node, and
-  /// removes dead nodes from them. Deletes tickets of dead nodes, and dead nodes that no match lists. `.swept`
-  case sweep(NodeID, limit: Int)
+  /// removes dead nodes from them. Deletes tickets of dead nodes, and dead nodes that no match lists. `.adopted`
+  case adoptOrphans(NodeID, limit: Int)
   /// Compares a node's memory with the store; adds the node to the live matches of its memory. `.differences`
   case compare(NodeID, Memory)
   /// Renews the sessions at living nodes, and their accounts, for `lives` from now on. Deletes up to `cleanedAtOnce`
@@ -37,9 +37,9 @@ package enum StoreQuestion: Sendable, Hashable {
   case history(Int64, before: Int64, limit: Int)
 
   // Players.
-  /// Logs in at this node: see `Entry`. Deletes the account's oldest sessions beyond `SessionRecord.mostPerAccount`,
-  /// disconnected ones first. `.entry`
-  case enter(Entry, NodeID)
+  /// Logs in at this node: see `Login`. Deletes the account's oldest sessions beyond `SessionRecord.mostPerAccount`,
+  /// disconnected ones first. `.login`
+  case login(Login, NodeID)
   /// Invalidates the previous resume token after the first message of a connection. Without effect if the session has
   /// another generation. `.done`
   case settle(session: String, generation: Int64)
@@ -73,8 +73,8 @@ package enum StoreQuestion: Sendable, Hashable {
 
 package enum StoreAnswer: Sendable, Hashable {
   case done
-  case beat(Beat)
-  case swept([Followed])
+  case heartbeat(Heartbeat)
+  case adopted([Followed])
   case differences(Differences)
   /// Whether there may be more to clean.
   case cleaned(isMore: Bool)
@@ -83,7 +83,7 @@ package enum StoreAnswer: Sendable, Hashable {
   case matches([StoredMatch])
   /// Replaces `matches` for a lobby; `of` is the number of matches found, inconsistent ones included.
   case summaries([MatchSummary], of: Int)
-  case entry(EntryResult)
+  case login(LoginResult)
   case change(ChangeResult)
   case profile(Profile?)
   case accounts([AccountRecord])
@@ -100,7 +100,7 @@ package struct NodeRecord: Sendable, Hashable {
   package init(id: NodeID, address: String) { (self.id, self.address) = (id, address) }
 }
 
-package struct Beat: Sendable, Hashable {
+package struct Heartbeat: Sendable, Hashable {
   /// The store's clock in milliseconds since 1970.
   package var now: Int64
   /// The living nodes, oldest first; the first one keeps the queue and adopts matches without a living follower. A node

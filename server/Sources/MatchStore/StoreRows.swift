@@ -26,7 +26,7 @@ package protocol StoreRows {
   /// The session with this digest as `resume` or `previous`.
   mutating func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord?
   /// Adds or replaces a session, connected to a node; returns its incremented generation and its previous node.
-  mutating func enter(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (
+  mutating func login(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (
     generation: Int64, before: NodeID?
   )
   /// Deletes the sessions of an account except one; returns their ids, sorted.
@@ -36,8 +36,8 @@ package protocol StoreRows {
 }
 
 extension StoreRows {
-  /// See `StoreQuestion.enter`.
-  package mutating func enter(_ entry: Entry, at node: NodeID) throws(StoreError) -> EntryResult {
+  /// See `StoreQuestion.login`.
+  package mutating func login(_ entry: Login, at node: NodeID) throws(StoreError) -> LoginResult {
     let now = try now()
     var session: SessionRecord
     let (account, lives): (AccountRecord?, Lifetimes)
@@ -66,7 +66,7 @@ extension StoreRows {
     if account.tokenExpires < now + lives.fresh.life(ofGuest: account.guest) {
       try renew(account: account.id, until: session.expires)
     }
-    let (generation, before) = try enter(session, at: node)
+    let (generation, before) = try login(session, at: node)
     let forgotten = try trimSessions(of: account.id, to: SessionRecord.mostPerAccount, but: session.id)
     guard let profile = try profile(account.id) else { return .unknown }
     return .entered(

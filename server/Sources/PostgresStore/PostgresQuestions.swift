@@ -34,9 +34,9 @@ extension PostgresStore {
 
   private func answerOne(_ question: StoreQuestion) throws(StoreError) -> StoreAnswer {
     switch question {
-    case .beat(let node, let address): return .beat(try beat(node, address))
+    case .heartbeat(let node, let address): return .heartbeat(try heartbeat(node, address))
     case .leave(let node): try leave(node)
-    case .sweep(let node, let limit): return .swept(try sweep(node, limit))
+    case .adoptOrphans(let node, let limit): return .adopted(try adoptOrphans(node, limit))
     case .compare(let node, let memory): return .differences(try compare(node, memory))
     case .clean(let guests, let age, let lives): return .cleaned(isMore: try clean(guests, age, lives))
     case .follow(let m, let node): return .match(try follow([m], node)[0])
@@ -52,11 +52,11 @@ extension PostgresStore {
       let found = try read(
         [PostgresStore.history, PostgresStore.historyLogs].map { PGCall(statement: $0, values: values) })
       return .matches(PostgresRows.matches(found[0].rows, found[1].rows))
-    case .enter(let entry, let node):
-      return .entry(
+    case .login(let entry, let node):
+      return .login(
         try transact { (rows) throws(StoreError) in
           try rows.prefetch(entry)
-          return try rows.enter(entry, at: node)
+          return try rows.login(entry, at: node)
         })
     case .settle(let session, let generation):
       try pool.run([PostgresStore.settle(.text(session), .int(generation))])
@@ -91,7 +91,7 @@ extension PostgresStore {
 
   // MARK: nodes
 
-  private static let beat = PGStatement(
+  private static let heartbeat = PGStatement(
     """
     WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
     INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
@@ -105,12 +105,12 @@ extension PostgresStore {
   private static let living = PGStatement(
     "SELECT \(PostgresRows.now), id, address FROM node WHERE \(PostgresRows.lives) ORDER BY joined")
 
-  private func beat(_ node: NodeID, _ address: String) throws(StoreError) -> Beat {
+  private func heartbeat(_ node: NodeID, _ address: String) throws(StoreError) -> Heartbeat {
     let rows = try pool.run([
-      PostgresStore.beat(.text(node), .text(address)), PostgresStore.calm(), PostgresStore.living(),
+      PostgresStore.heartbeat(.text(node), .text(address)), PostgresStore.calm(), PostgresStore.living(),
     ])[2].rows
     guard let now = rows.first?.first?.int else { throw .failed("\(place): no node lives") }
-    return Beat(
+    return Heartbeat(
       now: now,
       nodes: rows.compactMap { row in
         guard let id = row[1].text, let address = row[2].text else { return nil }
@@ -177,7 +177,7 @@ extension PostgresStore {
       AND NOT EXISTS (SELECT 1 FROM sets WHERE node.id = ANY(sets.nodes))
     """)
 
-  private func sweep(_ node: NodeID, _ limit: Int) throws(StoreError) -> [Followed] {
+  private func adoptOrphans(_ node: NodeID, _ limit: Int) throws(StoreError) -> [Followed] {
     let taken = try pool.run([
       PostgresStore.takeLost(.text(node), .int(Int64(limit))), PostgresStore.dropLostTickets(.text(node)),
       PostgresStore.dropDeadNodes(.text(node)),

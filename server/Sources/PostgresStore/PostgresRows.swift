@@ -8,7 +8,7 @@ enum PostgresRows {
   /// Milliseconds since 1970 on the database's clock, evaluated at each occurrence.
   static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
   /// The condition for a living node's row.
-  static let lives = "beat_at > \(now) - \(Beat.lives)"
+  static let lives = "beat_at > \(now) - \(Heartbeat.lives)"
 
   // Plans are made once, possibly while tables are empty: an index of all live matches or waiting tickets then looks as cheap as one by
   // key. `isLive` and `waits` are written so that they match no partial index, and PostgreSQL cannot choose those.

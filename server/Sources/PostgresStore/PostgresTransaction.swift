@@ -14,7 +14,7 @@ extension PostgresPool.Transaction: StoreRows {
 
   /// Prefetches in one round trip the rows that the login will read, as far as they are known. The functions below
   /// build these calls for both uses, so that prefetched calls are equal to later ones.
-  mutating func prefetch(_ entry: Entry) throws(StoreError) {
+  mutating func prefetch(_ entry: Login) throws(StoreError) {
     switch entry {
     case .resume(let presented, _, _): try prefetch([Self.now()] + Self.presenting(presented))
     case .token(let token, _, _, _): try prefetch([Self.now(), Self.lockAccount(of: token)])
@@ -138,7 +138,7 @@ extension PostgresPool.Transaction: StoreRows {
     return SessionRecord(id: id, account: account, resume: resume, previous: previous, expires: row[4].int ?? 0)
   }
 
-  mutating func enter(
+  mutating func login(
     _ session: SessionRecord, at node: NodeID
   ) throws(StoreError) -> (generation: Int64, before: NodeID?) {
     let put = Self.enterSession(

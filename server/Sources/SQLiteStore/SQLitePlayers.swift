@@ -319,7 +319,7 @@ extension SQLiteRows: StoreRows {
     }.first ?? nil
   }
 
-  func enter(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (generation: Int64, before: NodeID?) {
+  func login(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (generation: Int64, before: NodeID?) {
     let before = try run("SELECT generation, node FROM session WHERE id = ?", .text(session.id)) {
       (generation: $0.int(0), node: $0.optionalText(1))
     }.first

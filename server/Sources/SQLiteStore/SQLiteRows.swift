@@ -194,7 +194,7 @@ extension SQLiteRows {
     return try self.match(m)
   }
 
-  func sweep(by node: NodeID, limit: Int) throws(StoreError) -> [Followed] {
+  func adoptOrphans(by node: NodeID, limit: Int) throws(StoreError) -> [Followed] {
     let lost = try run(
       """
       SELECT id FROM match INDEXED BY match_nodes WHERE ended IS NULL AND nodes < ?1
@@ -372,10 +372,10 @@ extension SQLiteRows {
     if let node = question.node { asker = node }
     var rows = self
     switch question {
-    case .beat(let node, let address):
-      return .beat(Beat(now: now(), nodes: [NodeRecord(id: node, address: address)]))
+    case .heartbeat(let node, let address):
+      return .heartbeat(Heartbeat(now: now(), nodes: [NodeRecord(id: node, address: address)]))
     case .leave(let node): try leave(node)
-    case .sweep(let node, let limit): return .swept(try sweep(by: node, limit: limit))
+    case .adoptOrphans(let node, let limit): return .adopted(try adoptOrphans(by: node, limit: limit))
     case .compare(let node, let memory): return .differences(try compare(node, memory))
     case .clean(let guests, let age, let lives):
       return .cleaned(isMore: try clean(guests: guests, keys: age, lives))
@@ -385,7 +385,7 @@ extension SQLiteRows {
     case .live(let limit): return .matches(try live(limit: limit))
     case .history(let account, let before, let limit):
       return .matches(try history(account, before: before, limit: limit))
-    case .enter(let entry, let node): return .entry(try rows.enter(entry, at: node))
+    case .login(let entry, let node): return .login(try rows.login(entry, at: node))
     case .settle(let session, let generation):
       try run(
         "UPDATE session SET previous = NULL WHERE id = ? AND generation = ? AND previous IS NOT NULL", .text(session),

@@ -241,7 +241,7 @@ package final class SQLiteStore: MatchStore {
   /// Answers all questions in one transaction: of the writing connection if one changes the file, else of a reading one.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
     // After a failed write a heartbeat succeeds only if a probe can be written; without heartbeats the lobby ends no match by time.
-    if let beat = questions.firstIndex(where: \.isBeat), state.withLock({ $0.hasFailed }) {
+    if let beat = questions.firstIndex(where: \.isHeartbeat), state.withLock({ $0.hasFailed }) {
       do throws(StoreError) {
         try requireRoom()
         try writing { (rows) throws(StoreError) in _ = try rows.run("PRAGMA user_version = 1") }
@@ -428,7 +428,7 @@ package final class SQLiteStore: MatchStore {
 }
 
 extension StoreQuestion {
-  fileprivate var isBeat: Bool { if case .beat = self { true } else { false } }
+  fileprivate var isHeartbeat: Bool { if case .heartbeat = self { true } else { false } }
   /// Whether the question changes the file, which does not contain heartbeats.
-  fileprivate var writes: Bool { changes && !isBeat }
+  fileprivate var writes: Bool { changes && !isHeartbeat }
 }

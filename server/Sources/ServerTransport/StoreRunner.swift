@@ -133,7 +133,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     case (true, _):
       if let lane = question.lane { return join(lane, asked) }
       // A heartbeat does not queue behind logins: without it the other nodes consider this one dead.
-      if case .beat = question { waiting.prepend(asked) } else { waiting.append(asked) }
+      if case .heartbeat = question { waiting.prepend(asked) } else { waiting.append(asked) }
       askMore()
     }
   }
@@ -176,12 +176,12 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
         zip(batch, results).map { asked, result in
           switch result {
           case .success(let answer):
-            if case .entry = answer { self.losses.withLock { $0.logins.end() } }
+            if case .login = answer { self.losses.withLock { $0.logins.end() } }
             if case .differences(let found) = answer { self.metrics.found(found) }
-            if case .beat = asked.question { self.seeWhetherTroubleIsOver() }
+            if case .heartbeat = asked.question { self.seeWhetherTroubleIsOver() }
             return .answer(asked.number, answer)
           case .failure(let error):
-            if case .enter = asked.question {
+            if case .login = asked.question {
               self.losses.withLock { $0.logins.add() }
             }
             self.complain("the store did not answer", "\(error)")

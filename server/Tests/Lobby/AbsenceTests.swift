@@ -176,7 +176,7 @@ import TicTacToe
   @Test func `an absence is logged even if the store's answer about it was lost`() throws {
     for node in 0...1 {
       var scene = try Scene(losing: node)
-      scene.world[scene.kept.node].loses = { if case .sweep = $0 { true } else { false } }
+      scene.world[scene.kept.node].loses = { if case .adoptOrphans = $0 { true } else { false } }
       scene.world.wait(5000, without: node)
       scene.world[scene.kept.node].loses = nil
       scene.world.wait(10_000, without: node)
@@ -193,7 +193,7 @@ import TicTacToe
     world[0].move(x, m, 0, "b2")
     world[0].move(o, m, 1, "a1")
     if answerIsLost {
-      world[1].loses = { if case .sweep = $0 { true } else { false } }
+      world[1].loses = { if case .adoptOrphans = $0 { true } else { false } }
     } else {
       world[1].mood = .refusing
     }

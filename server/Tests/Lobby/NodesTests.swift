@@ -17,7 +17,7 @@ import TicTacToe
     let stranger = world.connect()
     for (addresses, isNews) in [(["b:2"], true), (["b:2"], false), (["b:2", ""], false), (["b:2", "c:3"], true)] {
       world.said = []
-      for address in addresses { _ = try store.answer(.beat("node of \(address)", address: address)) }
+      for address in addresses { _ = try store.answer(.heartbeat("node of \(address)", address: address)) }
       world.wait(1000)
       #expect(world.heardAny(x, #""t":"nodes""#) == isNews)
       #expect(!world.heardAny(stranger, #""t":"nodes""#))
@@ -159,9 +159,9 @@ import TicTacToe
     world.drop(ann)
     world.mood = .well
     world.wait(300)
-    let entry = Entry.resume(
+    let entry = Login.resume(
       presented: Lobby.digest(resume), fresh: Lobby.digest("next"), lives: .init(guest: 1000, account: 1000))
-    guard case .entry(.entered(let entered)) = try world.store.answer(.enter(entry, "other")) else {
+    guard case .login(.entered(let entered)) = try world.store.answer(.login(entry, "other")) else {
       Issue.record("the session is lost")
       return
     }

@@ -81,7 +81,7 @@ extension StoreQuestion {
   /// Whether the question is periodic upkeep, whose loss has no visible effect; tests never wait for it.
   fileprivate var isUpkeep: Bool {
     switch self {
-    case .beat, .sweep, .compare, .clean, .follow: true
+    case .heartbeat, .adoptOrphans, .compare, .clean, .follow: true
     default: false
     }
   }

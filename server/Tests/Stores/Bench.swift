@@ -44,7 +44,7 @@ final class Bench {
       try PostgresTestBed.shared.setClock(ahead: wall - Moment.current.wall, at: fresh)
       (store, url) = (try PostgresStore(PGAddress(fresh)), fresh)
     }
-    _ = try beat("a")
+    _ = try heartbeat("a")
   }
 
   deinit { for store in others + [store] { store.close() } }
@@ -64,11 +64,11 @@ final class Bench {
   func wait(_ milliseconds: Int64) throws {
     clock.wall += milliseconds
     if let url { try PostgresTestBed.shared.setClock(ahead: clock.wall - Moment.current.wall, at: url) }
-    _ = try beat("a")
+    _ = try heartbeat("a")
   }
 
   /// The time on the store's clock.
-  func now() throws -> Int64 { try beat("a").now }
+  func now() throws -> Int64 { try heartbeat("a").now }
 
   static func digest(_ text: String) -> SHA256.Digest { SHA256.hash(Array(text.utf8)) }
 
@@ -125,12 +125,12 @@ final class Bench {
 
   // MARK: nodes and matches
 
-  func beat(_ node: NodeID, address: String? = nil) throws -> Beat {
-    let question = StoreQuestion.beat(node, address: address ?? "\(node):1")
-    guard case .beat(let beat) = try store.answer(question) else { throw Unanswered() }
+  func heartbeat(_ node: NodeID, address: String? = nil) throws -> Heartbeat {
+    let question = StoreQuestion.heartbeat(node, address: address ?? "\(node):1")
+    guard case .heartbeat(let beat) = try store.answer(question) else { throw Unanswered() }
     // Moves live nodes' beats an hour ahead, so that none expires on a busy machine.
     if let url {
-      let since = "(SELECT beat_at FROM node WHERE id = '\(node)') - \(Beat.lives)"
+      let since = "(SELECT beat_at FROM node WHERE id = '\(node)') - \(Heartbeat.lives)"
       try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000 WHERE beat_at > \(since)", at: url)
     }
     return beat
@@ -139,17 +139,17 @@ final class Bench {
   /// Makes a node's beat as old as a node's lease; node `a` stays live.
   func silence(_ node: NodeID) throws {
     if let url {
-      let then = "(SELECT min(beat_at) FROM node WHERE id = 'a') - 3600000 - \(Beat.lives)"
+      let then = "(SELECT min(beat_at) FROM node WHERE id = 'a') - 3600000 - \(Heartbeat.lives)"
       try PostgresTestBed.shared.sql("UPDATE node SET beat_at = \(then) WHERE id = '\(node)'", at: url)
     } else {
-      clock.wall += Beat.lives - 1
-      _ = try beat("a")
+      clock.wall += Heartbeat.lives - 1
+      _ = try heartbeat("a")
       clock.wall += 1
     }
   }
 
-  func sweep(_ node: NodeID = "a", limit: Int = 100) throws -> [Followed] {
-    guard case .swept(let swept) = try store.answer(.sweep(node, limit: limit)) else { throw Unanswered() }
+  func adoptOrphans(_ node: NodeID = "a", limit: Int = 100) throws -> [Followed] {
+    guard case .adopted(let swept) = try store.answer(.adoptOrphans(node, limit: limit)) else { throw Unanswered() }
     return swept
   }
 
@@ -182,13 +182,13 @@ final class Bench {
 
   // MARK: players
 
-  func enter(_ entry: Entry, at node: NodeID = "a") throws -> EntryResult {
-    guard case .entry(let result) = try store.answer(.enter(entry, node)) else { throw Unanswered() }
+  func login(_ entry: Login, at node: NodeID = "a") throws -> LoginResult {
+    guard case .login(let result) = try store.answer(.login(entry, node)) else { throw Unanswered() }
     return result
   }
 
-  func entered(_ entry: Entry, at node: NodeID = "a") throws -> Entered {
-    guard case .entered(let entered) = try enter(entry, at: node) else { throw Unanswered() }
+  func entered(_ entry: Login, at node: NodeID = "a") throws -> Entered {
+    guard case .entered(let entered) = try login(entry, at: node) else { throw Unanswered() }
     return entered
   }
 
@@ -208,8 +208,8 @@ final class Bench {
     return account
   }
 
-  func resume(_ token: String, as fresh: String, at node: NodeID = "a") throws -> EntryResult {
-    try enter(.resume(presented: Bench.digest(token), fresh: Bench.digest(fresh), lives: Bench.lives), at: node)
+  func resume(_ token: String, as fresh: String, at node: NodeID = "a") throws -> LoginResult {
+    try login(.resume(presented: Bench.digest(token), fresh: Bench.digest(fresh), lives: Bench.lives), at: node)
   }
 
   func change(_ who: AccountReference, _ change: AccountChange) throws -> ChangeResult {

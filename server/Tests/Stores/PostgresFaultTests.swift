@@ -157,7 +157,7 @@ import TicTacToe
     let store = try PostgresStore(PGAddress(try PostgresTestBed.shared.freshURL()))
     defer { store.close() }
     try store.requireNoNode()
-    _ = try store.answer(.beat("a", address: "h:1"))
+    _ = try store.answer(.heartbeat("a", address: "h:1"))
     #expect { try store.requireNoNode() } throws: { "\($0)".contains("a server is running on it, at h:1") }
     _ = try store.answer(.leave("a"))
     try store.requireNoNode()

@@ -14,7 +14,7 @@ import TicTacToe
   private func useAll(_ bench: Bench, _ n: UInt64) throws {
     let (ann, bob) = (try bench.player("Ann\(n)"), try bench.player("Bob\(n)"))
     _ = try bench.resume("r-Ann\(n)", as: "fresh-\(n)")
-    _ = try bench.enter(
+    _ = try bench.login(
       .token(Bench.digest("t-Bob\(n)"), session: "two-\(n)", resume: Bench.digest("two-\(n)"), lives: Bench.lives))
     for (name, account) in [("a\(n)", ann), ("b\(n)", bob)] {
       _ = try bench.queue(bench.ticket(name, account.id, key: name), rated: true)

@@ -144,17 +144,17 @@ import TicTacToe
     #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(9), .int(7)]])
     #expect(try bed.sql("SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace", at: url).isEmpty)
     #expect(try store.answer(.code("ABC234")) == .id(newer), "two rooms had one code")
-    _ = try store.answer(.beat("a", address: "h:1"))
-    guard case .swept(let swept) = try store.answer(.sweep("a", limit: 10)) else { return }
+    _ = try store.answer(.heartbeat("a", address: "h:1"))
+    guard case .adopted(let swept) = try store.answer(.adoptOrphans("a", limit: 10)) else { return }
     #expect(Set(swept.map(\.match.record.id)) == [live, older, newer] && swept.allSatisfy { $0.nodes == ["a"] })
     let found = try #require(swept.first { $0.match.record.id == live })
     #expect(found.match.length == 2 && found.match.bodies.count == 2 && found.accounts.map(\.name) == ["Ann"])
     #expect(store.apply(move(live, after: 2)) == .applied([live: ["a"]]))
     let wish = TicketRecord(id: "t", session: "s", account: 7, node: "a", key: "", purpose: "p", wish: "w", since: 0)
     #expect(try store.answer(.queue(wish, rated: true)) == .queued(.playing), "his slot is still held")
-    let guest = Entry.guest(
+    let guest = Login.guest(
       names: ["g"], token: Bench.digest("g"), session: "g", resume: Bench.digest("gr"), lives: Bench.lives)
-    guard case .entry(.entered(let entered)) = try store.answer(.enter(guest, "a")) else { return }
+    guard case .login(.entered(let entered)) = try store.answer(.login(guest, "a")) else { return }
     #expect(entered.profile.account.id > 90, "a number that was in a match is nobody's")
   }
 
@@ -340,13 +340,13 @@ import TicTacToe
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
     func living(_ node: NodeID) throws -> [NodeID] {
-      guard case .beat(let beat) = try store.answer(.beat(node, address: "h:\(node)")) else { return [] }
+      guard case .heartbeat(let beat) = try store.answer(.heartbeat(node, address: "h:\(node)")) else { return [] }
       return beat.nodes.map(\.id)
     }
     #expect(try living("a") == ["a"] && living("b") == ["a", "b"])
     try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at - 4000 WHERE id = 'a'", at: url)
     #expect(try living("b") == ["b"])
-    _ = try store.answer(.sweep("b", limit: 1))
+    _ = try store.answer(.adoptOrphans("b", limit: 1))
     #expect(try living("a") == ["b", "a"])
     // An hour added to every stored time is equivalent to a clock set back by an hour.
     try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000", at: url)
@@ -377,10 +377,10 @@ import TicTacToe
     }
     try filling.add((1...1000).map { someAccount($0, "player \($0)") })
     for i in 0..<20 {
-      let guest = Entry.guest(
+      let guest = Login.guest(
         names: ["guest \(i)"], token: Bench.digest("g\(i)"), session: "g\(i)", resume: Bench.digest("r\(i)"),
         lives: Bench.lives)
-      _ = try filling.answer(.enter(guest, "a"))
+      _ = try filling.answer(.login(guest, "a"))
     }
     filling.close()
     for table in ["match", "match_event", "account", "session", "used_key"] {
@@ -406,7 +406,7 @@ import TicTacToe
         return try counters()
       }
       let store = try PostgresStore(address)
-      _ = try store.answer(.beat("a", address: "h:1"))
+      _ = try store.answer(.heartbeat("a", address: "h:1"))
       store.close()
       let before = try settled()
       let used = try PostgresStore(address)
@@ -430,13 +430,14 @@ import TicTacToe
     memory.sessions = ["g1": 1, "g2": 1]
     memory.tickets = ["none"]
     let questions: [(StoreQuestion, Int64)] = [
-      (.sweep("a", limit: 10), 20), (.compare("a", memory), 40), (.follow(live[70], "a"), 20), (.match(matches[1]), 20),
+      (.adoptOrphans("a", limit: 10), 20), (.compare("a", memory), 40), (.follow(live[70], "a"), 20),
+      (.match(matches[1]), 20),
       (.code("C30"), 10), (.live(limit: 5), 80), (.history(5, before: .max, limit: 5), 80), (.profile(5), 60),
       (.accounts([1, 2, 3]), 20), (.top(.classic, limit: 5), 20), (.tickets, 10),
       (.players(.named, after: 5, limit: 5), 20), (.players(.banned, after: 0, limit: 5), 10),
       (.players(.muted, after: 0, limit: 5), 10), (.reports(before: .max, limit: 5), 10),
       (.report(ReportRecord(account: 5, m: matches[1], text: "rude")), 10),
-      (.enter(.resume(presented: Bench.digest("r1"), fresh: Bench.digest("f1"), lives: Bench.lives), "a"), 60),
+      (.login(.resume(presented: Bench.digest("r1"), fresh: Bench.digest("f1"), lives: Bench.lives), "a"), 60),
       (.change(.name("player 5"), .quiet(true)), 20), (.settle(session: "g3", generation: 1), 10),
       (
         .queue(

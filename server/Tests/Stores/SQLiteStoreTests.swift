@@ -63,11 +63,11 @@ import TicTacToe
     try SQLiteTestBed.putVersion1([(record, events), (live, Bench.events(1))], at: path)
     let store = try SQLiteStore(path: path)
     #expect(try store.match(record.id) == StoredMatch(record: record, bodies: events))
-    guard case .swept(let swept) = try store.answer(.sweep("a", limit: 10)) else { throw Bench.Unanswered() }
+    guard case .adopted(let swept) = try store.answer(.adoptOrphans("a", limit: 10)) else { throw Bench.Unanswered() }
     #expect(swept.map(\.match) == [StoredMatch(record: live, bodies: Bench.events(1))])
-    let entry = Entry.guest(
+    let entry = Login.guest(
       names: ["guest-x"], token: Bench.digest("x"), session: "s", resume: Bench.digest("r"), lives: Bench.lives)
-    guard case .entry(.entered(let entered)) = try store.answer(.enter(entry, "a")) else { throw Bench.Unanswered() }
+    guard case .login(.entered(let entered)) = try store.answer(.login(entry, "a")) else { throw Bench.Unanswered() }
     #expect(entered.profile.account.id == 5, "the number of whoever opened that is not given again")
     #expect(append(live.id, 1, in: store) == .applied([live.id: ["a"]]))
     #expect(append(live.id, 1, in: store) == .conflict(.log(live.id)))
@@ -83,9 +83,9 @@ import TicTacToe
     var before: [StoreAnswer] = []
     do {
       let store = try SQLiteStore(path: path)
-      let entry = Entry.guest(
+      let entry = Login.guest(
         names: ["guest-x"], token: Bench.digest("x"), session: "s", resume: Bench.digest("r"), lives: Bench.lives)
-      _ = try store.answer(.enter(entry, "a"))
+      _ = try store.answer(.login(entry, "a"))
       _ = try store.answer(.change(.id(1), .register(name: "Ann", token: Bench.digest("t"), lives: 1_000_000)))
       let ticket = TicketRecord(
         id: "t", session: "s", account: 1, node: "a", key: "k", purpose: "p", wish: "w", since: 0)
@@ -108,8 +108,8 @@ import TicTacToe
     (before[2], after[2]) = (.match(old), .match(new))
     #expect(after == before)
     guard
-      case .entry(.entered(let entered)) = try store.answer(
-        .enter(.resume(presented: Bench.digest("r"), fresh: Bench.digest("f"), lives: Bench.lives), "b"))
+      case .login(.entered(let entered)) = try store.answer(
+        .login(.resume(presented: Bench.digest("r"), fresh: Bench.digest("f"), lives: Bench.lives), "b"))
     else { throw Bench.Unanswered() }
     #expect(entered.generation == 2 && entered.before == "a")
     #expect(entered.profile.account.version == 1)
@@ -126,10 +126,10 @@ import TicTacToe
     var last: Int64 = 0
     for name in ["x", "y"] {
       let store = try SQLiteStore(path: folder.path + "/m.sqlite")
-      let entry = Entry.guest(
+      let entry = Login.guest(
         names: ["guest-\(name)"], token: Bench.digest(name), session: "s-\(name)", resume: Bench.digest("r-\(name)"),
         lives: Lifetimes(guest: -1, account: 1))
-      guard case .entry(.entered(let entered)) = try store.answer(.enter(entry, "a")) else { throw Bench.Unanswered() }
+      guard case .login(.entered(let entered)) = try store.answer(.login(entry, "a")) else { throw Bench.Unanswered() }
       #expect(entered.profile.account.id > last)
       last = entered.profile.account.id
       _ = try store.answer(.detach(session: "s-\(name)", generation: 1))
@@ -448,7 +448,7 @@ extension StoreArchive {
     #expect(throws: StoreError.self) { try StoreArchive.load(text.split(separator: "\n"), into: bench.store) }
     // The number of a guest who was not exported occurs in the matches.
     #expect(try bench.guest("x").profile.account.id > 3)
-    #expect(try bench.sweep().map(\.match.record.id) == [live.id])
+    #expect(try bench.adoptOrphans().map(\.match.record.id) == [live.id])
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -16,17 +16,17 @@ extension StoreConformance {
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
-    var beat = try bench.beat("z")
+    var beat = try bench.heartbeat("z")
     #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "z"] : ["z"]))
-    beat = try bench.beat("b")
+    beat = try bench.heartbeat("b")
     #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "z", "b"] : ["b"]))
     #expect(beat.nodes.last?.address == "b:1")
-    let moved = try bench.beat("a", address: "elsewhere:7")
+    let moved = try bench.heartbeat("a", address: "elsewhere:7")
     #expect(moved.nodes.first == NodeRecord(id: "a", address: "elsewhere:7"))
     #expect(moved.nodes.map(\.id) == (bench.store.isShared ? ["a", "z", "b"] : ["a"]))
     #expect(moved.now >= beat.now)
     _ = try bench.store.answer(.leave("z"))
-    beat = try bench.beat("a")
+    beat = try bench.heartbeat("a")
     #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "b"] : ["a"]))
   }
 
@@ -35,41 +35,41 @@ extension StoreConformance {
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
-    _ = try bench.beat("b")
+    _ = try bench.heartbeat("b")
     let (both, theirs) = (bench.begin(1, nodes: ["a", "b"]), bench.begin(2, nodes: ["b"]))
     let ann = try bench.player("Ann", at: "b")
     let m = bench.begin(3, ann.id)
     _ = try bench.queue(bench.ticket("t1", ann.id, node: "b"))
-    #expect(try bench.sweep().isEmpty)
-    #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
+    #expect(try bench.adoptOrphans().isEmpty)
+    #expect(try bench.heartbeat("a").nodes.map(\.id) == ["a", "b"])
     #expect(try bench.look(m)?.here == [ann.id: ["b"]] && bench.tickets().count == 1)
     try bench.silence("b")
-    #expect(try bench.beat("a").nodes.map(\.id) == ["a"])
+    #expect(try bench.heartbeat("a").nodes.map(\.id) == ["a"])
     #expect(try bench.look(m)?.here == [:])
-    #expect(try bench.sweep().map(\.match.record.id).sorted() == [both, theirs].sorted())
+    #expect(try bench.adoptOrphans().map(\.match.record.id).sorted() == [both, theirs].sorted())
     for m in [both, theirs] { #expect(try bench.look(m)?.nodes == ["a"]) }
-    #expect(try bench.sweep().isEmpty && bench.tickets().isEmpty)
-    let beat = try bench.beat("b")
+    #expect(try bench.adoptOrphans().isEmpty && bench.tickets().isEmpty)
+    let beat = try bench.heartbeat("b")
     #expect(Set(beat.nodes.map(\.id)) == ["a", "b"], "it may come back")
   }
 
   @Test func `a node counts as live for 3 s after a beat`() throws {
     let bench = try Bench(.sharedReference)
-    _ = try bench.beat("b")
-    bench.clock.wall += Beat.lives - 1
-    #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
+    _ = try bench.heartbeat("b")
+    bench.clock.wall += Heartbeat.lives - 1
+    #expect(try bench.heartbeat("a").nodes.map(\.id) == ["a", "b"])
     bench.clock.wall += 1
-    #expect(try bench.beat("a").nodes.map(\.id) == ["a"])
+    #expect(try bench.heartbeat("a").nodes.map(\.id) == ["a"])
   }
 
   @Test func `a clock that was set back keeps no dead node alive`() throws {
     let bench = try Bench(.sharedReference)
     bench.clock.wall += 3_600_000
-    _ = try bench.beat("b")
+    _ = try bench.heartbeat("b")
     bench.clock.wall -= 3_600_000
-    #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
-    bench.clock.wall += Beat.lives
-    #expect(try bench.beat("a").nodes.map(\.id) == ["a"])
+    #expect(try bench.heartbeat("a").nodes.map(\.id) == ["a", "b"])
+    bench.clock.wall += Heartbeat.lives
+    #expect(try bench.heartbeat("a").nodes.map(\.id) == ["a"])
   }
 
   // MARK: following
@@ -124,23 +124,23 @@ extension StoreConformance {
     let over = bench.begin(5, ended: 7, nodes: ["dead"])
     _ = try bench.queue(bench.ticket("t1", ann.id, node: "dead"))
     _ = try bench.queue(bench.ticket("t2", ann.id))
-    var swept = try bench.sweep(limit: 2)
+    var swept = try bench.adoptOrphans(limit: 2)
     #expect(swept.count == 2)
-    swept += try bench.sweep(limit: 2)
+    swept += try bench.adoptOrphans(limit: 2)
     #expect(swept.map(\.match.record.id).sorted() == [none, dead, half].sorted())
     for followed in swept {
       #expect(followed.nodes == ["a"] && followed.match.bodies == Bench.events(1))
       if followed.match.record.id == none { #expect(followed.accounts == [ann] && followed.here == [ann.id: ["a"]]) }
     }
-    #expect(try bench.sweep().isEmpty)
+    #expect(try bench.adoptOrphans().isEmpty)
     for m in [mine, none, dead, half] { #expect(try bench.look(m)?.nodes == ["a"]) }
     #expect(try bench.look(over)?.match.record.ended == 7)
     #expect(try bench.tickets().map(\.ticket.id) == ["t2"], "tickets of dead nodes go")
     guard bench.store.isShared else { return }
     // Matches with another live follower are not swept.
-    _ = try bench.beat("b")
+    _ = try bench.heartbeat("b")
     let theirs = bench.begin(6, nodes: ["b"])
-    #expect(try bench.sweep().isEmpty && bench.sweep("b").isEmpty)
+    #expect(try bench.adoptOrphans().isEmpty && bench.adoptOrphans("b").isEmpty)
     #expect(try bench.look(theirs)?.nodes == ["b"])
   }
 
@@ -172,10 +172,10 @@ extension StoreConformance {
       throw Bench.Unanswered()
     }
     #expect(told == [one: []])
-    _ = try bench.beat("b")
+    _ = try bench.heartbeat("b")
     guard case .entered(let entered) = try bench.resume("r-Ann", as: "f", at: "b") else { throw Bench.Unanswered() }
     #expect(entered.before == nil && entered.generation == 2)
-    #expect(try bench.sweep("b").map(\.match.record.id).contains(one) && bench.tickets().isEmpty)
+    #expect(try bench.adoptOrphans("b").map(\.match.record.id).contains(one) && bench.tickets().isEmpty)
   }
 
   // MARK: comparing

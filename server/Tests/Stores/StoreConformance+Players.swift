@@ -15,8 +15,8 @@ extension StoreConformance {
   @Test(arguments: StoreKind.allCases)
   func `guests get the first free name and an unused number`(kind: StoreKind) throws {
     let bench = try Bench(kind)
-    func come(_ names: [String], _ session: String) throws -> EntryResult {
-      try bench.enter(
+    func come(_ names: [String], _ session: String) throws -> LoginResult {
+      try bench.login(
         .guest(
           names: names, token: Bench.digest(session), session: session, resume: Bench.digest("r" + session),
           lives: Bench.lives))
@@ -42,7 +42,7 @@ extension StoreConformance {
   @Test(arguments: StoreKind.allCases)
   func `a session moves between nodes with its tokens and counts its entries`(kind: StoreKind) throws {
     let bench = try Bench(kind)
-    _ = try bench.beat("b")
+    _ = try bench.heartbeat("b")
     let ann = try bench.player("Ann", at: "a")
     guard case .entered(let back) = try bench.resume("r-Ann", as: "f", at: "b") else { throw Bench.Unanswered() }
     #expect(back.generation == 2 && back.before == "a" && back.profile.account == ann)
@@ -73,8 +73,8 @@ extension StoreConformance {
   func `tokens work until they expire, and not for banned players`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
-    func come(_ token: String, _ session: String) throws -> EntryResult {
-      try bench.enter(
+    func come(_ token: String, _ session: String) throws -> LoginResult {
+      try bench.login(
         .token(Bench.digest(token), session: session, resume: Bench.digest("r" + session), lives: Bench.lives))
     }
     guard case .entered(let entered) = try come("t-Ann", "s2") else { throw Bench.Unanswered() }
@@ -180,7 +180,7 @@ extension StoreConformance {
         .token(other, session: "s\(n)", resume: Bench.digest("r\(n)"), lives: Bench.lives))
     }
     try changed(.revoke(keep: "s2"), forgotten: ["s-Ann", "s1", "s3"]) { $0.token = nil }
-    #expect(try bench.enter(.token(other, session: "s4", resume: other, lives: Bench.lives)) == .unknown)
+    #expect(try bench.login(.token(other, session: "s4", resume: other, lives: Bench.lives)) == .unknown)
     #expect(try bench.resume("r1", as: "f") == .unknown)
     guard case .entered = try bench.resume("r2", as: "f") else { throw Bench.Unanswered() }
     try changed(.forget, forgotten: ["s2"]) { ($0.name, $0.guest, $0.token) = ("deleted-\(guest.id)", true, nil) }

@@ -13,8 +13,8 @@ extension StoreConformance {
   /// 2100 without a leap day.
   private static let eras: [Int64] = [2_147_483_000_000, 4_133_980_800_000, 4_294_967_000_000]
 
-  private func come(_ token: String, _ session: String, _ bench: Bench) throws -> EntryResult {
-    try bench.enter(
+  private func come(_ token: String, _ session: String, _ bench: Bench) throws -> LoginResult {
+    try bench.login(
       .token(Bench.digest(token), session: session, resume: Bench.digest("r-" + session), lives: Bench.lives))
   }
 
@@ -77,7 +77,7 @@ extension StoreConformance {
       try bench.wait(3 * Bench.day)
       try bench.clean()
     }
-    _ = try bench.beat("b")
+    _ = try bench.heartbeat("b")
     guard case .entered(let back) = try bench.resume("r-Eve", as: "f", at: "b") else { throw Bench.Unanswered() }
     #expect(back.profile.account.id == guest.id && back.generation == 2)
     guard case .entered = try come("Eve", "two", bench) else { throw Bench.Unanswered() }

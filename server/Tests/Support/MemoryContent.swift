@@ -75,7 +75,7 @@ struct MemoryContent {
   init(isShared: Bool, clock: @escaping @Sendable () -> Int64) { (self.isShared, self.clock) = (isShared, clock) }
 
   func lives(_ node: NodeID) -> Bool {
-    node == asker || isShared && (nodes[node].map { $0.beat + Beat.lives > clock() } ?? false)
+    node == asker || isShared && (nodes[node].map { $0.beat + Heartbeat.lives > clock() } ?? false)
   }
 
   // MARK: matches
@@ -215,9 +215,9 @@ struct MemoryContent {
   mutating func answer(_ question: StoreQuestion) throws(StoreError) -> StoreAnswer {
     if let node = question.node { asker = node } else if isShared { asker = nil }
     switch question {
-    case .beat(let node, let address): return .beat(beat(node, address))
+    case .heartbeat(let node, let address): return .heartbeat(heartbeat(node, address))
     case .leave(let node): leave(node)
-    case .sweep(let node, let limit): return .swept(sweep(node, limit))
+    case .adoptOrphans(let node, let limit): return .adopted(adoptOrphans(node, limit))
     case .compare(let node, let memory): return .differences(compare(node, memory))
     case .clean(let guests, let age, let lives): return .cleaned(isMore: clean(guests: guests, keys: age, lives))
     case .follow(let m, let node):
@@ -230,7 +230,7 @@ struct MemoryContent {
       return .matches(
         Array(open.sorted { ($0.record.created, $0.record.id) > ($1.record.created, $1.record.id) }.prefix(limit)))
     case .history(let account, let before, let limit): return .matches(history(account, before, limit))
-    case .enter(let entry, let node): return .entry(try enter(entry, at: node))
+    case .login(let entry, let node): return .login(try login(entry, at: node))
     case .settle(let id, let generation):
       if var session = sessions[id], session.generation == generation {
         session.record.previous = nil
@@ -257,14 +257,14 @@ struct MemoryContent {
 
   // MARK: nodes
 
-  private mutating func beat(_ node: NodeID, _ address: String) -> Beat {
+  private mutating func heartbeat(_ node: NodeID, _ address: String) -> Heartbeat {
     let number = nodes[node]?.number ?? joined
     if number == joined { joined += 1 }
     nodes[node] = Node(record: NodeRecord(id: node, address: address), number: number, beat: clock())
     // If the clock was set back, old heartbeats lie in the future and a dead node would seem alive until then: cap them.
     for (id, other) in nodes where other.beat > clock() + 1000 { nodes[id]?.beat = clock() }
     let living = nodes.values.filter { lives($0.record.id) }.sorted { $0.number < $1.number }
-    return Beat(now: clock(), nodes: living.map(\.record))
+    return Heartbeat(now: clock(), nodes: living.map(\.record))
   }
 
   private mutating func leave(_ node: NodeID) {
@@ -275,7 +275,7 @@ struct MemoryContent {
     if asker == node { asker = nil }
   }
 
-  private mutating func sweep(_ node: NodeID, _ limit: Int) -> [Followed] {
+  private mutating func adoptOrphans(_ node: NodeID, _ limit: Int) -> [Followed] {
     var lost = unfollowed
     for other in followed.sets.keys where !lives(other) { lost.formUnion(followed[other]) }
     let taken = lost.sorted().prefix(limit)
@@ -428,7 +428,7 @@ extension MemoryContent: StoreRows {
     resumes[token].flatMap { sessions[$0]?.record }
   }
 
-  mutating func enter(_ session: SessionRecord, at node: NodeID) -> (generation: Int64, before: NodeID?) {
+  mutating func login(_ session: SessionRecord, at node: NodeID) -> (generation: Int64, before: NodeID?) {
     let old = sessions[session.id]
     let generation = (old?.generation ?? 0) + 1
     put(Session(record: session, generation: generation, node: node))

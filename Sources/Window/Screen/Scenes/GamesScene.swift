@@ -10,7 +10,9 @@ final class GamesScene: PageScene {
   private var chosen: (path: String, isNaming: Bool)?
 
   override var title: String { context.text(.games) }
-  override var initialFocus: View? { column.rows.first { $0 is GameRow } ?? (field.isHidden ? footerButtons.last : field) }
+  override var initialFocus: View? {
+    column.rows.first { $0 is GameRow } ?? (field.isHidden ? footerButtons.last : field)
+  }
   override var columnWidth: Double { 36 }
 
   override init(context: ViewContext) {

@@ -86,7 +86,8 @@ final class ReviewScene: Scene {
     scrubber.ply = ply
     footerButtons[1].isEnabled = state.outcome == nil
     footerButtons[1].intent = .playOn(state)
-    comment.text = ply == 0 ? beginning() : context.sentence(steps[ply - 1], evaluations: evaluations(ply), isFirst: isFirst)
+    comment.text =
+      ply == 0 ? beginning() : context.sentence(steps[ply - 1], evaluations: evaluations(ply), isFirst: isFirst)
     summary.text = summaryText()
     if notes.frame.width > 0 {
       notes.layout()
