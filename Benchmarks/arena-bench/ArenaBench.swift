@@ -13,7 +13,7 @@ struct ArenaBench: Sendable {
     let name: String
     /// The arena's figure, in `unit`.
     let ours: Double
-    /// C's figure, or that of the players alone; `nil` if there is none.
+    /// The figure to compare with: the C program's, or that of the players without the arena; `nil` without one.
     var baseline: Double?
     /// The unit.
     let unit: String

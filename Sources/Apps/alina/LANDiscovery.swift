@@ -3,7 +3,7 @@ import Interface
 import WindowLogic
 import Glibc
 
-/// Rooms on the local network: this computer's server, and a socket for the beacons of others.
+/// Rooms on the local network: this computer's server, and a socket for the announcements of others.
 final class LANDiscovery {
   private(set) var server: LocalServer?
   private(set) var rooms: [NetworkModel.Nearby] = []
@@ -33,7 +33,7 @@ final class LANDiscovery {
   }
 }
 
-/// A non-blocking UDP socket for beacons.
+/// A non-blocking UDP socket for announcements.
 private final class BeaconSocket {
   private let handle: Int32
   private var neighbours = Neighbours()
@@ -62,7 +62,7 @@ private final class BeaconSocket {
     _ = everybody.pass { sendto(handle, bytes, bytes.count, 0, $0, $1) }
   }
 
-  /// The rooms heard lately, except `own`.
+  /// The rooms announced within the last seconds, except `own`.
   func listen(at now: Double, except own: String?) -> [NetworkModel.Nearby] {
     var bytes = [UInt8](repeating: 0, count: 256)
     var from = sockaddr_in()

@@ -103,7 +103,7 @@ final class ScriptedGame: PlatformGame {
 }
 
 extension SoundState {
-  /// The state to show for a sound device; `nil` if it is not worth showing.
+  /// The notice for the state of a sound device; `nil` if the player need not know it.
   init?(_ state: AudioDevice.State) {
     switch state {
     case .playing: self = .playing

@@ -34,7 +34,7 @@ struct Drama: Sendable {
   static func points(of game: PackedGame, start: Position, _ moves: VariantMoves?, _ variant: Variant) -> Int {
     guard let moves else { return shared.points(of: game, start: start) }
     guard variant.isSolved else { return ultimatePoints(of: moves) }
-    // Starts are checked where they are read.
+    // Cannot fail: positions are checked when they are read.
     guard var game = try? moves.begun(variant) else { preconditionFailure("a game from '\(moves.start ?? "")'") }
     for cell in moves.cells { try? game.play(cell) }
     return game.variantMoves.reduce(0) { $0 + points(of: $1) }

@@ -192,7 +192,7 @@ package struct TimeLimit: Sendable, Hashable {
     .object(JSONObject(fields: TimeLimit.fields.map { .init(name: $0.0, value: .int(self[keyPath: $0.1])) }))
   }
 
-  /// Reads the limits from a header; `nil` if a member is missing or no such number.
+  /// Reads the limits from a header; `nil` if a member is missing or not a whole number up to a billion.
   init?(_ json: JSON) {
     for (name, path) in TimeLimit.fields {
       guard let number = json[name]?.int, (0...1_000_000_000).contains(number) else { return nil }

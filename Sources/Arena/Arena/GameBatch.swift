@@ -20,7 +20,7 @@ final class GameBatch: @unchecked Sendable {
     /// The hash of a full batch.
     var digest: SHA256.Digest?
 
-    /// Adds the lines to an empty buffer.
+    /// Appends the lines to an empty buffer.
     mutating func format(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration, in lines: LineBuffer) {
       for index in batch.indices.dropFirst(batch.known) {
         let game = stage.game(index)

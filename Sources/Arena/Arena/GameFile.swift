@@ -338,7 +338,7 @@ final class GameFileWriter {
     let descriptor = Descriptor.open(part, O_WRONLY | O_CREAT | O_APPEND)
     guard descriptor >= 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: header))
-    // After the lock is held.
+    // Runs after the lock is held, so that no other run truncates the file.
     ftruncate(descriptor, 0)
     waiting.append(header + "\n")
     do throws(ArenaError) {

@@ -8,7 +8,7 @@ import TicTacToe
 package enum MatchboxFile {
   /// The most bytes read: ten times a full set of boxes.
   package static let limit = 1 << 20
-  /// The most games that a set may have learned from: more than any run adds.
+  /// The most games from which a set of matchboxes may have learned: more than any run adds.
   private static let gameLimit = 1_000_000_000_000
 
   /// The boxes as text.

@@ -47,7 +47,7 @@ package struct Run {
     let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
     for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
     wanted = try Run.identified(wanted, guardExecutable)
-    // A file found by name and hash is the header's, whatever its folder.
+    // A file that was found by name and hash counts as the file of the header, whatever its folder.
     var compared = wanted
     for index in located {
       compared.entrants[index].spec = named[index].spec

@@ -123,7 +123,7 @@ struct Schedule: Sendable {
     return stage
   }
 
-  /// Takes the results of a stage: twice the first player's points by pairing.
+  /// Adds the results of a stage; `doubledPoints` has for each pairing twice the first player's points.
   mutating func finish(_ stage: Stage, doubledPoints: [Int]) {
     for (number, pairing) in stage.pairings.enumerated() {
       let (doubled, games) = (doubledPoints[number], stage.rounds * 2)

@@ -9,7 +9,7 @@ public enum FieldError: Error, Sendable, Hashable {
   /// The field has a value that is not allowed. The second text says what is allowed.
   case invalid(String, String)
 
-  /// One sentence for the person who wrote the object.
+  /// The error as one sentence, for the author of the object.
   public var message: String {
     switch self {
     case .missing(let field): "the field \"\(field)\" is missing or has the wrong type"

@@ -140,7 +140,7 @@ package final class UltimateSolver {
     isDraw && turn != attacker ? .success : .failure
   }
 
-  /// The numbers of a live state: those of an earlier visit, or what its boards show.
+  /// The proof numbers of a live state: stored ones of an earlier visit, else estimated from its boards.
   private func numbers(of state: Ultimate.State, _ key: UInt64) -> Numbers {
     if state.isGiven { return .success }
     let open = ~state.closed.rawValue & 0x1FF

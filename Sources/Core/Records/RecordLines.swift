@@ -12,7 +12,7 @@ package struct RecordLines {
 
   private let variants: [Variant]
   private var form = Form.unknown
-  /// The game of JSON lines that name none, from the header of an arena's file.
+  /// The game of JSON lines without a game of their own: that of the arena file's header.
   private var rules = Variant.classic
   /// The number of lines taken.
   private var line = 0

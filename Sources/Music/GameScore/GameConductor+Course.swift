@@ -14,7 +14,7 @@ extension GameConductor {
       guard move.values != nil else { return 0 }
       let evaluation = InfiniteTable.shared.evaluation(of: state)
       let side = Double(evaluation.value.rawValue) * (state.board.turn == move.mover ? 1 : -1)
-      // Few positions are even, but a distant win hardly feels like one.
+      // Few positions are exactly even, so a distant win counts as almost even.
       return side * max(1 - Double(evaluation.distance) / Self.far, 0.1)
     case .ultimate(let state):
       switch Ultimate.outcome(of: state) {
@@ -47,7 +47,7 @@ extension GameConductor {
         return !state.closed.contains(board)
           && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
       }
-      // Half of it is the game's progress, half that of the sentence, which is its board's.
+      // The mean of the game's progress and that of the current board, which is the sentence.
       let whole = min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
       let marks = 9 - state.position(on: move.board).empty.count
       let board = state.closed.contains(Square(move.board)) ? 1 : min(Double(marks - 1) / Self.full, 1)
@@ -61,7 +61,7 @@ extension GameConductor {
   private static let decided = 24.0
   /// The number of marks after the first with which a board of Ultimate counts as fully progressed.
   private static let full = 3.0
-  /// Plies to the end at which a won game of Infinite hardly feels won.
+  /// The number of plies to the end from which on a won game of Infinite counts as almost even.
   private static let far = 14.0
   /// The lead of a side in Ultimate that has almost won: a board counts 2, a prospect of a line 3.
   private static let lead = 9.0

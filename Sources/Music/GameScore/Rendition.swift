@@ -40,14 +40,14 @@ package struct Rendition: Sendable {
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
     var rules = rules
-    // Trimmed pauses are as long as they were when every first echo waited for `echoes.after`.
+    // Keeps older renderings: before the wait depended on a bar's length, every first echo came after `echoes.after`.
     if trimmed { rules.echoes.afterShort = 100 }
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
     conductor.music.explains = explains
     conductor.seat(x: record[player: .x], o: record[player: .o])
     conductor.music.pace = record.pace ?? 1
-    // Without times no side needs waiting for; with times but no `InTime`, assume people.
+    // Without times both sides reply in musical time; with times but without `InTime`, assume that people played.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {

@@ -214,7 +214,7 @@ package struct LiveScore {
     (score.conductor.explains, score.conductor.autoReplyVoices) = (true, [.first, .second])
     var events = score.conductor.open(at: .zero, resuming: true)
     for line in lines {
-      // A half arch sounds with the bar before it, so play it to its end.
+      // A half arch follows its bar without an event of its own: render it before the next line.
       events += score.conductor.renderToEnd()
       let end = score.conductor.bars.last?.end ?? .seconds(1)
       events += score.hear(EventLine(kind: line.kind, at: nil), now: end)

@@ -21,7 +21,7 @@ struct ModalPiano: ~Copyable {
     var age: Int32 = 0
     /// Frames until the key is released, in whole cells; −1 after it.
     var hold: Int32 = 0
-    /// The damper's factor a frame: 1 while it is off.
+    /// The factor by which the damper shrinks the note in each frame; 1 while it is off.
     var damping: Float = 1
     var left: Float = 1
     var right: Float = 1

@@ -66,7 +66,8 @@ package protocol AudioNode: ~Copyable {
 struct GridPlace: BitwiseCopyable {
   private var position = 0
 
-  /// Takes the frames up to the next grid frame from `rest`; `nil` if it is empty. `starts` tells whether a cell begins.
+  /// Removes the frames up to the next grid frame from `rest` and returns them, and whether they begin a cell; `nil` if
+  /// `rest` is empty.
   @inline(__always)
   mutating func next(_ rest: inout StereoBlock) -> (part: StereoBlock, starts: Bool)? {
     guard !rest.isEmpty else { return nil }

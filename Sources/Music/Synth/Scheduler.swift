@@ -12,7 +12,7 @@ struct Scheduler: ~Copyable {
   private let events = SampleBuffer<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0
   private var tail = 0
-  /// The lateness of the current batch in frames. If a batch does not fit at once, it is kept for its rest.
+  /// The lateness of the current batch in frames. Kept between calls, because a batch may be taken in several parts.
   private var shift: Int64 = 0
 
   var nextFrame: Int64? { head < tail ? events[head].frame.rawValue : nil }

@@ -52,7 +52,7 @@ struct Agenda: Sendable {
   var drone: Tick?
   /// The next pulse of the bed while a clock is low.
   var pulse: Tick?
-  /// When waiting began: the end of the last bar that was not an echo.
+  /// The start of the waiting time: the end of the last bar that was not an echo.
   private(set) var waitingSince = Tick.zero
 
   /// Whether the arch at the end of a piece plays.

@@ -313,7 +313,7 @@ extension Conductor {
     var ending = rules.ending(end.kind)
     if end.kind == .draw, !rules.draws.isEmpty {
       var form = piece.drama % rules.draws.count
-      // In a match the previous draw must not matter: its listeners have heard different games before.
+      // In a network match ignore the previous draw: its listeners have heard different games before.
       if form + 1 == station.draw, !piece.isMatch { form = (form + 1) % rules.draws.count }
       piece.draw = form + 1
       ending.contour = rules.draws[form]
@@ -353,7 +353,7 @@ extension Conductor {
     closing.sentence = sentence
     closing.motto = piece.motto(event.voice, in: sentence)
     closing.roots = sizes.map { _ in event.root }
-    // If a person is being waited for, the reply comes on the long note of its first bar.
+    // If a person has to reply, expect the reply during the long note of the first bar.
     let notes = autoReplyVoices.count > 1 ? sizes.reduce(0) { $0 + $1 - 1 + rules.bars.long } : sizes[0]
     closing.until = moment + .seconds(short * Double(notes))
     agenda.wait(from: moment, rules)

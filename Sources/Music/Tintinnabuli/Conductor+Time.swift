@@ -59,7 +59,7 @@ extension Conductor {
     let rules = rules.rooted(event.root)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
     guard left >= 2 else {
-      // There is nothing to play: the rules may have changed since the phrase was scheduled.
+      // No phrase is possible any more: the rules may have changed since it was scheduled.
       agenda.wait(from: moment, rules)
       return []
     }

@@ -23,7 +23,7 @@ public struct Conductor: Sendable {
   public internal(set) var rules: ScoreRules
   /// The session's position in the cycle of tonics.
   public var station: Station { didSet { findTonic() } }
-  /// The running piece's position: a match has its own, any other piece the session's.
+  /// The running piece's position in the cycle of tonics: a network match has its own, any other piece the session's.
   public var pieceStation: Station { piece.station ?? station }
   /// The tempo, 0.7 (slow) … 1.3 (fast); applies from the next bar.
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }

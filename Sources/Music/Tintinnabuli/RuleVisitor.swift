@@ -22,7 +22,7 @@ package indirect enum RuleKind: Sendable {
   case list(RuleKind, ClosedRange<Int>, String)
   /// Two values, the second not below the first.
   case rising(RuleKind, String)
-  /// Either of two kinds.
+  /// A value of one of two kinds.
   case either(RuleKind, RuleKind)
 }
 

@@ -27,9 +27,9 @@ package struct BotModel: Sendable {
   private struct Play: Sendable {
     /// The number of marks on the board for which a move was asked last.
     var answered = -1
-    /// When a refused move or resignation is made again.
+    /// The time of the next try of a refused move or resignation.
     var retryAt: Int64 = 0
-    /// Refusals that would not pass by waiting.
+    /// The number of refusals whose cause does not pass by waiting.
     var refusals = 0
     var isReported = false
   }
@@ -95,7 +95,8 @@ package struct BotModel: Sendable {
       if view.state.phase == .over {
         if !play.isReported {
           actions.append(.report(m))
-          // Counted before a seek is considered: an opponent found for a game too many would wait in it for a move.
+          // Count the game before the bot seeks again: the opponent of a superfluous game would wait for a move that
+          // never comes.
           if view.state.end?.outcome != nil { remaining = max(0, remaining - 1) }
         }
         play.isReported = true

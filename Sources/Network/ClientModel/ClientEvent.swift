@@ -51,10 +51,10 @@ package enum TLSProblem: Sendable, Hashable {
   case untrusted
   /// The other end does not speak TLS.
   case absent
-  /// OpenSSL cannot be used on this computer, with its error.
+  /// OpenSSL cannot be used on this computer, for the given reason.
   case unusable(String)
 
-  /// Part of a sentence.
+  /// The reason as a part of a sentence.
   package var text: String {
     switch self {
     case .untrusted: "the certificate is not trusted"

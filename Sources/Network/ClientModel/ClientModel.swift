@@ -62,14 +62,14 @@ package struct ClientModel: Sendable {
   private var isTokenRefused = false
   /// Whether the server has refused the token that the player entered, and the player was not told yet.
   private var isNewTokenRefused = false
-  /// Messages that are not answered.
+  /// The messages without an answer so far.
   private(set) var outstanding: [ClientLine] = []
   /// The seek that is waiting, if there is one.
   package private(set) var currentSeek: ClientMessage.Seek?
   /// The requests for missed events that are not answered, by their ids.
   private var syncing: [MatchID: String] = [:]
-  /// The matches whose state a busy server would not send, and whether it would not end the seek. The client asks again
-  /// with the next heartbeat.
+  /// The matches whose state a busy server refused to send, and whether it refused to end the seek. The client asks
+  /// again with the next heartbeat.
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
@@ -261,7 +261,7 @@ package struct ClientModel: Sendable {
     if let currentSeek { out.lines += ask(.seek(currentSeek)).lines }
   }
 
-  /// Gives up what belonged to the account that the client had before.
+  /// Drops the unanswered commands and messages of the previous account.
   private mutating func becameGuest(_ out: inout Output) {
     outstanding.removeAll { line in
       switch line.message {
@@ -305,7 +305,8 @@ package struct ClientModel: Sendable {
       view.you = Player.allCases.first { players[$0].name == name && !(players.x.name == players.o.name) }
     }
     view.state = next
-    // Only an event that changes the clocks says how they stand. At an offer or an absence they keep running.
+    // Other events, such as a draw offer or an absence, contain no clocks: the times then keep running from their last
+    // values.
     if event.clocks != nil || next.phase != .live || view.left == nil {
       view.left = next.phase == .live ? next.clocks?[next.turn] : nil
       view.leftAt = now
@@ -340,7 +341,8 @@ package struct ClientModel: Sendable {
     var asked = outstanding.first { $0.id == line.re }?.message
     // The server ends a waiting seek by an error without `re`.
     if line.re == nil, code == .midReused || code == .occupied { asked = currentSeek.map { .seek($0) } }
-    // The next server carries out what a stopping one refuses, except commands in a match, about which the player decides again.
+    // Keep what a stopping server refuses, to send it to the next server. A command in a match is dropped: the player
+    // decides again.
     if code == .draining, asked?.isAct == false { return }
     settle(line.re)
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }
@@ -361,7 +363,7 @@ package struct ClientModel: Sendable {
     case .watch(let m, _):
       watching[m] = nil
       tell(.refused(code, text, asked), &out)
-    // The client asks again by itself, or needs no answer.
+    // Not reported: the client asks again by itself, or needs no answer.
     case .list, .me, .unwatch: break
     default: tell(.refused(code, text, asked), &out)
     }
@@ -374,7 +376,7 @@ package struct ClientModel: Sendable {
       out.close = true
     case .auth:
       if identity.resume != nil {
-        // The account's token may still work.
+        // Without the refused resume token: the account's token may still be valid.
         identity.resume = nil
       } else if identity.token != nil, !isTokenRefused {
         isTokenRefused = true
@@ -386,7 +388,7 @@ package struct ClientModel: Sendable {
       out.credentialsChanged = true
       out.close = true
     case .version: fail(.version(server: []), &out)
-    // A `bye` follows that says when to come back.
+    // The server then sends `bye`, which contains the time of the next try.
     case .busy, .rate: break
     default: out.close = true
     }
@@ -403,7 +405,7 @@ package struct ClientModel: Sendable {
     case .restart, .slow, .timeout, .full: retry = milliseconds
     case .replaced: fail(.replaced, &out)
     case .banned: fail(.banned, &out)
-    // The next `hello` shows what the client still has.
+    // Connect again: the answer to the next `hello` shows whether the login is still valid.
     case .revoked, .bye: break
     case .malformed: fail(.malformed, &out)
     case .flood: fail(.flood, &out)

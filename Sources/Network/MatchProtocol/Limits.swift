@@ -35,7 +35,7 @@ package enum Limits {
   package static let lag = 500
 }
 
-/// The versions of the protocol that this build speaks, best first. A client that speaks one can fold the kinds of events that
-/// it brought (`MatchEvent.Kind.since`). Later versions of the log's language brought games
-/// and need no version of the protocol: a client names the games that it knows in `caps`.
+/// The versions of the protocol that this build speaks, best first. A client that speaks one can fold the kinds of
+/// events that it introduced (`MatchEvent.Kind.since`). Later versions of the log's language only introduced games and
+/// need no version of the protocol: a client names the games that it knows in `caps`.
 package let protocolVersions = [2, 1]

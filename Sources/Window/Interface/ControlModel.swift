@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// A pressable word: its text and intent, whether it is shown and whether it is enabled.
+/// A text button: its text and intent, whether it is shown and whether it is enabled.
 package struct ControlModel: Sendable, Hashable {
   package var phrase: Phrase
   package var intent: Intent
@@ -8,11 +8,11 @@ package struct ControlModel: Sendable, Hashable {
   package var key = ""
   /// A subtitle in a smaller line below.
   package var subtitle: Phrase?
-  /// The number of new items, shown behind the word if positive.
+  /// The number of new items, shown after the text if positive.
   package var count = 0
   package var isThere = true
   package var isUsable = true
-  /// Whether the word moves to the menu if a page lacks room for all.
+  /// Whether the button moves to the menu if the page has no room for all.
   package var isSpare = false
 
   init(
@@ -42,7 +42,7 @@ extension BoardModel {
     .init(isMuted ? .unmute : .mute, .setMuted(!isMuted), key: "M", isSpare: true)
   }
 
-  /// The words at the foot of the board, in order; `unread` is the number of unread chat lines.
+  /// The buttons below the board, in order; `unread` is the number of unread chat lines.
   package func footerControls(unread: Int) -> [ControlModel] {
     let isOver = game.isOver
     let mayRematch = online.map { $0.you != nil && $0.rematch != .mine && $0.mayRematch } ?? true
@@ -63,7 +63,7 @@ extension BoardModel {
       .init(
         isDrawOffered ? .acceptDraw : .offerDraw, .offerDraw, if: isLive,
         isUsable: isDrawOffered || online?.mayOfferDraw == true, isSpare: !isDrawOffered),
-      .init(.declineDraw, .declineDraw, subtitle: .declineDrawPoem, if: isLive && isDrawOffered),
+      .init(.declineDraw, .declineDraw, subtitle: .declineDrawSubtitle, if: isLive && isDrawOffered),
       .init(mayAbort ? .abortMatch : .resign, mayAbort ? .abortMatch : .resign, if: isLive, isSpare: !mayAbort),
       .init(.talk, .show(.talk), count: unread, if: isPlayedOnline, isSpare: true),
       .init(hasLost ? .seeWhy : .review, .show(.review), if: isOver, isSpare: true),

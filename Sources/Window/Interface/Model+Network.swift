@@ -42,7 +42,7 @@ package struct NetworkModel: Sendable, Hashable {
     }
   }
 
-  /// This player as the server knows him.
+  /// This player's account on the server.
   package struct You: Sendable, Hashable {
     package var name: String
     /// The rating in each game played so far.
@@ -59,7 +59,7 @@ package struct NetworkModel: Sendable, Hashable {
   }
 
   package var phase: Phase
-  /// Why there is no connection, or why the server refused something.
+  /// The reason why there is no connection, or why the server refused a request.
   package var message: Message?
   /// This player, once known.
   package var you: You?

@@ -138,7 +138,7 @@ package struct BoardModel: Sendable, Hashable {
   package var analysis: MoveAnalysis?
   /// MENACE's beads for this position by cell in reading order; `nil` if it is not its turn.
   package var beads: [Int]?
-  /// Wins of both since the current players began, if any.
+  /// The wins of both sides since the current players began, if any.
   package var score: Numbers?
   /// The progress of resuming an interrupted match.
   package var resuming: Message?
@@ -146,7 +146,7 @@ package struct BoardModel: Sendable, Hashable {
   package var today: TodayModel?
   /// The network match, if this is one.
   package var online: OnlineModel?
-  /// Whether the board is part of a film, without words at its foot.
+  /// Whether the board is part of a film, without buttons below it.
   package var isFilm = false
 
   /// A pair of numbers, one for each side.

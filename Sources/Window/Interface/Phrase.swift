@@ -59,7 +59,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining
   // Talk
   case talk, say, talkIntro, muteTalk, unmuteTalk, block, unblock, report
-  case blockPoem, muteTalkPoem, declineDrawPoem
+  case blockSubtitle, muteTalkSubtitle, declineDrawSubtitle
   case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
   // Screen reader
   case speakPlays, speakEmpty

@@ -112,7 +112,7 @@ package final class App: PlatformGame {
     music.carryOn()
     analyzer.carryOn()
     audioSettings?.watchRules(at: now)
-    // Before any move of this update, so that none is missed.
+    // Runs before any move of this update, so that no move is missed.
     let plies = session.game.cells.count
     if let connection {
       for (event, view) in connection.poll() { step(.network(event, view)) }

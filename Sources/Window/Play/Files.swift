@@ -245,7 +245,7 @@ package final class Files {
         guard try keeper.change(name, { $0[tag: "Event"] = title }) else {
           return screen.say("\(.unreadable, Message(path))")
         }
-        // The running game gets the title too, since its next move rewrites the file.
+        // Set the title of the running game too, since its next move rewrites the file.
         if name == self.name { self.title = title }
       } catch {
         screen.say("\(.saveFailed)\(error.reason)")

@@ -16,7 +16,7 @@ final class Music {
   private var count: UInt32 = 0
   /// The game last reviewed, with its music.
   private(set) var reviewed: (record: Record, music: Rendition)?
-  /// Whether the sound has another piece's instrument and drone.
+  /// Whether instrument and drone are set for another piece than the running game's.
   private var isAway = false
 
   /// Whether other music plays instead of the running game's score.
@@ -44,7 +44,7 @@ final class Music {
     carryOn()
   }
 
-  /// Stops the interlude; the score continues.
+  /// Stops the other music; the score continues.
   func stop() {
     guard let playback else { return }
     playback.stop(sound.port)
@@ -65,7 +65,7 @@ final class Music {
     sound.port.post([rules.drone.bed(at: sound.port.now(), seconds: 0.3, generation: 0)])
   }
 
-  /// Posts the next events of the interlude.
+  /// Posts the next events of the other music.
   func carryOn() {
     guard playback != nil else { return }
     if playback?.advance(sound.port) == false { return end() }

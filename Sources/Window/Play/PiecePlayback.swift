@@ -20,7 +20,7 @@ struct PiecePlayback {
   /// The score counts generations from 1 and would need years to reach this.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
-  /// Starts a piece at `from` on its own time axis; `number` counts the session's interludes.
+  /// Starts a piece at `from` on its own time axis; `number` counts the session's playbacks.
   init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
     let now = sound.now()
     generation = PiecePlayback.firstGeneration + 2 * number + 1

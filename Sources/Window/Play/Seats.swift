@@ -41,7 +41,7 @@ extension Seat {
     case .level(let number): .machine(Seat.level(number, at: variant, knowing: value))
     case .random: .machine(.random)
     case .perfect: Seat.perfect(at: variant)
-    // Untaught: the app trains them with saved games (`Library.participants(of:)`).
+    // Learning players are returned untrained: `Library.participants(of:)` trains them with saved games.
     case .adaptive: .opponent(Adaptive())
     case .menace: .opponent(Menace())
     case .remote(let name): .human(name: name)

@@ -139,7 +139,7 @@ package final class AudioDevice {
   /// Records that SDL reported a removed output device; `poll` handles it.
   func deviceRemoved() { isRemoved = isOpen }
 
-  /// A device was added: retry at once if there was none or not the named one.
+  /// After a device was added, retry at once if no device or not the named one is open.
   func deviceAdded() {
     if !isOpen { nextTry = 0 }
     if isStandIn, let name = options.name, AudioDevice.names.contains(name) { reopen() }

@@ -33,7 +33,7 @@ struct InputMapping {
       return [.pointerMoved(x: x, y: y)]
     case SDL_FINGERUP where finger == event.tfinger.fingerId:
       finger = nil
-      // A lifted finger hovers nowhere.
+      // After a finger is lifted, no cell is hovered.
       let (x, y) = touch(event)
       return [.pointerUp(x: x, y: y, isTouch: true), .pointerLeft]
     case SDL_KEYDOWN:

@@ -2,14 +2,14 @@ import Interface
 
 /// The stack of open pages: the board at the bottom, the newest on top, each page at most once.
 final class PageStack {
-  /// Shown above the open page.
+  /// The views shown above the open page.
   let notice: NoticeView
   /// Called with a page's name before it is created.
   var willOpen: (SceneName) -> Void = { _ in }
   /// Called before the top page is shown anew, and after another page was opened.
   var willTurn: () -> Void = {}
   var didTurn: () -> Void = {}
-  /// The page on top at the last `turned`.
+  /// The page on top at the last `pageChanged`.
   private var last = SceneName.board
   private var pages: [(name: SceneName, scene: Scene)] = []
   private let context: ViewContext

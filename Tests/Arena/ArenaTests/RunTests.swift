@@ -241,7 +241,7 @@ import TicTacToe
   }
 
   @Test func `a closed run delivers no further games, even if stopped within a batch`() throws {
-    // One pairing learns: its games come after as many batches of the other pairing's.
+    // One pairing has a learning player, so its games are delivered only after many batches of the other pairing.
     let configuration = try Support.tournament(["random", "win_block", "menace"], .roundRobin, games: 40_000)
     let stop = StopSignal()
     let players = try Players(configuration, threads: 1, guardExecutable: "", stop: stop)

@@ -74,7 +74,7 @@ func `An invalid event line is refused with its field and the allowed values`(_ 
   #expect(told(event, event, #"{"undo": true}"#, returning).hasPrefix("line 4: returns:"))
 }
 
-/// The standard rules for another thing, with an example of it.
+/// A copy of the standard rules as rules for dice instead of a board game, with example events.
 private func dice() throws -> (folder: TemporaryFolder, file: String) {
   let folder = TemporaryFolder()
   let example = """

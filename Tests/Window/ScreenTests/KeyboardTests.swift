@@ -90,7 +90,7 @@ struct KeyboardTests {
       return try #require(words)
     }
     screen.model = Samples.infinite
-    #expect(try words("b2") == "b2, X, goes next")
+    #expect(try words("b2") == "b2, X, removed next")
     #expect(try words("c2") == "c2, empty")
     screen.model = Samples.ultimate
     #expect(try words("g4") == "board c2, cell a1, empty; sends O to any board")

@@ -158,7 +158,7 @@ extension AccountRecord {
   ) throws(E) -> ChangeResult? {
     switch change {
     case .register(let name, let token, let lives):
-      // Repeated under the name it has by now: the answer with the token was lost.
+      // The command is repeated under the account's present name, because the answer with the token was lost.
       guard guest || name.lowercased() == self.name.lowercased() else { return .forbidden }
       let other = try holder(name)
       guard other == nil || other == id else { return .nameTaken }

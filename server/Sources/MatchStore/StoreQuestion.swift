@@ -103,8 +103,8 @@ package struct NodeRecord: Sendable, Hashable {
 package struct Heartbeat: Sendable, Hashable {
   /// The store's clock in milliseconds since 1970.
   package var now: Int64
-  /// The living nodes, oldest first; the first one keeps the queue and adopts matches without a living follower. A node
-  /// lives for `lives` ms after a heartbeat.
+  /// The living nodes, oldest first; the first one, the leader, pairs tickets and adopts matches without a living
+  /// follower. A node lives for `lives` ms after a heartbeat.
   package var nodes: [NodeRecord]
   /// Milliseconds from a heartbeat until the node counts as dead.
   package static let lives: Int64 = 3000
@@ -182,8 +182,8 @@ package struct TicketRecord: Sendable, Hashable {
   package var wish: String
   /// When the ticket began to wait, on the store's clock; 0 means now.
   package var since: Int64
-  /// Whether the ticket was in the queue before and is missing now: if another session waits with its key, that session
-  /// keeps the place. Not stored.
+  /// Whether the ticket was in the queue before and its row is missing now. If another session already waits with its
+  /// key, that session keeps the place. Not stored.
   package var hasLostPlace = false
 
   package init(

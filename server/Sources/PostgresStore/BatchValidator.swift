@@ -224,7 +224,7 @@ struct BatchValidator: QueueRows {
     uses[Key(account: account, key: key)].map { ($0.purpose, $0.m) }
   }
 
-  /// The account's rating in a game, that of a new player if it has not played it.
+  /// The account's rating in a game; a new player's rating if the account has not played the game.
   func rating(of account: Int64, _ rules: Variant) -> Glicko2.Rating? {
     accounts[account].map { $0.ratings[rules] ?? Standing().rating }
   }

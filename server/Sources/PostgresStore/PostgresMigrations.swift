@@ -78,13 +78,13 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX used_key_at ON used_key (at)",
     ],
-    // The event version in force, and the version each node reads: 1 for builds that do not say.
+    // The event version in use, and the version that each node can read: 1 for builds that do not store it.
     [
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
     ],
-    // The lobby detects repeated commands; this index had cost time at each move. Two functions that this step created
-    // were removed again.
+    // Drops an index that slowed each move: the lobby detects repeated commands. A later step removed two functions
+    // that this step had created.
     ["DROP INDEX match_event_mid"],
     [],
     // Standings in games other than the classic one, whose standing is in the account's row, where older builds read and write it.

@@ -30,8 +30,8 @@ final class PostgresPool: Sendable {
 
   private func take() throws(PGError) -> PGConnection {
     while let idle = state.withLock({ $0.idle.popLast() }) { if idle.isOpen { return idle } }
-    // Wait 50 ms doubling to 400 ms, less a random half, so that nodes do not reconnect in step. Players wait as long
-    // after the database has recovered, so not longer.
+    // Wait 50 ms doubling to 400 ms, less a random half, so that nodes do not reconnect in step. Not longer, because
+    // players wait for this time after the database has recovered.
     let (isClosed, failed) = state.withLock { ($0.isClosed, $0.failed) }
     guard !isClosed else { throw .unreachable("the store is closed") }
     if failed.times > 0 {
@@ -114,7 +114,7 @@ final class PostgresPool: Sendable {
       while true {
         var transaction = Transaction(connection, deadline: deadline)
         do throws(StoreError) {
-          // If `body` itself throws, release its locks.
+          // Roll back if `body` itself throws, to release its locks.
           defer { transaction.rollBack() }
           return try body(&transaction)
         } catch {

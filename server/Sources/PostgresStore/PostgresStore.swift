@@ -111,7 +111,7 @@ package final class PostgresStore: MatchStore {
         try connection.run(calls + [PostgresStore.getName()], within: 10_000).last?.rows.first?.first?.text
       }
       _ = try connection.run([PostgresStore.setName(.text(name))], within: 10_000)
-      // The open transaction keeps its session, so that a pooler must give the first connection another one.
+      // While this transaction is open it occupies its session, so a pooler must give the first connection another one.
       let seen = try read(other, [PGStatement.begin()])
       if try PostgresStore.sharesSessions(
         name, other: seen, own: { () throws(PGError) in try read(connection, []) })
@@ -123,8 +123,8 @@ package final class PostgresStore: MatchStore {
     } catch { throw StoreError(error).reading(place) }
   }
 
-  /// Whether connections share sessions, by where a name is seen that only the first one has set. `own` is not called after the
-  /// second one has seen it: a pool of one session would never answer.
+  /// Whether connections share sessions: sets a name on the first connection and looks for it on the second. `own` is
+  /// not called if the second one sees the name, because a pool of one session would never answer.
   static func sharesSessions(
     _ name: String, other: String?, own: () throws(PGError) -> String?
   ) throws(PGError) -> Bool {

@@ -449,6 +449,7 @@ extension SQLiteRows {
     return read
   }
 
-  /// More entries than a node compares; limits the memory for players who have left.
+  /// The size at which the cache is cleared: more entries than a node compares. Limits the memory for players who have
+  /// left.
   private static var mostRemembered: Int { 100_000 }
 }

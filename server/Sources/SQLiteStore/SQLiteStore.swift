@@ -32,7 +32,7 @@ package final class SQLiteStore: MatchStore {
     var isClosed = false
     /// Whether a write has failed and no heartbeat's probe write has succeeded since.
     var hasFailed = false
-    /// The node that asked last.
+    /// The node that last asked a question.
     var asker: NodeID?
   }
 
@@ -201,7 +201,7 @@ package final class SQLiteStore: MatchStore {
       if let rows = free, state.connections?.writer === writer {
         state.connections?.readers.append(rows)
       } else {
-        // `writer()` waits for this before it reopens the file.
+        // `writer()` waits for this read before it reopens the file.
         free?.db.end()
       }
       state.reading -= 1

@@ -67,7 +67,7 @@ package final class HTTPServer: Sendable {
   func connections() async throws -> Int { try await loop.submit { self.open.all.count }.value() }
 
   package var port: Int { channel.localAddress?.port ?? 0 }
-  /// Where it listens, with the port that was picked for port 0.
+  /// The address on which the server listens, with the port that was picked for port 0.
   package let address: ListenAddress
 
   private init(_ loop: any EventLoop, _ channel: any Channel, _ open: Connections, _ address: ListenAddress) {
@@ -162,8 +162,8 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     timeout?.cancel()
   }
 
-  /// Closes the connection unless in time a whole request arrives or is answered, or the client reads some of the last
-  /// reply, of which `unread` bytes were pending.
+  /// Closes the connection if within the time limit no whole request arrives or is answered, and the client reads none
+  /// of the `unread` pending bytes of the last reply.
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -196,7 +196,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         peer: context.remoteAddress)
       let reply = context.eventLoop.makePromise(of: HTTPReply.self)
       if let ready = atOnce(request) {
-        // Deferred until the decoder has processed its input.
+        // Runs later, when the decoder has processed its input.
         context.eventLoop.execute { reply.succeed(ready) }
       } else {
         reply.completeWithTask { [answer] in try await answer(request) }
@@ -295,7 +295,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     var (now, parts) = (time(nil), tm())
     var text = [CChar](repeating: 0, count: 40)
     gmtime_r(&now, &parts)
-    // The process stays in the C locale, as HTTP's date format needs.
+    // HTTP's date format needs the C locale, which the process never changes.
     strftime(&text, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }

@@ -25,7 +25,8 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ServerBootstrap {
-  /// Listens; throws one line that names the address and what is wrong. May be called from any thread but an event loop's.
+  /// Listens; throws a one-line error with the address and the reason. May be called from any thread but an event
+  /// loop's.
   func listen(at address: ListenAddress) throws -> any Channel {
     do {
       switch address {
@@ -33,7 +34,7 @@ extension ServerBootstrap {
       case .socket(let path):
         try ListenAddress.prepareSocket(path)
         let channel = try bind(unixDomainSocketPath: path).wait()
-        // Connecting takes the right to write: for the owner, root and the group.
+        // Connecting requires write permission: the owner, root and the group have it.
         chmod(path, 0o660)
         return channel
       }
@@ -62,7 +63,7 @@ extension ListenAddress {
     unlink(path)
   }
 
-  /// A connection to a Unix socket; throws the reason why there is none.
+  /// Connects to a Unix socket; throws the reason if that fails.
   package static func connectSocket(_ path: String) throws(POSIXError) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -6,7 +6,8 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
-  /// A version 1 line has at most 107 bytes; a version 2 header with our families has less than 536.
+  /// Bytes of the longest accepted header: a version 1 line has at most 107, and a version 2 header for IPv4 or IPv6
+  /// has less than 536.
   private static let most = 536
 
   private var held = ByteBuffer()

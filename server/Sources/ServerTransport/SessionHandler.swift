@@ -228,7 +228,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   func tick(now: Int64) {
     guard let context, !isEnding else { return }
     if let since = unwritableSince, now - since > SessionHandler.longestWait { return drop() }
-    // A client whose lines are not read is not silent.
+    // While reading is paused, the time limits for a silent client do not apply.
     guard !isPaused else { return }
     var wrote = false
     var ending: (ByeCode, String)?
@@ -296,10 +296,10 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
     if case .lines(_, let lines, _, _) = arrival { host.read(lines.count) }
     arrivals.append(arrival)
     guard arrivals.count == 1 else { return }
-    // After the other connections' reads of this turn.
+    // Runs after the other connections' reads of this turn.
     loop.execute {
       let arrivals = self.arrivals
-      // A new array, since the lobby's thread reads the old one.
+      // Make a new array, since the lobby's thread reads the old one.
       self.arrivals = []
       self.host.arrive(arrivals)
     }

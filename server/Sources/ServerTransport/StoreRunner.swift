@@ -25,13 +25,14 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// Failures in a row.
   private struct Losses {
     private var count = 0
-    /// The time of the last one.
+    /// The time of the last failure.
     private var at = Int64.min / 2
 
     mutating func add() { (count, at) = (count + 1, Moment.currentSteady) }
     mutating func end() { count = 0 }
 
-    /// Whether the last three tries have failed, the last one within a minute: a node that is not ready may be given no others.
+    /// Whether the last three tries have failed, the last one within a minute: a load balancer sends no logins to a
+    /// node that is not ready, so they cannot show that it has recovered.
     var areMany: Bool { count >= 3 && Moment.currentSteady - at < 60_000 }
   }
 

@@ -14,7 +14,7 @@ struct AdminPort: ParsableArguments {
 
   private static let socketOfService = "/run/alina-server/admin.sock"
 
-  /// Where the server is asked.
+  /// The address at which the server is asked.
   private var place: String {
     if let admin { return admin }
     let isService = data == nil && FileManager.default.fileExists(atPath: AdminPort.socketOfService)

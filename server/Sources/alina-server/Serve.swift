@@ -69,7 +69,7 @@ struct ServeOptions: ParsableArguments {
     var memory = false
     @Option(help: ArgumentHelp("Days after which finished matches are dropped (default: never).", valueName: "days"))
     var keepDays: Number?
-    /// For the test that shows the loss with `synchronous=NORMAL`.
+    /// Only for the test that proves the loss of data with `synchronous=NORMAL`.
     @Flag(help: .hidden) var weakSync = false
   }
 
@@ -224,7 +224,7 @@ struct ServeOptions: ParsableArguments {
     return result
   }
 
-  /// Where administrators and readers of metrics find the server.
+  /// The addresses for administrators and for readers of metrics.
   private func resolveAdmin(_ result: inout ServerConfiguration) throws {
     if !addresses.noAdmin {
       let usual = storage.memory ? nil : Self.socket(in: storage.data)

@@ -50,7 +50,7 @@ extension Simulation {
         for (number, _) in batch { reduce(i, .verdict(number, .applied([:]))) }
       }
     }
-    // The worst moment: during a batch, which continues with the process.
+    // The worst moment for a stop is during a batch, which then continues together with the process.
     if nodes[i].stopsAtCommit { stopForLong(i) }
   }
 

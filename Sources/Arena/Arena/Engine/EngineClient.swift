@@ -201,7 +201,7 @@ final class EngineClient: @unchecked Sendable {
         return
       }
     }
-    // The answer is awaited before the first move, so that both engines prepare at the same time.
+    // Do not wait here: the answer is read before the first move, so that both engines prepare at the same time.
     readyDeadline = monotonicMilliseconds() + EngineClient.handshakePatience
     request.removeAll(keepingCapacity: true)
     if let process, !process.write("\(isUGI ? "ugi" : "uci")newgame\nisready\n", deadline: readyDeadline ?? 0) {

@@ -221,7 +221,8 @@ final class EngineProcess {
   /// Resets `bytesRead`.
   func resetCount() { bytesRead = 0 }
 
-  /// How the engine ended, as its guard reports it within half a second; without a report `deed`, since the engine then lives.
+  /// How the engine ended, as its guard reports it within half a second; without a report, `deed`: the engine is then
+  /// still running.
   func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500

@@ -309,7 +309,7 @@ package struct UCIServer {
       writing.withLock { bytes.withUnsafeBytes { _ = writeAll($0, to: output) } }
     }
     var running: Search?
-    /// Waits for the search and stops it if it would wait itself.
+    /// Waits for the search; stops a search that itself waits for `stop` or `ponderhit`.
     func end(_ server: inout UCIServer, stopping: Bool) {
       guard let search = running else { return }
       if stopping || search.isHeld { search.stop.set() }

@@ -8,7 +8,7 @@ extension AnswerText {
     let solver = UltimateSolver(entries: max(1 << 12, min(2 * limit, 1 << 23)))
     let value = solver.value(of: state, limit: limit)
     let isOver = Ultimate.outcome(of: state) != nil
-    // The position itself comes first; the moves have what it leaves.
+    // Solve the position first; its moves share the remaining number of positions.
     let moves = Ultimate.moves(state).map { cell in
       var after = state
       _ = after.mark(cell)

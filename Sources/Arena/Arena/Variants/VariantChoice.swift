@@ -3,7 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// The tables and trees of a player, used by no other during a game.
+/// The tables and trees of one player, which no other player uses during a game.
 struct PlayerMemory {
   /// The table of a memoryless player of Classic.
   var table: DistributionTable?

@@ -37,8 +37,8 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two players sit down. With `confirm`, written by older servers, both must still confirm. `keys` are those of the seeks that it answers. A
-    /// rematch has the `station` of its music (`MatchState.station`).
+    /// Two players have joined. With `confirm`, written by older servers, both must still confirm. `keys` are those of
+    /// the seeks that it answers. A rematch has the `station` of its music (`MatchState.station`).
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm
@@ -75,7 +75,7 @@ package struct MatchEvent: Sendable, Hashable {
   /// The time, in milliseconds since 1970.
   package var at: Int64
   package var side: Player?
-  /// The `mid` of the command it answers, if there is one; unique for match and side.
+  /// The `mid` of the command that caused the event, if any; unique for match and side.
   package var mid: String?
   /// The milliseconds left after the event, in a clocked match that is live.
   package var clocks: Sides<Int>?
@@ -138,7 +138,7 @@ extension MatchEvent {
     do throws(FieldError) { try code(&coder) } catch { throw .field(error) }
   }
 
-  /// An event of each kind, whose values reading replaces.
+  /// An event of each kind as a template: reading replaces its values.
   private static let blanks: [MatchEvent] = {
     let nobody = PlayerInfo()
     let kinds: [Kind] = [
@@ -151,7 +151,7 @@ extension MatchEvent {
     return kinds.map { MatchEvent(at: 0, $0) }
   }()
 
-  /// The fields behind `k`.
+  /// Reads or writes the fields after `k`.
   private mutating func code(_ c: inout FieldCoder) throws(FieldError) {
     try c.code("at", &at)
     try c.code("side", &side)
@@ -176,13 +176,13 @@ extension MatchEvent {
     try c.code("clk", &clocks)
   }
 
-  /// Keys, of which none at all is the same as none of each.
+  /// The keys, or none if both are empty.
   private static func used(_ keys: [String]) -> [String] { keys.contains { !$0.isEmpty } ? keys : [] }
 }
 
 extension MatchEvent.Kind {
-  /// The version of the log's language that brought this kind. A client that speaks an older version cannot fold it, and gets
-  /// the state instead.
+  /// The version of the log's language that introduced this kind. A client that speaks an older version cannot fold it,
+  /// and gets the state instead.
   package var since: Int {
     switch self {
     case .open(_, let terms), .start(_, let terms, _, _, _, _): terms.rules.since

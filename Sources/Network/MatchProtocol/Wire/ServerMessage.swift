@@ -9,11 +9,11 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case version
   /// The token is unknown, expired or revoked.
   case auth
-  /// There is no such match, ticket or player, or it is not for you.
+  /// There is no such match, ticket or player, or the client may not see it.
   case notFound = "not_found"
   /// A command names no match, and the player has no live match or several.
   case noMatch = "no_match"
-  /// You do not play in this match, or may not do this as a guest.
+  /// The client does not play in this match, or is a guest and may not do this.
   case forbidden
   /// The ply is already played; `state` has the current state.
   case stalePly = "stale_ply"
@@ -22,7 +22,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   /// The rules of the game or of the match forbid the command; `state` has the current state.
   case rules
   case over
-  /// A seek is open already, or you sit at a board already.
+  /// The player already has an open seek or plays a match.
   case occupied
   /// The room code is wrong, used or expired.
   case code
@@ -32,7 +32,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case rate
   /// The server has too much to do; try again.
   case busy
-  /// Chat is not possible here: muted by an administrator, or not your board.
+  /// The player may not chat here: muted by an administrator, or not a player of this match.
   case muted
   /// The server is stopping; reconnect later.
   case draining
@@ -222,7 +222,7 @@ extension ServerMessage {
 
   /// The line as the server sends it, with its line end; O(n).
   package func bytes(re: String? = nil) -> [UInt8] {
-    // An event line is its body and less than 128 bytes around it.
+    // An event line is at most 128 bytes longer than its body.
     let room = if case .event(_, _, _, let body) = self { body.count + 128 } else { 160 }
     return FieldCoder.bytes(capacity: room, isLine: true) { coder throws(FieldError) in
       coder.tell("t", name)
@@ -292,7 +292,7 @@ extension ServerMessage {
 
   /// A page whose rows are JSON already.
   package static func page(_ of: String, rows: [[UInt8]], more: Int64?, re: String?) -> [UInt8] {
-    // Appended whole: `joined` walks the rows byte by byte, which was 4 % of a node's time at 200 lists a second.
+    // Appends whole rows: `joined` copies them byte by byte, which took 4 % of a node's time at 200 lists a second.
     var list = Array("[".utf8)
     list.reserveCapacity(rows.reduce(2) { $0 + $1.count + 1 })
     for row in rows {

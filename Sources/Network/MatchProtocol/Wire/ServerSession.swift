@@ -58,7 +58,8 @@ package struct ServerSession: Sendable {
   package private(set) var isPerson = false
   /// Whether the peer said that it is a bot.
   package private(set) var isBot = false
-  /// The shortest of the last six round trips in milliseconds, of `ping` and `pong`; 0 before the first. One late answer lengthens nothing.
+  /// The shortest of the last six round trips in milliseconds, of `ping` and `pong`; 0 before the first. One late
+  /// answer does not increase it.
   package var roundTrip: Int { roundTrips.min() ?? 0 }
   private var roundTrips: [Int] = []
   /// Whether `hello` was said and the session has not ended.

@@ -13,7 +13,7 @@ package final class Motion {
 package indirect enum Animation {
   /// Moves a number from its value at the start of the tween, with an easing function.
   case tween(Motion, to: Double, seconds: Double, Easing)
-  /// Nothing changes for a time.
+  /// A pause of some seconds.
   case pause(seconds: Double)
   /// The animations run one after the other.
   case sequence([Animation])

@@ -9,7 +9,7 @@ final class BoardScene: Scene {
   private let staff: StaffView
   private let status: StatusView
   private let players: PlayersView
-  /// Chooses the game before the first move.
+  /// The choice of the game, shown before the first move.
   private let choice: ChoiceRow
   private var mayChoose = false
   /// The chat of a match, right of the board if there is room.
@@ -21,7 +21,7 @@ final class BoardScene: Scene {
   private let hintTimer = Motion(0)
   /// Whether a hint was requested and its search has not finished.
   private var awaitsHint = false
-  /// The word that was pressed and is still under the pointer.
+  /// The button that was pressed and is still under the pointer.
   private unowned(unsafe) var pressed: TextButton?
 
   override init(context: ViewContext) {
@@ -45,9 +45,9 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// Covers neither board nor score if there is room: in landscape beside the board, between title and status; in portrait between
-  /// players and board, over the status, or over the title. Otherwise at the foot, or over the board if the game is over: its result
-  /// stays visible.
+  /// Covers neither board nor score if there is room: in landscape beside the board, between title and status; in
+  /// portrait between players and board, over the status, or over the title. Otherwise above the buttons, or over the
+  /// board if the game is over: its result stays visible.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em
@@ -71,7 +71,7 @@ final class BoardScene: Scene {
     frame = m.bounds
     isCompact = false
     refreshButtons()
-    // If the words need more than two rows, all except three move to the menu.
+    // If the buttons need more than two rows, all except three move to the menu.
     if TextButton.rows(footerButtons.filter { !$0.isHidden }, width: m.bounds.width - m.margin).count > 2 {
       isCompact = true
       refreshButtons()
@@ -143,7 +143,7 @@ final class BoardScene: Scene {
       left += linesHeight
       linesHeight = 0
     }
-    // The choice uses spare room, and keeps it when hidden, so that the board does not move.
+    // The choice of the game uses spare room, and keeps it while hidden, so that the board does not move.
     let choiceHeight = choice.arrange(x: m.margin, y: top + linesHeight, width: innerWidth)
     let free = left - stripHeight - em * 0.6
     choice.isHidden = !mayChoose || free - choiceHeight < innerWidth
@@ -233,7 +233,7 @@ final class BoardScene: Scene {
     status.show(text, animated: animated)
   }
 
-  /// Updates the footer; returns whether their layout changed.
+  /// Updates the footer's buttons; returns whether their layout changed.
   @discardableResult
   private func refreshButtons() -> Bool {
     let before = footerButtons.map { $0.isHidden ? "" : $0.title }
@@ -245,7 +245,7 @@ final class BoardScene: Scene {
       button.isEnabled = control.isUsable
       button.isHidden = !control.isThere || context.model.isFilm || isCompact && control.isSpare
     }
-    // Words under the pointer stay in place until it has left, except for the pressed word itself.
+    // A button under the pointer keeps its place until the pointer has left it, unless the pressed button disappears.
     if let held = footerButtons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
       for (button, wasHidden) in zip(footerButtons, wereHidden) { button.isHidden = wasHidden }
       return false
@@ -256,7 +256,7 @@ final class BoardScene: Scene {
   /// The number of unread chat lines; 0 if the chat is visible beside the board.
   private var unread: Int { talkColumn.isHidden ? context.pages.talk.unread : 0 }
 
-  /// Updates the chat beside the board, or the word that opens it.
+  /// Updates the chat beside the board, or the button that opens it.
   override func contentChanged() {
     if refreshButtons() || !talkColumn.isHidden && shownTalk != context.pages.talk { relay() }
   }

@@ -85,7 +85,7 @@ final class GamesScene: PageScene {
   }
 }
 
-/// A saved game: a small board, its name, players, date and result, and a word that shows its actions.
+/// A saved game: a small board, its name, players, date and result, and a button that shows its actions.
 final class GameRow: PressableRow {
   let entry: GameEntry
   private let more: TextButton

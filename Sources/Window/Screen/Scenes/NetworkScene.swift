@@ -199,14 +199,14 @@ final class NetworkScene: PageScene {
   }
 
   override func contentChanged() {
-    // Recreated rows take over the focus.
+    // Move the focus to the new row that replaces the focused one.
     let focused = context.focus?.accessibilityLabel
     fill()
     relay()
     if !focusOrder.contains(where: { $0 === context.focus }) {
       context.moveFocus(to: column.rows.first { $0.isClickable && $0.accessibilityLabel == focused } ?? initialFocus)
     }
-    // After the focused control, so that it does not interrupt this.
+    // Announced after the focused control, so that its announcement is not interrupted.
     if news != said {
       said = news
       context.say(said)
@@ -225,7 +225,7 @@ final class NetworkScene: PageScene {
     return "\(seconds / 60) \(context.text(.minutes)) + \(clock[clock.index(after: plus)...]) s"
   }
 
-  /// Fills an intent without text, which the words at the foot send, with the content of the page's fields.
+  /// Fills an intent without text, as the footer's buttons send it, with the content of the page's fields.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .connect(let text, let secret):

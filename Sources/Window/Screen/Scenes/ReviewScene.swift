@@ -156,7 +156,7 @@ final class ReviewScene: Scene {
     return "\(context.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? context.text(.noMistake))"
   }
 
-  /// Below the comments if there is room; else at the foot.
+  /// The place of a notice: below the comments if there is room, else above the footer.
   override var noticePlace: NoticePlace {
     guard !notes.isHidden else { return super.noticePlace }
     var place = NoticePlace(midX: notes.frame.midX, width: notes.frame.width, bottom: footerTop)
@@ -198,7 +198,7 @@ final class ReviewScene: Scene {
       notes.frame = Rect(
         m.margin, scrubber.frame.maxY + em * 0.3, innerWidth, bottom - scrubber.frame.maxY - em * 0.6)
     }
-    // Larger text if there is much room.
+    // Make the text larger if there is much room.
     let isBroad = m.isLandscape && notes.frame.width > 34 * em && notes.frame.height > 12 * em
     (comment.size, summary.size) = isBroad ? (1.8, 1.3) : (1.15, 1)
     board.layout()

@@ -62,7 +62,7 @@ final class StatisticsScene: PageScene {
   private func show(_ variant: Variant) {
     self.variant = variant
     contentChanged()
-    // The rows were replaced; keep the focus on the choice.
+    // Keep the focus on the choice, whose row was replaced.
     context.moveFocus(to: column.rows.first { $0 is ChoiceRow } ?? initialFocus)
   }
 

@@ -1,6 +1,6 @@
 import Interface
 
-/// The chat of a match: lines, a field, and words to press.
+/// The chat of a match: lines, a field, and buttons.
 final class Talk {
   let field: FieldRow
   private let words: WordsRow
@@ -50,7 +50,7 @@ final class TalkScene: PageScene {
     talk = Talk(context: context)
     rest = WordsRow(
       context: context, [(.muteTalk, .setTalkMuted(true)), (.block, .setBlocked(true)), (.report, .reportOpponent)])
-    (rest.words[0].subtitle, rest.words[1].subtitle) = (context.text(.muteTalkPoem), context.text(.blockPoem))
+    (rest.words[0].subtitle, rest.words[1].subtitle) = (context.text(.muteTalkSubtitle), context.text(.blockSubtitle))
     super.init(context: context)
     setFooter([(.back, .back)])
     column.isCentered = false
