@@ -6,6 +6,7 @@ enum SoundDevices {
   private typealias Init = @convention(c) (UInt32) -> Int32
   private typealias Count = @convention(c) (Int32) -> Int32
   private typealias Name = @convention(c) (Int32, Int32) -> UnsafePointer<CChar>?
+  /// SDL_INIT_AUDIO of SDL.h.
   private static let audio: UInt32 = 0x10
 
   /// The names of the output devices; `nil` without SDL, empty without a sound server.

@@ -183,6 +183,7 @@ extension LinkCoder {
 /// An arithmetic coder of bytes. Each bit's probability is a weighted mean of predictions from the last 1, 2, 3, 4 and 6 bytes.
 private struct LinkCoder {
   private static let orders = [1, 2, 3, 4, 6]
+  /// The bits of a hash that select a context's probabilities: 64 KiB for each of `orders`.
   private static let bits = 15
   /// A typical record, learned before the first byte, so that links need not spend bits on its common parts.
   private static let example = """

@@ -64,6 +64,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
 
   /// The longest delay, in frames.
   public static let maximumDelay: Float = 24_000
+  /// Frames of the delay line: the next power of two, so that a mask wraps the index.
   private static let size = 32_768
 
   private let sampleRate: Double

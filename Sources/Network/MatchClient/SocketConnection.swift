@@ -26,7 +26,7 @@ final class SocketConnection {
 
   /// The most bytes that may wait for a peer that does not read.
   private static let mostWaiting = 1 << 20
-  /// Milliseconds after which the next address is tried beside the first.
+  /// Milliseconds after which the next address is tried beside the first, as RFC 8305 §5 recommends.
   private static let nextAddress: Int64 = 250
   /// Milliseconds within which the last bytes must be sent.
   private static let lastWords: Int64 = 500

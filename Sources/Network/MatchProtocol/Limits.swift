@@ -20,6 +20,7 @@ package enum Limits {
   package static let ply = 99
   /// Characters of a room code. They are 30 random bits; a code lives ten minutes and allows five tries a minute.
   package static let code = 6
+  /// Rows of a page; 50 take about 8 KiB, half of `lineOut`.
   package static let page = 50
   /// Events of one export: with the longest events half of what a connection may leave unread.
   package static let events = 500

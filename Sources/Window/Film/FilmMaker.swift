@@ -19,6 +19,7 @@ package struct FilmMaker {
     package let description = "a film needs ffmpeg, which is not installed"
   }
 
+  /// Frames a second.
   private static let rate = 30
 
   /// Prepares the film of a record and its music, with the players' names.

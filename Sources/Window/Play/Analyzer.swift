@@ -19,6 +19,7 @@ final class Analyzer {
 
   /// Simulations of a search: shorter than a frame in a browser, which has a single thread.
   private static let simulations = 8_000
+  /// Nodes of a search's tree.
   private static let treeSize = 1 << 18
 
   init(_ services: PlatformServices, _ knowledge: UltimateKnowledge, _ screen: RootScreen) {

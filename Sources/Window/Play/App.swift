@@ -50,6 +50,7 @@ package final class App: PlatformGame {
   /// shorter while a replay is posted as it plays.
   private static let lookInterval = 0.5
   private static let interludeInterval = 0.05
+  /// Seconds of hovering after which the tone of a preview ends.
   private static let previewSeconds = 4.0
 
   /// Assembles a game; `rulesName` names the session's rules, `overrides` sets values for this run.

@@ -16,6 +16,7 @@ final class AudioControl: Sendable {
   /// The start time and first frame of the last callbacks: entry `i` at `2 * (i % capacity)`; `nil` unless logged.
   /// Written by the callback only and read after the device is closed.
   nonisolated(unsafe) let log: UnsafeMutablePointer<Int64>?
+  /// Callbacks that the log holds: 23 minutes with blocks of 1,024 frames.
   static let logCapacity = 1 << 16
 
   init(isLogging: Bool) {

@@ -16,6 +16,7 @@ struct HookState {
   let format: SampleFormat
   /// A chunk of interleaved stereo for devices without Float.
   let scratch: UnsafeMutablePointer<Float>
+  /// Frames of a chunk.
   static let scratchFrames = 1_024
   var dither = Dither()
   /// Whether the output is discarded because a clock pulls it.

@@ -4,6 +4,7 @@ import Interface
 ///
 /// A broadcast instead of mDNS: it needs no daemon, and a room exists for minutes on one network.
 package struct Announcement: Sendable, Hashable {
+  /// The UDP port of announcements: the one after the servers' port.
   package static let port: UInt16 = 4665
   /// Seconds between two datagrams, and after which a silent room is dropped.
   package static let (interval, lifetime) = (2.0, 7.0)

@@ -22,7 +22,7 @@ struct ClickTests {
     return result
   }
 
-  @Test("at any event, key release or fade of simulated play")
+  @Test("nothing clicks at any event, key release or fade of simulated play")
   func play() {
     for seed in 1...(Self.long ? 120 : amount("SYNTH_MINUTES", quick: 1, all: 4)) {
       let score = Scores.everything(seconds: 60, seed: UInt64(seed))
@@ -34,7 +34,7 @@ struct ClickTests {
     }
   }
 
-  @Test("when voices are stolen, forty at a time")
+  @Test("nothing clicks when voices are stolen, forty at a time")
   func steals() {
     let engine = Engine()
     var score: [ScoreEvent] = []
@@ -45,7 +45,7 @@ struct ClickTests {
     #expect(found.decibels < 6, "\(found.decibels) dB at frame \(found.frame)")
   }
 
-  @Test("when muted, adjusted, or tuned and reloaded repeatedly")
+  @Test("nothing clicks when muted, adjusted, or tuned and reloaded repeatedly")
   func changes() {
     let engine = Engine()
     engine.post(Scores.everything(seconds: 60, seed: 5))
@@ -83,7 +83,7 @@ struct ClickTests {
     #expect(found.decibels < 6, "\(found.decibels) dB at frame \(found.frame)")
   }
 
-  @Test("when nine moves fall within two seconds, repeatedly")
+  @Test("nothing clicks when nine moves fall within two seconds, repeatedly")
   func hurry() {
     var random = Seeded(7)
     for round in 0..<(Self.long ? 1_000 : 12) {

@@ -54,7 +54,7 @@ struct ConformanceTests {
     }
   }
 
-  @Test("keeps its promises: the feedback comb")
+  @Test("the feedback comb keeps the promises of a node")
   func comb() {
     examine(
       FeedbackComb.self,
@@ -65,7 +65,7 @@ struct ConformanceTests {
       ])
   }
 
-  @Test("keeps its promises: the ring modulator")
+  @Test("the ring modulator keeps the promises of a node")
   func ring() {
     examine(
       StereoRingModulator.self,
@@ -75,7 +75,7 @@ struct ConformanceTests {
       ])
   }
 
-  @Test("keeps its promises: the reverb")
+  @Test("the reverb keeps the promises of a node")
   func reverb() {
     examine(
       Reverb.self,
@@ -85,7 +85,7 @@ struct ConformanceTests {
       ])
   }
 
-  @Test("keeps its promises: the tone generator")
+  @Test("the tone generator keeps the promises of a node")
   func tone() {
     examine(
       ToneGenerator.self,
@@ -97,7 +97,7 @@ struct ConformanceTests {
       start: { $0.node.pointee.start(midi: 71) })
   }
 
-  @Test("keeps its promises: the limiter")
+  @Test("the limiter keeps the promises of a node")
   func limiter() {
     examine(Limiter.self, [("", Limiter.Parameters())])
   }

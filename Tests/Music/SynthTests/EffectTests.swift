@@ -7,7 +7,7 @@ import Testing
 struct FeedbackCombTests {
   private static let triad = [388.76, 326.90, 259.46, 194.38]
 
-  @Test("rings at every harmonic of its string, within 2 cents", arguments: triad)
+  @Test("a comb rings at every harmonic of its string, within 2 cents", arguments: triad)
   func harmonics(delay: Double) {
     for damping: Float in [0, 0.22] {
       let bench = Bench<FeedbackComb>()
@@ -23,7 +23,7 @@ struct FeedbackCombTests {
     }
   }
 
-  @Test("loses 60 dB in the requested time, within 5 %", arguments: [0.5, 2, 7.5])
+  @Test("a comb loses 60 dB in the requested time, within 5 %", arguments: [0.5, 2, 7.5])
   func decay(t60: Double) {
     for delay in Self.triad {
       let bench = Bench<FeedbackComb>()
@@ -39,7 +39,7 @@ struct FeedbackCombTests {
     }
   }
 
-  @Test("is stable for every |g| < 1, also while its delay moves")
+  @Test("a comb is stable for every |g| < 1, also while its delay moves")
   func stability() {
     for g: Float in [-0.9999, -0.9, 0.5, 0.99, 0.9999] {
       for delay: Float in [4, 7.5, 97.3, 2_000] {
@@ -56,7 +56,7 @@ struct FeedbackCombTests {
     }
   }
 
-  @Test("changes its delay without a click, where a jump would be audible")
+  @Test("a comb changes its delay without a click, where a jump would be audible")
   func glide() {
     let input = Signal.sine(311, 96_000, amplitude: 0.25)
     let bench = Bench<FeedbackComb>()
@@ -77,7 +77,7 @@ struct FeedbackCombTests {
     #expect(Signal.click(line, at: 48_000) > before + 20)
   }
 
-  @Test("glides in the requested time at every sample rate", arguments: [24_000, 48_000, 96_000])
+  @Test("a comb glides in the requested time at every sample rate", arguments: [24_000, 48_000, 96_000])
   func glideTime(rate: Int) {
     func echo(after milliseconds: Int) -> Int {
       let bench = Bench<FeedbackComb>(Double(rate))
@@ -93,7 +93,7 @@ struct FeedbackCombTests {
 
 @Suite("The ring modulator")
 struct RingModulatorTests {
-  @Test("gives sums and differences within a cent, and nothing else above −60 dB")
+  @Test("a ring modulator gives sums and differences within a cent, and nothing else above −60 dB")
   func partials() {
     for f in [246.94, 493.88, 987.77] {
       let bench = Bench<StereoRingModulator>()
@@ -159,7 +159,7 @@ struct EnvelopeTests {
     Signal.sine(1_000, 96_000, amplitude: 1).enumerated().map { $1 * (($0 / 12_000) % 2 == 0 ? 0.1 : 0.5) }
   }
 
-  @Test("follows a known change of level within 0.5 dB after one window")
+  @Test("the extractor follows a known change of level within 0.5 dB after one window")
   func amplitude() {
     for detector in EnvelopeExtractor.Detector.allCases {
       for window: Float in [5, 20, 50, 200] {
@@ -175,7 +175,7 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("match 100 gives the other's envelope, match 0 changes no bit")
+  @Test("a match of 100 gives the other's envelope, a match of 0 changes no bit")
   func matching() {
     let carrier = Signal.sine(123.47, 192_000, amplitude: 0.1)
     let model = Signal.sine(660, 192_000, amplitude: 1).enumerated().map {
@@ -189,7 +189,7 @@ struct EnvelopeTests {
     #expect(correlation(follow(carrier, .init(window: 25)).suffix(180_000), b.suffix(180_000)) < 0.5)
   }
 
-  @Test("gives the same samples for any block size against any window")
+  @Test("the matcher gives the same samples for any block size against any window")
   func blocks() {
     let carrier = Signal.noise(30_000)
     let model = Signal.noise(30_000, seed: 2)
@@ -248,7 +248,8 @@ struct ReverbTests {
     return curve.map { 10 * log10(max($0 / whole, 1e-30)) }
   }
 
-  @Test("decays in a straight line: within 1 dB over 40 dB, at the T60 asked for", arguments: [2.8, 3.6, 4.0])
+  @Test(
+    "the reverb decays in a straight line: within 1 dB over 40 dB, at the T60 asked for", arguments: [2.8, 3.6, 4.0])
   func straight(t60: Float) {
     // Without treble damping, with which each band has its own slope.
     let (l, _) = response(.init(decay: t60, treble: 1))
@@ -264,7 +265,7 @@ struct ReverbTests {
     #expect(abs(measured / Double(t60) - 1) < 0.05, "T60 \(measured) s")
   }
 
-  @Test("colours no band: third octaves stand out by less than 6 dB")
+  @Test("the reverb colours no band: third octaves stand out by less than 6 dB")
   func colour() {
     let (l, r) = response(.church)
     for x in [l, r] {
@@ -285,7 +286,7 @@ struct ReverbTests {
     }
   }
 
-  @Test("is wide and whole in mono: side under middle")
+  @Test("the reverb is wide and whole in mono: side under middle")
   func mono() {
     let bench = Bench<Reverb>()
     let x = Signal.noise(96_000)

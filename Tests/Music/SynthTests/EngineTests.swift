@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The engine")
 struct EngineTests {
-  @Test("gives the same samples, bit for bit, for every block size")
+  @Test("the engine gives the same samples, bit for bit, for every block size")
   func blockSizes() {
     let score = Scores.everything(seconds: 14)
     let frames = 14 * 48_000
@@ -24,7 +24,7 @@ struct EngineTests {
     }
   }
 
-  @Test("sounds a note on exactly its scheduled frame")
+  @Test("the engine sounds a note on exactly its scheduled frame")
   func onset() {
     for frame in [0, 1, 63, 64, 1_000, 12_345] {
       let out = Scores.render([Scores.note(83, at: Int64(frame))], frames: 14_000) { 480 }
@@ -34,7 +34,7 @@ struct EngineTests {
     }
   }
 
-  @Test("shifts a late batch as a whole and reports by how much")
+  @Test("the engine shifts a late batch as a whole and reports by how much")
   func lateness() {
     let engine = Engine()
     var buffer = [Float](repeating: 0, count: 2_048)
@@ -53,7 +53,7 @@ struct EngineTests {
     #expect(engine.counters.voices == 3)
   }
 
-  @Test("shifts a late batch as a whole even if only half of it fits at first")
+  @Test("the engine shifts a late batch as a whole even if only half of it fits at first")
   func halves() {
     let ring = Ring(32_768, filler: Posted())
     let late = Ring(16, filler: LateBatch(generation: 0, frame: .zero, lateness: 0))
@@ -70,7 +70,7 @@ struct EngineTests {
     #expect(late.pending().count == 1)
   }
 
-  @Test("drops older events from a cut's frame on, except drone and preview")
+  @Test("the engine drops older events from a cut's frame on, except drone and preview")
   func cuts() {
     let engine = Engine()
     engine.post([
@@ -84,7 +84,7 @@ struct EngineTests {
     #expect(engine.counters.voices == 4)
   }
 
-  @Test("tunes new notes and the strings while the pedal holds earlier notes")
+  @Test("the engine tunes new notes and the strings while the pedal holds earlier notes")
   func tuning() {
     /// The level of B5's second partial, in a band of 3 Hz, at A4 = 440 and 466 Hz, in the fourth second.
     func levels(_ tunings: [Double], strings: Bool) -> (old: Double, new: Double) {
@@ -128,7 +128,7 @@ struct EngineTests {
     #expect(sounds[2] == Scores.render(score, frames: 24_000) { 128 }, "a tuning under way is heard")
   }
 
-  @Test("applies a second change of the effects at once, not after the first has faded")
+  @Test("the engine applies a second change of the effects at once, not after the first has faded")
   func reload() {
     let engine = Engine()
     var mute = Patch.standard
@@ -143,7 +143,7 @@ struct EngineTests {
     #expect(out.contains { abs($0) > 0.01 })
   }
 
-  @Test("releases every key of the grand on its own channel, even if the other voice strikes the same pitch")
+  @Test("the engine releases every key of the grand on its own channel, even if the other voice strikes the same pitch")
   func grandKeys() {
     final class Keys {
       var down: [Int32: Int] = [:]

@@ -14,7 +14,7 @@ struct LevelerTests {
     return Scores.render(events, frames: frames, engine: engine, block: block)
   }
 
-  @Test("gives the same samples, bit for bit, for every block size")
+  @Test("evened loudness gives the same samples, bit for bit, for every block size")
   func blockSizes() {
     let score = Scores.everything(seconds: 6)
     let golden = render(score, even: true, frames: 6 * 48_000)
@@ -23,7 +23,7 @@ struct LevelerTests {
     }
   }
 
-  @Test("leaves a third of the dB between a soft second and a loud one, and a silence silent")
+  @Test("evened loudness leaves a third of the dB between a soft second and a loud one, and a silence silent")
   func range() {
     /// Chords of one touch, four a second.
     func chords(_ velocity: UInt8) -> [ScoreEvent] {
@@ -41,7 +41,7 @@ struct LevelerTests {
     #expect(render([], even: true, frames: 48_000).allSatisfy { $0 == 0 })
   }
 
-  @Test("is switched without a click")
+  @Test("evened loudness is switched without a click")
   func switching() {
     let engine = Engine(patch: .standard)
     var isOn = false

@@ -76,7 +76,7 @@ struct MixTests {
   private static let windows = stride(from: 4_000, to: 580_000, by: 48_000).map { $0..<$0 + 1_024 }
 
   /// After a deliberate change of the sound: `UPDATE_GOLDENS=1 ./test SynthTests/MixTests`.
-  @Test("is the same on every machine, within 60 dB")
+  @Test("the mix is the same on every machine, within 60 dB")
   func golden() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/mix.f32")
     let out = Scores.render(Scores.everything(seconds: 13), frames: 13 * 48_000) { 1_024 }

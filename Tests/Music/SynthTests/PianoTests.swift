@@ -71,7 +71,8 @@ struct PianoTests {
     }
   }
 
-  @Test("is even: neighbouring semitones of the music's range differ little in level and in decay", .long)
+  @Test(
+    "the modal piano is even: neighbouring semitones of the music's range differ little in level and in decay", .long)
   func evenness() {
     for velocity: UInt8 in [30, 45, 58] {
       var last: (level: Double, decay: Double)?
@@ -96,7 +97,7 @@ struct PianoTests {
     }
   }
 
-  @Test("is as wide as the grand, and whole in mono")
+  @Test("the modal piano is as wide as the grand, and whole in mono")
   func width() {
     for midi in Self.bees {
       let x = Self.note(midi, 50, on: nil)
@@ -110,7 +111,7 @@ struct PianoTests {
     }
   }
 
-  @Test("rings with the pedal down, stops within 150 ms with it up, and not at all above F♯6")
+  @Test("the modal piano rings with the pedal down, stops within 150 ms with it up, and not at all above F♯6")
   func pedal() {
     func level(_ midi: Int, pedal: UInt8) -> (Double, Double) {
       let engine = Engine(patch: Self.dry)
@@ -132,7 +133,7 @@ struct PianoTests {
     #expect(Signal.decibels(level(93, pedal: 0).1 / level(93, pedal: 127).1) > -0.1)
   }
 
-  @Test("is tuned: every note's first partial lies within 20 cents of its pitch, and follows A4")
+  @Test("the modal piano is tuned: every note's first partial lies within 20 cents of its pitch, and follows A4")
   func tuning() {
     for a4 in [440.0, 420] {
       for midi in 30...100 {

@@ -107,7 +107,7 @@ struct PlayTests {
     #expect(found.peak < 0.708 && engine.counters.limited == 0, "peak \(found.peak)")
   }
 
-  @Test("does not click on the grand", .long, .needsGrand)
+  @Test("play does not click on the grand", .long, .needsGrand)
   func grandClicks() throws {
     let grand = try SampledPiano()
     let (found, engine) = listen(games: Self.isLong ? 12 : 2, seed: 12, rules: "score", grand: grand)
@@ -119,7 +119,7 @@ struct PlayTests {
     withExtendedLifetime(grand) {}
   }
 
-  @Test("never clips or clicks in games with moves in quick succession")
+  @Test("play never clips or clicks in games with moves in quick succession")
   func haste() {
     let rules = shipped("score")
     var random = Seeded(5)

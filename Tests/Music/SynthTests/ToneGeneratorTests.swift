@@ -11,7 +11,7 @@ struct ToneGeneratorTests {
     return bench
   }
 
-  @Test("sounds every MIDI pitch within 0.1 cent, at every tuning of A4")
+  @Test("the tone generator sounds every MIDI pitch within 0.1 cent, at every tuning of A4")
   func pitch() {
     for a4 in [415.0, 440, 466] {
       for midi in 0...127 {
@@ -27,7 +27,7 @@ struct ToneGeneratorTests {
     }
   }
 
-  @Test("is pure: everything except the sine is more than 90 dB below it")
+  @Test("the tone generator is pure: everything except the sine is more than 90 dB below it")
   func purity() {
     for midi in [24, 47, 69, 83, 100, 120] {
       let bench = tone(.init(level: 0, fadeIn: 1, fadeOut: 1))
@@ -38,7 +38,7 @@ struct ToneGeneratorTests {
     }
   }
 
-  @Test("fades with equal power, within 0.1 dB of the sine of a quarter turn")
+  @Test("the tone generator fades with equal power, within 0.1 dB of the sine of a quarter turn")
   func fades() {
     let bench = tone(.init(level: 0, fadeIn: 100, fadeOut: 200))
     bench.node.pointee.start(midi: 100)
@@ -62,7 +62,7 @@ struct ToneGeneratorTests {
     #expect(fall.suffix(90).allSatisfy { $0 == 0 })
   }
 
-  @Test("ends in silence without a click, for any length of tone")
+  @Test("the tone generator ends in silence without a click, for any length of tone")
   func shortTones() {
     for length in [1, 2, 5, 17, 64, 65, 200, 700, 2_000, 2_880, 2_881, 5_000, 12_000] {
       let bench = tone(.init())
@@ -79,7 +79,7 @@ struct ToneGeneratorTests {
     }
   }
 
-  @Test("changes pitch through silence, not through a jump")
+  @Test("the tone generator changes pitch through silence, not through a jump")
   func retune() {
     let bench = tone(.init())
     bench.node.pointee.start(midi: 74)

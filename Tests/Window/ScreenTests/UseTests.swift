@@ -58,7 +58,7 @@ struct UseTests {
     #expect(words.contains { $0.contains("86,1\u{A0}%") } && words.contains { $0.contains("Strg") })
     for text in words {
       #expect(!text.contains("Ctrl"))
-      // A decimal point in a percentage.
+      // No percentage has a decimal point, which German replaces by a comma.
       let digits = text.split(separator: "%").dropLast().flatMap { $0.split(separator: " ").suffix(1) }
       #expect(!digits.contains { $0.contains(".") }, "\(text)")
     }

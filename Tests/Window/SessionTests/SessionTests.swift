@@ -492,7 +492,7 @@ import Tintinnabuli
     session.isResting = false
     bench.pass(session, seconds: 60)
     #expect(bench.posted.count > before)
-    // Missed minutes are not made up.
+    // The events of the minutes in the background are not posted afterwards.
     let late = bench.posted.dropFirst(before).flatMap(\.self).filter { $0.frame < .seconds(30) }
     #expect(late.isEmpty)
   }

@@ -139,7 +139,8 @@ private struct WiredWindow {
         #expect(network.phase != .queued(bots: 0) || isWaiting, context)
         #expect(!wired.window.board.game.cells.contains(Cell(8)), context)
         if row.intent == .registerName("Vera") { #expect(network.you?.isGuest == true, context) }
-        // Afterwards: a postponed command is sent again, and one refused by a stopping server goes to the next.
+        // A postponed command is sent again after the reconnection; one that a stopping server refused goes to the next
+        // server.
         if isPostponed {
           // A stopping server closes the connection soon.
           let before = code == .draining ? 0 : wired.sent.count

@@ -7,6 +7,7 @@ import TicTacToe
 /// Pages of players and reports for administrators: a line of titles, then a line each with tab-separated fields, and a
 /// last line with the address of the next page, if there is one.
 extension AdminPage {
+  /// Chosen, not measured.
   static let rowsOfPage = 100
 
   func players(_ request: HTTPRequest) async throws -> HTTPReply {

@@ -92,6 +92,7 @@ package struct PeoplePage: Sendable {
 
 /// Health, readiness and metrics; and, for administrators on the same machine, lists and orders.
 package struct AdminPage: Sendable {
+  /// The most connections of administrators and readers of metrics. Chosen, not measured.
   package static let mostConnections = 100
 
   let host: LobbyHost

@@ -308,6 +308,7 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
 
 /// Ticks all connections of an event loop, each once a second, a twentieth at a time, so that simultaneous heartbeats do not delay moves.
 final class ConnectionSweep: @unchecked Sendable {  // confined to its event loop
+  /// The parts of a second: every 50 ms one part of the connections is ticked.
   private static let slices = 20
   let inbox: Inbox
   /// Connections whose reading is paused until the lobby has caught up.

@@ -45,7 +45,8 @@ struct Watch {
 extension Simulation {
   /// Milliseconds within which a lost hint is repaired: a comparison every two seconds, its answer, and the reads it causes.
   private static let repaired: Int64 = 3500
-  /// Milliseconds within which a dead node's match has a follower again: a lease of three seconds, and a sweep every second.
+  /// Milliseconds within which a dead node's match has a follower again: three seconds until the node counts as dead,
+  /// and an adoption of orphans every second.
   private static let swept: Int64 = 7000
   /// Milliseconds within which a node without its store disconnects its players: three seconds of waiting, checked every second.
   private static let sentAway: Int64 = 5000

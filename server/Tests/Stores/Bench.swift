@@ -136,7 +136,7 @@ final class Bench {
     return beat
   }
 
-  /// Makes a node's beat as old as a node's lease; node `a` stays live.
+  /// Ages a node's heartbeat until the node counts as dead; node `a` stays live.
   func silence(_ node: NodeID) throws {
     if let url {
       let then = "(SELECT min(beat_at) FROM node WHERE id = 'a') - 3600000 - \(Heartbeat.lives)"
@@ -149,8 +149,8 @@ final class Bench {
   }
 
   func adoptOrphans(_ node: NodeID = "a", limit: Int = 100) throws -> [Followed] {
-    guard case .adopted(let swept) = try store.answer(.adoptOrphans(node, limit: limit)) else { throw Unanswered() }
-    return swept
+    guard case .adopted(let adopted) = try store.answer(.adoptOrphans(node, limit: limit)) else { throw Unanswered() }
+    return adopted
   }
 
   func follow(_ m: MatchID, _ node: NodeID = "a") throws -> Followed? {

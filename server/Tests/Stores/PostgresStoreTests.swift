@@ -111,7 +111,7 @@ import TicTacToe
     }
   }
 
-  @Test func `matches of the second design continue with their logs and are found by the sweep`() throws {
+  @Test func `matches of the second design continue with their logs and are adopted by another node`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let bed = PostgresTestBed.shared
     try bed.sql("CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)", at: url)
@@ -145,9 +145,9 @@ import TicTacToe
     #expect(try bed.sql("SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace", at: url).isEmpty)
     #expect(try store.answer(.code("ABC234")) == .id(newer), "two rooms had one code")
     _ = try store.answer(.heartbeat("a", address: "h:1"))
-    guard case .adopted(let swept) = try store.answer(.adoptOrphans("a", limit: 10)) else { return }
-    #expect(Set(swept.map(\.match.record.id)) == [live, older, newer] && swept.allSatisfy { $0.nodes == ["a"] })
-    let found = try #require(swept.first { $0.match.record.id == live })
+    guard case .adopted(let adopted) = try store.answer(.adoptOrphans("a", limit: 10)) else { return }
+    #expect(Set(adopted.map(\.match.record.id)) == [live, older, newer] && adopted.allSatisfy { $0.nodes == ["a"] })
+    let found = try #require(adopted.first { $0.match.record.id == live })
     #expect(found.match.length == 2 && found.match.bodies.count == 2 && found.accounts.map(\.name) == ["Ann"])
     #expect(store.apply(move(live, after: 2)) == .applied([live: ["a"]]))
     let wish = TicketRecord(id: "t", session: "s", account: 7, node: "a", key: "", purpose: "p", wish: "w", since: 0)
@@ -333,7 +333,7 @@ import TicTacToe
 
   // MARK: nodes
 
-  @Test func `a swept node returns as the youngest, and a clock set back keeps no dead node alive`()
+  @Test func `a node that was removed as dead returns as the youngest, and a clock set back keeps no dead node alive`()
     throws
   {
     let url = try PostgresTestBed.shared.freshURL()
@@ -352,7 +352,7 @@ import TicTacToe
     try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000", at: url)
     #expect(try living("b") == ["b", "a"])
     try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at - 4000 WHERE id = 'a'", at: url)
-    #expect(try living("b") == ["b"], "what is in the future is so no longer after one beat")
+    #expect(try living("b") == ["b"], "what is in the future is no longer there after one heartbeat")
   }
 
   // MARK: what statements cost

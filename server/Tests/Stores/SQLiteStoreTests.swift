@@ -63,8 +63,8 @@ import TicTacToe
     try SQLiteTestBed.putVersion1([(record, events), (live, Bench.events(1))], at: path)
     let store = try SQLiteStore(path: path)
     #expect(try store.match(record.id) == StoredMatch(record: record, bodies: events))
-    guard case .adopted(let swept) = try store.answer(.adoptOrphans("a", limit: 10)) else { throw Bench.Unanswered() }
-    #expect(swept.map(\.match) == [StoredMatch(record: live, bodies: Bench.events(1))])
+    guard case .adopted(let adopted) = try store.answer(.adoptOrphans("a", limit: 10)) else { throw Bench.Unanswered() }
+    #expect(adopted.map(\.match) == [StoredMatch(record: live, bodies: Bench.events(1))])
     let entry = Login.guest(
       names: ["guest-x"], token: Bench.digest("x"), session: "s", resume: Bench.digest("r"), lives: Bench.lives)
     guard case .login(.entered(let entered)) = try store.answer(.login(entry, "a")) else { throw Bench.Unanswered() }

@@ -12,7 +12,7 @@ extension StoreConformance {
   // MARK: beats
 
   @Test(arguments: StoreKind.allCases)
-  func `a beat lists the live nodes in order of arrival; a private store has only its own node`(
+  func `a heartbeat lists the live nodes in order of arrival; a private store has only its own node`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
@@ -31,7 +31,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: [StoreKind.sharedReference, .postgres])
-  func `a node silent for 3 s is dead, and matches that only it followed are swept`(
+  func `a node silent for 3 s is dead, and matches that only it followed are adopted`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
@@ -53,7 +53,7 @@ extension StoreConformance {
     #expect(Set(beat.nodes.map(\.id)) == ["a", "b"], "it may come back")
   }
 
-  @Test func `a node counts as live for 3 s after a beat`() throws {
+  @Test func `a node counts as live for 3 s after a heartbeat`() throws {
     let bench = try Bench(.sharedReference)
     _ = try bench.heartbeat("b")
     bench.clock.wall += Heartbeat.lives - 1
@@ -115,7 +115,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `matches without a live follower are swept in limited numbers`(kind: StoreKind) throws {
+  func `matches without a live follower are adopted in limited numbers`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     let mine = bench.begin(1, nodes: ["a"])
@@ -124,11 +124,11 @@ extension StoreConformance {
     let over = bench.begin(5, ended: 7, nodes: ["dead"])
     _ = try bench.queue(bench.ticket("t1", ann.id, node: "dead"))
     _ = try bench.queue(bench.ticket("t2", ann.id))
-    var swept = try bench.adoptOrphans(limit: 2)
-    #expect(swept.count == 2)
-    swept += try bench.adoptOrphans(limit: 2)
-    #expect(swept.map(\.match.record.id).sorted() == [none, dead, half].sorted())
-    for followed in swept {
+    var adopted = try bench.adoptOrphans(limit: 2)
+    #expect(adopted.count == 2)
+    adopted += try bench.adoptOrphans(limit: 2)
+    #expect(adopted.map(\.match.record.id).sorted() == [none, dead, half].sorted())
+    for followed in adopted {
       #expect(followed.nodes == ["a"] && followed.match.bodies == Bench.events(1))
       if followed.match.record.id == none { #expect(followed.accounts == [ann] && followed.here == [ann.id: ["a"]]) }
     }
@@ -137,7 +137,7 @@ extension StoreConformance {
     #expect(try bench.look(over)?.match.record.ended == 7)
     #expect(try bench.tickets().map(\.ticket.id) == ["t2"], "tickets of dead nodes go")
     guard bench.store.isShared else { return }
-    // Matches with another live follower are not swept.
+    // Matches with another live follower are not adopted.
     _ = try bench.heartbeat("b")
     let theirs = bench.begin(6, nodes: ["b"])
     #expect(try bench.adoptOrphans().isEmpty && bench.adoptOrphans("b").isEmpty)

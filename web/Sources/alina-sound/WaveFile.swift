@@ -4,6 +4,7 @@ struct WaveFile {
   /// The number of frames still to be added.
   private(set) var framesLeft: Int
 
+  /// Two channels of 24 bits.
   private static let bytesPerFrame = 6
 
   init(frames: Int) {

@@ -31,7 +31,7 @@ if mode == "grandchildren":
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, process_group=0)
 if mode == "escape":
-    # Out of the session and the group, and no parent any more.
+    # Leaves the session and the process group; its parent ends.
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
