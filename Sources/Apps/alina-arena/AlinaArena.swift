@@ -74,7 +74,7 @@ func tell(_ message: String) { writeError("alina-arena: \(message)\n") }
 /// The process that the arena starts between itself and an engine, to end the engine with the arena.
 struct GuardCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "guard", abstract: "Runs an engine for the arena and dies with it.", shouldDisplay: false)
+    commandName: "guard", abstract: "Runs an engine for the arena, and ends when the arena ends.", shouldDisplay: false)
 
   @Argument(parsing: .captureForPassthrough) var command: [String] = []
 
@@ -89,7 +89,7 @@ struct EngineCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "engine", abstract: "Plays as a UCI engine, or many games at once, on standard input and output.")
 
-  @Option(help: "Who plays: \(PlayerSpec.memoryless), mcts:BUDGET, search:BUDGET, menace:FILE.")
+  @Option(help: "The player: \(PlayerSpec.memoryless), mcts:BUDGET, search:BUDGET, menace:FILE.")
   var player = "trap"
   @Option(help: "The seed of its choices.") var seed: UInt64 = 1
   @Flag(help: "Play many games at once over bytes, as python/ does, not UCI.") var batch = false

@@ -216,7 +216,7 @@ struct MenaceTrain: ParsableCommand {
   @Option(help: "A teacher without memory; given several times they take turns (default: perfect and random).")
   var opponent: [String] = []
   @Option(help: "Games.") var games = 2000
-  @Option(help: "Measure after so many games.") var interval = 50
+  @Option(help: "Games between two measurements.") var interval = 50
   @Option(help: "The seed.") var seed: UInt64 = 1
   @Option(help: "Boxes to begin with.") var load: String?
   @Option(help: "Where to save the boxes.") var save: String?

@@ -18,7 +18,7 @@ struct BotCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("The server, or nodes of it to try in turn.", valueName: "host[:port],…")) var connect:
     String
-  @Option(help: ArgumentHelp("Who plays: \(PlayerSpec.allowed).", valueName: "player")) var player = "trap"
+  @Option(help: ArgumentHelp("The player: \(PlayerSpec.allowed).", valueName: "player")) var player = "trap"
   @Option(help: "Games to play, 1–1000000.") var games = 1
   @Option(help: "Games at once, each on a session of its own, 1–100.") var concurrency = 1
   @Option(help: ArgumentHelp("The game: \(Variant.names).", valueName: "game")) var rules = Variant.classic.rawValue

@@ -40,11 +40,13 @@ struct GameOptions: ParsableArguments {
   @Option(help: "Seconds and increment of an engine's clock, as 10+0.1.") var tc: String?
   @Option(help: "Nodes a move, sent to engines.") var nodes: Int?
   @Option(help: "Milliseconds granted beyond the limit (default: 50).") var margin: Int?
-  @Option(help: "Draw a game after so many plies.") var maxPlies: Int?
-  @Option(help: "Draw when both engines say so: moves=4,score=10 (hundredths).") var draw: String?
-  @Option(help: "A side that says so loses: moves=3,score=900 (hundredths).") var resign: String?
+  @Option(help: "Draw a game after this number of plies.") var maxPlies: Int?
+  @Option(help: "Draw when both engines report values near 0: moves=4,score=10 (hundredths).") var draw: String?
+  @Option(help: "A side loses when its engine reports such a lead of the other side: moves=3,score=900 (hundredths).")
+  var resign: String?
   @Flag(help: "Learning players do not learn.") var freeze = false
-  @Option(help: ArgumentHelp("Play one share of the games of many: 3/16; see merge.", valueName: "number/count"))
+  @Option(
+    help: ArgumentHelp("Play one of several equal shares of the games: 3/16; see merge.", valueName: "number/count"))
   var shard: String?
   @Option(help: "The date in records, as 2026.11.21.") var date: String?
 
@@ -213,7 +215,7 @@ struct RunCommand: ParsableCommand {
 struct ResumeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
-    abstract: "Continues a file of games that was interrupted; other options may only repeat what the file says.")
+    abstract: "Continues an interrupted file of games; other options may only repeat the file's values.")
 
   @Argument(help: "The file.") var file: String
   @Option(
@@ -238,8 +240,8 @@ struct ResumeCommand: ParsableCommand {
 /// Merges shards of a run.
 struct MergeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "merge", abstract: "Puts the shards of a run together: the bytes that one machine would have written.",
-    discussion: "Without --out the games of the shards are counted as far as they are played.")
+    commandName: "merge", abstract: "Joins the shards of a run to the file that one machine would have written.",
+    discussion: "Without --out, counts the games that the shards contain so far.")
 
   @Argument(help: "The files of all shards, in any order.") var files: [String]
   @Option(help: "The file to write.") var out: String?
@@ -261,7 +263,8 @@ struct MergeCommand: ParsableCommand {
 /// Plays a match between two versions of a program.
 struct CompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "compare", abstract: "Plays a program against the one it was made from, until its gain is known.",
+    commandName: "compare",
+    abstract: "Plays a changed program against its previous version until the gain in strength is known.",
     discussion: """
       NEW and OLD are players, or programs that speak UCI. Unless the options say otherwise, the games begin at random \
       openings, and the test elo0=0,elo1=10 ends them, or the 20000th game.
@@ -297,7 +300,7 @@ struct CompareCommand: ParsableCommand {
 /// Simulates sequential tests.
 struct SPRTCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sprt", abstract: "Simulates tests, to see how often they err and how many games they take.")
+    commandName: "sprt", abstract: "Simulates tests to find their error rates and numbers of games.")
 
   @Argument(help: "The test: elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial|normalised].") var test:
     String

@@ -15,7 +15,7 @@ struct TrainUltimateCommand: ParsableCommand {
   @Option(help: "Games, 1–100000000.") var games = UltimateTraining.shippedGames
   @Option(help: "The seed.") var seed = UltimateTraining.shippedSeed
   @Option(help: "Where to write the values.") var out: String
-  @Flag(help: "Write over a file that is there.") var force = false
+  @Flag(help: "Replace an existing file.") var force = false
 
   func run() throws {
     guard (1...100_000_000).contains(games) else { throw ArenaError("--games \(games): 1–100000000") }

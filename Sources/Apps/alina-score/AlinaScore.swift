@@ -55,7 +55,7 @@ struct Root: ParsableCommand {
 
 struct Explain: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print, bar by bar, the facts, the rules that fired, and why each note is there.")
+    abstract: "Print, bar by bar, the facts, the applied rules, and the reason for each note.")
 
   @OptionGroup var source: GameOptions
 
@@ -77,7 +77,7 @@ struct Simulate: ParsableCommand {
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
   @OptionGroup var sounding: SoundOptions
-  @Option(help: ArgumentHelp("How long nobody moves after the last.", valueName: "seconds")) var idle = 0.0
+  @Option(help: ArgumentHelp("Time without moves after the last game.", valueName: "seconds")) var idle = 0.0
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String
 
   func validate() throws {
@@ -101,7 +101,7 @@ struct CheckRules: ParsableCommand {
     commandName: "check-rules", abstract: "Check a rule file: every error with its line, key and what is allowed.")
 
   @Argument(help: "The rule file, by path or by the name of one that is shipped.") var file: String
-  @Flag(help: "Print every value that holds, those left out among them.") var all = false
+  @Flag(help: "Print every value in use, including the defaults of keys that the file leaves out.") var all = false
 
   func run() throws {
     let loaded = try RuleLibrary.load(file)
@@ -115,7 +115,7 @@ struct CheckRules: ParsableCommand {
 struct Measure: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print the style table of games; without any, of seeded games of win-or-block players.",
-    discussion: "With --pace or --png it plays the seeded games as people do, and tells or draws what is heard.")
+    discussion: "With --pace or --png, plays the seeded games at the pace of people, and prints or draws the result.")
 
   @Argument(help: "Files of one game or many, or directories of them; - reads standard input.") var games: [String] = []
   @Option(
@@ -127,7 +127,7 @@ struct Measure: ParsableCommand {
   var count = 200
   @Option(
     help: ArgumentHelp(
-      "Which game they are of: \(Variant.names). Without it --pace measures each game, the others classic.",
+      "The game of the reference games: \(Variant.names). Without it --pace measures each game, the others classic.",
       valueName: "game"))
   var rules: String?
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
@@ -148,7 +148,9 @@ struct Measure: ParsableCommand {
     if events != nil, !games.isEmpty || pace != nil || png != nil {
       throw ValidationError("--events measures lines alone, without games, --pace and --png")
     }
-    guard png == nil || games.isEmpty else { throw ValidationError("--png draws ten minutes of play, no files") }
+    guard png == nil || games.isEmpty else {
+      throw ValidationError("--png draws ten minutes of simulated play, and takes no files")
+    }
     if let pace, pace != "all", PaceReport.medians.allSatisfy({ $0.name != pace }) {
       throw ValidationError("--pace \(pace): all, quick, median or slow")
     }

@@ -12,7 +12,8 @@ import Tintinnabuli
 
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure what music costs: composing it, and the whole mix with each piano against FluidSynth alone.",
+    abstract:
+      "Measure the processor time of composing, and of the whole mix with each piano compared with FluidSynth alone.",
     discussion: """
       Times are wall-clock milliseconds of one block, as a sound device would feel them; a block's budget is its own
       length. With --load every core is kept busy meanwhile.

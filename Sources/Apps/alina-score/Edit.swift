@@ -13,7 +13,7 @@ import Tintinnabuli
 
 struct Edit: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Play the signs of a rule file each time it is saved, with the score and why each note is there.",
+    abstract: "Play the signs of a rule file each time it is saved, with the score and the reason for each note.",
     discussion: """
       Ten numbers of the file are dials: the keys up and down (or k and j) choose one, left and right (h and l) turn it and \
       save the file, the space bar plays again, q ends. A file that is wrong is told with line, key and what is allowed; then \

@@ -9,7 +9,7 @@ import Tintinnabuli
 
 struct Live: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Compose from lines of JSON as they come, whatever they tell of: docs/tintinnabuli.md.",
+    abstract: "Compose music from lines of JSON as they arrive, for events of any kind: docs/tintinnabuli.md.",
     discussion: """
       Without --wav the score plays on the sound device in real time. With --wav it is written when the lines end; lines that \
       all have a time ("at") are not waited for. Other files, too, are written when the lines end.
@@ -27,11 +27,12 @@ struct Live: ParsableCommand {
   var midi: String?
   @Option(name: .customLong("musicxml"), help: ArgumentHelp("For notation programs.", valueName: "file"))
   var musicXML: String?
-  @Option(help: ArgumentHelp("A picture of the score; a long one goes on in NAME-2.png and so on.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("A picture of the score; a long one continues in NAME-2.png and so on.", valueName: "file"))
   var png: String?
   @Flag(help: "Make a port of the ALSA sequencer on which the notes appear as they sound.") var midiPort = false
   @Flag(help: "Print the score.") var text = false
-  @Flag(help: "Print, bar by bar, the facts, the rules that fired, and why each note is there.") var explain = false
+  @Flag(help: "Print, bar by bar, the facts, the applied rules, and the reason for each note.") var explain = false
 
   /// Whether `midi` is a device or a pipe.
   private var isMIDIStream: Bool {

@@ -12,7 +12,7 @@ import Tintinnabuli
 
 struct PlaySign: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "play", abstract: "Play the bar of a sign, and print its score and why each note is there.",
+    commandName: "play", abstract: "Play the bar of a sign, and print its score and the reason for each note.",
     discussion:
       "The bar is the first that has the sign in the rule file's `example`, or else in games of win-or-block players.")
 

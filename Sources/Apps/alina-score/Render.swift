@@ -9,7 +9,7 @@ import Tintinnabuli
 
 struct Render: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write the whole music of a game, in as many forms as are asked for.")
+    abstract: "Write the whole music of a game in one or several formats.")
 
   @OptionGroup var source: GameOptions
   @Option(help: ArgumentHelp("Sound: 48 kHz, 24 bits, stereo.", valueName: "file")) var wav: String?
@@ -18,7 +18,8 @@ struct Render: ParsableCommand {
   var midi: String?
   @Option(name: .customLong("musicxml"), help: ArgumentHelp("For notation programs.", valueName: "file"))
   var musicXML: String?
-  @Option(help: ArgumentHelp("A picture of the score; a long one goes on in NAME-2.png and so on.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("A picture of the score; a long one continues in NAME-2.png and so on.", valueName: "file"))
   var png: String?
   @Option(help: ArgumentHelp("A picture of the score.", valueName: "file")) var svg: String?
   @Flag(help: "Print the score as text, bar by bar, M over T.") var text = false

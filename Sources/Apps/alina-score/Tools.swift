@@ -15,7 +15,8 @@ struct Effects: ParsableCommand {
   @Argument(help: "The sound to read.") var input: String
   @Option(help: ArgumentHelp("Units in order, such as \"comb:wax-comb, ringmod:bell\".", valueName: "units"))
   var chain: String
-  @Option(help: ArgumentHelp("Silence added for what rings on.", valueName: "seconds")) var tail = 3.0
+  @Option(help: ArgumentHelp("Silence added at the end for the decay of the effects.", valueName: "seconds")) var tail =
+    3.0
   @Argument(help: "The sound to write (.wav or .flac).") var output: String
 
   func validate() throws {
@@ -34,7 +35,7 @@ struct Tone: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Write a sine of a pitch, with its fades.")
 
   @Argument(help: "The pitch: F#5, Bb3 or a MIDI number 0–127, fractions allowed.") var pitch: String
-  @Option(help: ArgumentHelp("How long before it fades.", valueName: "seconds")) var seconds = 2.0
+  @Option(help: ArgumentHelp("Time from the start to the fade-out.", valueName: "seconds")) var seconds = 2.0
   @Option(help: ArgumentHelp("Its level, dBFS.", valueName: "dB")) var level: Float = -12
   @Option(help: ArgumentHelp("A4, 415–466.", valueName: "Hz")) var a4: Float = 440
   @Option(help: ArgumentHelp("Fade in.", valueName: "ms")) var fadeIn: Float = 60
@@ -103,8 +104,9 @@ struct Envelope: ParsableCommand {
   struct Match: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Give IN the envelope of MODEL.")
     @OptionGroup var window: Window
-    @Option(help: ArgumentHelp("How far: 0 as it is, 100 wholly.", valueName: "%")) var match: Float = 100
-    @Option(help: ArgumentHelp("Gain after it, -60–24.", valueName: "dB")) var gain: Float = 0
+    @Option(help: ArgumentHelp("The strength: 0 changes nothing, 100 gives the whole envelope.", valueName: "%"))
+    var match: Float = 100
+    @Option(help: ArgumentHelp("Gain after matching, -60–24.", valueName: "dB")) var gain: Float = 0
     @Argument(help: "The sound to change.") var input: String
     @Argument(help: "The sound whose envelope it takes.") var model: String
     @Argument(help: "The sound to write (.wav or .flac).") var output: String

@@ -69,7 +69,7 @@ struct Alina: ParsableCommand {
   @Option(help: ArgumentHelp("The page to show first.", valueName: "page"))
   var scene: String?
 
-  @Flag(help: "Play in silence.")
+  @Flag(help: "Play without sound.")
   var noAudio = false
 
   @Flag(help: "Make a port of the ALSA sequencer, named Alina, on which the notes appear as they sound.")
@@ -90,7 +90,7 @@ struct Alina: ParsableCommand {
   @Option(help: "Size of text in window and picture, 0.75 to 2.")
   var textScale: Double?
 
-  @Option(help: ArgumentHelp("Write a picture of the window and leave; needs no display.", valueName: "png"))
+  @Option(help: ArgumentHelp("Write a picture of the window and exit; needs no display.", valueName: "png"))
   var screenshot: String?
 
   @Option(help: ArgumentHelp("Play a list of timed inputs (see the manual page).", valueName: "file"))

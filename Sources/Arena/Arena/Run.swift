@@ -262,7 +262,7 @@ struct Replay {
   ) throws(ArenaError) {
     let game = stage.game(content.index)
     guard content.x == game.x, content.o == game.o else {
-      throw reader.lines.refusal("the game was played by others than the header says")
+      throw reader.lines.refusal("the game's players are not those of the header")
     }
     switch players.configuration.variant {
     case .classic: try check(content, Classic.self, worker, reader)
@@ -298,7 +298,7 @@ struct Replay {
         x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop, using: &generator)
       if again?.moves == content.moves && again?.game == content.game || players.stop.isSet { return }
     }
-    throw reader.lines.refusal("the game is not the one that these players and the seed give")
+    throw reader.lines.refusal("the game differs from the one of these players and this seed")
   }
 
   /// The game of an index between two tables, without a referee.

@@ -30,10 +30,10 @@ struct PendingSigns: Sendable {
   ) -> Note? {
     // A note counts as heard after `heard`, and as long after the time of two quick notes.
     let (heard, long) = (Tick.seconds(rules.gestures.heard), Tick.seconds(2 * rules.bars.quickest))
-    var cutSign: Note?
+    var cutNote: Note?
     var since = Tick.zero
     func hear(_ note: Note, for sounded: Tick, byAll: Bool = true) {
-      if sounded < heard { cutSign = note } else if byAll, sounded >= long { since = sounded }
+      if sounded < heard { cutNote = note } else if byAll, sounded >= long { since = sounded }
     }
     if let said {
       let elapsed = elapsed ?? moment - said.start
@@ -53,7 +53,7 @@ struct PendingSigns: Sendable {
       hear(note, for: moment - bar.start - note.onset, byAll: !isMatch)
     }
     self.since = since
-    return rules.gestures.resolve > 0 ? cutSign : nil
+    return rules.gestures.resolve > 0 ? cutNote : nil
   }
 
   /// Puts the first pending sign into a plan, and marks the event's further signs as pending.

@@ -145,7 +145,7 @@ package enum StoreArchive {
     }
     guard let version else { throw StoreError.unusable("line 1: not an archive") }
     guard version == 1 || isWhole else {
-      throw StoreError.unusable("the archive is not whole: its end is missing or does not fit; export it again")
+      throw StoreError.unusable("the archive is incomplete: its end is missing or does not match; export it again")
     }
     return summary
   }

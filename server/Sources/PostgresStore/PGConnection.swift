@@ -135,7 +135,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
         case PGRES_PIPELINE_SYNC:
           if let failure { throw failure }
           return rows
-        case _ where at >= steps.count: throw .lost("PostgreSQL: an answer to nothing")
+        case _ where at >= steps.count: throw .lost("PostgreSQL: an answer without a question")
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: if steps[at] == nil { rows.append(PGRows(result)) }
         case let status:
           // Forget the statement whose preparation failed, so that the next call prepares it again.

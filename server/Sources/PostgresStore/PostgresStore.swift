@@ -176,7 +176,7 @@ package final class PostgresStore: MatchStore {
   package func add(_ accounts: [AccountRecord]) throws(StoreError) {
     let names = accounts.map { $0.name.lowercased() }
     guard Set(names).count == names.count, Set(accounts.map(\.id)).count == accounts.count else {
-      throw .failed("two of the accounts have one number or name")
+      throw .failed("two accounts have the same number or name")
     }
     try pool.transact { (transaction) throws(StoreError) in
       // If another transaction takes one of these names, the unique index refuses, and the transaction is retried.

@@ -128,17 +128,17 @@ final class HostMetrics: Sendable {
       "alina_unknown_verdicts_total", "Units whose outcome was lost with a connection; it is read again.",
       values.unknown)
     out.counter("alina_commit_failures_total", "Units that the store could not store.", values.failures)
-    out.counter("alina_hints_told_total", "Hints told to other nodes.", values.told)
-    out.counter("alina_hints_heard_total", "Hints heard from other nodes.", values.times[Span.hint.rawValue].count)
-    times("hint_age", "from telling a hint to hearing it, by the wall clocks of both nodes.", .hint)
-    out.counter("alina_repairs_total", "Differences from the store that were found by comparing.", values.repairs)
+    out.counter("alina_hints_told_total", "Hints sent to other nodes.", values.told)
+    out.counter("alina_hints_heard_total", "Hints received from other nodes.", values.times[Span.hint.rawValue].count)
+    times("hint_age", "from sending a hint to receiving it, by the wall clocks of both nodes.", .hint)
+    out.counter("alina_repairs_total", "Differences between memory and store that comparisons found.", values.repairs)
     times("arrival", "from reading a line to its turn in the lobby.", .arrival)
     times("decide", "that the lobby takes for a line, a timer, or an answer of the store.", .decide)
     times("commit", "from handing a batch to the store to its answer.", .commit)
     times("durable", "from a decision of the lobby until it is durable.", .durable)
     times("question_wait", "that a question waits for a connection to the store.", .question)
-    times("write", "from being durable until what waited for it is written to connections.", .write)
-    times("loop_lag", "by which a timer of each second comes late on the lobby's loop.", .lag)
+    times("write", "from the time a unit is durable until its lines are written to connections.", .write)
+    times("loop_lag", "by which a timer that is due every second is late on the lobby's loop.", .lag)
     out.gauge("alina_build_info", "The version of the server.", 1, labels: "{version=\"\(alinaVersion)\"}")
     let pages = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[1]
     if let pages = pages.flatMap({ Int($0) }) {

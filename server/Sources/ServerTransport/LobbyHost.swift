@@ -303,7 +303,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
 
   private func reportReady(anyway: Bool = false) {
     if anyway, !waiting.ready.isEmpty {
-      logger.warning("the store does not answer yet; nobody is let in until it does")
+      logger.warning("the store does not answer yet; players cannot log in until it does")
     }
     for promise in waiting.ready { promise.succeed() }
     waiting.ready = []

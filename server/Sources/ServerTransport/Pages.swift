@@ -156,7 +156,8 @@ package struct AdminPage: Sendable {
       let (gauges, counts) = try await host.inspect { ($0.gauges, $0.counts) }
       var out = Exposition()
       for (name, help, value) in gauges { out.gauge("alina_\(name)", help, value) }
-      out.gauge("alina_ready", "1 if players are let in, 0 if not: /readyz says why.", host.whyNotReady == nil ? 1 : 0)
+      out.gauge(
+        "alina_ready", "1 if players can log in, else 0: /readyz has the reason.", host.whyNotReady == nil ? 1 : 0)
       out.gauge("alina_open_connections", "Connections of players that are open here.", listener.connections)
       if let page {
         out.gauge(

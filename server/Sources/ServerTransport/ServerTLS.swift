@@ -35,10 +35,10 @@ package final class ServerTLS: Sendable {
       let fresh = try ServerTLS.load(files.certificate, files.key)
       current.withLock { $0 = fresh }
       refused.withLock { $0 = false }
-      logger.notice("certificates read again", metadata: ["fingerprint": fingerprint])
+      logger.notice("certificates reloaded", metadata: ["fingerprint": fingerprint])
     } catch {
       refused.withLock { $0 = true }
-      logger.error("the certificates cannot be used; the old ones stay", metadata: ["error": "\(error)"])
+      logger.error("the certificates cannot be used; the previous ones stay in use", metadata: ["error": "\(error)"])
     }
   }
 

@@ -6,9 +6,9 @@ extension PlayerList: ExpressibleByArgument {}
 struct Players: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List players of the running server, a hundred at a time; also those who are banned or muted.",
-    discussion: "A line each, with tabs between its fields. The last line says how to ask for the next hundred.")
-  @Option(help: "Whom to list.") var list = PlayerList.named
-  @Option(help: ArgumentHelp("List those whose number is greater.", valueName: "id")) var after: Int64 = 0
+    discussion: "One line each, fields separated by tabs. The last line has the command for the next hundred.")
+  @Option(help: "The list to show.") var list = PlayerList.named
+  @Option(help: ArgumentHelp("List players with a greater number.", valueName: "id")) var after: Int64 = 0
   @OptionGroup var port: AdminPort
 
   func run() throws {
@@ -19,8 +19,8 @@ struct Players: ParsableCommand {
 struct Reports: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List what players have reported, the latest first, a hundred at a time; kept for 90 days.",
-    discussion: "A line each, with tabs between its fields. The last line says how to ask for the next hundred.")
-  @Option(help: ArgumentHelp("List those whose number is less (default: the latest).", valueName: "id"))
+    discussion: "One line each, fields separated by tabs. The last line has the command for the next hundred.")
+  @Option(help: ArgumentHelp("List reports with a smaller number (default: the latest).", valueName: "id"))
   var before: Int64?
   @OptionGroup var port: AdminPort
 

@@ -69,7 +69,9 @@ struct Backup: ParsableCommand {
 
 struct Restore: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check a backup and make it the database; the server must be stopped, and what is there is kept aside.")
+    abstract:
+      "Check a backup and make it the database; the server must be stopped, and the old database is kept under another name."
+  )
   @OptionGroup var options: DataOptions
   @Argument(help: "The file made by backup.") var file: String
 

@@ -41,7 +41,7 @@ struct ServeOptions: ParsableArguments {
         "Unix socket, or address and port of this machine, for orders, lists, metrics and health (default: admin.sock in $RUNTIME_DIRECTORY or the data folder; none with --memory).",
         valueName: "unix:path|host:port"))
     var admin: String?
-    @Flag(help: "Serve neither orders nor, without --metrics, metrics.")
+    @Flag(help: "Open no administrators' port, and no port for metrics unless --metrics is given.")
     var noAdmin = false
     @Option(
       help: ArgumentHelp(
@@ -62,12 +62,12 @@ struct ServeOptions: ParsableArguments {
         valueName: "postgres://…"))
     var store: String?
     @Flag(
-      help: "Use a PostgreSQL of several hosts none of which waits for another: a failover may lose acknowledged moves."
+      help: "Accept PostgreSQL hosts without synchronous replication: a failover may lose acknowledged moves."
     )
     var allowLossyFailover = false
     @Flag(help: "Keep everything in memory; nothing survives the process.")
     var memory = false
-    @Option(help: ArgumentHelp("Days after which finished matches are dropped (default: never).", valueName: "days"))
+    @Option(help: ArgumentHelp("Days after which finished matches are deleted (default: never).", valueName: "days"))
     var keepDays: Number?
     /// Only for the test that proves the loss of data with `synchronous=NORMAL`.
     @Flag(help: .hidden) var weakSync = false
@@ -89,11 +89,11 @@ struct ServeOptions: ParsableArguments {
     var threads: Number = 1
     @Option(
       help: ArgumentHelp(
-        "Connections in all (default: the limit of open files less 64 and what the pages may take, at most 10000).",
+        "The most connections (default: the limit of open files minus 64 and the pages' share, at most 10000).",
         valueName: "n")
     )
     var maxConnections: Number?
-    @Option(help: ArgumentHelp("Connections of one address (IPv6: of one /64).", valueName: "n"))
+    @Option(help: ArgumentHelp("The most connections from one address (IPv6: from one /64).", valueName: "n"))
     var maxPerAddress: Number = 64
     @Option(help: ArgumentHelp("Messages a second of one connection.", valueName: "n"))
     var rate: Number = 20
@@ -107,24 +107,24 @@ struct ServeOptions: ParsableArguments {
     var namesPerDay: Number = 20
     @Option(
       help: ArgumentHelp(
-        "Guests that are kept; beyond that, those who were here longest ago and play nothing are forgotten, once a minute.",
+        "Guest accounts to keep. Further ones that are neither connected nor in a match are deleted, the longest absent first.",
         valueName: "n"))
     var maxGuests: Number = 20_000
     @Option(help: ArgumentHelp("Tries of room codes a minute, of one address and of one account.", valueName: "n"))
     var codeTries: Number = 5
     @Option(
-      help: ArgumentHelp("Writes waiting for the disk beyond which commands are refused as busy.", valueName: "n"))
+      help: ArgumentHelp("Waiting writes above which commands are refused as busy.", valueName: "n"))
     var maxPending: Number = 4096
     @Option(
       help: ArgumentHelp(
-        "Milliseconds a write may wait for the disk beyond which commands are refused as busy.", valueName: "ms"))
+        "Milliseconds that a write may wait before commands are refused as busy.", valueName: "ms"))
     var maxWait: Number = 2000
     @Option(help: ArgumentHelp("Seconds a stopping server may take to finish.", valueName: "seconds"))
     var drainSeconds: Number = 5
   }
 
   struct Log: ParsableArguments {
-    @Option(help: ArgumentHelp("How log lines on standard error look: text or json.", valueName: "format"))
+    @Option(help: ArgumentHelp("Format of the log on standard error: text or json.", valueName: "format"))
     var logFormat = "text"
     @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
     var logLevel = "notice"

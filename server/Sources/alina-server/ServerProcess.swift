@@ -150,7 +150,7 @@ enum ServerProcess {
       tls?.reload(logger)
       do throws(StoreError) {
         try site?.reload()
-        logger.notice("page read again")
+        logger.notice("page reloaded")
       } catch { logger.notice("\(error.description)") }
     }
   }
@@ -160,8 +160,8 @@ enum ServerProcess {
     while !Task.isCancelled {
       do throws(StoreError) {
         let count = try store.prune(before: Moment.current.wall - Int64(days) * 86_400_000)
-        if count > 0 { logger.notice("old matches dropped", metadata: ["count": "\(count)"]) }
-      } catch { logger.error("cannot drop old matches", metadata: ["error": "\(error)"]) }
+        if count > 0 { logger.notice("old matches deleted", metadata: ["count": "\(count)"]) }
+      } catch { logger.error("cannot delete old matches", metadata: ["error": "\(error)"]) }
       try? await Task.sleep(for: .seconds(3600))
     }
   }

@@ -4,8 +4,8 @@ import MatchStore
 
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say how the server on this machine stands: ready or not, players, matches, what waits.",
-    discussion: "Exits with 0 if the server is ready, with 1 if it is not, or is not there.")
+    abstract: "Show the state of the server on this machine: readiness, players, matches, waiting work.",
+    discussion: "Exits with 0 if the server is ready, with 1 if it is not ready or not running.")
   @OptionGroup var port: AdminPort
 
   /// The metrics to print, with their titles.

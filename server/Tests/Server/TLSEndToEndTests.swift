@@ -138,7 +138,7 @@ import TicTacToe
     before.client.disconnect()
     #expect(try String(contentsOfFile: pinned.path + "/known_servers", encoding: .utf8).contains(old))
     try renew { try Data(contentsOf: URL(filePath: fresh.path + "/" + $0)) }
-    try await wait("certificates read again fingerprint=\(new)")
+    try await wait("certificates reloaded fingerprint=\(new)")
     let after = client(server.port, .tls, folder: pinned.path)
     #expect(try await failure(after) == .fingerprintChanged(expected: old, found: new))
     stays.client.ask(.me)

@@ -106,7 +106,7 @@ final class EngineClient: @unchecked Sendable {
     isUGI = false
     var silentUntil = monotonicMilliseconds() + EngineClient.silence
     conversation: while true {
-      guard process.bytesRead <= EngineClient.floodLimit else { throw refuse("floods its handshake") }
+      guard process.bytesRead <= EngineClient.floodLimit else { throw refuse("writes too much during the handshake") }
       switch process.readLine(deadline: min(silentUntil, deadline)) {
       case .line("uciok"): break conversation
       case .line("ugiok"):
