@@ -131,7 +131,7 @@ import TicTacToe
       #expect(server.logText.contains(text))
     }
     try renew { _ in Data("no certificate".utf8) }
-    try await wait("the old ones stay")
+    try await wait("the previous ones stay in use")
     let pinned = TemporaryFolder()
     let before = client(server.port, .tls, folder: pinned.path)
     _ = try await before.online()

@@ -428,7 +428,7 @@ extension StoreArchive {
     // Cut at a line's end, and with a line missing in the middle.
     for part in [Array(lines.dropLast()), Array(lines[..<2] + lines[3...])] {
       #expect { try StoreArchive.load(part, into: bench.store) } throws: {
-        "\($0)".contains("the archive is not whole")
+        "\($0)".contains("the archive is incomplete")
       }
     }
     // Twice the same match, or account, in an archive without an end.
