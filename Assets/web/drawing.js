@@ -18,7 +18,7 @@ export function makeDrawing(canvas, memory) {
   }
 
   function dress(g, text) {
-    // Reading a context's state is slower than remembering it until it is reset.
+    // Remember the context's state in `worn`, because reading it back is slower.
     if (g.worn !== text.look.worn) Object.assign(g, text.look);
   }
 

@@ -57,7 +57,7 @@ class AlinaEnv(gymnasium.Env):
         return self._observation(), {}
 
     def step(self, action):
-        # Larger numbers are a batch's other actions.
+        # Larger numbers are no cells but orders of a batch (wait, restart, let the player move).
         is_cell = 0 <= int(action) < self._batch.cells
         if is_cell:
             self._batch.step([int(action)])

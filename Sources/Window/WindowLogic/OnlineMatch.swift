@@ -61,7 +61,7 @@ struct OnlineMatch: Sendable {
   /// Takes the state of a match at an event, if it is this one.
   mutating func update(_ next: MatchView) { if next.state.id == id { view = next } }
 
-  /// Forgets what the former connection knew.
+  /// Resets the state that came from the former connection.
   mutating func forgetServer() { (view, pending) = (nil, nil) }
 
   mutating func calledOff() { isCalledOff = true }
@@ -148,7 +148,8 @@ struct OnlineMatch: Sendable {
   }
 
   /// The match for the board page; `milliseconds` is the client's clock, `seconds` that of `step`.
-  func model(_ connection: WindowState.ConnectionState, at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
+  func model(_ connection: WindowState.ConnectionState, at seconds: Double, client milliseconds: Int64) -> OnlineModel?
+  {
     guard let view, view.state.players != nil else { return nil }
     let state = view.state
     var model = OnlineModel(you: view.you)

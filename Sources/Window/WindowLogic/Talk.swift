@@ -22,10 +22,10 @@ struct Talk: Sendable {
   /// Ends the chat of a match.
   mutating func end() { model = TalkModel() }
 
-  /// Forgets what the server keeps, because the connection is to another one.
+  /// Resets the settings that a server keeps (mute, blocked players), because another server is connected.
   mutating func forgetServer() { (isQuiet, blocked) = (false, []) }
 
-  /// Gives up what was not sent before the connection failed for good.
+  /// Drops unsent lines, because the connection failed permanently.
   mutating func connectionFailed() { model.unsent = [] }
 
   /// Marks the chat as read.

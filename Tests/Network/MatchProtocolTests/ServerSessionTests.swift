@@ -212,7 +212,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
         stream += line
       }
       s.feed(stream, cut: 1 + random.below(40))
-      // Delivered messages survive a round trip, so none is incomplete.
+      // Each delivered message is complete: written and read again, it is the same.
       for message in s.delivered {
         let line = ClientLine(message)
         if case .act(nil, _, _) = message { continue }

@@ -18,7 +18,7 @@ package struct Probe {
   /// Makes a probe with the shipped rules (`RulePack`); throws their errors.
   package init(rules: [UInt8]) throws(RuleErrors) { pack = try RulePack(rules) }
 
-  /// Answers a question: a word, its numbers, and its text from the second line on.
+  /// Answers a question: the first line has its name and numbers, the other lines its text.
   package func answer(_ question: String) -> String {
     let halves = question.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     let words = halves[0].split(separator: " ")
