@@ -305,14 +305,14 @@ package final class UltimateSearch {
       depth -= 1
       if nodes[index].proof != .none {
         let parent = Int(path[depth])
-        UltimateSearch.settle(parent, nodes)
+        UltimateSearch.setProof(parent, nodes)
         if nodes[parent].proof != .none { score = nodes[parent].proof.score }
       }
     }
   }
 
   /// Sets a node's proof if its children's proofs decide it.
-  private static func settle(_ node: Int, _ nodes: UnsafeMutablePointer<Node>) {
+  private static func setProof(_ node: Int, _ nodes: UnsafeMutablePointer<Node>) {
     var hasDraw = false
     let first = Int(nodes[node].first)
     for child in first..<first + Int(nodes[node].count) {

@@ -10,14 +10,14 @@ package final class UltimateValue: @unchecked Sendable {
   /// The weights of boards: [playable][corner, edge, centre][base-3 key].
   package static let boardWeightCount = 2 * 3 * Position.keyCount
   /// The weights of lines: [along the rim, through edges and the centre, diagonal][status³].
-  package static let lineWeightCount = 3 * standingCount * standingCount * standingCount
+  package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
   /// All weights, boards first.
   package static let weightCount = boardWeightCount + lineWeightCount
   /// The unit of a weight: 2048 are 1 in the log-odds.
   package static let scale = 2048
 
   /// The number of statuses of a board: sixteen of open boards, and won, lost, drawn.
-  package static let standingCount = 19
+  package static let statusCount = 19
   static var won: UInt8 { 16 }
   static var lost: UInt8 { 17 }
   static var drawn: UInt8 { 18 }

@@ -193,7 +193,7 @@ extension InfiniteTable {
       while idle < 2 {
         let before = open.count
         open.removeAll { number in
-          let value = settle(Int(number), distance)
+          let value = decidedValue(Int(number), distance)
           if value != 0 { values[Int(number)] = value }
           return value != 0
         }
@@ -209,7 +209,7 @@ extension InfiniteTable {
     }
 
     /// The value of a board if it ends in exactly `distance` plies, else 0.
-    private func settle(_ number: Int, _ distance: Int8) -> Int8 {
+    private func decidedValue(_ number: Int, _ distance: Int8) -> Int8 {
       var edge = number * width
       let end = edge + width
       if distance % 2 == 1 {

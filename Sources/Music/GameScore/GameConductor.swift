@@ -34,7 +34,7 @@ package struct GameConductor: Sendable {
     case .matchStarted(let variant, let seed, let station):
       start(VariantState(startOf: variant), human: nil)
       return music.begin(at: moment, match: seed, place: station)
-    case .logged: return logged.map { music.settle($0, at: moment) } ?? []
+    case .logged: return logged.map { music.correctTime($0, at: moment) } ?? []
     case .moved(let move):
       if music.isOver || move.before.plies < state.plies { start(move.before, human: human) }
       state = move.after

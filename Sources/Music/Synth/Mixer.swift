@@ -189,7 +189,7 @@ struct Mixer: ~Copyable {
     takePiano(controls)
     takeGrand(controls)
     volume.aim(controls.isMuted.load(ordering: .relaxed) ? 0 : controls.volume.load(ordering: .relaxed), frames: 1_920)
-    adopt(controls)
+    apply(controls)
     volume.tick()
     droneEvent.tick()
     droneLevel.tick()
@@ -217,7 +217,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  private mutating func adopt(_ controls: borrowing Controls) {
+  private mutating func apply(_ controls: borrowing Controls) {
     droneLevel.aim(controls.drone.load(ordering: .relaxed) * rack.pointee.drone / Self.breathReference, frames: 9_600)
     previewLevel.aim(controls.preview.load(ordering: .relaxed), frames: 2_400)
     let tuning = controls.a4.load(ordering: .relaxed)

@@ -268,7 +268,7 @@ extension Conductor {
 
   /// Corrects the time of the last event, which was heard before its logged time was known: if its bar differs, the
   /// rest of it is recomposed.
-  public mutating func settle(_ logged: Tick, at moment: Tick) -> [ScoreEvent] {
+  public mutating func correctTime(_ logged: Tick, at moment: Tick) -> [ScoreEvent] {
     let shown = self
     guard piece.isMatch, let event = piece.events.last, let before = past.popLast() else { return [] }
     before.restore(&piece, &novelty)

@@ -159,13 +159,13 @@ package struct ClientModel: Sendable {
       if !versions.contains(where: protocolVersions.contains) { fail(.version(server: versions), &out) }
     case .welcome(let welcome): welcomed(welcome, &out)
     case .state(let state, let left, let you):
-      settle(parsed.re)
+      takeAnswered(parsed.re)
       take(state, left, you, now, &out)
     case .event(let m, let seq, let hash, let body): take(m, seq, hash, body, now, &out)
     case .ok:
       // The client's own chat shows only after the server has taken it.
       let me = welcome?.you.name ?? ""
-      switch settle(parsed.re) {
+      switch takeAnswered(parsed.re) {
       case .say(let m?, let text): tell(.chat(m, from: me, text: text, emote: nil), &out)
       case .emote(let m?, let emote): tell(.chat(m, from: me, text: nil, emote: emote), &out)
       case .mute(let isOn): tell(.muted(isOn), &out)
@@ -175,18 +175,18 @@ package struct ClientModel: Sendable {
       }
     case .err(let code, let text): refused(code, text, parsed, now, &out)
     case .queued(_, let waited, let bots):
-      settle(parsed.re)
+      takeAnswered(parsed.re)
       if currentSeek != nil { tell(.queued(waited: waited, bots: bots), &out) }
     case .paired(let m, let side):
       currentSeek = nil
-      settle(parsed.re)
+      takeAnswered(parsed.re)
       if matches[m] == nil {
         matches[m] = MatchView(state: MatchState(id: m), you: side)
         if parsed.re != nil { sync(m, &out) }
       }
       tell(.paired(m, side), &out)
     case .room(let m, let code, let expiresIn):
-      settle(parsed.re)
+      takeAnswered(parsed.re)
       if matches[m] == nil { matches[m] = MatchView(state: MatchState(id: m), you: nil) }
       tell(.room(m, code: code, expiresIn: expiresIn), &out)
       sync(m, &out)
@@ -195,10 +195,10 @@ package struct ClientModel: Sendable {
       tell(.gone(m, side, claimIn: claimIn), &out)
     case .chat(let m, let from, let text, let emote): tell(.chat(m, from: from, text: text, emote: emote), &out)
     case .page(let of, let rows, let more):
-      settle(parsed.re)
+      takeAnswered(parsed.re)
       tell(.page(of, rows: rows, more: more), &out)
     case .token(let token, let name):
-      settle(parsed.re)
+      takeAnswered(parsed.re)
       (identity.token, identity.account, isTokenRefused) = (token, name, false)
       out.credentialsChanged = true
       tell(.registered(name: name), &out)
@@ -344,7 +344,7 @@ package struct ClientModel: Sendable {
     // Keep what a stopping server refuses, to send it to the next server. A command in a match is dropped: the player
     // decides again.
     if code == .draining, asked?.isAct == false { return }
-    settle(line.re)
+    takeAnswered(line.re)
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }
     switch asked {
     case .act(let m?, let action, _):
@@ -419,7 +419,7 @@ package struct ClientModel: Sendable {
 
   /// Removes the message that an answer belongs to, and returns it.
   @discardableResult
-  private mutating func settle(_ re: String?) -> ClientMessage? {
+  private mutating func takeAnswered(_ re: String?) -> ClientMessage? {
     guard let re, let at = outstanding.firstIndex(where: { $0.id == re }) else { return nil }
     return outstanding.remove(at: at).message
   }

@@ -119,8 +119,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       }
     }
     self.connection = connection
-    let patience: Int64 = hasSeveral ? 1000 : 5000
-    connection.connect(to: node, within: patience, handshake: hasSeveral ? ClientRunner.greetNode : patience)
+    let timeout: Int64 = hasSeveral ? 1000 : 5000
+    connection.connect(to: node, within: timeout, handshake: hasSeveral ? ClientRunner.greetNode : patience)
   }
 
   private func cameUp() {

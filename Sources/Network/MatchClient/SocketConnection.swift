@@ -48,10 +48,10 @@ final class SocketConnection {
 
   // MARK: opening
 
-  /// Connects within `patience` milliseconds. The handshake of TLS, if there is one, may take `handshake` milliseconds
+  /// Connects within `timeout` milliseconds. The handshake of TLS, if there is one, may take `handshake` milliseconds
   /// more.
-  func connect(to node: ServerAddress.Node, within patience: Int64, handshake: Int64) {
-    deadline = loop.after(patience) {
+  func connect(to node: ServerAddress.Node, within timeout: Int64, handshake: Int64) {
+    deadline = loop.after(timeout) {
       guard self.socket != nil else { return self.end(.unreachable) }
       // A handshake with a stopped process would never end by itself.
       self.deadline = self.loop.after(handshake) { self.end(.unreachable) }

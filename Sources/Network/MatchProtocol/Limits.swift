@@ -7,7 +7,7 @@ package enum Limits {
   /// Nested objects and arrays of one line; the deepest legal line has three.
   package static let depth = 4
   /// Malformed lines after which a connection is closed: enough for typing errors, too few for noise.
-  package static let strikes = 3
+  package static let malformedLines = 3
   /// Characters of a `mid` or `key`.
   package static let mid = 32
   /// Characters of an `id` echoed as `re`.

@@ -41,7 +41,7 @@ struct HTTPLimits: Sendable {
   /// The key by which connections are counted; those without one (this machine's, proxies') count only towards `most`.
   var key: @Sendable (SocketAddress) -> String? = PeerAddress.key
   /// The time for a request to arrive, after connecting and after each reply.
-  var patience = TimeAmount.seconds(20)
+  var requestTimeout = TimeAmount.seconds(20)
 }
 
 /// Answers HTTP/1.1 on one address until it is stopped. All its connections are on one event loop.
@@ -167,7 +167,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    timeout = context.eventLoop.scheduleTask(in: open.limits.patience) {
+    timeout = context.eventLoop.scheduleTask(in: open.limits.requestTimeout) {
       let (handler, context) = bound.value
       let left = handler.unread(context)
       if left > 0, left < unread { return handler.wait(context, unread: left) }

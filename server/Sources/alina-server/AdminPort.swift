@@ -73,8 +73,8 @@ struct AdminPort: ParsableArguments {
   func ask(_ path: String) throws -> (status: Int, body: String) {
     let descriptor = try connected()
     defer { close(descriptor) }
-    var patience = timeval(tv_sec: 5, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var timeout = timeval(tv_sec: 5, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
     _ = send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
     var bytes: [UInt8] = []

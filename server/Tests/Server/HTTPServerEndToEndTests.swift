@@ -16,12 +16,13 @@ import TicTacToe
 /// Tests of HTTP as the pages use it, and of its limits.
 @Suite struct HTTPServerEndToEndTests {
   private func server(
-    most: Int = 100, mostPerAddress: Int = .max, patience: Int64 = 20_000
+    most: Int = 100, mostPerAddress: Int = .max, requestTimeout: Int64 = 20_000
   ) async throws -> HTTPServer {
     try HTTPServer.start(
       at: .tcp(host: "127.0.0.1", port: 0), loop: MultiThreadedEventLoopGroup.singleton.next(),
       limits: HTTPLimits(
-        most: most, mostPerAddress: mostPerAddress, key: { $0.ipAddress }, patience: .milliseconds(patience))
+        most: most, mostPerAddress: mostPerAddress, key: { $0.ipAddress }, requestTimeout: .milliseconds(requestTimeout)
+      )
     ) { request in
       switch request.path {
       case ["fail"]: throw CancellationError()
@@ -93,7 +94,7 @@ import TicTacToe
   }
 
   @Test func `long headers, incomplete requests and connections above the limit are closed`() async throws {
-    let server = try await server(most: 1, patience: 300)
+    let server = try await server(most: 1, requestTimeout: 300)
     let long = try ask(server, "GET / HTTP/1.1\nHost: x\nX: \(String(repeating: "x", count: 20_000))\n\n")
     #expect(!long.rest(pause: 10).joined().contains("200 OK") && long.isAtEnd)
     let slow = try ask(server, "GET / HTTP/1.1\nHost: x\n")
@@ -130,7 +131,7 @@ import TicTacToe
         }
       }
     }
-    let almost = HTTPLimits(most: 1).patience - .milliseconds(1)
+    let almost = HTTPLimits(most: 1).requestTimeout - .milliseconds(1)
     try await ask("/first")
     #expect(try await reply() == "first")
     await loop.advanceTime(by: almost)
@@ -147,7 +148,7 @@ import TicTacToe
 
   @Test func `a slow reader gets a long reply completely, and one that does not read is closed`() async throws {
     // The system's buffers take some megabytes at once; the rest takes longer than this time to read.
-    let server = try await server(most: 2, patience: 800)
+    let server = try await server(most: 2, requestTimeout: 800)
     let slow = try RawPeer(server.port, receiveBuffer: 16_384)
     slow.send(Array("GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8))
     var lines = 0

@@ -113,8 +113,8 @@ import Testing
       }
     }
     try #require(bound == 0)
-    var patience = timeval(tv_sec: 20, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var timeout = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     func told() -> String {
       var bytes = [UInt8](repeating: 0, count: 100)
       let count = recv(descriptor, &bytes, bytes.count, 0)

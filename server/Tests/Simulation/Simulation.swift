@@ -194,10 +194,10 @@ struct Simulation {
     heal()
     for i in clients.indices where clients[i].isAbsent { comeBack(i) }
     // Every match must end by itself; the longest is an untimed one that both players left.
-    let patience = now + 1_500_000
+    let deadline = now + 1_500_000
     // A world that never comes to rest is a fault, too; a normal one takes about ten thousand steps.
     var steps = 0
-    while let due = queue.next, due < patience, steps < 500_000, checker.faults.isEmpty {
+    while let due = queue.next, due < deadline, steps < 500_000, checker.faults.isEmpty {
       steps += 1
       step()
       if steps % 16 == 0, isFinished { break }

@@ -50,7 +50,7 @@ final class EngineClient: @unchecked Sendable {
   }
 
   /// Milliseconds to wait for `uciok` and `readyok`.
-  static let handshakePatience = 5000.0
+  static let handshakeTimeout = 5000.0
   /// Milliseconds without an answer to `uci` before `ugi` is tried.
   static let silence = 1000.0
   /// The most bytes that an engine may write during one move.
@@ -94,7 +94,7 @@ final class EngineClient: @unchecked Sendable {
   /// Starts the engine and performs the handshake.
   func start() throws(ArenaError) {
     let process = try EngineProcess(recipe, stopSignal)
-    let deadline = monotonicMilliseconds() + EngineClient.handshakePatience
+    let deadline = monotonicMilliseconds() + EngineClient.handshakeTimeout
     func refuse(_ what: String) -> ArenaError {
       process.stop()
       refusal = what
@@ -123,7 +123,7 @@ final class EngineClient: @unchecked Sendable {
           let words = line.split(separator: " ")
           variants = zip(words, words.dropFirst()).filter { $0.0 == "var" }.map { String($0.1) }
         }
-      case .late: throw refuse("no 'uciok' within \(Int(EngineClient.handshakePatience)) ms")
+      case .late: throw refuse("no 'uciok' within \(Int(EngineClient.handshakeTimeout)) ms")
       case .closed: throw refuse("\(process.ending()) before 'uciok'")
       case .overlong, .garbage: throw refuse("speaks no UCI: a line that is too long or no text before 'uciok'")
       }
@@ -171,7 +171,7 @@ final class EngineClient: @unchecked Sendable {
       case .line("readyok"): return nil
       case .line(let line) where line.hasPrefix("bestmove"): return "an unasked '\(line.prefix(24))'"
       case .line: continue
-      case .late: return "no 'readyok' within \(Int(EngineClient.handshakePatience)) ms"
+      case .late: return "no 'readyok' within \(Int(EngineClient.handshakeTimeout)) ms"
       case .closed: return "\(process.ending()) before 'readyok'"
       case .overlong, .garbage: return "no text before 'readyok'"
       }
@@ -202,7 +202,7 @@ final class EngineClient: @unchecked Sendable {
       }
     }
     // Do not wait here: the answer is read before the first move, so that both engines prepare at the same time.
-    readyDeadline = monotonicMilliseconds() + EngineClient.handshakePatience
+    readyDeadline = monotonicMilliseconds() + EngineClient.handshakeTimeout
     request.removeAll(keepingCapacity: true)
     if let process, !process.write("\(isUGI ? "ugi" : "uci")newgame\nisready\n", deadline: readyDeadline ?? 0) {
       pendingLoss = lose("\(process.ending(otherwise: "closed its input")) between games")

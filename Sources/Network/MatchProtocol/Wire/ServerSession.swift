@@ -25,7 +25,7 @@ package struct ServerSession: Sendable {
     /// Messages a second, and at once, for a client that is a bot.
     package var botRate = 200
     /// Refusals after which a connection is closed. `rate` / 10 of them are forgiven each second.
-    package var patience = 100
+    package var refusalLimit = 100
     /// Milliseconds from connecting to `hello`.
     package var helloWithin = 10_000
     /// Milliseconds between two heartbeats.
@@ -48,7 +48,7 @@ package struct ServerSession: Sendable {
   private var framer = LineFramer(limit: Limits.lineIn)
   /// Bytes since the last line that have not been charged.
   private var unpaid = 0
-  private var strikes = 0
+  private var malformedLines = 0
   private var refused = 0.0
   private var tokens: Double
   private var refilled: Int64
@@ -83,7 +83,7 @@ package struct ServerSession: Sendable {
       // Only a whole line counts as a sign of life.
       heard = now
       switch piece {
-      case .tooLong: strike("a line has at most \(Limits.lineIn) bytes", act)
+      case .tooLong: refuseMalformed("a line has at most \(Limits.lineIn) bytes", act)
       case .line(let line):
         if admit(line.count, now) { take(line, now, act) } else { refuse(line, act) }
       }
@@ -93,14 +93,14 @@ package struct ServerSession: Sendable {
     // Bytes outside complete or partial lines (such as those of a line too long) are charged like a line, per KiB.
     while state != .closed, unpaid - framer.held >= 1024 {
       unpaid -= 1024
-      if !admit(0, now), refused > Double(configuration.patience) { closeFlood(act) }
+      if !admit(0, now), refused > Double(configuration.refusalLimit) { closeFlood(act) }
     }
   }
 
   private mutating func take(_ line: UnsafeRawBufferPointer, _ now: Int64, _ act: (Action) -> Void) {
     let parsed: ClientLine
     do throws(ProtocolError) { parsed = try ClientLine(line) } catch {
-      if error.isMalformed { return strike(error.message, act) }
+      if error.isMalformed { return refuseMalformed(error.message, act) }
       return act(.send(ServerMessage.err(.bad, error.message).bytes(re: ServerSession.id(of: line))))
     }
     switch (state, parsed.message) {
@@ -156,7 +156,7 @@ package struct ServerSession: Sendable {
   }
 
   private mutating func refuse(_ line: UnsafeRawBufferPointer, _ act: (Action) -> Void) {
-    guard refused <= Double(configuration.patience) else { return closeFlood(act) }
+    guard refused <= Double(configuration.refusalLimit) else { return closeFlood(act) }
     act(.send(ServerMessage.err(.rate, "at most \(rate) messages a second").bytes(re: ServerSession.id(of: line))))
   }
 
@@ -164,10 +164,12 @@ package struct ServerSession: Sendable {
     close(.flood, "more than \(rate) messages a second, and no pause", act)
   }
 
-  private mutating func strike(_ text: String, _ act: (Action) -> Void) {
-    strikes += 1
+  private mutating func refuseMalformed(_ text: String, _ act: (Action) -> Void) {
+    malformedLines += 1
     act(.send(ServerMessage.err(.bad, text).bytes()))
-    if strikes >= Limits.strikes { close(.malformed, "\(Limits.strikes) lines were no messages", act) }
+    if malformedLines >= Limits.malformedLines {
+      close(.malformed, "\(Limits.malformedLines) lines were no messages", act)
+    }
   }
 
   /// Sends a heartbeat when one is due, and closes when the peer has been silent too long. Call it about once a second.
