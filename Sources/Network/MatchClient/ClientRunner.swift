@@ -120,7 +120,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     }
     self.connection = connection
     let timeout: Int64 = hasSeveral ? 1000 : 5000
-    connection.connect(to: node, within: timeout, handshake: hasSeveral ? ClientRunner.greetNode : patience)
+    connection.connect(to: node, within: timeout, handshake: hasSeveral ? ClientRunner.greetNode : timeout)
   }
 
   private func cameUp() {
