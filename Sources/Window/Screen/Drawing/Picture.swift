@@ -5,7 +5,7 @@ struct Picture {
   private var leaving: PixelBuffer?
   private var turnIsPending = false
   private var wasTurning = false
-  private let turn = Motion(1)
+  private let transition = Motion(1)
   private var drawnSunk = 0
 
   /// The length of a page transition in seconds.
@@ -15,8 +15,8 @@ struct Picture {
   mutating func turn(_ animator: Animator) {
     guard backdrop != nil, !animator.isReduced else { return }
     turnIsPending = true
-    animator.set(turn, to: 0)
-    animator.move(turn, to: 1, seconds: Picture.turnTime, .sineInOut)
+    animator.set(transition, to: 0)
+    animator.move(transition, to: 1, seconds: Picture.turnTime, .sineInOut)
   }
 
   /// Draws the changed parts of a page and returns them.
@@ -38,7 +38,7 @@ struct Picture {
         leaving = old
       }
     }
-    let isTurning = leaving != nil && turn.value < 1
+    let isTurning = leaving != nil && transition.value < 1
     if isTurning || wasTurning { whole = true }
     wasTurning = isTurning
     if !isTurning { leaving = nil }
@@ -70,7 +70,7 @@ struct Picture {
       }
     }
     canvas.flush()
-    if isTurning, let leaving { bitmap.blend(leaving.bitmap, share: 1 - turn.value) }
+    if isTurning, let leaving { bitmap.blend(leaving.bitmap, share: 1 - transition.value) }
     return rects
   }
 
