@@ -54,8 +54,8 @@ extension Lobby {
   mutating func beat() {
     guard membership.beginBeat() else { return }
     let sentAt = now.steady
-    ask(.beat(node, address: configuration.address)) { lobby, answer in
-      let beat: Beat? = if case .beat(let beat) = answer { beat } else { nil }
+    ask(.heartbeat(node, address: configuration.address)) { lobby, answer in
+      let beat: Heartbeat? = if case .heartbeat(let beat) = answer { beat } else { nil }
       guard let change = lobby.membership.endBeat(beat, sentAt: sentAt) else { return }
       lobby.apply(change)
     }
@@ -87,8 +87,8 @@ extension Lobby {
 
   private mutating func adoptOrphans() {
     guard !isDraining, membership.beginAdopting() else { return }
-    ask(.sweep(node, limit: configuration.sweptAtOnce)) { lobby, answer in
-      if case .swept(let found) = answer { return lobby.adoptOrphans(found) }
+    ask(.adoptOrphans(node, limit: configuration.sweptAtOnce)) { lobby, answer in
+      if case .adopted(let found) = answer { return lobby.adoptOrphans(found) }
       lobby.membership.endAdopting(isDone: false)
       lobby.membership.requireComparison()
       lobby.checkPresenceElsewhere()

@@ -50,7 +50,7 @@ struct Membership: Sendable {
   func isAlive(_ node: NodeID) -> Bool { living.contains { $0.id == node } }
 
   /// Whether the last heartbeat is so old that no player may lose by time: moves could not be stored.
-  var isOutOfTouch: Bool { hasStarted && now.steady - beatAt > Beat.lives }
+  var isOutOfTouch: Bool { hasStarted && now.steady - beatAt > Heartbeat.lives }
 
   /// Whether the other nodes consider this one dead.
   var isGivenUp: Bool { isOutOfTouch && hasCompany(at: beatAt) }
@@ -80,7 +80,7 @@ struct Membership: Sendable {
   }
 
   /// Ends a heartbeat; `nil` without an answer.
-  mutating func endBeat(_ beat: Beat?, sentAt: Int64) -> Change? {
+  mutating func endBeat(_ beat: Heartbeat?, sentAt: Int64) -> Change? {
     isBeating = false
     guard let beat else { return nil }
     let (wasLeader, known) = (isLeader, otherAddresses)
@@ -110,7 +110,7 @@ struct Membership: Sendable {
     return change
   }
 
-  private mutating func distrustBeats() { trustsBeatsFrom = now.steady + Beat.lives + beatEvery }
+  private mutating func distrustBeats() { trustsBeatsFrom = now.steady + Heartbeat.lives + beatEvery }
 
   /// Adopts the store's clock where it differs from the local wall clock by more than the measuring error.
   private mutating func setClock(to time: Int64, within error: Int64) {

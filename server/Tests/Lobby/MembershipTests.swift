@@ -16,7 +16,7 @@ import Testing
     let begun = [membership.beginBeat(), membership.beginBeat()]
     #expect(begun == [true, false], "one heartbeat at a time")
     let records = nodes.map { NodeRecord(id: String($0), address: "\($0):1") }
-    let beat = Beat(now: store ?? now + 1_000_000, nodes: records)
+    let beat = Heartbeat(now: store ?? now + 1_000_000, nodes: records)
     let change = membership.endBeat(beat, sentAt: now)
     return try #require(change)
   }
