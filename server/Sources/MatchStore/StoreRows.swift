@@ -2,7 +2,7 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The row operations of a store within a transaction. `enter` and `change`, common to all stores, are built on them.
+/// The row operations of a store within a transaction. `login` and `change`, common to all stores, are built on them.
 ///
 /// Rows that were read cannot change until the transaction ends: a shared store locks them.
 package protocol StoreRows {
