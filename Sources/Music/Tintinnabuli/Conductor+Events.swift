@@ -93,7 +93,7 @@ extension Conductor {
   ///   - logged: Its time in a match's log, by which its bar is composed, independent of network delay.
   /// - Returns: A cut and the whole bar. The arch of an end follows from `advance`.
   /// - Complexity: O(candidates × pairs × degrees × `melody.widest`); about a millisecond for a bar of eight pairs.
-  public mutating func strike(_ event: Event, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
+  public mutating func compose(_ event: Event, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     var stroke = Stroke(event, at: moment, logged: logged, after: piece)
     cutLastBar(&stroke)
     takeTime(&stroke)
@@ -101,7 +101,7 @@ extension Conductor {
     var plan = plan(stroke)
     piece.pendingSigns.scheduleNext(&plan, stroke.signs, rules)
     plan.signs = [plan.sign.name] + (plan.pending.map { ["owed:" + $0.rule.name] } ?? [])
-    if let degree = event.leaves { soundRemovedMark(degree, &plan) }
+    if let degree = event.removedDegree { soundRemovedMark(degree, &plan) }
     let problem = problem(stroke, &plan)
     let written = compose(plan, problem, at: moment, number: stroke.number)
     piece.pendingSigns.record(plan, written, by: event.voice)
@@ -113,7 +113,7 @@ extension Conductor {
   /// Ends the last bar, keeps a snapshot for a take-back, and begins a new piece if the event starts one.
   private mutating func cutLastBar(_ stroke: inout Stroke) {
     let (moment, before) = (stroke.moment, piece)
-    stroke.unsaid = piece.pendingSigns.collectCutSigns(
+    stroke.cutNote = piece.pendingSigns.collectCutSigns(
       at: moment, elapsed: stroke.logged == nil ? nil : stroke.gap, book, isMatch: piece.isMatch, short: short, rules)
     stroke.since = piece.pendingSigns.since
     book.cut(at: moment)
@@ -122,14 +122,14 @@ extension Conductor {
       resetPiece(number: stroke.number - 1, marks: Marks(), isFirst: false)
       piece.bed = bed
     }
-    past.append(Snapshot(of: piece.isMatch ? before : piece, novelty, at: moment))
+    undoStack.append(Snapshot(of: piece.isMatch ? before : piece, novelty, at: moment))
     stroke.overtakesTonic = pendingTonic.map { $0 >= moment } ?? false
     pendingTonic = nil
   }
 
   /// Takes a person's thinking time into the tempo, and a very short one as hurry.
   private mutating func takeTime(_ stroke: inout Stroke) {
-    if let gap = stroke.gap, !inTime.contains(stroke.event.voice) { piece.tempo.hear(gap) }
+    if let gap = stroke.gap, !autoReplyVoices.contains(stroke.event.voice) { piece.tempo.hear(gap) }
     stroke.isHurried = stroke.gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
     piece.hurried = stroke.isHurried ? piece.hurried + 1 : 0
     piece.last = (stroke.moment, stroke.logged ?? stroke.moment)
@@ -153,7 +153,7 @@ extension Conductor {
     let length = length(of: event, number: stroke.number, since: stroke.since)
     var plan = BarPlan(
       kind: .move, ply: stroke.number, voice: event.voice, count: length.count, sign: sign, short: length.short)
-    (plan.root, plan.rhythm, plan.resolves) = (event.root, sign.rhythm, stroke.unsaid)
+    (plan.root, plan.rhythm, plan.resolves) = (event.root, sign.rhythm, stroke.cutNote)
     plan.change = event.end == nil ? change : nil
     plan.strikesDrone = strikesDrone(stroke)
     (plan.velocity, plan.tVelocity) = velocity(isHurried: stroke.isHurried)
@@ -178,10 +178,10 @@ extension Conductor {
   /// Gives a removed mark its own pair, in which T is alone: the second, unless a sign needs it.
   private func soundRemovedMark(_ degree: Int, _ plan: inout BarPlan) {
     let slot = plan.pending != nil || plan.awakensAt == 1 || plan.sign.secondPair != nil ? 2 : 1
-    plan.leaves = (slot, degree + rules.lowest)
+    plan.removed = (slot, degree + rules.lowest)
     guard plan.count < slot + 2 else { return }
     // Keep the duration if a person is being waited for.
-    if inTime.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
+    if autoReplyVoices.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
     plan.count = slot + 2
   }
 
@@ -217,7 +217,7 @@ extension Conductor {
       close(end, facts: [], from: written.end)
       return []
     }
-    let events = lead(to: event.leads, at: moment + (written.onsets.dropLast().last ?? .zero))
+    let events = lead(to: event.nextRoot, at: moment + (written.onsets.dropLast().last ?? .zero))
     if event.closes, let sentence = event.sentence {
       closeSentence(sentence, event, from: written.end)
     } else {
@@ -270,9 +270,9 @@ extension Conductor {
   /// rest of it is recomposed.
   public mutating func correctTime(_ logged: Tick, at moment: Tick) -> [ScoreEvent] {
     let shown = self
-    guard piece.isMatch, let event = piece.events.last, let before = past.popLast() else { return [] }
+    guard piece.isMatch, let event = piece.events.last, let before = undoStack.popLast() else { return [] }
     before.restore(&piece, &novelty)
-    let events = strike(event, at: before.moment, logged: logged).filter { $0.frame >= moment && $0.kind != .cut }
+    let events = compose(event, at: before.moment, logged: logged).filter { $0.frame >= moment && $0.kind != .cut }
     if let bar = bars.last, let old = shown.bars.last, bar.index == old.index, bar.pairs == old.pairs {
       let (piece, undoStack) = (piece, undoStack)
       self = shown
@@ -385,7 +385,7 @@ private struct Stroke {
   /// The time since the last event. In a match only the log's times, in whole slots, determine how much of the last bar was heard.
   let gap: Tick?
   /// The long note of the last bar if it was cut, and the time since the last one that was heard.
-  var unsaid: Note?
+  var cutNote: Note?
   var since = Tick.zero
   /// Whether the event comes before the low tonic of its piece.
   var overtakesTonic = false

@@ -55,7 +55,7 @@ public struct Conductor: Sendable {
   var pendingTonic: Tick?
   var piece = Piece()
   /// Snapshots before each event of the piece, for undo and recomposition.
-  var past: [Snapshot] = []
+  var undoStack: [Snapshot] = []
 
   /// Makes the conductor of a session.
   ///

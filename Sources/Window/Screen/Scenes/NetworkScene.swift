@@ -168,7 +168,7 @@ final class NetworkScene: PageScene {
   }
 
   private func showFoot(_ network: NetworkModel) {
-    for button in foot {
+    for button in footerButtons {
       switch button.intent {
       case .connect: button.isHidden = network.phase != .offline
       case .joinRoom: button.isHidden = network.phase != .lobby
