@@ -1,0 +1,175 @@
+import Base
+import TicTacToe
+
+/// One letter of a game played by links: the whole game so far and a line of text.
+///
+/// A letter is written after a move of its sender, after a resignation, after the agreement to a draw, or before the first move of a
+/// rematch. Its link is the link of a `Record` with the tags `Letter` and `Words`.
+package struct Letter: Sendable, Hashable {
+  /// The number of the game, drawn at random for its first letter.
+  package let id: UInt64
+  package private(set) var game: Game
+  /// The sender's line; empty without one.
+  package private(set) var words = ""
+  private var names = ["", ""]
+
+  /// The limits of texts in grapheme clusters.
+  package enum Limit {
+    package static let words = 80
+    /// The longest name of a guest on a server.
+    package static let name = 20
+    /// Bytes for each cluster on average. A cluster can consist of any number of combining marks.
+    static let bytesPerCluster = 8
+    /// Characters of a link. The longest game with the longest texts has about 1,300.
+    static let link = 2_000
+  }
+
+  /// Starts a game without moves.
+  package init(id: UInt64, variant: Variant) {
+    (self.id, game) = (id, Game(from: VariantState(startOf: variant)))
+  }
+
+  /// The number of the game as 16 hexadecimal digits.
+  package var name: String { Letter.name(of: id) }
+
+  private static func name(of id: UInt64) -> String {
+    let digits = Array("0123456789abcdef")
+    return String((0..<16).map { digits[Int(id >> UInt64(60 - 4 * $0) & 15)] })
+  }
+
+  // MARK: - State
+
+  /// The side that wrote the letter.
+  package var sender: Player {
+    isEndedByHand ? game.turn : game.cells.isEmpty ? .o : game.mover(ofMove: game.cells.count - 1)
+  }
+
+  /// Whether a resignation or an agreement ended the game.
+  var isEndedByHand: Bool { game.end.map { $0.termination != .normal } ?? false }
+
+  /// The player's name; empty if unknown.
+  package subscript(player: Player) -> String {
+    get { names[player == .x ? 0 : 1] }
+    set {
+      let line = Letter.line(newValue, atMost: Limit.name)
+      // Records write a question mark for an unknown name.
+      names[player == .x ? 0 : 1] = line == "?" ? "" : line
+    }
+  }
+
+  package mutating func write(_ text: String) { words = Letter.line(text, atMost: Limit.words) }
+
+  /// A text as one line without control characters and without marks that change the direction of text around it.
+  private static func line(_ text: String, atMost count: Int) -> String {
+    let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+      switch scalar.value {
+      case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: " "
+      default: scalar
+      }
+    }
+    var line = ""
+    let visible = scalars.filter { !(0x202A...0x202E).contains($0.value) && !(0x2066...0x2069).contains($0.value) }
+    for (index, character) in Record.trimmed(String(String.UnicodeScalarView(visible))).enumerated() {
+      guard index < count, line.utf8.count + String(character).utf8.count <= count * Limit.bytesPerCluster else {
+        break
+      }
+      line.append(character)
+    }
+    return Record.trimmed(line)
+  }
+
+  // MARK: - Answers of the side to move
+
+  /// Marks a cell; the answer has no text yet.
+  package mutating func play(_ cell: Cell) throws(RuleViolation) {
+    try game.play(cell)
+    words = ""
+  }
+
+  /// Attaches an offer of a draw to the sender's last move, or removes it.
+  package mutating func setOffer(_ isOffered: Bool) {
+    guard !game.isOver, !game.cells.isEmpty else { return }
+    game.drawOffer = isOffered ? sender : nil
+  }
+
+  /// Ends the game by resignation of the side to move, or by its agreement to the offered draw.
+  package mutating func end(_ termination: Termination) {
+    guard !game.isOver, termination == .resignation || game.drawOffer != nil else { return }
+    let outcome: Outcome = termination == .resignation ? .win(game.turn.opponent) : .draw
+    game.finish(GameEnd(outcome: outcome, termination: termination))
+    words = ""
+  }
+
+  /// The next game with swapped sides. Its number follows from this one's, so that both players begin the same game.
+  package var rematch: Letter {
+    var random = SplitMix64(seed: id)
+    var next = Letter(id: random.next(), variant: game.variant)
+    next.names = names.reversed()
+    return next
+  }
+
+  // MARK: - Link
+
+  private static let (idTag, wordsTag) = ("Letter", "Words")
+
+  /// The letter as a record, from which its link is made.
+  private var record: Record {
+    var record = Record(game: game)
+    for player in Player.allCases { record[player: player] = self[player].isEmpty ? nil : self[player] }
+    record[tag: Letter.idTag] = name
+    record[tag: Letter.wordsTag] = words.isEmpty ? nil : words
+    return record
+  }
+
+  /// The game as a piece of music, with two seconds for the days between two moves.
+  package var piece: Record {
+    var record = record
+    record.times = game.cells.map { _ in .init(elapsed: Letter.pause) }
+    return record
+  }
+
+  /// The milliseconds that stand for the time between two letters in the music.
+  package static let pause: Int64 = 2_000
+
+  /// The word of the letter's link.
+  package var link: String {
+    guard let link = record.link else { preconditionFailure("a letter is shorter than any limit of links") }
+    return link
+  }
+
+  /// Decodes a link's word; throws a one-line message if it was cut off or changed, or is not a letter.
+  package init(link: String) throws(NotationError) {
+    let foreign = NotationError(column: 1, message: "this link is not a letter")
+    guard link.utf8.count <= Limit.link else { throw foreign }
+    let record = try Record(link: link)
+    let digits = (record[tag: Letter.idTag] ?? "").utf8
+    guard digits.count == 16, record.game.isFromStart else { throw foreign }
+    var id: UInt64 = 0
+    for digit in digits {
+      guard let value = Array("0123456789abcdef".utf8).firstIndex(of: digit) else { throw foreign }
+      id = id << 4 | UInt64(value)
+    }
+    (self.id, game) = (id, record.game)
+    for player in Player.allCases { self[player] = record[player: player] ?? "" }
+    write(record[tag: Letter.wordsTag] ?? "")
+    // Excludes other tags, times and texts that `write` would have changed.
+    guard self.record == record, isPossible else { throw foreign }
+  }
+
+  /// Whether a sender can have written this: an offer comes with the own move, and only the side to move ends the game by hand.
+  private var isPossible: Bool {
+    if let offer = game.drawOffer { return !game.isOver && !game.cells.isEmpty && offer == sender }
+    guard let end = game.end, isEndedByHand else { return true }
+    return end.termination == .resignation && end.outcome == .win(game.turn.opponent)
+      || end.termination == .agreement && !game.cells.isEmpty
+  }
+
+  /// The word of a letter's link in a text that is one URL; `nil` for other texts.
+  package static func link(in text: String) -> String? {
+    let words = text.split { $0.isWhitespace }
+    guard words.count == 1 else { return nil }
+    let parts = words[0].split(separator: "/")
+    guard parts.count > 1, parts[parts.count - 2] == "l" else { return nil }
+    return parts.last.map { String($0) }
+  }
+}
