@@ -1,4 +1,4 @@
-/// A QR code (ISO/IEC 18004) of a short text: byte mode, error correction level M, versions 1 to 6.
+/// A QR code (ISO/IEC 18004) of a text: byte mode, versions 1 to 6 with error correction level M, 7 to 9 with level L.
 package struct QRCode: Sendable, Hashable {
   /// The number of modules on a side, without the quiet zone of four.
   package let size: Int
@@ -10,9 +10,17 @@ package struct QRCode: Sendable, Hashable {
   /// Modules of white margin on each side, as ISO/IEC 18004 requires.
   package static let quietZone = 4
   /// Data codewords, error correction codewords a block, and blocks, by version.
-  private static let versions = [(16, 10, 1), (28, 16, 1), (44, 26, 1), (64, 18, 2), (86, 24, 2), (108, 16, 4)]
+  private static let versions = [
+    (16, 10, 1), (28, 16, 1), (44, 26, 1), (64, 18, 2), (86, 24, 2), (108, 16, 4),
+    (156, 20, 2), (194, 24, 2), (232, 30, 2),
+  ]
 
-  /// `nil` if the text has more than 106 bytes.
+  /// The number of versions with level M.
+  private static let mostMedium = 6
+  /// The version information of version 7 and those after it, with its error correction bits (annex D).
+  private static let versionBits = [0x07C94, 0x085BC, 0x09A99]
+
+  /// `nil` if the text has more than 230 bytes.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let version = QRCode.versions.firstIndex(where: { bytes.count + 2 <= $0.0 }) else { return nil }
@@ -58,11 +66,23 @@ package struct QRCode: Sendable, Hashable {
         }
       }
     }
-    if size > 21 {
-      for y in -2...2 { for x in -2...2 { set(size - 7 + x, size - 7 + y, max(abs(x), abs(y)) != 1) } }
+    let version = (size - 17) / 4
+    let isLow = version > QRCode.mostMedium
+    let centers = version == 1 ? [] : isLow ? [6, size / 2, size - 7] : [size - 7]
+    for midY in centers {
+      for midX in centers where min(midX, midY) > 6 || max(midX, midY) < size - 7 && midX != midY {
+        for y in -2...2 { for x in -2...2 { set(midX + x, midY + y, max(abs(x), abs(y)) != 1) } }
+      }
     }
-    // Level M and mask 0, with their ten error correction bits.
-    let format = 0x5412
+    if isLow {
+      for i in 0..<18 {
+        let isDark = QRCode.versionBits[version - QRCode.mostMedium - 1] >> i & 1 == 1
+        set(size - 11 + i % 3, i / 3, isDark)
+        set(i / 3, size - 11 + i % 3, isDark)
+      }
+    }
+    // The level and mask 0, with their ten error correction bits.
+    let format = isLow ? 0x77C4 : 0x5412
     for i in 0..<15 {
       let isDark = format >> i & 1 == 1
       set(8, i < 6 ? i : i < 8 ? i + 1 : size - 15 + i, isDark)
