@@ -94,7 +94,7 @@ targets += layer(
     .target(name: "Interface", dependencies: ["TicTacToe", "Oracle", "ScoreModel"]),
     .target(
       name: "WindowLogic",
-      dependencies: ["Base", "TicTacToe", "Oracle", "MatchProtocol", "ClientModel", "Interface"]),
+      dependencies: ["Base", "TicTacToe", "Oracle", "Records", "MatchProtocol", "ClientModel", "Interface"]),
     .target(
       name: "Screen", dependencies: ["Base", "TicTacToe", "Oracle", "ScoreModel", "Interface", "CCairo", "CPango"],
       exclude: ["Web"]),
@@ -183,7 +183,8 @@ targets += layer(
     .target(
       name: "ServerTransport",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "Processes", "MatchStore", "Lobby", nioCore,
+        "Base", "TicTacToe", "Records", "MatchProtocol", "TLS", "TLSChannel", "Processes", "MatchStore", "Lobby",
+        nioCore,
         nioPosix,
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
@@ -340,7 +341,8 @@ targets += layer(
     .testTarget(
       name: "MatchServerTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "SQLiteStore",
+        "Base", "TicTacToe", "Records", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore",
+        "SQLiteStore",
         "PostgresStore",
         "Lobby",
         "ServerTransport", "ServerTestSupport", "COpenSSL", nioCore, nioPosix,

@@ -213,7 +213,21 @@ const told = [
   path => locks.take(path, files.read(`${path}.pgn`) === null),
   path => locks.release(path),
   caption => { field.ariaLabel = caption; },
+  words => { const [isMuted, title] = words.split('\t'); listening(title, Boolean(isMuted)); },
 ];
+
+/** Shows the music of a game that only plays to be heard on the lock screen, whose buttons mute; without a title ends that. */
+function listening(title, isMuted) {
+  sound.setSession(title ? 'playback' : 'ambient');
+  const { mediaSession } = navigator;
+  if (!mediaSession) return;
+  const artwork = [{ src: beside('icon-192.png').href, sizes: '192x192', type: 'image/png' }];
+  mediaSession.metadata = title ? new MediaMetadata({ title, artist: 'Alina', artwork }) : null;
+  mediaSession.playbackState = !title ? 'none' : isMuted ? 'paused' : 'playing';
+  for (const action of ['play', 'pause', 'stop']) {
+    mediaSession.setActionHandler(action, title ? () => { alina.state(4, Number(action !== 'play')); wake(); } : null);
+  }
+}
 
 let filming = null;
 
@@ -426,7 +440,7 @@ function resize() {
 
 /** Follows a link in the page's address. */
 function follow(kind, word) {
-  const kinds = { g: 2, r: 3, w: 4 };
+  const kinds = { g: 2, r: 3, w: 4, l: 9 };
   say(kinds[kind])(kind === 'g' ? `g/${word}` : word);
 }
 

@@ -25,6 +25,7 @@ export class Sound {
     Object.assign(this, { late, running, absent });
     this.isMissing = !('AudioContext' in globalThis && 'AudioWorkletNode' in globalThis);
     this.isRunning = false;
+    this.session = 'ambient';
     this.origin = { frame: 0, time: performance.now() };
     this.clock = null;
     this.last = 0;
@@ -121,8 +122,7 @@ export class Sound {
   }
 
   async build() {
-    // Mixes with other programs' sound, and respects the telephone's silent mode.
-    if (navigator.audioSession) navigator.audioSession.type = 'ambient';
+    this.setSession(this.session);
     const make = options => new AudioContext({ latencyHint: 'interactive', ...options });
     let context;
     try { context = make({ sampleRate: RATE }); } catch { context = make(); }
@@ -146,6 +146,15 @@ export class Sound {
     for (const [knob, value] of this.knobs) this.node.port.postMessage({ knob, value });
     if (this.name) this.node.port.postMessage({ rules: this.name });
     this.node.connect(context.destination);
+  }
+
+  /**
+   * Sets the kind of the sound: `ambient` mixes with other programs' sound and respects the telephone's silent mode; `playback` goes on
+   * with the screen off.
+   */
+  setSession(type) {
+    this.session = type;
+    if (navigator.audioSession) navigator.audioSession.type = type;
   }
 
   /** Resumes a suspended device also without a touch. */

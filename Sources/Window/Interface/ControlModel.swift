@@ -48,10 +48,11 @@ extension BoardModel {
     let mayRematch = online.map { $0.you != nil && $0.rematch != .mine && $0.mayRematch } ?? true
     let isDrawOffered = online?.draw == .theirs
     let mayAbort = online?.mayAbort == true
-    let isTaught = !isOver && setup.hasHuman && online == nil
+    let isTaught = !isOver && setup.hasHuman && online == nil && letter == nil
     let isBare = online == nil && (isOver || game.cells.isEmpty)
     return [
       .init(.stopListening, .stopListening, if: isListening),
+      .init(.sleep, .sleep, count: sleepMinutes ?? 0, if: isListening),
       .init(.newGame, .show(.newGame), isUsable: mayLeave, isSpare: isLive),
       .init(
         today != nil ? .tryAgain : online?.rematch == .theirs ? .acceptRematch : .rematch, .rematch,
@@ -59,6 +60,15 @@ extension BoardModel {
       .init(.shareToday, .shareToday, if: isOver && today?.isSolved == true),
       .init(.playFriend, .playFriend, if: isBare, isSpare: true),
       .init(.today, .today, if: isBare && today == nil, isSpare: true),
+      .init(
+        .letterSend, .letter(.send),
+        if: letter?.step == .send || letter?.path.isEmpty == false),
+      .init(.undo, .undo, if: letter?.step == .send),
+      .init(
+        letter?.isOffered == true ? .acceptDraw : letter?.isOffering == true ? .withdrawDraw : .offerDraw, .offerDraw,
+        if: letter?.isOffered == true || letter?.step == .send && !isOver, isSpare: letter?.isOffered == false),
+      .init(.resign, .resign, if: letter?.step == .answer, isSpare: true),
+      .init(.letters, .show(.letters), if: letter != nil, isSpare: true),
       .init(.claimWin, .claimWin, if: isLive && online?.isOpponentAway == true, isUsable: online?.claimIn == 0),
       .init(
         isDrawOffered ? .acceptDraw : .offerDraw, .offerDraw, if: isLive,
@@ -87,16 +97,18 @@ extension BoardModel {
       .init(.review, .show(.review), if: isOver),
       .init(.keep, .keepPiece, if: isOver),
       .init(.redo, .redo, key: "Ctrl Y", if: !isOver && canRedo && !isLive),
-      .init(.hint, .hint, key: "F2", if: acceptsMove && !isOver && !isLive),
-      .init(.analysis, .analysis, key: "F3", if: acceptsMove && !isOver && !isLive),
+      .init(.hint, .hint, key: "F2", if: acceptsMove && !isOver && !isLive && letter == nil),
+      .init(.analysis, .analysis, key: "F3", if: acceptsMove && !isOver && !isLive && letter == nil),
       .init(.playFriend, .playFriend, if: mayLeave),
       .init(.quickMatch, .quickMatch, if: mayLeave),
       .init(.today, .today, if: mayLeave),
+      .init(.playByLink, .show(.letters)),
       .init(.network, .show(.network)),
       .init(.shareMatch, .shareMatch, if: online != nil && canShare),
       .init(.talk, .show(.talk), if: isPlayedOnline),
       .init(.listen, .listen, if: mayLeave && !isListening),
       .init(.stopListening, .stopListening, if: isListening),
+      .init(.sleep, .sleep, if: isListening),
       .init(.games, .show(.games), key: "Ctrl O"),
       .init(.statistics, .show(.statistics)),
       .init(.help, .show(.help), key: "F1"),

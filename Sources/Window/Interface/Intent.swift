@@ -25,6 +25,8 @@ package enum Intent: Sendable, Hashable {
   case judge
   /// Let two seeded players compose without end.
   case listen, stopListening
+  /// Choose when the listening mode ends by itself.
+  case sleep
   /// Name the musical signs again when they first sound.
   case explainAgain
   /// Play the daily puzzle against the best defence; share its result as text.
@@ -70,6 +72,9 @@ package enum Intent: Sendable, Hashable {
   case shareRoom(code: String), shareGame, shareMatch
   /// Compute the statistics (`PagesModel.statistics`).
   case statistics
+
+  // Games in letters
+  case letter(LetterIntent)
 
   // Music
   /// Play a musical sign, for the help page.
@@ -121,5 +126,5 @@ package enum Intent: Sendable, Hashable {
 package enum SceneName: String, Sendable, Hashable, CaseIterable {
   case board
   case newGame = "new-game"
-  case contents, settings, help, rules, review, games, statistics, network, talk
+  case contents, settings, help, rules, review, games, statistics, network, talk, letters, letter
 }

@@ -89,6 +89,8 @@ package struct OnlineModel: Sendable, Hashable {
 
   /// The side that this player has; `nil` for a spectator.
   package var you: Player?
+  /// The cell that is marked once the opponent has moved.
+  package var premove: Cell?
   package var draw = Proposal.nobody
   package var mayOfferDraw = false
   /// Whether the match may still be aborted without a result.

@@ -163,6 +163,8 @@ package struct PagesModel: Sendable, Hashable {
   /// The listed games, newest first, and whether there are older ones.
   package var games: [GameEntry] = []
   package var hasOlderGames = false
+  /// The games in letters, the last changed first; `path` is the number of the game.
+  package var letters: [GameEntry] = []
   /// The results by game, for games played at least once.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()

@@ -126,6 +126,8 @@ package struct BoardModel: Sendable, Hashable {
   /// The scale of the score and the pitches of the cells.
   package var tonality = Tonality.standard
   package var isMuted = false
+  /// The minutes after which the listening mode ends by itself.
+  package var sleepMinutes: Int?
   /// The remaining times in milliseconds, if there are clocks.
   package var clocks: Numbers?
   /// Whether the last move may be taken back.
@@ -146,6 +148,8 @@ package struct BoardModel: Sendable, Hashable {
   package var today: TodayModel?
   /// The network match, if this is one.
   package var online: OnlineModel?
+  /// The game in letters, if this is one.
+  package var letter: LetterModel?
   /// Whether the board is part of a film, without buttons below it.
   package var isFilm = false
 
@@ -166,7 +170,8 @@ package struct BoardModel: Sendable, Hashable {
 
   /// Whether another game may be chosen on the board itself.
   package var mayChooseGame: Bool {
-    game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && resuming == nil && today == nil
+    game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && letter == nil && resuming == nil
+      && today == nil
       && !isFilm && setup.hasHuman
   }
 }

@@ -81,6 +81,13 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case believed, hintBelieved, factGone, factBoard, factShare, lostMost, lostLittle, reviewing, expected
   case thinking, waitingFor, offline, seeWhy, stopListening, notListening, gameResumed, playFriend
 
+  // Games in letters
+  case playByLink, letters, lettersIntro, letterSend, letterField, letterWords, letterSendIt
+  case letterMarked, letterOld, letterFork, letterDamaged, letterFirst, letterHere, letterThere
+  case withdrawDraw
+  case sleep, sleepSet, sleepOff
+  case premoveSet, premoveGone, premoveIllegal, speakPremove
+
   package func text(in language: Language) -> String { language.words.texts[self] ?? rawValue }
 
   /// The text with values in place of its `%`, in order.

@@ -21,6 +21,7 @@ package final class App: PlatformGame {
   let music: Music
   private let analyzer: Analyzer
   package let files: Files
+  private let letters: Letters
   private var audioSettings: AudioSettingsBinding?
   private var state: WindowState
   /// Whether the player wants to quit.
@@ -56,6 +57,7 @@ package final class App: PlatformGame {
   /// Assembles a game; `rulesName` names the session's rules, `overrides` sets values for this run.
   init(
     _ machine: AppEnvironment, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
+    seed: UInt64,
     resuming unfinished: (name: String, record: Record)? = nil, overrides: (Settings) -> Void = { _ in }
   ) {
     (self.machine, self.session) = (machine, session)
@@ -69,9 +71,11 @@ package final class App: PlatformGame {
     analyzer = Analyzer(services, library.knowledge, screen)
     music = Music(machine.sound, session, screen)
     files = Files(machine, session, screen, library, music, store: store, resuming: unfinished)
+    letters = Letters(services, screen, seed: seed)
     screen.settings.store.forThisRun { overrides(screen.settings) }
     Pages.fill(screen, machine.rules)
     audioSettings = AudioSettingsBinding(machine, session, screen, rulesName: rulesName)
+    files.openLetter = { [unowned(unsafe) self] in want(.letter(.open($0))) }
     screen.onIntent = { [unowned(unsafe) self] in step(.intent($0)) }
     screen.onPageChange = { [unowned(unsafe) self] in step(.pageChanged) }
     showSession()
@@ -86,7 +90,10 @@ package final class App: PlatformGame {
   }
 
   /// The window title, which signals the player's turn while the window is in the background.
-  package var windowTitle: String { isAway && isYourMove ? screen.text(.yourMoveTitle) : "Alina" }
+  package var windowTitle: String {
+    if let title = state.letterTitle { return "\(title.text(in: screen.settings.language)) · Alina" }
+    return isAway && isYourMove ? screen.text(.yourMoveTitle) : "Alina"
+  }
   package var services: PlatformServices { machine.services }
   private var now: Double { machine.services.now() }
 
@@ -127,7 +134,7 @@ package final class App: PlatformGame {
     let fault = screen.settings.store.fault
     if let fault, fault != toldFault { screen.say("\(.settingsFailed)\(fault.reason)") }
     toldFault = fault
-    files.keepGame(at: now, isResumable: state.match == nil, isWanted: state.mode != .listening)
+    files.keepGame(at: now, isResumable: state.match == nil, isWanted: state.isBoardKept)
     showSession()
     screen.advance(to: now)
   }
@@ -144,6 +151,7 @@ package final class App: PlatformGame {
         hasFocus = gained
         // Another window or tab may have written marks meanwhile.
         if gained { screen.settings.refreshMarks() }
+        if gained, screen.currentScene == .letters { want(.letter(.list)) }
       }
       if case .visible(let visible) = event {
         isHidden = !visible
@@ -164,6 +172,9 @@ package final class App: PlatformGame {
     }
     return state.match != nil || !session.game.cells.isEmpty
   }
+
+  /// Whether the game only plays to be heard.
+  package var isListening: Bool { state.mode == .listening }
 
   /// The page's path: a match, a room, or the game under review.
   package var place: String { screen.currentScene == .review ? files.reviewedPlace : state.place }
@@ -208,6 +219,7 @@ package final class App: PlatformGame {
 
   private func step(_ event: WindowState.Event) {
     let settings = screen.settings
+    state.preferences.name = settings.name
     state.preferences.game = settings.game
     (state.preferences.clock, state.preferences.roomClock) = (settings.networkClock, settings.roomClock)
     state.preferences.roomSide = Player(text: settings.roomSide)
@@ -271,10 +283,16 @@ package final class App: PlatformGame {
       if isHidden { machine.services.requestAttention() }
     case .remember(let memory): screen.settings.remember(memory, services)
     case .judge: analyzer.judge(session.game)
-    case .review: files.review()
-    case .file(let intent): files.answer(intent)
+    case .letter(let request): if let news = letters.answer(request) { step(.letter(news)) }
+    case .review:
+      files.letterPiece = state.letterPiece
+      files.review()
+    case .file(let intent):
+      files.letterPiece = state.letterPiece
+      files.answer(intent)
     case .music(.reloadRules): audioSettings?.loadRules(screen.settings.scoreRules)
     case .music(let intent): music.answer(intent)
+    case .fade(let decibels): audioSettings?.fade = decibels
     case .mute(let isMuted): screen.settings.muted = isMuted
     case .screenshot: files.takePicture()
     case .quit: if services.isPage { services.leavePage() } else { wantsToQuit = true }
@@ -351,6 +369,8 @@ package final class App: PlatformGame {
     model.score = state.score == .init() ? nil : state.score
     model.beads = session.beads
     model.online = state.online(at: now, client: machine.milliseconds())
+    model.letter = state.letterModel
+    if let path = model.letter?.path, !path.isEmpty { model.letter?.address = letters.address(of: path) }
     model.canUndo = session.canUndo
     model.canRedo = !session.undone.isEmpty && !session.game.isOver
     let bars = session.bars
@@ -369,6 +389,7 @@ package final class App: PlatformGame {
       return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
     }
     model.isMuted = screen.settings.muted
+    model.sleepMinutes = state.sleepMinutes(at: now)
     if screen.notice == nil, let message = explanation(bars, at: model.soundNow) { screen.say(message) }
     screen.model = model
     var network = state.network

@@ -21,12 +21,16 @@ final class AudioSettingsBinding {
   private var hasTuned = false
   private var isHidden = false
   var hasOpened = false
+  /// A temporary change of the volume in decibels.
+  var fade = 0.0 {
+    didSet { if fade != oldValue { applyVolume() } }
+  }
 
   init(_ machine: AppEnvironment, _ session: GameSession, _ screen: RootScreen, rulesName: String) {
     (self.machine, self.session, self.screen, self.rulesName) = (machine, session, screen, rulesName)
     tonality = Tonality(session.rules)
     let (sound, settings) = (machine.sound, screen.settings)
-    settings.$volume.observe { sound.setVolume(AudioSettingsBinding.decibels($0, reference: 0.8) ?? -90) }
+    settings.$volume.observe { [unowned(unsafe) self] _ in applyVolume() }
     settings.$muted.observe { [unowned(unsafe) self] _ in applyBackground(hidden: isHidden) }
     settings.$drone.observe { [unowned(unsafe) self] _ in applyBackground(hidden: isHidden) }
     settings.$loudness.observe { sound.setEven($0 == .even) }
@@ -54,6 +58,11 @@ final class AudioSettingsBinding {
   /// Converts a slider's position to a level: its default is 0 dB, its lower end silence.
   private static func decibels(_ position: Double, reference: Double) -> Double? {
     position <= 0 ? nil : 40 * log10(position / reference)
+  }
+
+  private func applyVolume() {
+    let volume = AudioSettingsBinding.decibels(screen.settings.volume, reference: 0.8) ?? -90
+    machine.sound.setVolume(volume + fade)
   }
 
   private func tune(_ a4: Double) {

@@ -33,6 +33,10 @@ package final class Files {
   /// How many games the list shows.
   private var listLimit = Library.listStep
   private var pictureCount = 0
+  /// Opens the letter of a link.
+  var openLetter: (_ link: String) -> Void = { _ in }
+  /// The piece of the game in letters on the board.
+  var letterPiece: Record?
 
   /// Seconds between two attempts to write to a failing disk.
   private static let retryInterval = 4.0
@@ -81,6 +85,7 @@ package final class Files {
     case .pasteGame:
       let open = { [self] (text: String) in
         guard text.contains(where: { !$0.isWhitespace }) else { return screen.say("\(.clipboardEmpty)") }
+        if Letter.link(in: text) != nil { return openLetter(text) }
         self.open(record(from: text, in: "\(.game)"))
       }
       if let paste = services.paste { paste(open) } else { open(services.clipboard() ?? "") }
@@ -178,7 +183,7 @@ package final class Files {
 
   /// The game on the board as saved.
   private var running: Record {
-    var record = Library.dated(session.record, as: name ?? services.timeStamp())
+    var record = Library.dated(letterPiece ?? session.record, as: name ?? services.timeStamp())
     record[tag: "Event"] = title
     return record
   }

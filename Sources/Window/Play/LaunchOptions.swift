@@ -59,7 +59,8 @@ extension App {
       setup.clockSeconds = record.clockSeconds
     }
     self.init(
-      machine, session, setup: setup, store: store, rulesName: opening.rulesName, resuming: unfinished,
+      machine, session, setup: setup, store: store, rulesName: opening.rulesName, seed: opening.seed,
+      resuming: unfinished,
       overrides: { settings in
         opening.overrides(settings)
         if let variant = opening.variant { settings.game = variant }

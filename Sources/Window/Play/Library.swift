@@ -119,7 +119,7 @@ package struct Library {
   }
 
   /// Formats a file name such as `2026-11-21-154210-1` for display; other names stay.
-  private static func moment(_ name: String) -> String {
+  static func moment(_ name: String) -> String {
     let parts = name.split(separator: "-")
     guard parts.count >= 4, parts[0].count == 4, parts[3].count == 6, parts[3].allSatisfy({ $0.isNumber }) else {
       return name

@@ -100,6 +100,8 @@ final class PageStack {
     case .statistics: StatisticsScene(context: context)
     case .network: NetworkScene(context: context)
     case .talk: TalkScene(context: context)
+    case .letters: LettersScene(context: context)
+    case .letter: LetterScene(context: context)
     }
   }
 }

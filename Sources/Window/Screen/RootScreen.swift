@@ -150,6 +150,7 @@ package final class RootScreen {
     switch name {
     case .games: onIntent(.listGames)
     case .statistics: onIntent(.statistics)
+    case .letters: onIntent(.letter(.list))
     case .review where context.pages.replay == nil: onIntent(.review)
     default: break
     }

@@ -36,6 +36,7 @@ package enum Effect: Sendable, Hashable {
   case show(SceneName), screen(Intent)
   /// Show a message for some seconds; `nil` takes the last one away.
   case say(Message?)
+  case letter(LetterRequest)
   /// Request attention if the window is hidden.
   case attention
   /// Store a value for the next start.
@@ -49,6 +50,8 @@ package enum Effect: Sendable, Hashable {
   /// An intent about other music than the running game's.
   case music(Intent)
   case mute(Bool)
+  /// Change the volume by some decibels for now.
+  case fade(Double)
   case screenshot, quit
 }
 

@@ -14,6 +14,8 @@ struct OnlineMatch: Sendable {
   private(set) var view: MatchView?
   /// A move shown here without confirmation by the server.
   private var pending: (ply: Int, cell: Cell)?
+  /// The move that is played as soon as the opponent has moved, and the only ply at which it may be played.
+  private var premove: (ply: Int, cell: Cell)?
   /// The number of moves whose times were passed to the music.
   private var timesTold: Int
   /// Whether the music was last told that the other side or the server is absent.
@@ -67,7 +69,7 @@ struct OnlineMatch: Sendable {
   mutating func calledOff() { isCalledOff = true }
 
   /// Gives up the move that is shown without confirmation.
-  mutating func dropPendingMove() { pending = nil }
+  mutating func dropPendingMove() { (pending, premove) = (nil, nil) }
 
   /// Updates the board to the state of the match. If the turn changed while the connection was lost, assumes that it did right
   /// after the loss.
@@ -82,6 +84,8 @@ struct OnlineMatch: Sendable {
     if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: $0.cell) }), mark.ply == target.count {
       target.append(mark.cell)
     }
+    let next = playPremove(view, after: target)
+    if let cell = next.cell { target.append(cell) }
     var effects: [Effect] = []
     let times = view.state.times
     if board.cells != target || times.count > timesTold {
@@ -90,7 +94,21 @@ struct OnlineMatch: Sendable {
     timesTold = times.count
     if let end = view.state.end, !board.isOver || effects != [] { effects.append(.end(GameEnd(end))) }
     if view.state.phase == .over { effects.append(.remember(.matchServer(""))) }
-    return effects
+    return effects + next.effects
+  }
+
+  /// Plays the premove after the moves of the match if its turn has come; drops it if it is not allowed or its ply has passed.
+  private mutating func playPremove(_ view: MatchView, after moves: [Cell]) -> (cell: Cell?, effects: [Effect]) {
+    guard let next = premove else { return (nil, []) }
+    if view.state.phase == .over || moves.count > next.ply {
+      premove = nil
+      return (nil, [])
+    }
+    guard view.canMove, pending == nil, moves.count == next.ply else { return (nil, []) }
+    premove = nil
+    guard view.state.position.moves.contains(next.cell) else { return (nil, .refused(.premoveIllegal)) }
+    pending = next
+    return (next.cell, [.command(.move(id, next.cell))])
   }
 
   /// Tells the music when the other side or the server leaves and returns.
@@ -110,6 +128,18 @@ struct OnlineMatch: Sendable {
     guard let view, view.canMove, pending == nil, isAccepted else { return .refused(.notYourTurn) }
     pending = (view.state.moves.count, cell)
     return [.play(cell), .command(.move(id, cell))]
+  }
+
+  /// Chooses the move for the next own turn, or takes it back if it is chosen again; `nil` if the opponent is not to move.
+  mutating func choosePremove(_ cell: Cell, on board: Game) -> [Effect]? {
+    guard let view, let you, view.state.phase == .live, !board.isOver, board.turn != you else { return nil }
+    if premove?.cell == cell {
+      premove = nil
+      return [.say("\(.premoveGone)")]
+    }
+    guard !board.state.isMarked(cell) else { return .refused(.cellTaken) }
+    premove = (board.cells.count + 1, cell)
+    return [.say("\(.premoveSet, Message(board.variant.name(of: cell)))")]
   }
 
   /// Offers, accepts or declines a draw, claims the win, or aborts.
@@ -157,6 +187,7 @@ struct OnlineMatch: Sendable {
     model.reconnects = connection != .none
     model.mayLeave = !isPlaying || connection != .online
     guard let you = view.you else { return model }
+    model.premove = premove?.cell
     if let offer = state.offer { model.draw = offer.side == you ? .mine : .theirs }
     model.mayOfferDraw = OnlineMatch.mayOfferDraw(you, state)
     model.mayAbort = state.phase != .over && !state.bothMoved

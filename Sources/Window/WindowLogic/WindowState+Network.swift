@@ -91,6 +91,7 @@ extension WindowState {
   /// Returns the board to a local game, unless `another` game begins at once.
   mutating func leaveMatch(for another: Bool = false) -> [Effect] {
     var effects = lobby.stopWatching()
+    if another { letter = nil }
     guard let m = onlineMatch else { return effects }
     if m.you == nil { effects.append(.command(.unwatch(m.id))) }
     // If the server is unreachable, the match stays resumable at the next start.
@@ -183,7 +184,7 @@ extension WindowState {
     var effects: [Effect] = []
     if let old = match, old != m { effects.append(.command(.forget(old))) }
     let before = setup
-    onlineMatch = next
+    (onlineMatch, letter) = (next, nil)
     lobby.matchBegan()
     if let opponent = next.opponent {
       // In a rematch the sides are usually swapped.

@@ -18,6 +18,8 @@ package struct WindowState: Sendable {
     case online(MatchID)
     /// A match being watched.
     case watching(MatchID)
+    /// A game that is played by links.
+    case letter
   }
 
   /// The state of the connection to a server.
@@ -40,6 +42,8 @@ package struct WindowState: Sendable {
     case network(ClientEvent, MatchView?)
     /// Another page is open: `Board.page`.
     case pageChanged
+    /// The store of letters has answered.
+    case letter(LetterNews)
     case tick
   }
 
@@ -68,6 +72,8 @@ package struct WindowState: Sendable {
 
   /// The player's settings that matter here.
   package struct Preferences: Sendable, Hashable {
+    /// The player's name; empty without one.
+    package var name = ""
     /// The game for network matches: the one chosen last.
     package var game = Variant.classic
     /// The clocks for matches with strangers and friends, as spelled in the settings.
@@ -97,10 +103,13 @@ package struct WindowState: Sendable {
   var local: LocalGame
   /// The match on the board, if there is one.
   var onlineMatch: OnlineMatch?
+  /// The game in letters on the board, if there is one.
+  var letter: LetterGame?
+  var sleepTimer: SleepTimer?
   var lobby = LobbyModel()
   var talk = Talk()
   var series = SeriesScore()
-  private var confirmation = Confirmation()
+  var confirmation = Confirmation()
   /// The time of the current step.
   private(set) var now = 0.0
 
@@ -110,13 +119,13 @@ package struct WindowState: Sendable {
 
   package var mode: Mode {
     if let onlineMatch { return onlineMatch.you == nil ? .watching(onlineMatch.id) : .online(onlineMatch.id) }
-    return local.isListening ? .listening : .local
+    return letter != nil ? .letter : local.isListening ? .listening : .local
   }
 
   package var match: MatchID? { onlineMatch?.id }
-  package var setup: GameSetup { onlineMatch?.setup ?? local.setup }
+  package var setup: GameSetup { onlineMatch?.setup ?? letter?.setup ?? local.setup }
   /// The daily puzzle while it is played.
-  package var today: DailyBoard? { onlineMatch == nil ? local.today : nil }
+  package var today: DailyBoard? { onlineMatch == nil && letter == nil ? local.today : nil }
   /// Wins of the current players since they began, by the side each has now.
   package var score: BoardModel.Numbers { series.wins }
   package var network: NetworkModel { lobby.network }
@@ -154,6 +163,7 @@ package struct WindowState: Sendable {
   package var place: String {
     switch (mode, network.phase, lobby.destination) {
     case (.watching(let m), _, _): return watched(m.rawValue)
+    case (.letter, _, _): return letter.map { "l/\($0.link)" } ?? ""
     case (.online, _, _): return isPlaying ? lobby.code.map { "r/\($0)" } ?? "" : ""
     case (_, .room(let code), _), (_, _, .room(let code)): return "r/\(code)"
     case (_, _, .watch(let id, _)): return watched(id)
@@ -173,6 +183,7 @@ package struct WindowState: Sendable {
     switch event {
     case .intent(let intent): return answer(intent, board)
     case .network(let event, let view): return hear(event, view, board)
+    case .letter(let news): return hear(news)
     case .pageChanged:
       if board.page == .talk { talk.pageOpened() }
       if board.page != .network { lobby.cancelOpening() }
@@ -183,13 +194,14 @@ package struct WindowState: Sendable {
 
   private mutating func tick(_ board: Board) -> [Effect] {
     let isListening = mode == .listening
-    if !isListening, series.count(board.game), let today, today.isReached(by: board.game.end?.outcome),
+    if !isListening, letter == nil, series.count(board.game), let today, today.isReached(by: board.game.end?.outcome),
       today.day != preferences.solvedDay
     {
       return [.remember(.solved(day: today.day))]
     }
+    let effects = watchSleepTimer() + showNextMove(board)
     let request = lobby.tick(in: context(board.page))
-    return request.isEmpty && isListening ? local.listenOn(board, at: now) : request
+    return effects + (request.isEmpty && isListening ? local.listenOn(board, at: now) : request)
   }
 
   // MARK: - Intents
@@ -197,7 +209,7 @@ package struct WindowState: Sendable {
   private func takesBoard(_ intent: Intent) -> Bool {
     switch intent {
     case .newGame, .playOn, .listen, .today, .connect, .host, .playFriend, .quickMatch, .joinRoom, .joinNearby,
-      .openRoom, .watch:
+      .openRoom, .watch, .letter(.begin), .letter(.open), .letter(.show):
       true
     default: false
     }
@@ -205,7 +217,9 @@ package struct WindowState: Sendable {
 
   private mutating func answer(_ intent: Intent, _ board: Board) -> [Effect] {
     if takesBoard(intent), isInLiveMatch { return .refused(.finishFirst) }
+    if let effects = answerLetter(intent, board) { return effects }
     switch intent {
+    case .letter(let intent): return answer(intent)
     case .show(let page): return [.show(page)]
     case .play(let cell): return play(cell, board)
     case .preview(let cell): return [.preview(cell)]
@@ -228,6 +242,7 @@ package struct WindowState: Sendable {
       let board = DailyBoard(date: preferences.date) ?? DailyBoard(day: 0)
       return leaveMatch(for: true) + begin(board) + teach(board.state.variant)
     case .shareToday: return today.map { [.shareToday($0)] } ?? .refused(.gameRuns)
+    case .sleep: return chooseSleepTimer()
     case .stopListening: return mode == .listening ? begin(local.home) : .refused(.notListening)
     case .rematch: return rematch(board)
     case .resign: return resign(board)
@@ -267,8 +282,9 @@ package struct WindowState: Sendable {
   mutating func begin(
     _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, isHome: Bool = false
   ) -> [Effect] {
-    series.nextGame(samePlayers: onlineMatch == nil && local.isContinued(by: next))
+    series.nextGame(samePlayers: onlineMatch == nil && letter == nil && local.isContinued(by: next))
     lobby.cancelOpening()
+    letter = nil
     return [local.begin(next, from: start, daily: daily, isHome: isHome)]
   }
 
@@ -281,7 +297,7 @@ package struct WindowState: Sendable {
     begin(GameSetup(for: board), from: board.state, daily: board) + [.show(.board)]
   }
 
-  private func reasonNotToPlay(_ cell: Cell, _ board: Board) -> Phrase? {
+  func reasonNotToPlay(_ cell: Cell, _ board: Board) -> Phrase? {
     if board.game.isOver { return .gameIsOver }
     if case .watching = mode { return .onlyWatching }
     if mode == .listening { return .onlyListening }
@@ -291,6 +307,7 @@ package struct WindowState: Sendable {
   }
 
   private mutating func play(_ cell: Cell, _ board: Board) -> [Effect] {
+    if let effects = onlineMatch?.choosePremove(cell, on: board.game) { return effects }
     if let reason = reasonNotToPlay(cell, board) { return .refused(reason) }
     lobby.cancelOpening()
     if onlineMatch != nil { return onlineMatch?.play(cell, isAccepted: board.acceptsMove) ?? [] }
@@ -299,7 +316,7 @@ package struct WindowState: Sendable {
 
   private mutating func rematch(_ board: Board) -> [Effect] {
     switch mode {
-    case .listening: return .refused(.onlyListening)
+    case .listening, .letter: return .refused(.onlyListening)
     case .watching: return .refused(.onlyWatching)
     case .local:
       guard board.game.isOver || board.game.cells.isEmpty else { return .refused(.gameRuns) }
@@ -313,7 +330,7 @@ package struct WindowState: Sendable {
   private mutating func resign(_ board: Board) -> [Effect] {
     guard !board.game.isOver else { return .refused(.gameIsOver) }
     switch mode {
-    case .listening: return .refused(.onlyListening)
+    case .listening, .letter: return .refused(.onlyListening)
     case .watching: return .refused(.onlyWatching)
     case .local:
       let side = setup.x == .human && setup.o != .human ? Player.x : setup.x != .human ? .o : board.game.turn

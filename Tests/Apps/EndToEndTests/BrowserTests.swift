@@ -95,6 +95,16 @@ import Testing
     try run("games.py", "firefox")
   }
 
+  @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Chromium letters go between our server's page and a static host, over reloads`() throws {
+    try run("letters.py", "chromium")
+  }
+
+  @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Firefox letters go between our server's page and a static host, over reloads`() throws {
+    try run("letters.py", "firefox")
+  }
+
   /// Whether scripts/web has been run.
   private static let isBuilt = FileManager.default.fileExists(
     atPath: repository.appending(path: ".build-web/page/index.html").path)

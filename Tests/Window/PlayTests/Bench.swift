@@ -50,6 +50,7 @@ final class Bench: @unchecked Sendable {
       self.shared.append(path)
       told(self.refusesClipboard ? .failed : .copied)
     }
+    services.clipboard = { self.clipboard }
     services.setClipboard = { text, told in
       if !self.refusesClipboard { self.clipboard = text }
       told(!self.refusesClipboard)

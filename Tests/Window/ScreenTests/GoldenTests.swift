@@ -77,6 +77,13 @@ struct GoldenTests {
           $0.model = Samples.model([4, 1, 0, 8, 6, 2, 3])
           $0.handle([], at: 1)
         }
+        if name == .letter {
+          var letter = LetterModel(step: .wait, opponent: "Ida")
+          (letter.words, letter.path) = ("See you on Sunday", "l/x")
+          letter.address = "https://play.example.org/#/l/AnDn-_8Bef8NJwHY3aerZtw7gIrvvFS5Io"
+          $0.model.letter = letter
+          $0.handle([], at: 1)
+        }
         $0.show(name)
         if name == .review { $0.handle([.key(.left, [], isRepeat: false), .key(.left, [], isRepeat: false)], at: 2) }
       }

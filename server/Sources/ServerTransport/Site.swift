@@ -92,7 +92,13 @@ package final class Site: Sendable {
     let words = request.path.dropFirst().compactMap {
       $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
     }
-    if let kind = request.path.first, ["r", "w", "g"].contains(kind),
+    if request.path.first == "l", words.count == 1, let preview = LetterPreview(link: words[0]) {
+      var reply = HTTPReply(type: "text/html; charset=utf-8")
+      reply.text = preview.page
+      reply.headers = ["cache-control": "no-cache", "content-security-policy": "default-src 'none'"]
+      return reply
+    }
+    if let kind = request.path.first, ["r", "w", "g", "l"].contains(kind),
       words.count == 1 || words.count == 2 && kind == "w"
     {
       var reply = HTTPReply(status: .found)
@@ -114,6 +120,8 @@ package final class Site: Sendable {
       "cache-control": file.isLasting ? "public, max-age=31536000, immutable" : "no-cache",
       "content-security-policy": Site.policy,
     ]
+    // Tells the page that this server answers for the paths of letters.
+    if name == "index.html" { reply.headers.add(name: "server-timing", value: "alina") }
     if request.headers[canonicalForm: "if-none-match"].contains(where: { $0 == body.tag || $0 == "W/" + body.tag }) {
       reply.status = .notModified
       return reply

@@ -2,6 +2,7 @@ import Foundation
 import MatchProtocol
 import NIOPosix
 import TestSupport
+import Records
 import Testing
 import TicTacToe
 
@@ -67,6 +68,17 @@ import TicTacToe
       let answer = try ask(link)
       #expect(answer.0 == 302 && answer.head.contains("location: \(place.lowercased())\r\n"), "\(answer)")
     }
+    var letter = Letter(id: 7, variant: .ultimate)
+    try letter.play(Cell(40))
+    letter[.x] = "<b>\"Vera\""
+    letter[.o] = "Ida"
+    let preview = try ask("l/\(letter.link)")
+    #expect(preview.0 == 200 && preview.body.contains("url=../#/l/\(letter.link)\""))
+    let title = "&lt;b&gt;&quot;Vera&quot; plays Ultimate by link: Ida to move"
+    #expect(preview.body.contains("property=\"og:title\" content=\"\(title)\""), "\(preview.body)")
+    #expect(
+      try ask("l/\(letter.link.dropLast())").head.contains("location: ../#/l/"), "the page tells of a damaged link")
+    #expect(page.head.contains("server-timing: alina\r\n"))
     for path in [
       "notes.md", ".git/config", "v", "v/1", "v/2/alina.js", "../\(folder.path)/log", "%2e%2e/etc/passwd",
       "//etc/passwd",

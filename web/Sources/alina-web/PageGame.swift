@@ -24,6 +24,7 @@ final class PageGame {
   private var toldPlace = ""
   private var toldTitle = ""
   private var toldPage = ""
+  private var toldMusic = ""
 
   init(seed: UInt64) {
     let services = PlatformServices.page()
@@ -121,6 +122,11 @@ final class PageGame {
       toldPlace = place
       Page.tell(.place, place)
     }
+    let music = app.isListening ? "\(app.screen.model.isMuted ? "1" : "")\t\(app.screen.text(.listen))" : "\t"
+    if music != toldMusic {
+      toldMusic = music
+      Page.tell(.listening, music)
+    }
     let words = [app.screen.title, app.screen.text(.trapped), app.screen.text(.reload)]
     let page = ([app.screen.settings.language.rawValue] + words).joined(separator: "\t")
     if page != toldPage {
@@ -211,7 +217,7 @@ package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
 
 /// Handles an event with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line
 /// of the server, 6 the
-/// socket is open, 7 it is closed, 8 a film's progress. A room's match has its code after a slash.
+/// socket is open, 7 it is closed, 8 a film's progress, 9 a letter to open. A room's match has its code after a slash.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
   guard let game else { return }
@@ -227,6 +233,7 @@ package func alinaText(_ kind: Int32) {
   case 5: socket?.received(incoming)
   case 6: socket?.cameUp()
   case 7: socket?.cameDown(words)
+  case 9: game.app.want(.letter(.open(words)))
   default: if film?.hear(words) == false { film = nil }
   }
 }
@@ -236,13 +243,14 @@ package func alinaText(_ kind: Int32) {
 package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
 
 /// Sets a state: 0 the page is visible, 1 it has the focus, 2 sound is running; if off, 0 there is no output and 2 sound is not possible;
-/// 3 the page fills the screen.
+/// 3 the page fills the screen, 4 it is muted by a button of the system.
 @_expose(wasm, "state") @_cdecl("alinaState")
 package func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {
   case 0: game?.add(.visible(isOn != 0))
   case 1: game?.add(.focus(isOn != 0))
   case 3: game?.app.screen.settings.fullScreen = isOn != 0
+  case 4: game?.app.want(.setMuted(isOn != 0))
   default:
     game?.app.soundWaits = false
     if isOn != 1 { game?.app.soundChanged(to: isOn == 0 ? .none : .impossible) }

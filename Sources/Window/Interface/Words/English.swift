@@ -145,7 +145,7 @@ deviceStandard = System default
 helpIntro = The game composes. Each of your moves begins a bar; the melody above walks by step, and a second voice answers it with the three notes of one chord, like a small bell. Nothing is recorded: the music is made of what happens on the board, and it is new each time.
 helpSigns = Select a row to hear it.
 helpKeys = Keys
-helpKeysText = Arrows or h j k l and Enter choose a cell; the digits are a keypad, 7 8 9 on top. (In text notation cells count in reading order, 1 2 3 on top.) Tab walks through every control, Esc goes back. N new game, R rematch, Ctrl-Z and Ctrl-Y undo and redo, F2 hint, F3 analysis, S the score, M sound, + and - volume, F1 this page, F5 reads the score rules again, Ctrl-S saves, Ctrl-O opens, Ctrl-C and Ctrl-V copy and paste a game, F11 full screen, F12 picture, Ctrl-Q quits.
+helpKeysText = Arrows or h j k l and Enter choose a cell; the digits are a keypad, 7 8 9 on top. (In text notation cells count in reading order, 1 2 3 on top.) Tab walks through every control, Esc goes back. N new game, R rematch, Ctrl-Z and Ctrl-Y undo and redo, F2 hint, F3 analysis, S the score, M sound, + and - volume, F1 this page, F5 reads the score rules again, Ctrl-S saves, Ctrl-O opens, Ctrl-C and Ctrl-V copy and paste a game or the link of a letter, F11 full screen, F12 picture, Ctrl-Q quits. In a match, a cell chosen while the opponent is to move is marked after that move; choose it again to take it back.
 signCells = Cells are pitches
 signOpening = The opening
 signCalm = Calm
@@ -472,5 +472,28 @@ lostMost = Biggest mistakes
 lostLittle = no significant mistakes
 reviewing = Analysing: % of %
 expected = estimates, not exact
+
+playByLink = Play by link
+letters = Your letters
+lettersIntro = Mark a cell and send the link by any messenger. The other player opens it, answers and sends a link back: no account, no server, and days between two moves.
+letterSend = Send
+letterField = Open a link
+letterWords = A line with the letter
+letterSendIt = Send this link to the other player.
+letterMarked = Marked: now send it
+letterOld = This letter is older than the game here. You are further.
+letterFork = This letter has other moves than the game here, so it was not taken.
+letterDamaged = This link is damaged, or is not a letter.
+letterFirst = Mark a cell first.
+letterHere = The game here
+letterThere = The letter
+withdrawDraw = Withdraw offer
+premoveSet = Your next move: %
+premoveGone = Your next move was taken back.
+premoveIllegal = Your next move is not possible any more.
+speakPremove = your next move
+sleep = Sleep timer
+sleepSet = The music fades out in % minutes, then the sound is off.
+sleepOff = The sleep timer is off.
 """)
 }

@@ -145,7 +145,7 @@ deviceStandard = Choix du système
 helpIntro = Le jeu compose. Chacun de tes coups commence une mesure ; la mélodie en haut avance par degrés, et une seconde voix lui répond avec les trois notes d'un accord, comme une petite cloche. Rien n'est enregistré : la musique naît de ce qui se passe sur le plateau, et elle est nouvelle à chaque fois.
 helpSigns = Choisis une ligne pour l'entendre.
 helpKeys = Touches
-helpKeysText = Les flèches ou h j k l et Entrée choisissent une case ; les chiffres sont un pavé numérique, 7 8 9 en haut. (Dans la notation, les cases se comptent dans l'ordre de lecture, 1 2 3 en haut.) Tab passe par toutes les commandes, Échap revient en arrière. N nouvelle partie, R revanche, Ctrl-Z et Ctrl-Y annulent et rétablissent, F2 indice, F3 évaluation, S la partition, M le son, + et - le volume, F1 cette page, F5 relit les règles de la musique, Ctrl-S enregistre, Ctrl-O ouvre, Ctrl-C et Ctrl-V copient et collent une partie, F11 plein écran, F12 image, Ctrl-Q quitte.
+helpKeysText = Les flèches ou h j k l et Entrée choisissent une case ; les chiffres sont un pavé numérique, 7 8 9 en haut. (Dans la notation, les cases se comptent dans l'ordre de lecture, 1 2 3 en haut.) Tab passe par toutes les commandes, Échap revient en arrière. N nouvelle partie, R revanche, Ctrl-Z et Ctrl-Y annulent et rétablissent, F2 indice, F3 évaluation, S la partition, M le son, + et - le volume, F1 cette page, F5 relit les règles de la musique, Ctrl-S enregistre, Ctrl-O ouvre, Ctrl-C et Ctrl-V copient et collent une partie ou le lien d'une lettre, F11 plein écran, F12 image, Ctrl-Q quitte. Dans une partie en réseau, une case choisie pendant le tour de l'adversaire est marquée après son coup ; choisis-la de nouveau pour la retirer.
 signCells = Les cases sont des hauteurs
 signOpening = L'ouverture
 signCalm = Le calme
@@ -472,5 +472,28 @@ lostMost = Plus grosses erreurs
 lostLittle = pas de grosse erreur
 reviewing = Analyse : % sur %
 expected = estimations, pas exactes
+
+playByLink = Jouer par lien
+letters = Tes lettres
+lettersIntro = Marque une case et envoie le lien par n’importe quelle messagerie. L’autre joueur l’ouvre, répond et renvoie un lien : sans compte, sans serveur, avec des jours entre deux coups.
+letterSend = Envoyer
+letterField = Ouvrir un lien
+letterWords = Une ligne avec la lettre
+letterSendIt = Envoie ce lien à l’autre joueur.
+letterMarked = Case marquée : envoie-la
+letterOld = Cette lettre est plus ancienne que la partie d’ici. Tu es plus loin.
+letterFork = Cette lettre a d’autres coups que la partie d’ici ; elle n’a pas été reprise.
+letterDamaged = Ce lien est abîmé, ou ce n’est pas une lettre.
+letterFirst = Marque d’abord une case.
+letterHere = La partie d’ici
+letterThere = La lettre
+withdrawDraw = Retirer l’offre
+premoveSet = Ton prochain coup : %
+premoveGone = Ton prochain coup a été retiré.
+premoveIllegal = Ton prochain coup n’est plus possible.
+speakPremove = ton prochain coup
+sleep = Minuterie
+sleepSet = La musique s’éteint dans % minutes, puis le son est coupé.
+sleepOff = La minuterie est arrêtée.
 """)
 }

@@ -145,7 +145,7 @@ deviceStandard = Systemvorgabe
 helpIntro = Das Spiel komponiert. Jeder Zug beginnt einen Takt; oben geht die Melodie in Schritten, und eine zweite Stimme antwortet mit den drei Tönen eines Akkords, wie eine kleine Glocke. Nichts ist aufgenommen: Die Musik entsteht aus dem, was auf dem Brett geschieht, jedes Mal neu.
 helpSigns = Wähle eine Zeile, um sie zu hören.
 helpKeys = Tasten
-helpKeysText = Pfeile oder h j k l und Enter wählen ein Feld; die Ziffern sind ein Ziffernblock, 7 8 9 oben. (In der Notation zählen die Felder in Leserichtung, 1 2 3 oben.) Tab geht durch alles, Esc zurück. N neues Spiel, R Revanche, Strg-Z und Strg-Y nehmen zurück und stellen wieder her, F2 Rat, F3 Analyse, S die Noten, M Ton, + und - Lautstärke, F1 diese Seite, F5 liest die Regeln neu, Strg-S speichert, Strg-O öffnet, Strg-C und Strg-V kopieren und fügen ein Spiel ein, F11 ganzer Schirm, F12 Bild, Strg-Q beendet.
+helpKeysText = Pfeile oder h j k l und Enter wählen ein Feld; die Ziffern sind ein Ziffernblock, 7 8 9 oben. (In der Notation zählen die Felder in Leserichtung, 1 2 3 oben.) Tab geht durch alles, Esc zurück. N neues Spiel, R Revanche, Strg-Z und Strg-Y nehmen zurück und stellen wieder her, F2 Rat, F3 Analyse, S die Noten, M Ton, + und - Lautstärke, F1 diese Seite, F5 liest die Regeln neu, Strg-S speichert, Strg-O öffnet, Strg-C und Strg-V kopieren und fügen ein Spiel oder den Link eines Briefs ein, F11 ganzer Schirm, F12 Bild, Strg-Q beendet. Ein Feld, das du in einer Partie wählst, während der Gegner am Zug ist, wird nach seinem Zug gesetzt; noch einmal gewählt, wird es zurückgenommen.
 signCells = Felder sind Töne
 signOpening = Die Eröffnung
 signCalm = Ruhe
@@ -472,5 +472,28 @@ lostMost = Größte Fehler
 lostLittle = keine bedeutenden Fehler
 reviewing = Analyse: % von %
 expected = Schätzungen, nicht exakt
+
+playByLink = Per Link spielen
+letters = Deine Briefe
+lettersIntro = Setze ein Zeichen und schicke den Link mit irgendeinem Messenger. Dein Mitspieler öffnet ihn, antwortet und schickt einen Link zurück: ohne Konto, ohne Server, mit Tagen zwischen zwei Zügen.
+letterSend = Senden
+letterField = Link öffnen
+letterWords = Eine Zeile zum Brief
+letterSendIt = Schicke diesen Link an deinen Mitspieler.
+letterMarked = Gesetzt: jetzt senden
+letterOld = Dieser Brief ist älter als das Spiel hier. Du bist weiter.
+letterFork = Dieser Brief hat andere Züge als das Spiel hier und wurde nicht übernommen.
+letterDamaged = Dieser Link ist beschädigt oder kein Brief.
+letterFirst = Setze zuerst ein Zeichen.
+letterHere = Das Spiel hier
+letterThere = Der Brief
+withdrawDraw = Angebot zurückziehen
+premoveSet = Dein nächster Zug: %
+premoveGone = Dein nächster Zug wurde zurückgenommen.
+premoveIllegal = Dein nächster Zug ist nicht mehr möglich.
+speakPremove = dein nächster Zug
+sleep = Schlaftimer
+sleepSet = Die Musik verklingt in % Minuten, danach ist der Ton aus.
+sleepOff = Der Schlaftimer ist aus.
 """)
 }

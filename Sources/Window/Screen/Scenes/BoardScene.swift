@@ -199,7 +199,9 @@ final class BoardScene: Scene {
     // The notice's place depends on whether the game is over.
     if old.game.isOver != context.model.game.isOver { relay() }
     if !context.model.mayHelp { board.showsAnalysis = false }
-    if old.game != context.model.game || old.beads != context.model.beads || old.analysis != context.model.analysis {
+    if old.game != context.model.game || old.beads != context.model.beads || old.analysis != context.model.analysis
+      || old.online?.premove != context.model.online?.premove
+    {
       board.setNeedsDisplay()
     }
     refresh(animated: true)
@@ -364,7 +366,7 @@ extension ViewContext {
     case .perfect: text(.perfect)
     case .adaptive: text(.adaptive)
     case .menace: text(.menace)
-    case .remote(let name): name
+    case .remote(let name): name.isEmpty ? text(.player) : name
     }
   }
 
@@ -387,6 +389,16 @@ extension ViewContext {
     }
   }
 
+  /// The status of a running game in letters; `nil` if it is that of a match.
+  private func letterText(_ letter: LetterModel) -> (main: String, detail: String, isLarge: Bool)? {
+    switch letter.step {
+    case .send: (text(.letterMarked), "", true)
+    case .answer where letter.isOffered: (text(.yourMove), text(.drawOfferedYou), true)
+    case .answer: (text(.yourMove), letter.theirWords, true)
+    case .wait, .none: nil
+    }
+  }
+
   private func goal(_ today: TodayModel) -> String {
     let goal: String? =
       switch today.moves {
@@ -404,6 +416,7 @@ extension ViewContext {
   func statusText(countsDown: Bool = true) -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
     guard let end = game.end else {
+      if let letter = model.letter, let line = letterText(letter) { return line }
       if let words = model.resuming { return (text(.resuming), words.text(in: language), true) }
       let turn = game.turn
       let seat = turn == .x ? model.setup.x : model.setup.o

@@ -27,7 +27,11 @@ final class GamesScene: PageScene {
 
   private func fill() {
     let rows: [PageRow] = context.pages.games.flatMap { entry in
-      [GameRow(context: context, entry: entry)] + (chosen?.path == entry.path ? [words(of: entry)] : [])
+      [
+        GameRow(
+          context: context, entry: entry, open: .openGame(path: entry.path),
+          more: (.moreWords, .chooseGame(path: entry.path)), delete: .deleteGame(path: entry.path))
+      ] + (chosen?.path == entry.path ? [words(of: entry)] : [])
     }
     // A browser has no paths and folders.
     (field.isHidden, pieces.isHidden) = (context.services.isPage, context.services.isPage)
@@ -85,14 +89,15 @@ final class GamesScene: PageScene {
   }
 }
 
-/// A saved game: a small board, its name, players, date and result, and a button that shows its actions.
+/// A saved game or a game in letters: a small board, its name, players, date and result, and a button.
 final class GameRow: PressableRow {
   let entry: GameEntry
   private let more: TextButton
+  private let (open, delete): (Intent, Intent)
 
-  init(context: ViewContext, entry: GameEntry) {
-    self.entry = entry
-    more = TextButton(context: context, .moreWords, .chooseGame(path: entry.path))
+  init(context: ViewContext, entry: GameEntry, open: Intent, more word: (Phrase, Intent), delete: Intent) {
+    (self.entry, self.open, self.delete) = (entry, open, delete)
+    more = TextButton(context: context, word.0, word.1)
     more.size = 0.85
     super.init(context: context)
     gapAfter = 0.35
@@ -106,11 +111,11 @@ final class GameRow: PressableRow {
     return height
   }
 
-  override func press() { send(.openGame(path: entry.path)) }
+  override func press() { send(open) }
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     switch key {
-    case .delete, .backspace: return send(.deleteGame(path: entry.path))
+    case .delete, .backspace: return send(delete)
     case .right where isFocused: context.moveFocus(to: more)
     case .left where more.isFocused: context.moveFocus(to: self)
     default: return super.key(key, modifiers)

@@ -92,6 +92,8 @@ package final class Settings {
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
+  /// The page of the letters that this window opened, for the links of its answers; empty without one.
+  @Setting package var letterPage: String
   /// The clock for network matches: `none`, or seconds and increment; `60+2` stands for the usual one of the game.
   @Setting package var networkClock: String
   /// The clock of the own room, spelled like `networkClock`.
@@ -152,6 +154,7 @@ package final class Settings {
     _fullScreen = Setting(store, "full-screen", false)
     _name = Setting(store, "name", "")
     _server = Setting(store, "server", "")
+    _letterPage = Setting(store, "letter-page", "")
     _networkClock = Setting(store, "network-clock", "60+2")
     _roomClock = Setting(store, "room-clock", "none")
     _networkRated = Setting(store, "network-rated", false)

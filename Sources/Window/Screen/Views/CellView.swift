@@ -32,11 +32,15 @@ final class CellView: View {
 
   private var isOpen: Bool { context.model.isOpen(cell) }
 
+  /// Whether the cell is marked once the opponent has moved.
+  private var isPremove: Bool { context.model.online?.premove == cell }
+
   override var isClickable: Bool { true }
   override var showsHand: Bool { isOpen }
   override var accessibilityLabel: String? {
     guard let board = parent as? BoardView else { return nil }
     let place = context.name(cell, on: board.facts)
+    if isPremove { return "\(place), \(context.text(.speakPremove))" }
     if isFading { return "\(place), \(context.text(.speakGoes))" }
     return !variant.isOneBoard && isOpen ? "\(place); \(sending)" : place
   }
@@ -150,6 +154,8 @@ final class CellView: View {
         let dot = Path.ellipse(Point(frame.midX, frame.maxY - size * 0.085), radius, radius)
         canvas.fill(dot, theme.accent.faded(drawn.value * presence.value))
       }
+    } else if isPremove, let you = context.model.online?.you {
+      canvas.ink(MarkStrokes(you, in: cell), size: size * 0.8, center: frame.center, theme.accent.faded(0.5))
     } else if ghost.value > 0 {
       canvas.ink(
         MarkStrokes(context.model.game.turn, in: cell), size: size, center: frame.center,

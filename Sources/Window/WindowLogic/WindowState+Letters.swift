@@ -1,0 +1,261 @@
+import Base
+import Interface
+import MatchProtocol
+import Records
+import TicTacToe
+
+/// The game in letters on the board.
+package struct LetterGame: Sendable, Hashable {
+  /// The newest letter, written or opened.
+  package internal(set) var letter: Letter {
+    didSet { link = letter.link }
+  }
+  /// The link of `letter`, which takes milliseconds to make.
+  package private(set) var link: String
+  package let you: Player
+  /// The answer on the board that was not sent.
+  package internal(set) var draft: Letter?
+  /// A letter that was not taken because it contradicts this game.
+  var other: Letter?
+  /// The number of moves that the board shows, and when it shows the next one.
+  var shown: Int
+  var nextAt: Double
+
+  init(_ entry: LetterBox.Entry, shown: Int, at now: Double) {
+    (letter, you, link) = (entry.letter, entry.you, entry.letter.link)
+    self.shown = shown
+    nextAt = now + LetterGame.interval
+  }
+
+  /// Seconds between the moves that the player has not heard yet.
+  static let interval = 1.2
+  /// The most moves that are played one by one when a letter is opened; earlier ones are shown at once.
+  static let heard = 12
+
+  var opponent: String { letter[you.opponent] }
+  var setup: GameSetup {
+    let other = Seat.remote(name: opponent)
+    return GameSetup(x: you == .x ? .human : other, o: you == .o ? .human : other, variant: letter.game.variant)
+  }
+  /// The cells on the board, as far as they are shown.
+  fileprivate var cells: [Cell] { (draft ?? letter).game.cells }
+  private var isAllShown: Bool { shown == letter.game.cells.count }
+  fileprivate var mayAnswer: Bool { isAllShown && draft == nil && !letter.game.isOver && letter.game.turn == you }
+
+  fileprivate func entry(at time: String) -> LetterBox.Entry { .init(letter, you: you, since: time) }
+}
+
+/// A request to the store of letters.
+package enum LetterRequest: Sendable, Hashable {
+  case begin(Variant)
+  case open(String), show(UInt64)
+  /// Keep an own letter. `isRematch`: or show the game if the other player has begun it already.
+  case keep(Letter, you: Player, isRematch: Bool)
+  case copy(String)
+  case list, delete(UInt64)
+}
+
+/// The answer of the store of letters.
+package enum LetterNews: Sendable, Hashable {
+  /// A game to be shown; the player knew this number of moves.
+  case game(LetterBox.Entry, known: Int)
+  /// A letter that the known game has passed.
+  case old(LetterBox.Entry)
+  /// A letter that contradicts the known game.
+  case fork(LetterBox.Entry, Letter)
+  /// A text that is not an intact letter.
+  case damaged
+}
+
+extension WindowState {
+  /// Whether the game on the board is kept among the saved games.
+  package var isBoardKept: Bool {
+    switch mode {
+    case .local, .online, .watching: true
+    case .listening, .letter: false
+    }
+  }
+
+  /// The piece of the game in letters on the board.
+  package var letterPiece: Record? {
+    guard let letter = self.letter?.letter else { return nil }
+    var piece = letter.piece
+    piece.seed = WindowState.match(of: letter).seed
+    return piece
+  }
+
+  /// The id that stands for the game as a match, whose music depends on it.
+  private static func match(of letter: Letter) -> MatchID { MatchID(rawValue: letter.name) ?? .blank }
+
+  /// The title of the window while a game in letters is on the board.
+  package var letterTitle: Message? {
+    guard let game = self.letter, !game.opponent.isEmpty, !game.letter.game.isOver else { return nil }
+    return game.mayAnswer ? "\(game.opponent): \(.yourMove)" : "\(.waitingFor, Message(game.opponent))"
+  }
+
+  /// The game in letters for the pages.
+  package var letterModel: LetterModel? {
+    guard let game = self.letter else { return nil }
+    let letter = game.letter
+    let isOwn = letter.sender == game.you
+    var model = LetterModel(
+      step: game.draft != nil ? .send : isOwn ? .wait : letter.game.isOver ? .none : .answer, opponent: game.opponent)
+    model.name = letter[game.you]
+    if isOwn { (model.words, model.path) = (letter.words, "l/\(game.link)") } else { model.theirWords = letter.words }
+    model.isOffering = (game.draft ?? letter).game.drawOffer == game.you
+    model.isOffered = game.mayAnswer && letter.game.drawOffer == game.you.opponent
+    model.other = game.other.map { BoardFacts(of: $0.game) }
+    return model
+  }
+
+  // MARK: - Requests of the player
+
+  /// Handles an intent that means something else in a game in letters; `nil` for other intents.
+  mutating func answerLetter(_ intent: Intent, _ board: Board) -> [Effect]? {
+    guard let game = self.letter else { return nil }
+    switch intent {
+    case .play(let cell):
+      if let phrase = reasonNotToPlay(cell, board) { return .refused(phrase) }
+      return mark(cell, in: game)
+    case .undo:
+      guard game.draft != nil else { return .refused(.nothingToUndo) }
+      return change { $0.draft = nil } + [follow(game.letter.game.cells)]
+    case .resign:
+      guard game.mayAnswer else { return .refused(game.letter.game.isOver ? .gameIsOver : .notYourTurn) }
+      let answer = confirmation.confirm(.resign, .reallyResign, at: now, [])
+      return answer == [.say(nil)] ? answer + end(game, .resignation) : answer
+    case .offerDraw:
+      if game.mayAnswer, game.letter.game.drawOffer != nil { return end(game, .agreement) }
+      guard let draft = game.draft, !draft.game.isOver else { return .refused(.letterFirst) }
+      let isOffered = draft.game.drawOffer == nil
+      return change { $0.draft?.setOffer(isOffered) } + [.say(isOffered ? "\(.drawOffered)" : nil)]
+    case .rematch:
+      guard game.letter.game.isOver, game.draft == nil else { return .refused(.gameRuns) }
+      var next = game.letter.rematch
+      next[game.you.opponent] = preferences.name
+      return [.letter(.keep(next, you: game.you.opponent, isRematch: true))]
+    case .declineDraw, .claimWin, .abortMatch, .redo: return .refused(.notYourTurn)
+    default: return nil
+    }
+  }
+
+  private mutating func change(_ body: (inout LetterGame) -> Void) -> [Effect] {
+    guard var game = self.letter else { return [] }
+    body(&game)
+    letter = game
+    return []
+  }
+
+  /// Shows the first moves of a game, at the times that they have in its piece.
+  private func follow(_ cells: [Cell]) -> Effect {
+    .syncBoard(cells, times: cells.indices.map { Int64($0) * Letter.pause })
+  }
+
+  private mutating func mark(_ cell: Cell, in game: LetterGame) -> [Effect] {
+    guard game.mayAnswer else { return .refused(game.draft == nil ? .notYourTurn : .letterMarked) }
+    var draft = game.letter
+    do throws(RuleViolation) { try draft.play(cell) } catch { return .refused(.otherBoard) }
+    draft[game.you] = preferences.name
+    return change { $0.draft = draft } + [follow(draft.game.cells)]
+  }
+
+  private mutating func end(_ game: LetterGame, _ termination: Termination) -> [Effect] {
+    var letter = game.letter
+    letter.end(termination)
+    letter[game.you] = preferences.name
+    guard let end = letter.game.end else { return [] }
+    return [.end(end)] + keep(letter)
+  }
+
+  /// Makes a letter the newest one and shows its link.
+  private mutating func keep(_ letter: Letter) -> [Effect] {
+    guard let game = self.letter else { return [] }
+    return change { ($0.letter, $0.draft, $0.shown) = (letter, nil, letter.game.cells.count) }
+      + [.letter(.keep(letter, you: game.you, isRematch: false)), .show(.letter)]
+  }
+
+  /// Changes the text of the last own letter.
+  private mutating func rewrite(_ body: (inout Letter) -> Void) -> [Effect] {
+    guard let game = self.letter, game.draft == nil, game.letter.sender == game.you else {
+      return .refused(.letterFirst)
+    }
+    var letter = game.letter
+    body(&letter)
+    return change { $0.letter = letter } + [.letter(.keep(letter, you: game.you, isRematch: false))]
+  }
+
+  /// Handles an intent for games in letters.
+  mutating func answer(_ intent: LetterIntent) -> [Effect] {
+    switch intent {
+    case .begin: return [.letter(.begin(mode == .local ? setup.variant : preferences.game))]
+    case .open(let text): return [.letter(.open(text))]
+    case .show(let id): return [.letter(.show(id))]
+    case .send:
+      if let draft = letter?.draft { return keep(draft) }
+      return letter.map { $0.letter.sender == $0.you } == true ? [.show(.letter)] : .refused(.letterFirst)
+    case .write(let words): return rewrite { $0.write(words) }
+    case .sign(let name):
+      return rewrite { [you = letter?.you] in if let you { $0[you] = name } }
+    case .copy: return letter.map { [.letter(.copy("l/\($0.link)"))] } ?? .refused(.letterFirst)
+    case .share: return letter.map { [.share("l/\($0.link)")] } ?? .refused(.letterFirst)
+    case .list: return [.letter(.list)]
+    case .delete(let id):
+      return confirmation.confirm(.letter(intent), .reallyDelete, at: now, [.letter(.delete(id))])
+    }
+  }
+
+  // MARK: - News
+
+  mutating func hear(_ news: LetterNews) -> [Effect] {
+    switch news {
+    case .game(let entry, let known):
+      // The same letter again must not drop a marked cell.
+      if let game = self.letter, game.letter == entry.letter, game.other == nil { return [.show(.board)] }
+      let invites = entry.letter.game.cells.isEmpty && entry.letter.sender == entry.you
+      return leaveMatch(for: true) + show(entry, known: known) + said(in: entry) + (invites ? [.show(.letter)] : [])
+    case .old(let entry): return leaveMatch(for: true) + show(entry) + [.say("\(.letterOld)")]
+    case .fork(let entry, let other):
+      let effects = leaveMatch(for: true) + show(entry) + change { $0.other = other }
+      return effects + [.say("\(.letterFork)"), .show(.letter)]
+    case .damaged: return .refused(.letterDamaged)
+    }
+  }
+
+  /// The line of the letter, as a notice.
+  private func said(in entry: LetterBox.Entry) -> [Effect] {
+    let letter = entry.letter
+    guard letter.sender != entry.you, !letter.words.isEmpty else { return [] }
+    let name = letter[entry.you.opponent]
+    let sender: Message = name.isEmpty ? "\(.player)" : Message(name)
+    return [.say("\(sender): \(letter.words)")]
+  }
+
+  /// Shows a game on the board. The moves that the player did not know are played one by one.
+  private mutating func show(_ entry: LetterBox.Entry, known: Int = .max) -> [Effect] {
+    let letter = entry.letter
+    let cells = letter.game.cells
+    let shown = min(cells.count, max(known, cells.count - LetterGame.heard))
+    let game = LetterGame(entry, shown: shown, at: now)
+    series.nextGame(samePlayers: false)
+    lobby.cancelOpening()
+    self.letter = game
+    let joined = JoinedMatch(
+      match: WindowState.match(of: letter), you: entry.you, rules: letter.game.variant,
+      names: Sides(x: letter[.x], o: letter[.o]),
+      station: 0, moves: Array(cells.prefix(shown)), times: cells.prefix(shown).indices.map { Int64($0) * Letter.pause }
+    )
+    return [.join(joined), .show(.board)]
+  }
+
+  /// Plays the next move that the player has not heard, and the end of the game.
+  mutating func showNextMove(_ board: Board) -> [Effect] {
+    guard let game = self.letter, now >= game.nextAt else { return [] }
+    if game.shown < game.letter.game.cells.count {
+      let nextAt = now + LetterGame.interval
+      return change { ($0.shown, $0.nextAt) = (game.shown + 1, nextAt) }
+        + [follow(Array(game.letter.game.cells.prefix(game.shown + 1)))]
+    }
+    guard let end = game.letter.game.end, !board.game.isOver else { return [] }
+    return [.end(end)]
+  }
+}

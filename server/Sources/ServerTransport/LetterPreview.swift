@@ -1,0 +1,51 @@
+import Records
+import TicTacToe
+
+/// The answer for the link of a letter: a preview for messengers, which run no scripts, and the way to the page for browsers.
+struct LetterPreview {
+  private let letter: Letter
+  private let link: String
+
+  /// `nil` for a link that is not an intact letter.
+  init?(link: String) {
+    guard let letter = try? Letter(link: link) else { return nil }
+    (self.letter, self.link) = (letter, link)
+  }
+
+  /// The sender, the game and whose turn it is.
+  var title: String {
+    func name(_ player: Player) -> String { letter[player].isEmpty ? "\(player.letter)" : letter[player] }
+    let game = letter.game
+    let next =
+      switch game.end?.outcome {
+      case .win(let winner): "\(name(winner)) has won"
+      case .draw: "a draw"
+      case nil: "\(name(game.turn)) to move"
+      }
+    return "\(name(letter.sender)) plays \(game.variant.title) by link: \(next)"
+  }
+
+  var page: String {
+    let title = LetterPreview.escaped(title)
+    return """
+      <!doctype html>
+      <html lang="en">
+      <meta charset="utf-8">
+      <title>\(title) – Alina</title>
+      <meta property="og:type" content="website">
+      <meta property="og:site_name" content="Alina">
+      <meta property="og:title" content="\(title)">
+      <meta property="og:description" content="Open the link to see and hear the game.">
+      <meta name="robots" content="noindex">
+      <meta name="referrer" content="no-referrer">
+      <meta http-equiv="refresh" content="0; url=../#/l/\(link)">
+      <p><a href="../#/l/\(link)">\(title)</a></p>
+
+      """
+  }
+
+  private static func escaped(_ text: String) -> String {
+    let names: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
+    return text.map { names[$0] ?? String($0) }.joined()
+  }
+}
