@@ -125,9 +125,9 @@ import TicTacToe
       let legal = moves == "a1a2b1b2c1" ? "a1a3b1b3c1" : "a1a2b1b2c1"
       try refused(
         unfinished.replacing(line, with: turned("1-0").replacing("\"\(moves)\"", with: "\"\(legal)\"")),
-        "line 5: the game is not the one")
+        "line 5: the game differs from the one")
       try refused(
-        unfinished.replacing("\"x\":0,\"o\":1", with: "\"x\":1,\"o\":0"), "line 2: the game was played by others")
+        unfinished.replacing("\"x\":0,\"o\":1", with: "\"x\":1,\"o\":0"), "line 2: the game's players are not those of the header")
       try refused(text + text.split(separator: "\n")[1] + "\n", "nothing may follow the footer")
       try refused(text.replacing("\"xWins\":", with: "\"xWins\":1"), "line 22: the footer is not that of these games")
       try refused(text.replacing(/"sha256":"[0-9a-f]+/, with: "\"sha256\":\"00"), "line 22: the hash does not fit")
