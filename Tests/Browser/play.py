@@ -124,7 +124,8 @@ class Player:
         self.page.until(f"heard.some(line => line.includes({json.dumps(words)}))")
 
     def cells(self):
-        return dict(label.split(", ") for label in self.page.run(f"{CELL}.map(cell => cell.ariaLabel)"))
+        """The marks by cell: X, O or empty. A chosen next move is empty still."""
+        return dict(label.split(", ")[:2] for label in self.page.run(f"{CELL}.map(cell => cell.ariaLabel)"))
 
     def until_cell(self, name, mark):
         self.page.until(f"{CELL}.some(cell => cell.ariaLabel === '{name}, {mark}')")
