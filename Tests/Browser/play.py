@@ -100,7 +100,7 @@ class Player:
 
     def open(self, url):
         self.page.open(url)
-        self.page.until(f"document.getElementById('message').hidden && {CONTROL}.length > 2")
+        self.page.until(f"document.getElementById('message')?.hidden && {CONTROL}.length > 2")
 
     def press(self, name):
         """Clicks the middle of a control."""
