@@ -76,7 +76,7 @@ import Testing
     let status = try ServerChild.run(["status", "--admin", "127.0.0.1:\(admin)"])
     #expect(status.code == 1 && status.errors.isEmpty && status.out.hasPrefix("ready: no, \(lost)\n"), "\(status)")
     try bed.order("start")
-    for _ in 0..<100 where !server.logText.contains("answers again") { try await Task.sleep(for: .milliseconds(100)) }
+    #expect(server.logs("answers again"))
     #expect(try ready(admin) == "ready\n")
     let said = server.logText.split(separator: "\n").drop { !$0.contains(" warning ") }
     #expect(said.count == 2 && said.last?.contains(" notice the store answers again") == true, "\(said)")
