@@ -264,12 +264,10 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return String(parts[1])
   }
 
-  /// Whether logins or units have failed in a row. May be called from any thread.
-  var losesRequests: Bool { losses.withLock { $0.logins.areMany || $0.units.areMany } }
-
   /// Whether the store answers within 800 ms and neither logins nor units have failed in a row. May be called from any thread.
   func isReached() -> EventLoopFuture<Bool> {
-    guard !losesRequests else { return loop.makeSucceededFuture(false) }
+    let areLost = losses.withLock { $0.logins.areMany || $0.units.areMany }
+    guard !areLost else { return loop.makeSucceededFuture(false) }
     let answered = loop.makePromise(of: Bool.self)
     loop.scheduleTask(in: .milliseconds(800)) { answered.succeed(false) }
     probes.async {

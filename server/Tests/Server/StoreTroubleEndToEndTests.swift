@@ -57,11 +57,9 @@ import Testing
       #expect(try peer.wait(#""t":"bye""#).contains("restart"))
     }
     #expect(try await !server.host.reachesStore())
-    #expect(server.host.whyNotReady != nil)
     store.trouble.withLock { $0 = nil }
     try RawPeer(server.port).hello()
     #expect(try await server.host.reachesStore())
-    #expect(server.host.whyNotReady == nil)
     try await server.stop()
   }
 
@@ -84,7 +82,6 @@ import Testing
       #expect(try peer.wait(#""t":"bye""#).contains("restart"))
     }
     #expect(try await !server.host.reachesStore())
-    #expect(server.host.whyNotReady != nil)
     try await server.stop()
     store.close()
   }
@@ -100,13 +97,11 @@ import Testing
       try x.wait(#""re":"r\#(i)","code":"busy""#)
     }
     #expect(try await !server.host.reachesStore())
-    #expect(server.host.whyNotReady != nil)
     store.trouble.withLock { $0 = nil }
     #expect(
       try await insist(x, #"{"t":"move","id":"again","m":"\#(m)","ply":0,"cell":"b2","mid":"p"}"#, id: "again")
         .contains("ok"))
     #expect(try await server.host.reachesStore())
-    #expect(server.host.whyNotReady == nil)
     try await server.stop()
   }
 
