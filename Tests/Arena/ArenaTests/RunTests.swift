@@ -127,7 +127,8 @@ import TicTacToe
         unfinished.replacing(line, with: turned("1-0").replacing("\"\(moves)\"", with: "\"\(legal)\"")),
         "line 5: the game differs from the one")
       try refused(
-        unfinished.replacing("\"x\":0,\"o\":1", with: "\"x\":1,\"o\":0"), "line 2: the game's players are not those of the header")
+        unfinished.replacing("\"x\":0,\"o\":1", with: "\"x\":1,\"o\":0"),
+        "line 2: the game's players are not those of the header")
       try refused(text + text.split(separator: "\n")[1] + "\n", "nothing may follow the footer")
       try refused(text.replacing("\"xWins\":", with: "\"xWins\":1"), "line 22: the footer is not that of these games")
       try refused(text.replacing(/"sha256":"[0-9a-f]+/, with: "\"sha256\":\"00"), "line 22: the hash does not fit")
