@@ -1,4 +1,4 @@
-"""Shared by the independent checks: reading and writing sound files, running the program, counting results."""
+"""Shared by the independent checks: reading MIDI files, reading and writing sound files, running the program, counting results."""
 
 import subprocess
 import sys
@@ -23,6 +23,20 @@ def write(path, left, right=None):
     """Writes a stereo sound as 32-bit floats, without loss."""
     right = left if right is None else right
     wavfile.write(path, RATE, np.stack([left, right], 1).astype(np.float32))
+
+
+def notes(path):
+    """The notes of a MIDI file by their begin, read by mido: begin and end in seconds, pitch, velocity, channel."""
+    import mido
+    now, held, found = 0.0, {}, []
+    for message in mido.MidiFile(path):
+        now += message.time
+        if message.type == "note_on" and message.velocity:
+            held[message.channel, message.note] = now, message.velocity
+        elif message.type in ("note_on", "note_off") and (message.channel, message.note) in held:
+            begin, velocity = held.pop((message.channel, message.note))
+            found.append((begin, now, message.note, velocity, message.channel))
+    return sorted(found)
 
 
 def run(*command):

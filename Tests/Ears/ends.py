@@ -16,11 +16,10 @@ import random
 import tempfile
 from pathlib import Path
 
-import mido
 import numpy as np
 
 import games
-from common import RATE, Tally, read, run
+from common import RATE, Tally, notes, read, run
 
 MAJOR = np.array([6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88])
 MINOR = np.array([6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17])
@@ -28,23 +27,10 @@ PROFILES = {(tonic, mode): np.roll(profile, tonic) for mode, profile in (("major
             for tonic in range(12)}
 
 
-def notes(file):
-    """The notes of a MIDI file: begin, end, pitch, velocity; in seconds."""
-    now, held, found = 0.0, {}, []
-    for message in mido.MidiFile(file):
-        now += message.time
-        if message.type == "note_on" and message.velocity:
-            held[message.channel, message.note] = now, message.velocity
-        elif message.type in ("note_on", "note_off") and (message.channel, message.note) in held:
-            begin, velocity = held.pop((message.channel, message.note))
-            found.append((begin, now, message.note, velocity))
-    return sorted(found)
-
-
 def key(heard, end):
     """The key of the last eight seconds."""
     weights = np.zeros(12)
-    for begin, until, pitch, velocity in heard:
+    for begin, until, pitch, velocity, _ in heard:
         weights[pitch % 12] += max(min(until, end) - max(begin, end - 8), 0) * velocity
     return max(PROFILES, key=lambda name: np.corrcoef(PROFILES[name], weights)[0, 1]) if weights.any() else None
 

@@ -12,12 +12,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import mido
 import numpy as np
 from scipy import signal
 
 import games
-from common import RATE, Tally, read, run
+from common import RATE, Tally, notes, read, run
 
 FONT = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3"
 
@@ -35,13 +34,11 @@ def dry(rules, target):
 
 
 def struck(file):
-    """The onsets of the file in frames, with their notes, read by mido."""
-    now, notes = 0.0, {}
-    for message in mido.MidiFile(file):
-        now += message.time
-        if message.type == "note_on" and message.velocity:
-            notes.setdefault(round(now * RATE), []).append(message.note)
-    return sorted(notes.items())
+    """The onsets of the file in frames, with their notes."""
+    onsets = {}
+    for begin, _, pitch, _, _ in notes(file):
+        onsets.setdefault(round(begin * RATE), []).append(pitch)
+    return sorted(onsets.items())
 
 
 def rise(x, frame, pitches):

@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import games
-from common import Tally, run
-from ends import notes
+from common import Tally, notes, run
 
 SECONDS = 10
 BAR = re.compile(r"^bar \d+ +(\d+):([\d.]+) +(\w+)", re.MULTILINE)

@@ -15,11 +15,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import mido
 import numpy as np
 
 import games
-from common import RATE, Tally, read
+from common import RATE, Tally, notes, read
 
 CARRIER = 4_700  # Hz: the rule files' ring modulator of the glint
 TRIAD = {11, 2, 6}  # B D F#
@@ -61,12 +60,7 @@ def above(x, moment, m):
 
 def struck(path):
     """The notes of a MIDI file as (seconds, channel, pitch)."""
-    now, notes = 0.0, []
-    for message in mido.MidiFile(path):
-        now += message.time
-        if message.type == "note_on" and message.velocity:
-            notes.append((now, message.channel, message.note))
-    return notes
+    return [(begin, channel, pitch) for begin, _, pitch, _, channel in notes(path)]
 
 
 def pairs_of(text, notes):
