@@ -58,6 +58,19 @@ package func quoted(_ text: String, limit: Int = 24) -> String {
   return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"
 }
 
+/// Replaces the characters with a meaning in XML and HTML, for texts and for attributes in double quotes.
+package func escapedMarkup(_ text: String) -> String {
+  text.unicodeScalars.map { scalar in
+    switch scalar {
+    case "&": "&amp;"
+    case "<": "&lt;"
+    case ">": "&gt;"
+    case "\"": "&quot;"
+    default: String(scalar)
+    }
+  }.joined()
+}
+
 /// FNV-1a with 64 bits: a hash that is the same on every machine, for stored and compared values.
 package func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
   bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

@@ -1,3 +1,4 @@
+import Base
 import GameScore
 import ScoreModel
 import Tintinnabuli
@@ -12,7 +13,7 @@ package enum MusicXML {
       <?xml version="1.0" encoding="UTF-8"?>
       <!DOCTYPE score-partwise PUBLIC "-//Recordare//DTD MusicXML 4.0 Partwise//EN" "http://www.musicxml.org/dtds/partwise.dtd">
       <score-partwise version="4.0">
-        <work><work-title>\(escaped(title))</work-title></work>
+        <work><work-title>\(escapedMarkup(title))</work-title></work>
         <identification><creator type="composer">the game</creator><encoding><software>Alina</software></encoding></identification>
         <part-list>
           <score-part id="P1"><part-name>Piano</part-name><score-instrument id="P1-I1"><instrument-name>Piano</instrument-name></score-instrument><midi-instrument id="P1-I1"><midi-channel>1</midi-channel><midi-program>1</midi-program></midi-instrument></score-part>
@@ -49,7 +50,7 @@ package enum MusicXML {
       var xml = "    <measure number=\"\(number)\">\n" + attributes(eighths / 2, isFirst: number == 1)
       if number == 1 { xml += words("free, still", "", and: "<sound tempo=\"\(tempo(bar))\"/>") }
       let caption = bar.caption
-      if !caption.isEmpty { xml += words(escaped(caption), " font-style=\"italic\"") }
+      if !caption.isEmpty { xml += words(escapedMarkup(caption), " font-style=\"italic\"") }
       xml += dynamics(bar) + melody(bar, pairs, lengths)
       let backup = "      <backup><duration>\(eighths)</duration></backup>\n"
       xml += backup
@@ -216,18 +217,6 @@ package enum MusicXML {
   private static func tempo(_ bar: Bar) -> Int {
     guard bar.pairs.count > 1, let first = bar.pairs[0].m?.onset, let second = bar.pairs[1].m?.onset else { return 57 }
     return Int((60 / max((second - first).seconds, 0.1)).rounded())
-  }
-
-  static func escaped(_ text: String) -> String {
-    text.unicodeScalars.map { scalar in
-      switch scalar {
-      case "&": "&amp;"
-      case "<": "&lt;"
-      case ">": "&gt;"
-      case "\"": "&quot;"
-      default: String(scalar)
-      }
-    }.joined()
   }
 }
 

@@ -1,3 +1,5 @@
+import Base
+
 /// The page as SVG 1.1.
 extension ScorePage {
   package var svg: String {
@@ -29,7 +31,7 @@ extension ScorePage {
         "<path d=\"\(path.joined(separator: " "))\" fill=\"none\" stroke=\"\(colour(grey))\" stroke-width=\"\(number(width))\" stroke-linecap=\"round\"/>"
     case .text(let x, let y, let size, let text, let isItalic, let isCentered, let grey):
       return
-        "<text x=\"\(number(x))\" y=\"\(number(y))\" font-family=\"EB Garamond, Georgia, serif\" font-variant-numeric=\"lining-nums\" font-size=\"\(number(size))\" fill=\"\(colour(grey))\"\(isItalic ? " font-style=\"italic\"" : "")\(isCentered ? " text-anchor=\"middle\"" : "")>\(MusicXML.escaped(text))</text>"
+        "<text x=\"\(number(x))\" y=\"\(number(y))\" font-family=\"EB Garamond, Georgia, serif\" font-variant-numeric=\"lining-nums\" font-size=\"\(number(size))\" fill=\"\(colour(grey))\"\(isItalic ? " font-style=\"italic\"" : "")\(isCentered ? " text-anchor=\"middle\"" : "")>\(escapedMarkup(text))</text>"
     }
   }
 

@@ -1,3 +1,4 @@
+import Base
 import Records
 import TicTacToe
 
@@ -26,7 +27,7 @@ struct LetterPreview {
   }
 
   var page: String {
-    let title = LetterPreview.escaped(title)
+    let title = escapedMarkup(title)
     return """
       <!doctype html>
       <html lang="en">
@@ -42,10 +43,5 @@ struct LetterPreview {
       <p><a href="../#/l/\(link)">\(title)</a></p>
 
       """
-  }
-
-  private static func escaped(_ text: String) -> String {
-    let names: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
-    return text.map { names[$0] ?? String($0) }.joined()
   }
 }
