@@ -32,9 +32,9 @@ package struct Letter: Sendable, Hashable {
   /// The number of the game as 16 hexadecimal digits.
   package var name: String { Letter.name(of: id) }
 
-  private static func name(of id: UInt64) -> String {
-    let digits = Array("0123456789abcdef")
-    return String((0..<16).map { digits[Int(id >> UInt64(60 - 4 * $0) & 15)] })
+  package static func name(of id: UInt64) -> String {
+    let digits = String(id, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   // MARK: - State
@@ -142,17 +142,11 @@ package struct Letter: Sendable, Hashable {
     let foreign = NotationError(column: 1, message: "this link is not a letter")
     guard link.utf8.count <= Limit.link else { throw foreign }
     let record = try Record(link: link)
-    let digits = (record[tag: Letter.idTag] ?? "").utf8
-    guard digits.count == 16, record.game.isFromStart else { throw foreign }
-    var id: UInt64 = 0
-    for digit in digits {
-      guard let value = Array("0123456789abcdef".utf8).firstIndex(of: digit) else { throw foreign }
-      id = id << 4 | UInt64(value)
-    }
+    guard let id = UInt64(record[tag: Letter.idTag] ?? "", radix: 16), record.game.isFromStart else { throw foreign }
     (self.id, game) = (id, record.game)
     for player in Player.allCases { self[player] = record[player: player] ?? "" }
     write(record[tag: Letter.wordsTag] ?? "")
-    // Excludes other tags, times and texts that `write` would have changed.
+    // Excludes other tags, other spellings of the number, times, and texts that `write` would have changed.
     guard self.record == record, isPossible else { throw foreign }
   }
 

@@ -78,9 +78,9 @@ package final class Files {
     case .shareSaved(let path): if let record = saved(path) { share(place(of: record)) }
     case .openPieces: services.openFolder("\(services.dataFolder())/pieces")
     case .copyGame:
-      copy(shown.text)
+      services.copy(shown.text, screen)
     case .copyText(let text):
-      copy(text)
+      services.copy(text, screen)
     case .shareGame: share(place(of: shown))
     case .pasteGame:
       let open = { [self] (text: String) in
@@ -106,15 +106,11 @@ package final class Files {
     }
   }
 
-  private func copy(_ text: String) {
-    services.setClipboard(text) { [screen] in screen.say($0 ? "\(.copied)" : "\(.copyFailed)") }
-  }
-
   /// Shares the daily puzzle: its text by the clipboard, and a picture.
   func share(_ board: DailyBoard) {
     let card = card(of: board)
     let kept = machine.giveCard(card) { [screen] in screen.draw(card, into: $0) }
-    copy(card.text)
+    services.copy(card.text, screen)
     if let kept { screen.say("\(kept.isWritten ? .pictureAs : .writeFailed) \(kept.path)") }
   }
 
@@ -353,6 +349,13 @@ package final class Files {
   func takePicture() {
     pictureCount += 1
     machine.takePicture("\(services.dataFolder())/pictures/\(services.timeStamp())-\(pictureCount).png")
+  }
+}
+
+extension PlatformServices {
+  /// Copies a text and tells the player whether that succeeded.
+  func copy(_ text: String, _ screen: RootScreen) {
+    setClipboard(text) { screen.say($0 ? "\(.copied)" : "\(.copyFailed)") }
   }
 }
 

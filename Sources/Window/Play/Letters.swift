@@ -43,32 +43,30 @@ final class Letters {
       var read: Letter?
       do throws(NotationError) { read = try Letter(link: Letter.link(in: text) ?? text) } catch { return .damaged }
       guard let letter = read else { return .damaged }
-      return change(letter) { box in (box.take(letter, at: now), letter) }
+      return change(letter) { $0.take(letter, at: now) }
     case .show(let id):
-      guard let entry = entry(Letter(id: id, variant: .classic).name) else { return nil }
+      guard let entry = entry(Letter.name(of: id)) else { return nil }
       return .game(entry, known: .max)
     case .keep(let letter, let you, let isRematch):
       let news = change(letter) { box in
         let relation = box.keep(.init(letter, you: you, since: now))
-        return (isRematch ? .same : relation, letter)
+        return isRematch ? .same : relation
       }
       if isRematch { return news }
       if case .game = news { return nil }
       return news
     case .copy(let path):
-      services.setClipboard(address(of: path)) { [screen] in screen.say($0 ? "\(.copied)" : "\(.copyFailed)") }
+      services.copy(address(of: path), screen)
     case .list: list()
     case .delete(let id):
-      if services.files.delete(path(of: Letter(id: id, variant: .classic).name)) { screen.say("\(.deleted)") }
+      if services.files.delete(path(of: Letter.name(of: id))) { screen.say("\(.deleted)") }
       list()
     }
     return nil
   }
 
   /// Changes what is known of a letter's game, as stored now by any window, and stores it.
-  private func change(
-    _ letter: Letter, _ body: (inout LetterBox) -> (LetterBox.Relation, Letter)
-  ) -> LetterNews? {
+  private func change(_ letter: Letter, _ body: (inout LetterBox) -> LetterBox.Relation) -> LetterNews? {
     let path = path(of: letter.name)
     guard services.files.locks.take(path) else {
       screen.say("\(.otherWindow)")
@@ -77,7 +75,7 @@ final class Letters {
     defer { services.files.locks.release(path) }
     var box = LetterBox(entry(letter.name))
     let before = box
-    let (relation, other) = body(&box)
+    let relation = body(&box)
     guard let entry = box.entries[letter.id] else { return .damaged }
     if box != before {
       do throws(WriteFault) { try services.files.write(path, Array((entry.text + "\n").utf8)) } catch {
@@ -89,7 +87,7 @@ final class Letters {
     case .newer(let known): return .game(entry, known: known)
     case .same: return .game(entry, known: .max)
     case .old: return .old(entry)
-    case .fork: return .fork(entry, other)
+    case .fork: return .fork(entry, letter)
     }
   }
 
