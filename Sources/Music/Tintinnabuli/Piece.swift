@@ -75,7 +75,7 @@ struct Piece: Sendable {
   }
 }
 
-/// What taking an event back restores: the whole piece except its echoes, and in a match the novelty.
+/// The state that is restored when an event is taken back: the whole piece except its echoes and, in a match, the novelty.
 struct Snapshot: Sendable {
   /// When the event was heard.
   let moment: Tick

@@ -1,4 +1,4 @@
-/// What is left of a text of a player that others see.
+/// Cleans the texts of players that others see.
 enum ChatText {
   /// The most combining marks a letter, as many as any living script uses. More would overlap adjacent lines.
   private static let mostMarks = 4

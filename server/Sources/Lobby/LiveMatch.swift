@@ -17,7 +17,7 @@ struct LiveMatch: Sendable {
   /// The connections of the spectators.
   var watchers: [ConnectionID] = []
 
-  /// What the match waits for.
+  /// The work of the store for this match, and the commands that wait for it.
   var work = Work()
   /// Whether a new event can be decided: no unit is in flight and the log is not being read again.
   var isSettled: Bool { work.unit == nil && !work.isBeingRead }
@@ -36,7 +36,6 @@ struct LiveMatch: Sendable {
   /// The times of its pending timers, the latest first. A timer is set only if it fires before all others.
   var timers: [Int64] = []
 
-  /// Work of the store for a match, and the commands that wait for it.
   struct Work: Sendable {
     /// The number of the unit in flight that will change this match.
     var unit: UInt64?

@@ -71,8 +71,8 @@ final class StatusView: View {
   }
 }
 
-/// What is said to the player: a message above the open page, which disappears after some seconds, when it is taken away,
-/// and with the page above which it was shown.
+/// A message to the player above the open page. It disappears after some seconds, when it is taken away, and with the page above
+/// which it was shown.
 final class NoticeView: View {
   private(set) var message: Message?
   /// Until when the message is shown; `nil` before the next frame shows it.
