@@ -301,7 +301,7 @@ extension Conductor {
       ].inOrder
     }
     close(end, facts: end.facts.union([.offBoard]), from: moment)
-    var events = goOn(at: moment)
+    var events = performNextStep(at: moment)
     events.append(cut(at: moment))
     return events.inOrder
   }

@@ -4,7 +4,7 @@ import ScoreModel
 /// Scheduled music: opening, closing arch, echoes, drone.
 extension Conductor {
   /// Performs the course's next step, due at `moment`.
-  mutating func goOn(at moment: Tick) -> [ScoreEvent] {
+  mutating func performNextStep(at moment: Tick) -> [ScoreEvent] {
     agenda.next = nil
     switch agenda.course {
     case .silent: return []

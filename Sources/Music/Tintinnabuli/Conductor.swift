@@ -107,7 +107,7 @@ public struct Conductor: Sendable {
     var events: [ScoreEvent] = []
     while let due = agenda.due, due <= horizon {
       if agenda.next == due {
-        events += goOn(at: due)
+        events += performNextStep(at: due)
       } else if agenda.drone == due {
         events += strikeWaiting(at: due)
       } else {

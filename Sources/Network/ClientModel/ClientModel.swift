@@ -142,7 +142,7 @@ package struct ClientModel: Sendable {
 
   // MARK: messages from the server
 
-  /// Takes one line without its end. `now` is any steady clock in milliseconds.
+  /// Takes one line without its end. `now` is any monotonic clock in milliseconds.
   package mutating func receive(_ line: UnsafeRawBufferPointer, now: Int64) -> Output {
     var out = Output()
     let parsed: ServerLine

@@ -84,7 +84,7 @@ package final class MatchClient: Sendable {
     if !events.isEmpty { wake?() }
   }
 
-  /// A steady clock in milliseconds, the clock of `MatchView`.
+  /// A monotonic clock in milliseconds, the clock of `MatchView`.
   package static var now: Int64 { PollLoop.now }
 
   // MARK: events

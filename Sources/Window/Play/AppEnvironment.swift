@@ -129,7 +129,7 @@ package struct AppEnvironment {
   package var readAsset: (_ name: String) -> [UInt8]? = { _ in nil }
   /// Connects to a match server with the guest name and the token that the player entered.
   package var connect: (ServerAddress, _ name: String?, _ newToken: String?) -> Connection
-  /// The steady clock for matches, in milliseconds.
+  /// The monotonic clock for matches, in milliseconds.
   package var milliseconds: () -> Int64
   /// Starts a server on this machine; `nil` on failure.
   package var host: () -> ServerAddress? = { nil }

@@ -176,7 +176,7 @@ package struct WindowState: Sendable {
 
   // MARK: - Steps
 
-  /// Handles an event; `board` is the session's current state, `now` a steady clock in seconds.
+  /// Handles an event; `board` is the session's current state, `now` a monotonic clock in seconds.
   package mutating func step(_ event: Event, _ board: Board, at now: Double) -> [Effect] {
     self.now = now
     defer { lobby.countWait(at: now) }

@@ -5,7 +5,7 @@ import TicTacToe
 
 /// A request of a connection.
 enum Request: Sendable {
-  /// A line of the client, decoded at a steady time.
+  /// A line of the client, decoded at a monotonic time.
   case line(ClientLine, at: Int64)
   /// Subscribe to a match and send its state. If the match is new to the player, `paired` is sent in answer to `re`.
   case follow(MatchID, re: String?, isNew: Bool)

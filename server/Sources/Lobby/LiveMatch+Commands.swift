@@ -15,7 +15,7 @@ extension LiveMatch {
     case refuse(ErrorCode, String)
   }
 
-  /// A player's command, received at a steady time.
+  /// A player's command, received at a monotonic time.
   struct Command {
     let action: MatchAction
     let side: Player
@@ -45,7 +45,7 @@ extension LiveMatch {
     case .claim:
       if let refusal = refusalUnlessLive { return refusal }
       let absent = presence[command.side.opponent]
-      guard state.bothMoved, let at = absent.claimableAt(configuration), at <= now.steady else {
+      guard state.bothMoved, let at = absent.claimableAt(configuration), at <= now.monotonic else {
         return .refuse(.rules, absent.isAway ? "your opponent may still come back" : "your opponent is here")
       }
       return .end(.win(command.side), .gone, first: [event(.claim)])

@@ -27,9 +27,9 @@ struct LiveMatch: Sendable {
   private(set) var turnStarted: Int64?
   /// After a restart: the clock is stopped until the side to move is back, at most for this time.
   private var wait: Span?
-  /// When the room's code expires, in steady milliseconds.
+  /// When the room's code expires, in monotonic milliseconds.
   private(set) var codeDies: Int64?
-  /// The deadline for requesting or accepting a rematch, in steady milliseconds.
+  /// The deadline for requesting or accepting a rematch, in monotonic milliseconds.
   private(set) var rematchUntil: Int64?
   /// When the match is evicted from memory.
   var forgetAt: Int64?
@@ -55,8 +55,8 @@ struct LiveMatch: Sendable {
     state = MatchState(id: record.id)
   }
 
-  /// Folds a stored log. The store's times become steady times by subtracting `ahead`, the store's clock less the
-  /// steady clock. Throws if the log is inconsistent. O(events).
+  /// Folds a stored log. The store's times become monotonic times by subtracting `ahead`, the store's clock less the
+  /// monotonic clock. Throws if the log is inconsistent. O(events).
   init(
     _ stored: StoredMatch, now: Int64, ahead: Int64, _ configuration: LobbyConfiguration
   ) throws(ProtocolError) {
@@ -88,7 +88,7 @@ struct LiveMatch: Sendable {
     return true
   }
 
-  /// Folds an event at a steady time and updates clocks, absences and deadlines.
+  /// Folds an event at a monotonic time and updates clocks, absences and deadlines.
   mutating func add(
     _ event: MatchEvent, body: [UInt8], at now: Int64, _ configuration: LobbyConfiguration
   ) throws(ProtocolError) {
@@ -201,21 +201,23 @@ struct LiveMatch: Sendable {
   func due(flagDelay: Int64, _ now: Moment, _ configuration: LobbyConfiguration) -> Decision? {
     switch state.phase {
     case .over: return nil
-    case .open: return codeDies.map { $0 <= now.steady } == true ? .end(nil, .aborted) : nil
+    case .open: return codeDies.map { $0 <= now.monotonic } == true ? .end(nil, .aborted) : nil
     case .confirming:
       let missing = Player.allCases.filter { !state.confirmed[$0] }
       return .append(missing.map { MatchEvent(at: now.wall, side: $0, .confirm) })
     case .live: break
     }
-    if let deadline, deadline + flagDelay <= now.steady { return outOfTime(now) }
+    if let deadline, deadline + flagDelay <= now.monotonic { return outOfTime(now) }
     guard state.bothMoved else { return nil }
-    let claimable = Player.allCases.filter { presence[$0].claimableAt(configuration).map { $0 <= now.steady } ?? false }
+    let claimable = Player.allCases.filter {
+      presence[$0].claimableAt(configuration).map { $0 <= now.monotonic } ?? false
+    }
     if claimable.count == 2 {
       // Neither can claim the win: the clock decides later; without a clock the match is aborted.
       return state.terms.clock == nil ? .end(nil, .aborted) : nil
     }
     guard let absent = claimable.first, !presence[absent.opponent].isAway,
-      let at = presence[absent].claimableAt(configuration), at + Int64(configuration.claimByItself) <= now.steady
+      let at = presence[absent].claimableAt(configuration), at + Int64(configuration.claimByItself) <= now.monotonic
     else { return nil }
     return .end(.win(absent.opponent), .gone)
   }

@@ -29,7 +29,7 @@ extension Lobby {
 
   /// Submits a unit to the store. Its matches accept no other unit until the verdict arrives.
   mutating func submit(_ draft: Draft, _ then: UnitOrigin) {
-    let number = store.add(.init(draft: draft, then: then), now.steady)
+    let number = store.add(.init(draft: draft, then: then), now.monotonic)
     for log in draft.unit.logs { matches[log.m]?.work.unit = number }
     accounts.expect(draft.unit.scores)
     replies.add(.store(number, draft.unit))
@@ -40,7 +40,7 @@ extension Lobby {
     switch verdict {
     case .applied(let followers): applied(number, out, followers)
     case .unknown:
-      timers.set(.overdue(number), at: now.steady + Int64(configuration.maxWait))
+      timers.set(.overdue(number), at: now.monotonic + Int64(configuration.maxWait))
       resolveUnknownOutcome(number)
     case .failed:
       finish(number, out)
@@ -85,7 +85,7 @@ extension Lobby {
     }
   }
 
-  private mutating func resolveUnknownOutcome(_ number: UInt64, _ followed: Followed?) {
+  private mutating func resolveUnknownOutcome(_ number: UInt64, _ followed: FollowedMatch?) {
     guard let out = store[unit: number] else { return }
     let log = out.draft.unit.logs.first { $0.after > 0 } ?? out.draft.unit.logs[0]
     let bodies = followed?.match.bodies ?? []
@@ -122,7 +122,7 @@ extension Lobby {
       matches[log.m]?.work.waiting = []
       for (id, request) in waiting { resumeConnection(id) { $0.turnAway(request, id) } }
     }
-    timers.set(.overdue(number), at: now.steady + Int64(configuration.maxWait))
+    timers.set(.overdue(number), at: now.monotonic + Int64(configuration.maxWait))
   }
 
   /// Folds a stored unit into memory and notifies clients and other nodes.
@@ -182,7 +182,7 @@ extension Lobby {
     var match = LiveMatch(record)
     match.nodes = log.nodes
     for (event, body) in zip(events, log.bodies) {
-      do throws(ProtocolError) { try match.add(event, body: body, at: now.steady, configuration) } catch {
+      do throws(ProtocolError) { try match.add(event, body: body, at: now.monotonic, configuration) } catch {
         preconditionFailure("the lobby logs what cannot follow: \(error.message)")
       }
       replies.counts.events += 1
@@ -235,7 +235,7 @@ extension Lobby {
 
   /// Decides a command again with the current state; refuses it as busy after `maxWait`.
   private mutating func retry(_ out: StoreWork.Unit) {
-    if let at = out.then.since, now.steady - at > Int64(configuration.maxWait) { return failUnit(out) }
+    if let at = out.then.since, now.monotonic - at > Int64(configuration.maxWait) { return failUnit(out) }
     for log in out.draft.unit.logs { matches[log.m]?.work.unit = nil }
     switch out.then {
     case .itself: break
@@ -257,7 +257,7 @@ extension Lobby {
     case .paired(let pairing): unpaired(pairing, nil)
     case .ordered(let number): replies.add(.orderCompleted(number, nil))
     }
-    for log in out.draft.unit.logs { matches[log.m]?.work.retryAt = membership.now.steady + configuration.askAgain }
+    for log in out.draft.unit.logs { matches[log.m]?.work.retryAt = membership.now.monotonic + configuration.askAgain }
     unlockMatches(of: out)
   }
 
@@ -286,7 +286,7 @@ extension Lobby {
   // MARK: folding
 
   /// Folds stored events after position `after` that memory lacks, and sends them to local followers. A rematch equal
-  /// to `begins` is created by the same unit and is not loaded. Events of a hint are not `isStored`: those that do not fit are ignored,
+  /// to `begins` is created by the same unit and is not loaded. Events of a notification are not `isStored`: those that do not fit are ignored,
   /// and the match is read again.
   mutating func fold(
     _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil,
@@ -295,9 +295,9 @@ extension Lobby {
     var hasBegun = false
     for (i, (event, body)) in events.enumerated() where matches[m]?.state.seq == after + i {
       do throws(ProtocolError) {
-        try matches[m]?.add(event, body: body, at: membership.now.steady, configuration)
+        try matches[m]?.add(event, body: body, at: membership.now.monotonic, configuration)
       } catch {
-        // Only what the store has proves that a log is broken: any role that may notify can make up a hint.
+        // Only what the store has proves that a log is broken: any role that may notify can make up a notification.
         return isStored ? abandon(m, error.message) : reread(m)
       }
       replies.counts.events += 1
@@ -339,7 +339,7 @@ extension Lobby {
   /// Tells the opponent that a side is absent and when the win can be claimed.
   mutating func tellGone(_ side: Player, _ m: MatchID) {
     guard let match = matches[m], match.state.phase == .live else { return }
-    let wait = Int((match.presence[side].claimableAt(configuration) ?? now.steady) - now.steady)
+    let wait = Int((match.presence[side].claimableAt(configuration) ?? now.monotonic) - now.monotonic)
     for id in connections(of: side.opponent, in: match) { send(.gone(m, side, claimIn: max(0, wait)), to: id) }
   }
 
@@ -393,7 +393,7 @@ extension Lobby {
 
   private func stateLine(of match: LiveMatch, to id: ConnectionID, re: String? = nil) -> [UInt8] {
     let you = account(of: id).flatMap { match.side(of: $0.id) }
-    return ServerMessage.state(match.state, left: match.left(at: now.steady), you: you).bytes(re: re)
+    return ServerMessage.state(match.state, left: match.left(at: now.monotonic), you: you).bytes(re: re)
   }
 
   /// Sends the current state of a match.
@@ -405,7 +405,7 @@ extension Lobby {
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: LiveMatch) {
     replies.counts.refused[code, default: 0] += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }
-    let left = match.left(at: now.steady)
+    let left = match.left(at: now.monotonic)
     let line = ServerMessage.refusal(code, text, state: match.state, left: left, you: you, re: re)
     replies.add(.send(id, line, .essential))
   }

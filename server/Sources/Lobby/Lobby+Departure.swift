@@ -79,7 +79,7 @@ extension Lobby {
         updatePresence(m)
       } else if !match.isOver, !match.presence[side].isAway {
         // The account may be connected elsewhere, or this session did not play and another one does.
-        matches.schedulePresenceCheck(m, now.steady)
+        matches.schedulePresenceCheck(m, now.monotonic)
       }
     }
     evictAccount(known.account)

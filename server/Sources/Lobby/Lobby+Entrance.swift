@@ -20,7 +20,8 @@ extension Lobby {
       return false
     }
     let most = configuration.loginsPerMinute
-    if let address = connections[id]?.address, !limits.perMinute.allow("login \(address)", atMost: most, now.steady) {
+    if let address = connections[id]?.address, !limits.perMinute.allow("login \(address)", atMost: most, now.monotonic)
+    {
       refuse(id, re, .rate, "too many logins from your address; wait a minute")
       close(id, .full, "too many logins from your address", retry: 60_000)
       return false
@@ -102,7 +103,7 @@ extension Lobby {
     var session = Session(id: record.id, account: account.id, connection: id, generation: entered.generation)
     session.isBot = hello.caps.contains("bot")
     session.games = hello.games
-    session.unsettledSince = record.previous == nil ? nil : now.steady
+    session.unsettledSince = record.previous == nil ? nil : now.monotonic
     sessions.put(session)
     connections[id]?.session = record.id
     // 0 if no version is in common: only simulated clients get here then, the transport refuses others.
@@ -172,7 +173,7 @@ extension Lobby {
       }
       if let fault = fault(in: name) { return refuse(id, line.id, .name, fault) }
       if account.guest { address = connections[id]?.address }
-      if let address, !limits.perDay.allow(address, atMost: configuration.namesPerDay, now.steady) {
+      if let address, !limits.perDay.allow(address, atMost: configuration.namesPerDay, now.monotonic) {
         return refuse(id, line.id, .rate, "too many names from your address today; try again tomorrow")
       }
       let fresh = makeToken()

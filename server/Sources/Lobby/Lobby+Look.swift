@@ -49,7 +49,7 @@ extension Lobby {
     let knowsCode = code.flatMap(canonicalCode).map { $0 == match.record.code } ?? false
     if code != nil, !isMine, !isPublic, !knowsCode {
       let most = configuration.codeTriesPerMinute
-      guard limits.perMinute.allow("code \(account.id)", atMost: most, now.steady) else {
+      guard limits.perMinute.allow("code \(account.id)", atMost: most, now.monotonic) else {
         refuse(id, re, .rate, "at most \(most) tries of codes a minute")
         return false
       }
@@ -78,7 +78,7 @@ extension Lobby {
   mutating func keepFinished(_ m: MatchID) {
     // Matches in use or just ended are evicted by their own timers.
     guard let first = matches.keepFinished(m), let match = matches[first], match.isOver, match.isSettled,
-      match.work.waiting.isEmpty, !match.mayHaveRematch(now.steady)
+      match.work.waiting.isEmpty, !match.mayHaveRematch(now.monotonic)
     else { return }
     evictMatch(first)
   }
@@ -137,11 +137,11 @@ extension Lobby {
 
   /// Answers with a page that is read and rendered once for all connections that request it.
   mutating func showPage(_ page: StoreQuestion, to id: ConnectionID, _ re: String?) {
-    if pages.isFresh(page, now.steady) { return show(page, to: id, re) }
+    if pages.isFresh(page, now.monotonic) { return show(page, to: id, re) }
     connections[id]?.outstanding += 1
     guard pages.awaitRead(of: page, id, re) else { return }
     ask(page) { lobby, answer in
-      for (id, re) in lobby.pages.read(page, answer, lobby.now.steady) {
+      for (id, re) in lobby.pages.read(page, answer, lobby.now.monotonic) {
         lobby.resumeConnection(id) { $0.show(page, to: id, re) }
       }
     }
@@ -167,7 +167,7 @@ extension Lobby {
       ("queue", "Players who wait for an opponent, at the node that keeps the queue.", matchmaker.queue.count),
       (
         "queue_oldest_seconds", "Seconds that the one who waits longest has waited for an opponent.",
-        matchmaker.queue.oldest.map { Int(now.steady - $0) / 1000 } ?? 0
+        matchmaker.queue.oldest.map { Int(now.monotonic - $0) / 1000 } ?? 0
       ),
       ("nodes", "Nodes that live, this one included.", membership.living.count),
       ("pending_units", "Units that wait for their verdict.", store.unitCount),

@@ -6,14 +6,14 @@ import TicTacToe
 extension Lobby {
   // MARK: what other nodes tell
 
-  mutating func publish(_ others: [NodeID], _ hint: Hint) {
+  mutating func publish(_ others: [NodeID], _ notification: Notification) {
     guard !others.isEmpty else { return }
-    replies.add(.publish(others, hint.text))
+    replies.add(.publish(others, notification.text))
   }
 
   mutating func receive(_ text: String?) {
     guard let text else { return compare() }
-    switch Hint(text) {
+    switch Notification(text) {
     case .grown(let m, let seq, let bodies): grown(m, seq, bodies)
     case .bye(let m, let side): saidBye(side, m)
     case .paired(let ticket, let account, let m): pairedElsewhere(ticket, account, m)
@@ -49,21 +49,21 @@ extension Lobby {
     resumeMatch(m)
   }
 
-  // MARK: the beat
+  // MARK: heartbeats
 
-  mutating func beat() {
-    guard membership.beginBeat() else { return }
-    let sentAt = now.steady
+  mutating func sendHeartbeat() {
+    guard membership.beginHeartbeat() else { return }
+    let sentAt = now.monotonic
     ask(.heartbeat(node, address: configuration.address)) { lobby, answer in
-      let beat: Heartbeat? = if case .heartbeat(let beat) = answer { beat } else { nil }
-      guard let change = lobby.membership.endBeat(beat, sentAt: sentAt) else { return }
+      let heartbeat: Heartbeat? = if case .heartbeat(let heartbeat) = answer { heartbeat } else { nil }
+      guard let change = lobby.membership.endHeartbeat(heartbeat, sentAt: sentAt) else { return }
       lobby.apply(change)
     }
   }
 
   private mutating func apply(_ change: Membership.Change) {
     if let outage = change.outage {
-      for match in matches.values { matches[match.id]?.postpone(by: outage, membership.now.steady) }
+      for match in matches.values { matches[match.id]?.postpone(by: outage, membership.now.monotonic) }
     }
     // Clients need the new node's address before this node dies.
     if change.hasNewAddress {
@@ -72,7 +72,7 @@ extension Lobby {
       }
     }
     if change.hasLostNode { checkPresenceElsewhere() }
-    if membership.trustsBeats { for m in matches.toCheck { reread(m) } }
+    if membership.trustsHeartbeats { for m in matches.toCheck { reread(m) } }
     if change.becameLeader { askForQueue() }
     if change.mustAdopt { adoptOrphans() }
   }
@@ -96,13 +96,13 @@ extension Lobby {
   }
 
   /// Caches matches without a living follower, which now list this node.
-  private mutating func adoptOrphans(_ found: [Followed]) {
+  private mutating func adoptOrphans(_ found: [FollowedMatch]) {
     for one in found {
       let m = one.match.record.id
       let isNew = matches[m] == nil
       if isNew { _ = install(one) } else { catchUp(one, from: 0) }
       guard matches[m] != nil else { continue }
-      matches.schedulePresenceCheck(m, now.steady, byAll: isNew && one.nodes == [node])
+      matches.schedulePresenceCheck(m, now.monotonic, byAll: isNew && one.nodes == [node])
       recordAbsentPlayers(of: m, one)
     }
     if !found.isEmpty { note("took up matches that nobody followed", ["matches": "\(found.count)"]) }
@@ -114,20 +114,20 @@ extension Lobby {
   /// After the death of a node, schedules a presence check for each match with players who may have been connected there.
   private mutating func checkPresenceElsewhere() {
     for match in matches.values where !unknown(in: match).isEmpty {
-      matches.schedulePresenceCheck(match.id, now.steady)
+      matches.schedulePresenceCheck(match.id, now.monotonic)
     }
   }
 
   /// Logs the absence of players of a match whose presence is unknown: both at once after a restart, or one. Repeated
   /// after the next heartbeat if it cannot be decided yet.
-  mutating func recordAbsentPlayers(of m: MatchID, _ found: Followed) {
-    guard let check = matches.presenceCheck(of: m), membership.trustsBeats, !isOutOfTouch else { return }
+  mutating func recordAbsentPlayers(of m: MatchID, _ found: FollowedMatch) {
+    guard let check = matches.presenceCheck(of: m), membership.trustsHeartbeats, !isOutOfTouch else { return }
     guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else {
       return matches.endPresenceCheck(m)
     }
     guard match.isSettled else { return }
     // For 5 s any session counts as presence: a player who has just reconnected follows his match in a moment.
-    let isEarly = now.steady - check.since < 5000
+    let isEarly = now.monotonic - check.since < 5000
     let absent = Player.allCases.filter { side in
       guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }
       if isEarly { return found.here[account] == nil && sessions.of(account).isEmpty }
@@ -146,17 +146,17 @@ extension Lobby {
   }
 
   /// Whether a player may be connected to another node that follows the match and so decides about his presence.
-  func mayPlayElsewhere(_ account: Int64?, _ found: Followed) -> Bool {
+  func mayPlayElsewhere(_ account: Int64?, _ found: FollowedMatch) -> Bool {
     let places = account.flatMap { found.here[$0] } ?? []
     return otherNodes.contains { places.contains($0.id) && found.nodes.contains($0.id) }
   }
 
   // MARK: comparing
 
-  /// Asks the store for all that differs from memory, in case hints were lost.
+  /// Asks the store for all that differs from memory, in case notifications were lost.
   mutating func compare() {
     var memory = Memory()
-    for match in matches.values where !match.isOver || match.mayHaveRematch(now.steady) {
+    for match in matches.values where !match.isOver || match.mayHaveRematch(now.monotonic) {
       memory.matches[match.id] = match.state.seq
     }
     memory.accounts = accounts.all.mapValues(\.version)

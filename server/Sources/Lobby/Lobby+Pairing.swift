@@ -27,7 +27,7 @@ extension Lobby {
     guard mayPlay(account, id, re) else { return }
     let ticket = Ticket(
       id: makeTicketID(), session: session.id, node: node, player: account,
-      seek: seek, isBot: session.isBot, since: now.steady)
+      seek: seek, isBot: session.isBot, since: now.monotonic)
     seeks[id] = OpenSeek(ticket: ticket)
     seeks.forgetLast(id)
     queue(ticket, id, re)
@@ -44,8 +44,8 @@ extension Lobby {
   private static let keyReused = "this key was used for another seek"
   static let isPlaying = "you are in a rated match; finish it before the next"
 
-  /// The store's clock less the steady clock.
-  private var ahead: Int64 { membership.clockOffset ?? now.wall - now.steady }
+  /// The store's clock less the monotonic clock.
+  private var ahead: Int64 { membership.clockOffset ?? now.wall - now.monotonic }
 
   private mutating func queue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?, hasLostPlace: Bool = false) {
     var record = ticket.record(ahead)
@@ -55,12 +55,12 @@ extension Lobby {
 
   private mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
     // The store may still execute the unanswered command, so remove the ticket later.
-    if answer == nil { timers.set(.retryUntilDone(.unqueue(asked.id), tries: 0), at: now.steady + 5000) }
+    if answer == nil { timers.set(.retryUntilDone(.unqueue(asked.id), tries: 0), at: now.monotonic + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
       retryUntilDone(.unqueue(asked.id))
       // Otherwise the player withdrew the seek or disconnected meanwhile.
       guard let re, let m = seeks.match(ledBy: asked.id, of: id) else { return }
-      // The hint of the pairing was quicker than this answer, which the client still waits for.
+      // The notification of the pairing was quicker than this answer, which the client still waits for.
       return route(.follow(m, re: re, isNew: true), m, for: id)
     }
     guard case .queued(let result) = answer else {
@@ -69,12 +69,12 @@ extension Lobby {
     }
     switch result {
     case .waits(let since):
-      let start = min(now.steady, since - ahead)
+      let start = min(now.monotonic, since - ahead)
       seeks[id]?.ticket.since = start
       seeks[id]?.isStored = true
       guard let ticket = seeks[id]?.ticket else { return }
       endSeeks(replacedBy: ticket)
-      send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re)
+      send(.queued(ticket: ticket.id, waited: Int(now.monotonic - ticket.since), bots: 0), to: id, re: re)
       if membership.isLeader {
         carryOut(matchmaker.add(ticket, pairingContext))
       } else {
@@ -175,7 +175,7 @@ extension Lobby {
   /// Tells a player who has waited for long that bots are available.
   mutating func offered(_ ticket: String, _ bots: Int) {
     guard let id = seeks.seeker(ticket), let open = seeks[id] else { return }
-    send(.queued(ticket: ticket, waited: Int(now.steady - open.ticket.since), bots: bots), to: id)
+    send(.queued(ticket: ticket, waited: Int(now.monotonic - open.ticket.since), bots: bots), to: id)
   }
 
   /// Drops the remembered tickets that were matched in this match.
@@ -189,18 +189,18 @@ extension Lobby {
   /// The matchmaker's inputs beside the queue.
   private var pairingContext: Matchmaker.Context {
     .init(
-      now: now.steady, accounts: accounts, mostPairs: isDraining ? 0 : store.room(configuration, now.steady),
+      now: now.monotonic, accounts: accounts, mostPairs: isDraining ? 0 : store.room(configuration, now.monotonic),
       botAfter: Int64(configuration.botAfter))
   }
 
   /// Reads the queue because another node has queued a ticket.
   mutating func readQueueSoon() {
-    guard let due = matchmaker.scheduleRead(now.steady) else { return }
-    if due > now.steady { timers.set(.queue, at: due) } else { readQueueNow() }
+    guard let due = matchmaker.scheduleRead(now.monotonic) else { return }
+    if due > now.monotonic { timers.set(.queue, at: due) } else { readQueueNow() }
   }
 
   mutating func readQueueNow() {
-    matchmaker.scheduledReadIsDue(now.steady)
+    matchmaker.scheduledReadIsDue(now.monotonic)
     if membership.isLeader { askForQueue() }
   }
 

@@ -61,7 +61,7 @@ extension Lobby {
       return nil
     }
     guard mayPlay(account, id, re) else { return nil }
-    guard let until = match.rematchUntil, now.steady <= until, match.record.x != nil else {
+    guard let until = match.rematchUntil, now.monotonic <= until, match.record.x != nil else {
       refuse(id, re, .over, "a rematch can be asked within \(configuration.rematchWithin / 1000) s", match)
       return nil
     }

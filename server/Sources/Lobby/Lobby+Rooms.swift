@@ -44,9 +44,9 @@ extension Lobby {
   /// Counts an attempt with a room code; refuses beyond the limit.
   mutating func allowCode(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     let most = configuration.codeTriesPerMinute
-    let byAccount = limits.perMinute.allow("code \(account.id)", atMost: most, now.steady)
+    let byAccount = limits.perMinute.allow("code \(account.id)", atMost: most, now.monotonic)
     let byAddress =
-      connections[id]?.address.map { limits.perMinute.allow("code \($0)", atMost: most, now.steady) } ?? true
+      connections[id]?.address.map { limits.perMinute.allow("code \($0)", atMost: most, now.monotonic) } ?? true
     if !byAccount || !byAddress { refuse(id, re, .rate, "at most \(most) tries of codes a minute") }
     return byAccount && byAddress
   }
@@ -60,7 +60,7 @@ extension Lobby {
     guard let match = matches[m], let code = match.record.code else {
       return refuse(id, re, .code, "this room is no more")
     }
-    let left = Int(max(0, (match.codeDies ?? now.steady) - now.steady))
+    let left = Int(max(0, (match.codeDies ?? now.monotonic) - now.monotonic))
     send(.room(m, code: code, expiresIn: left), to: id, re: re)
   }
 

@@ -21,7 +21,7 @@ extension Lobby {
       guard answer != .done else { return }
       // The pause doubles: after an outage logins must not wait behind thousands of retries.
       let pause = min(Lobby.longestRetry, lobby.configuration.askAgain << min(tries, 8))
-      lobby.timers.set(.retryUntilDone(question, tries: tries + 1), at: lobby.now.steady + pause)
+      lobby.timers.set(.retryUntilDone(question, tries: tries + 1), at: lobby.now.monotonic + pause)
     }
   }
 
@@ -29,7 +29,7 @@ extension Lobby {
   private static let longestRetry: Int64 = 2000
 
   /// Sets a timer to repeat an unanswered question.
-  mutating func askAgain(_ timer: Timer) { timers.set(timer, at: now.steady + configuration.askAgain) }
+  mutating func askAgain(_ timer: Timer) { timers.set(timer, at: now.monotonic + configuration.askAgain) }
 
   mutating func answered(_ number: UInt64, _ answer: StoreAnswer?) {
     guard let (then, id) = store.answered(number) else { return }
@@ -90,7 +90,7 @@ extension Lobby {
     }
   }
 
-  private mutating func loaded(_ m: MatchID, _ found: Followed?) {
+  private mutating func loaded(_ m: MatchID, _ found: FollowedMatch?) {
     let waiting = matches.endLoading(of: m)
     var (text, isNamed) = ("there is no such match", false)
     if let found, matches[m] == nil, !install(found) {
@@ -101,7 +101,7 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?):
         // The player has disconnected meanwhile.
-        if isThere, request.isLook, connections[id] == nil { matches.schedulePresenceCheck(m, now.steady) }
+        if isThere, request.isLook, connections[id] == nil { matches.schedulePresenceCheck(m, now.monotonic) }
         resumeConnection(id) { lobby in
           if isThere {
             lobby.serve(request, m, id)
@@ -131,7 +131,7 @@ extension Lobby {
     if let found, let match = matches[m],
       unknown(in: match).contains(where: { !mayPlayElsewhere(match.account(at: $0), found) })
     {
-      matches.schedulePresenceCheck(m, now.steady, byAll: found.nodes == [node])
+      matches.schedulePresenceCheck(m, now.monotonic, byAll: found.nodes == [node])
     }
   }
 
@@ -171,10 +171,10 @@ extension Lobby {
   }
 
   /// Caches a match from the store; `false` if its log is inconsistent.
-  mutating func install(_ found: Followed) -> Bool {
-    let ahead = membership.clockOffset ?? found.now - now.steady
+  mutating func install(_ found: FollowedMatch) -> Bool {
+    let ahead = membership.clockOffset ?? found.now - now.monotonic
     do throws(ProtocolError) {
-      var match = try LiveMatch(found.match, now: now.steady, ahead: ahead, configuration)
+      var match = try LiveMatch(found.match, now: now.monotonic, ahead: ahead, configuration)
       match.nodes = found.nodes
       receiveAccounts(found.accounts, known: match.accounts)
       matches.put(match)
@@ -209,13 +209,13 @@ extension Lobby {
   }
 
   /// Updates a match in memory from the store, if it is still in memory.
-  mutating func catchUp(_ m: MatchID, _ found: Followed?) {
+  mutating func catchUp(_ m: MatchID, _ found: FollowedMatch?) {
     guard let match = matches[m] else { return }
     if let found { catchUp(found, from: match.work.known) } else { vanished(m) }
   }
 
   /// Updates a match from a log that was requested when memory had `known` events.
-  mutating func catchUp(_ found: Followed, from known: Int) {
+  mutating func catchUp(_ found: FollowedMatch, from known: Int) {
     let m = found.match.record.id
     guard let match = matches[m] else { return }
     let record = found.match.record

@@ -19,7 +19,7 @@ extension Lobby {
       }
       chat(match, side, account, id, line.id, text: nil, emote: emote)
     case .report(_, let text):
-      guard limits.perMinute.allow(Lobby.reports(by: account.id), atMost: 2, now.steady) else {
+      guard limits.perMinute.allow(Lobby.reports(by: account.id), atMost: 2, now.monotonic) else {
         return refuse(id, line.id, .rate, "two reports a minute")
       }
       let clean = ChatText.cleaned(text)

@@ -13,9 +13,9 @@ extension Lobby {
   /// Sets the timer of a match to the next time at which something may be due.
   mutating func arm(_ m: MatchID) {
     guard let match = matches[m],
-      let due = match.nextDue(flagDelay: flagDelay(match), now.steady, configuration)
+      let due = match.nextDue(flagDelay: flagDelay(match), now.monotonic, configuration)
     else { return }
-    let at = max(due, now.steady + 1)
+    let at = max(due, now.monotonic + 1)
     if let next = match.timers.last, next <= at { return }
     matches[m]?.timers.append(at)
     timers.set(.match(m, due: at), at: at)
@@ -35,14 +35,14 @@ extension Lobby {
   /// Handles a timer of a match.
   mutating func check(_ m: MatchID) {
     guard matches[m] != nil else { return }
-    matches[m]?.startOverdueClock(membership.now.steady)
-    if let retry = matches[m]?.work.retryAt, retry <= now.steady { matches[m]?.work.retryAt = nil }
-    if isOutOfTouch { matches[m]?.work.retryAt = membership.now.steady + configuration.beatEvery }
+    matches[m]?.startOverdueClock(membership.now.monotonic)
+    if let retry = matches[m]?.work.retryAt, retry <= now.monotonic { matches[m]?.work.retryAt = nil }
+    if isOutOfTouch { matches[m]?.work.retryAt = membership.now.monotonic + configuration.heartbeatInterval }
     updatePresence(m)
     // The unit in flight arms the timer again when it is done.
     guard let match = matches[m], match.isSettled else { return }
     guard match.work.retryAt == nil else { return arm(m) }
-    if match.isOver, let at = match.forgetAt, at <= now.steady { return evictMatch(m) }
+    if match.isOver, let at = match.forgetAt, at <= now.monotonic { return evictMatch(m) }
     guard let due = match.due(flagDelay: flagDelay(match), now, configuration) else { return arm(m) }
     submit(draft(match, due), .itself)
   }
@@ -71,7 +71,7 @@ extension Lobby {
   mutating func updatePresence(_ m: MatchID) {
     // Called for each move, mostly without effect: test before copying the match.
     guard matches[m]?.missesSomebody == true, let match = matches[m], match.state.phase == .live, match.isSettled,
-      match.work.retryAt.map({ $0 <= now.steady }) ?? true
+      match.work.retryAt.map({ $0 <= now.monotonic }) ?? true
     else { return }
     for side in Player.allCases {
       let isHere = !connections(of: side, in: match).isEmpty
@@ -87,7 +87,7 @@ extension Lobby {
         matches[m]?.presence[side].hasLeft = false
         continue
       }
-      matches[m]?.mark(side, isHere: isHere, membership.now.steady, configuration)
+      matches[m]?.mark(side, isHere: isHere, membership.now.monotonic, configuration)
       if !isHere { tellGone(side, m) }
       arm(m)
     }
@@ -104,7 +104,7 @@ extension Lobby {
     if otherNodes.isEmpty {
       matches[m]?.presence[side].hasLeft = true
     } else {
-      matches.schedulePresenceCheck(m, now.steady)
+      matches.schedulePresenceCheck(m, now.monotonic)
     }
   }
 

@@ -18,7 +18,7 @@ package struct Lobby: Sendable {
     /// The leader reads the queue, once for all tickets queued at other nodes meanwhile.
     case queue
     case housekeeping
-    case beat
+    case heartbeat
     case compare
     /// Reads a match again, after the store has not answered.
     case reread(MatchID)
@@ -56,10 +56,10 @@ package struct Lobby: Sendable {
   package init(_ configuration: LobbyConfiguration, node: NodeID, random: Entropy, now: Moment) {
     (self.configuration, self.random) = (configuration, random)
     membership = Membership(node, configuration, now)
-    timers.set(.beat, at: now.steady)
-    timers.set(.compare, at: now.steady + configuration.compareEvery)
-    timers.set(.pairing, at: now.steady + 1000)
-    timers.set(.housekeeping, at: now.steady + 60_000)
+    timers.set(.heartbeat, at: now.monotonic)
+    timers.set(.compare, at: now.monotonic + configuration.compareEvery)
+    timers.set(.pairing, at: now.monotonic + 1000)
+    timers.set(.housekeeping, at: now.monotonic + 60_000)
   }
 
   /// Handles an input and returns the effects to execute, in order.
@@ -79,17 +79,17 @@ package struct Lobby: Sendable {
     case .answer(let number, let answer):
       if answer == nil { membership.beUncertain(for: configuration.uncertainty) }
       answered(number, answer)
-    case .hint(let text): receive(text)
+    case .notification(let text): receive(text)
     case .tick: break
     case .drain(let retry): drain(retry)
     case .leave: stage = .left
     case .administer(let number, let order): administer(number, order)
     }
-    while stage != .left, let timer = timers.take(dueAt: now.steady) { fire(timer) }
+    while stage != .left, let timer = timers.take(dueAt: now.monotonic) { fire(timer) }
     return replies.take()
   }
 
-  /// When `tick` is next needed, in steady milliseconds.
+  /// When `tick` is next needed, in monotonic milliseconds.
   package var nextDue: Int64? { stage == .left ? nil : timers.next }
 
   /// Whether no unit and no connection's question is in flight.
@@ -118,26 +118,26 @@ package struct Lobby: Sendable {
       check(m)
     case .pairing:
       if membership.isLeader { if matchmaker.mustRead { askForQueue() } else { pairAll() } }
-      timers.set(.pairing, at: now.steady + 1000)
+      timers.set(.pairing, at: now.monotonic + 1000)
     case .queue: readQueueNow()
     case .housekeeping:
-      guard membership.isLeader else { return timers.set(.housekeeping, at: now.steady + 60_000) }
+      guard membership.isLeader else { return timers.set(.housekeeping, at: now.monotonic + 60_000) }
       let (guests, keys) = (configuration.maxGuests, configuration.keyLives)
       ask(.clean(guests: guests, keys: keys, lives: configuration.lives)) { lobby, answer in
         // Clean in slices, so that moves and logins are served in between.
         let isMore = answer == .cleaned(isMore: true)
-        lobby.timers.set(.housekeeping, at: lobby.now.steady + (isMore ? 100 : 60_000))
+        lobby.timers.set(.housekeeping, at: lobby.now.monotonic + (isMore ? 100 : 60_000))
       }
-    case .beat:
-      beat()
+    case .heartbeat:
+      sendHeartbeat()
       sendAway()
-      timers.set(.beat, at: now.steady + configuration.beatEvery)
+      timers.set(.heartbeat, at: now.monotonic + configuration.heartbeatInterval)
     case .compare:
       if membership.mayDiffer {
         compare()
         if membership.isLeader { askForQueue() }
       }
-      timers.set(.compare, at: now.steady + configuration.compareEvery)
+      timers.set(.compare, at: now.monotonic + configuration.compareEvery)
     case .reread(let m): reread(m)
     case .load(let m): askFor(m)
     case .resolveUnknownOutcome(let number): resolveUnknownOutcome(number)
@@ -174,8 +174,8 @@ package struct Lobby: Sendable {
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { replies.add(.note(text, fields)) }
 
   /// Whether too much work waits for the store to accept more.
-  package var isBusy: Bool { isBusy(at: now.steady) }
-  /// Whether too much work waits, judged at a later steady time.
+  package var isBusy: Bool { isBusy(at: now.monotonic) }
+  /// Whether too much work waits, judged at a later monotonic time.
   package func isBusy(at time: Int64) -> Bool { store.room(configuration, time) == 0 }
 
   // MARK: who it is

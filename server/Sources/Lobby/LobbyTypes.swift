@@ -29,7 +29,7 @@ package enum Entropy: RandomNumberGenerator, Sendable {
 package enum LobbyInput: Sendable {
   /// A connection was accepted; limits are counted by `address`, which is `nil` for this machine.
   case connected(ConnectionID, address: String?)
-  /// A message, decoded at a steady time, from a connection with a measured round trip.
+  /// A message, decoded at a monotonic time, from a connection with a measured round trip.
   case line(ConnectionID, ClientLine, at: Int64, roundTrip: Int)
   /// A connection ended, with or without `bye`.
   case disconnected(ConnectionID, clean: Bool)
@@ -40,7 +40,7 @@ package enum LobbyInput: Sendable {
   /// The answer to a question; `nil` if the store gave none.
   case answer(UInt64, StoreAnswer?)
   /// A message of another node; `nil` if some may have been lost.
-  case hint(String?)
+  case notification(String?)
   case tick
   /// The server is about to stop. Clients are told when to reconnect.
   case drain(retry: Int)
@@ -162,11 +162,11 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// `HOST:PORT` by which clients reach this node, sent to clients of other nodes; empty if unknown.
   package var address = ""
   /// Milliseconds between two heartbeats of a node.
-  package var beatEvery: Int64 = 1000
+  package var heartbeatInterval: Int64 = 1000
   /// Milliseconds between two comparisons with the store.
   package var compareEvery: Int64 = 2000
   /// Milliseconds by which timers for a side are delayed at nodes without its connection: longer than `compareEvery`,
-  /// so that its events have arrived even if hints were lost.
+  /// so that its events have arrived even if notifications were lost.
   package var otherNodesWait: Int64 = 2500
   /// The most matches without a living follower adopted at once.
   package var sweptAtOnce = 64

@@ -2,28 +2,28 @@ import MatchProtocol
 import MatchStore
 
 /// This node among the nodes of the store: heartbeats, the store's clock, leadership, and when the lobby must compare its
-/// memory with the store. Times are steady milliseconds.
+/// memory with the store. Times are monotonic milliseconds.
 struct Membership: Sendable {
   let node: NodeID
   /// The time of the current input; the wall clock is the store's.
   private(set) var now: Moment
   /// Milliseconds between two heartbeats.
-  private let beatEvery: Int64
+  private let heartbeatInterval: Int64
   /// The living nodes, from the last heartbeat, the oldest first.
   private(set) var living: [NodeRecord] = []
   /// When the last answered heartbeat was sent.
-  private var beatAt = Int64.min / 2
+  private var heartbeatAt = Int64.min / 2
   /// Milliseconds by which the store's clock is ahead of the local wall clock.
   private(set) var clockAhead: Int64 = 0
-  /// The store's clock less the steady clock, at the last heartbeat.
+  /// The store's clock less the monotonic clock, at the last heartbeat.
   private(set) var clockOffset: Int64?
   /// When old heartbeats again show that their node is dead: after an outage or a set clock they do not.
-  private var trustsBeatsFrom: Int64 = 0
+  private var trustsHeartbeatsFrom: Int64 = 0
   /// When another node was last alive.
   private var companyAt = Int64.min / 2
   /// Whether the store has answered and matches without a living follower were adopted.
   private(set) var hasStarted = false
-  private var isBeating = false
+  private var awaitsHeartbeat = false
   private var isAdopting = false
   /// When this node last searched for matches without a living follower.
   private var adoptedAt = Int64.min / 2
@@ -35,10 +35,10 @@ struct Membership: Sendable {
   private var mustCompare = false
 
   init(_ node: NodeID, _ configuration: LobbyConfiguration, _ now: Moment) {
-    (self.node, beatEvery, self.now) = (node, configuration.beatEvery, now)
+    (self.node, heartbeatInterval, self.now) = (node, configuration.heartbeatInterval, now)
   }
 
-  mutating func advance(to local: Moment) { now = Moment(steady: local.steady, wall: local.wall + clockAhead) }
+  mutating func advance(to local: Moment) { now = Moment(monotonic: local.monotonic, wall: local.wall + clockAhead) }
 
   var others: [NodeRecord] { living.filter { $0.id != node } }
   /// The addresses of the other nodes for clients.
@@ -50,13 +50,13 @@ struct Membership: Sendable {
   func isAlive(_ node: NodeID) -> Bool { living.contains { $0.id == node } }
 
   /// Whether the last heartbeat is so old that no player may lose by time: moves could not be stored.
-  var isOutOfTouch: Bool { hasStarted && now.steady - beatAt > Heartbeat.lives }
+  var isOutOfTouch: Bool { hasStarted && now.monotonic - heartbeatAt > Heartbeat.lives }
 
   /// Whether the other nodes consider this one dead.
-  var isGivenUp: Bool { isOutOfTouch && hasCompany(at: beatAt) }
+  var isGivenUp: Bool { isOutOfTouch && hasCompany(at: heartbeatAt) }
 
   /// Whether old heartbeats may be taken as a sign of death.
-  var trustsBeats: Bool { now.steady >= trustsBeatsFrom }
+  var trustsHeartbeats: Bool { now.monotonic >= trustsHeartbeatsFrom }
 
   /// Whether another node is alive or was within 10 s, whose last changes may not have arrived here.
   private func hasCompany(at time: Int64) -> Bool { time - companyAt < 10_000 }
@@ -64,9 +64,9 @@ struct Membership: Sendable {
   // MARK: heartbeats
 
   /// Begins a heartbeat; `false` while one is unanswered.
-  mutating func beginBeat() -> Bool {
-    defer { isBeating = true }
-    return !isBeating
+  mutating func beginHeartbeat() -> Bool {
+    defer { awaitsHeartbeat = true }
+    return !awaitsHeartbeat
   }
 
   /// The consequences of an answered heartbeat.
@@ -80,42 +80,44 @@ struct Membership: Sendable {
   }
 
   /// Ends a heartbeat; `nil` without an answer.
-  mutating func endBeat(_ beat: Heartbeat?, sentAt: Int64) -> Change? {
-    isBeating = false
-    guard let beat else { return nil }
+  mutating func endHeartbeat(_ heartbeat: Heartbeat?, sentAt: Int64) -> Change? {
+    awaitsHeartbeat = false
+    guard let heartbeat else { return nil }
     let (wasLeader, known) = (isLeader, otherAddresses)
     var change = Change()
-    change.hasLostNode = living.contains { old in !beat.nodes.contains { $0.id == old.id } }
-    let roundTrip = now.steady - sentAt
+    change.hasLostNode = living.contains { old in !heartbeat.nodes.contains { $0.id == old.id } }
+    let roundTrip = now.monotonic - sentAt
     // A slow answer does not tell the time precisely.
     if roundTrip <= 500 || clockOffset == nil {
-      setClock(to: beat.now + roundTrip / 2, within: 50 + roundTrip / 2)
+      setClock(to: heartbeat.now + roundTrip / 2, within: 50 + roundTrip / 2)
     }
     if isOutOfTouch {
       // Other nodes may have been unable to send heartbeats, too.
-      change.outage = sentAt - beatAt
-      distrustBeats()
-      if hasCompany(at: beatAt) { companyAt = now.steady }
+      change.outage = sentAt - heartbeatAt
+      distrustHeartbeats()
+      if hasCompany(at: heartbeatAt) { companyAt = now.monotonic }
     }
-    (living, beatAt) = (beat.nodes, sentAt)
+    (living, heartbeatAt) = (heartbeat.nodes, sentAt)
     change.hasNewAddress = !otherAddresses.allSatisfy(known.contains)
-    if !others.isEmpty { companyAt = now.steady }
+    if !others.isEmpty { companyAt = now.monotonic }
     guard isLeader else {
       hasStarted = true
       return change
     }
     change.becameLeader = !wasLeader
     change.mustAdopt =
-      trustsBeats && (change.hasLostNode || !wasLeader || now.steady - adoptedAt >= 5000)
+      trustsHeartbeats && (change.hasLostNode || !wasLeader || now.monotonic - adoptedAt >= 5000)
     return change
   }
 
-  private mutating func distrustBeats() { trustsBeatsFrom = now.steady + Heartbeat.lives + beatEvery }
+  private mutating func distrustHeartbeats() {
+    trustsHeartbeatsFrom = now.monotonic + Heartbeat.lives + heartbeatInterval
+  }
 
   /// Adopts the store's clock where it differs from the local wall clock by more than the measuring error.
   private mutating func setClock(to time: Int64, within error: Int64) {
-    let offset = time - now.steady
-    if let before = clockOffset, abs(offset - before) > 1000 { distrustBeats() }
+    let offset = time - now.monotonic
+    if let before = clockOffset, abs(offset - before) > 1000 { distrustHeartbeats() }
     clockOffset = offset
     let ahead = time - (now.wall - clockAhead)
     if abs(ahead - clockAhead) > error { clockAhead = abs(ahead) <= error ? 0 : ahead }
@@ -126,7 +128,7 @@ struct Membership: Sendable {
   /// Begins to adopt matches without a living follower; `false` while that is being done.
   mutating func beginAdopting() -> Bool {
     guard !isAdopting else { return false }
-    (isAdopting, adoptedAt) = (true, now.steady)
+    (isAdopting, adoptedAt) = (true, now.monotonic)
     return true
   }
 
@@ -142,10 +144,10 @@ struct Membership: Sendable {
   mutating func requireComparison() { mustCompare = true }
 
   /// Notes a lost answer: for this many milliseconds the store may still execute the request.
-  mutating func beUncertain(for milliseconds: Int64) { isUncertainUntil = now.steady + milliseconds }
+  mutating func beUncertain(for milliseconds: Int64) { isUncertainUntil = now.monotonic + milliseconds }
 
   /// Whether memory may differ from the store.
-  var mayDiffer: Bool { hasCompany(at: now.steady) || mustCompare || now.steady < isUncertainUntil }
+  var mayDiffer: Bool { hasCompany(at: now.monotonic) || mustCompare || now.monotonic < isUncertainUntil }
 
   /// Begins a comparison; returns whether it also looks for matches that are not in memory: they are not urgent.
   mutating func beginComparing() -> Bool {

@@ -1,4 +1,4 @@
-/// Whether one side of a match is here, and how long it may be away. Times are steady milliseconds.
+/// Whether one side of a match is here, and how long it may be away. Times are monotonic milliseconds.
 struct Presence: Sendable, Hashable {
   /// When the side's absence began; `nil` while it is here.
   private(set) var awaySince: Int64?

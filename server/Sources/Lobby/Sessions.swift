@@ -12,7 +12,7 @@ struct Session: Sendable {
   var isBot = false
   /// The games that the client knows. It is sent no match of other games.
   var games = [Variant.classic]
-  /// When the new resume token was sent, in steady milliseconds; `nil` once a later line has shown that it arrived.
+  /// When the new resume token was sent, in monotonic milliseconds; `nil` once a later line has shown that it arrived.
   var unsettledSince: Int64?
 }
 

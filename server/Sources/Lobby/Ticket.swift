@@ -12,7 +12,7 @@ struct Ticket: Sendable, Hashable {
   var player: AccountRecord
   var seek: ClientMessage.Seek
   var isBot: Bool
-  /// When the ticket began to wait, in this node's steady milliseconds.
+  /// When the ticket began to wait, in this node's monotonic milliseconds.
   var since: Int64
   var offeredBots = false
   /// The row that it was read from; `nil` for a local ticket that was not read yet.
@@ -31,7 +31,7 @@ extension Ticket {
     return String(decoding: ClientLine(.seek(plain)).bytes.dropLast(), as: UTF8.self)
   }
 
-  /// The row for the store; `ahead` is the store's clock less the steady clock.
+  /// The row for the store; `ahead` is the store's clock less the monotonic clock.
   func record(_ ahead: Int64) -> TicketRecord {
     // The second mark was `c` for a client that confirms a pairing: older nodes expect two.
     let marks = isBot ? "b-" : "--"

@@ -16,12 +16,12 @@ package protocol MatchStore: AnyObject, Sendable {
   /// Whether several nodes can use the store at once. If not, the node that has it open is the only living one.
   var isShared: Bool { get }
 
-  // Hints: texts sent from node to node, which may be lost, repeated or late.
+  // Notifications: texts sent from node to node, which may be lost, repeated or late.
 
-  /// Receives the hints for a node from now on, on any thread; `nil` means that some may have been lost.
+  /// Receives the notifications for a node from now on, on any thread; `nil` means that some may have been lost.
   func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void)
-  /// Sends hints of at most `longestHint` bytes to other nodes. Does not wait for their delivery.
-  func publish(_ hints: [(node: NodeID, text: String)])
+  /// Sends notifications of at most `longestNotification` bytes to other nodes. Does not wait for their delivery.
+  func publish(_ notifications: [(node: NodeID, text: String)])
 
   /// Makes every node compare its memory with the store, after a program other than a node has changed the store.
   func requestComparison() throws(StoreError)
@@ -47,7 +47,7 @@ extension MatchStore {
   // Defaults for a store of one process: it has no other nodes and is always reachable.
   package var isShared: Bool { false }
   package func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void) {}
-  package func publish(_ hints: [(node: NodeID, text: String)]) {}
+  package func publish(_ notifications: [(node: NodeID, text: String)]) {}
   package func requestComparison() throws(StoreError) {}
   package func ping() throws(StoreError) {}
 
@@ -136,5 +136,5 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// The longest hint in bytes of UTF-8: PostgreSQL's NOTIFY takes less than 8,000.
-package let longestHint = 7_900
+/// The longest notification in bytes of UTF-8: PostgreSQL's NOTIFY takes less than 8,000.
+package let longestNotification = 7_900

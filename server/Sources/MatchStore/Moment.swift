@@ -1,25 +1,25 @@
 import Glibc
 
-/// An instant on two clocks, in milliseconds: decisions use the steady clock, records the wall clock.
+/// An instant on two clocks, in milliseconds: decisions use the monotonic clock, records the wall clock.
 package struct Moment: Sendable, Hashable {
   /// A clock that never jumps; its origin is arbitrary.
-  package var steady: Int64
+  package var monotonic: Int64
   /// Milliseconds since 1970. The wall clock may jump, so only expiry dates and time stamps use it.
   package var wall: Int64
 
-  package init(steady: Int64, wall: Int64) {
-    (self.steady, self.wall) = (steady, wall)
+  package init(monotonic: Int64, wall: Int64) {
+    (self.monotonic, self.wall) = (monotonic, wall)
   }
 }
 
 extension Moment {
   /// Now, by CLOCK_BOOTTIME, which continues while the machine sleeps, and by the wall clock.
   package static var current: Moment {
-    Moment(steady: milliseconds(CLOCK_BOOTTIME), wall: milliseconds(CLOCK_REALTIME))
+    Moment(monotonic: milliseconds(CLOCK_BOOTTIME), wall: milliseconds(CLOCK_REALTIME))
   }
 
-  /// Now, by the steady clock alone.
-  package static var currentSteady: Int64 { milliseconds(CLOCK_BOOTTIME) }
+  /// Now, by the monotonic clock alone.
+  package static var currentMonotonic: Int64 { milliseconds(CLOCK_BOOTTIME) }
 
   private static func milliseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()

@@ -74,11 +74,11 @@ package enum StoreQuestion: Sendable, Hashable {
 package enum StoreAnswer: Sendable, Hashable {
   case done
   case heartbeat(Heartbeat)
-  case adopted([Followed])
+  case adopted([FollowedMatch])
   case differences(Differences)
   /// Whether there may be more to clean.
   case cleaned(isMore: Bool)
-  case match(Followed?)
+  case match(FollowedMatch?)
   case id(MatchID?)
   case matches([StoredMatch])
   /// Replaces `matches` for a lobby; `of` is the number of matches found, inconsistent ones included.
@@ -113,7 +113,7 @@ package struct Heartbeat: Sendable, Hashable {
 }
 
 /// A match with the data that a node needs to follow it.
-package struct Followed: Sendable, Hashable {
+package struct FollowedMatch: Sendable, Hashable {
   package var match: StoredMatch
   /// The existing accounts of the match's players and opener, by id.
   package var accounts: [AccountRecord]

@@ -52,7 +52,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     do throws(PGError) {
       var steps: [String?] = []
       for call in calls { steps += try send(call) }
-      return try receive(steps, Moment.currentSteady + milliseconds)
+      return try receive(steps, Moment.currentMonotonic + milliseconds)
     } catch {
       // A refused statement leaves the connection usable.
       if case .lost = error { close() }
@@ -154,7 +154,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     while true {
       let unsent = PQflush(connection)
       try must(unsent >= 0)
-      let left = deadline - Moment.currentSteady
+      let left = deadline - Moment.currentMonotonic
       guard left > 0 else { throw .lost("PostgreSQL: no answer in time") }
       let events = Int16(unsent == 0 ? POLLIN : POLLIN | POLLOUT)
       var ready = pollfd(fd: PQsocket(connection), events: events, revents: 0)

@@ -13,7 +13,7 @@ extension PostgresStore {
   package func requestComparison() throws(StoreError) { try pool.run([PostgresStore.notifyAll()]) }
 }
 
-/// A thread that receives the hints for a node and reconnects after each failure.
+/// A thread that receives the notifications for a node and reconnects after each failure.
 final class PostgresListener: Sendable {
   private let address: PGAddress
   private let node: NodeID
@@ -22,7 +22,7 @@ final class PostgresListener: Sendable {
   /// Closing its writing end wakes the thread.
   private let wakePipe = Pipe()
 
-  /// Milliseconds without a hint after which the connection is tested, and within which the database must answer.
+  /// Milliseconds without a notification after which the connection is tested, and within which the database must answer.
   private static let silence: Int32 = 1500
 
   init(_ address: PGAddress, node: NodeID, heard: @escaping @Sendable (String?) -> Void) {
@@ -31,11 +31,11 @@ final class PostgresListener: Sendable {
 
   func start() {
     let thread = Thread { self.run() }
-    thread.name = "hints in"
+    thread.name = "notify in"
     thread.start()
   }
 
-  /// Stops the thread soon, without waiting; at most the hint being delivered is still delivered.
+  /// Stops the thread soon, without waiting; at most the notification being delivered is still delivered.
   func end() {
     let wasOver = isOver.withLock { isOver in
       defer { isOver = true }
@@ -78,18 +78,18 @@ final class PostgresListener: Sendable {
   private func deliver(_ text: String?) { if !isEnded { heard(text) } }
 }
 
-/// A thread that sends hints, all queued ones in one transaction. Hints that cannot be sent are dropped.
+/// A thread that sends notifications, all queued ones in one transaction. Notifications that cannot be sent are dropped.
 ///
 /// Separate from the transactions of moves: a transaction with NOTIFY holds a lock over the whole database until its commit is flushed.
 final class PostgresPublisher: Sendable {
   private struct State {
-    var hints: [(node: NodeID, text: String)] = []
+    var notifications: [(node: NodeID, text: String)] = []
     var bytes = 0
     var isStarted = false
     var isOver = false
   }
 
-  /// The most queued bytes; hints beyond are dropped.
+  /// The most queued bytes; notifications beyond are dropped.
   private static let room = 8 << 20
 
   private let state = Mutex(State())
@@ -101,15 +101,15 @@ final class PostgresPublisher: Sendable {
     pool = PostgresPool(address, setup: PostgresStore.everywhere + [careless], count: 1)
   }
 
-  func publish(_ hints: [(node: NodeID, text: String)]) {
-    let fitting = hints.filter { $0.text.utf8.count <= longestHint }
+  func publish(_ notifications: [(node: NodeID, text: String)]) {
+    let fitting = notifications.filter { $0.text.utf8.count <= longestNotification }
     guard !fitting.isEmpty else { return }
     let (starts, wakes) = state.withLock { state in
       guard !state.isOver else { return (false, false) }
-      let wasEmpty = state.hints.isEmpty
-      for hint in fitting where state.bytes < PostgresPublisher.room {
-        state.hints.append(hint)
-        state.bytes += hint.text.utf8.count
+      let wasEmpty = state.notifications.isEmpty
+      for notification in fitting where state.bytes < PostgresPublisher.room {
+        state.notifications.append(notification)
+        state.bytes += notification.text.utf8.count
       }
       defer { state.isStarted = true }
       return (!state.isStarted, wasEmpty)
@@ -117,7 +117,7 @@ final class PostgresPublisher: Sendable {
     if wakes { wake.signal() }
     guard starts else { return }
     let thread = Thread { self.run() }
-    thread.name = "hints out"
+    thread.name = "notify out"
     thread.start()
   }
 
@@ -137,14 +137,14 @@ final class PostgresPublisher: Sendable {
   private func run() {
     while true {
       wake.wait()
-      let (hints, isOver) = state.withLock { state in
-        defer { (state.hints, state.bytes) = ([], 0) }
-        return (state.hints, state.isOver)
+      let (notifications, isOver) = state.withLock { state in
+        defer { (state.notifications, state.bytes) = ([], 0) }
+        return (state.notifications, state.isOver)
       }
       if isOver { return }
-      guard !hints.isEmpty else { continue }
+      guard !notifications.isEmpty else { continue }
       _ = try? pool.run(
-        [PostgresPublisher.notify(.texts(hints.map(\.node)), .texts(hints.map(\.text)))], within: 2000)
+        [PostgresPublisher.notify(.texts(notifications.map(\.node)), .texts(notifications.map(\.text)))], within: 2000)
     }
   }
 }

@@ -37,14 +37,14 @@ final class PostgresPool: Sendable {
     if failed.times > 0 {
       let whole: Int64 = min(400, 50 << Int64(failed.times - 1))
       let due: Int64 = failed.at + whole - Int64.random(in: 0...whole / 2)
-      usleep(UInt32(max(0, due - Moment.currentSteady) * 1000))
+      usleep(UInt32(max(0, due - Moment.currentMonotonic) * 1000))
     }
     do throws(PGError) {
       let fresh = try PGConnection(address, setup: setup)
       state.withLock { $0.failed = (0, 0) }
       return fresh
     } catch {
-      state.withLock { $0.failed = (Moment.currentSteady, min($0.failed.times + 1, 4)) }
+      state.withLock { $0.failed = (Moment.currentMonotonic, min($0.failed.times + 1, 4)) }
       throw error
     }
   }
@@ -110,7 +110,7 @@ final class PostgresPool: Sendable {
   /// Runs `body` in a transaction and retries it after contention. Rolls back unless `body` calls `finish`.
   func transact<T>(_ body: (inout Transaction) throws(StoreError) -> T) throws(StoreError) -> T {
     try withConnection { (connection) throws(StoreError) in
-      let end = Moment.currentSteady + deadline
+      let end = Moment.currentMonotonic + deadline
       while true {
         var transaction = Transaction(connection, deadline: deadline)
         do throws(StoreError) {
@@ -118,7 +118,7 @@ final class PostgresPool: Sendable {
           defer { transaction.rollBack() }
           return try body(&transaction)
         } catch {
-          guard transaction.hasMetOthers, Moment.currentSteady < end else { throw error }
+          guard transaction.hasMetOthers, Moment.currentMonotonic < end else { throw error }
         }
         usleep(UInt32.random(in: 1000...5000))
       }
@@ -129,10 +129,10 @@ final class PostgresPool: Sendable {
   @discardableResult
   func run(_ calls: [PGCall], within milliseconds: Int64? = nil) throws(StoreError) -> [PGRows] {
     try withConnection { (connection) throws(StoreError) in
-      let end = Moment.currentSteady + deadline
+      let end = Moment.currentMonotonic + deadline
       while true {
         do throws(PGError) { return try connection.run(calls, within: milliseconds ?? deadline) } catch {
-          guard case .contended = error, Moment.currentSteady < end else { throw StoreError(error) }
+          guard case .contended = error, Moment.currentMonotonic < end else { throw StoreError(error) }
         }
         usleep(UInt32.random(in: 1000...5000))
       }

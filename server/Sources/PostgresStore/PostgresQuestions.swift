@@ -177,7 +177,7 @@ extension PostgresStore {
       AND NOT EXISTS (SELECT 1 FROM sets WHERE node.id = ANY(sets.nodes))
     """)
 
-  private func adoptOrphans(_ node: NodeID, _ limit: Int) throws(StoreError) -> [Followed] {
+  private func adoptOrphans(_ node: NodeID, _ limit: Int) throws(StoreError) -> [FollowedMatch] {
     let taken = try pool.run([
       PostgresStore.takeLost(.text(node), .int(Int64(limit))), PostgresStore.dropLostTickets(.text(node)),
       PostgresStore.dropDeadNodes(.text(node)),
@@ -385,7 +385,7 @@ extension PostgresStore {
     WHERE s.account = \(seats) AND (s.node = $2 OR \(isHere("s")))
     """)
 
-  private func follow(_ ids: [MatchID], _ node: NodeID) throws(StoreError) -> [Followed?] {
+  private func follow(_ ids: [MatchID], _ node: NodeID) throws(StoreError) -> [FollowedMatch?] {
     // Read after the node was added: from then on events of other nodes are notified to this one.
     try pool.run([PostgresStore.name(.texts(ids.map(\.rawValue)), .text(node))])
     let found = Dictionary(uniqueKeysWithValues: try followed(ids, asker: node).map { ($0.match.record.id, $0) })
@@ -393,7 +393,7 @@ extension PostgresStore {
   }
 
   /// The existing ones of these matches, by id; `asker` counts as living.
-  private func followed(_ ids: [MatchID], asker: NodeID?) throws(StoreError) -> [Followed] {
+  private func followed(_ ids: [MatchID], asker: NodeID?) throws(StoreError) -> [FollowedMatch] {
     let values = PGValue.texts(ids.map(\.rawValue))
     let found = try read([
       PostgresStore.followedMatches(values), PostgresStore.followedLogs(values),
@@ -408,7 +408,7 @@ extension PostgresStore {
     let matches = PostgresRows.matches(found[0].rows, found[1].rows)
     return zip(matches, found[0].rows).map { match, row in
       let seats = Set(match.record.accounts).sorted()
-      return Followed(
+      return FollowedMatch(
         match: match, accounts: seats.compactMap { accounts[$0] },
         nodes: PostgresRows.nodes(row[PostgresRows.matchWidth]), here: here.filter { seats.contains($0.key) },
         now: row.last?.int ?? 0)

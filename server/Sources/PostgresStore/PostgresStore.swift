@@ -5,7 +5,7 @@ import Synchronization
 /// A store in PostgreSQL 15 or newer, which several nodes may share; applied units are on the database's disk.
 ///
 /// No state is bound to a database session except its transaction, so that every connection can be replaced: one for
-/// units, six for writing questions, three for reading, one for `ping`, and one each to receive and send hints.
+/// units, six for writing questions, three for reading, one for `ping`, and one each to receive and send notifications.
 package final class PostgresStore: MatchStore {
   package let isShared = true
   /// The store's address without user and password.
@@ -99,7 +99,7 @@ package final class PostgresStore: MatchStore {
   private static let setName = PGStatement(once: "SELECT set_config('alina.connection', $1, false)")
   private static let getName = PGStatement(once: "SELECT current_setting('alina.connection', true)")
 
-  /// Throws if a pooler gives each transaction another database session, as pgbouncer with pooling by transaction does: hints and the
+  /// Throws if a pooler gives each transaction another database session, as pgbouncer with pooling by transaction does: notifications and the
   /// settings in `everywhere` belong to a session.
   private func refusePooler(_ connection: PGConnection) throws(StoreError) {
     var random = SystemRandomNumberGenerator()
@@ -217,7 +217,7 @@ package final class PostgresStore: MatchStore {
     }
   }
 
-  // MARK: hints
+  // MARK: notifications
 
   package func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void) {
     let fresh = PostgresListener(address, node: node, heard: heard)
@@ -228,7 +228,7 @@ package final class PostgresStore: MatchStore {
     fresh.start()
   }
 
-  package func publish(_ hints: [(node: NodeID, text: String)]) { publisher.publish(hints) }
+  package func publish(_ notifications: [(node: NodeID, text: String)]) { publisher.publish(notifications) }
 
   package func close() {
     listener.withLock { listener in

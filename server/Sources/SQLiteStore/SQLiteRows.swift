@@ -116,7 +116,7 @@ extension SQLiteRows {
     return found
   }
 
-  func match(_ m: MatchID) throws(StoreError) -> Followed? {
+  func match(_ m: MatchID) throws(StoreError) -> FollowedMatch? {
     let read = try run(
       "SELECT n, id, x, o, opener, code, created, ended, nodes FROM match WHERE id = ?", .text(m.rawValue)
     ) { (SQLiteRows.record($0), $0.text(8)) }
@@ -129,7 +129,7 @@ extension SQLiteRows {
       }
       if !found.isEmpty { here[id] = Set(found) }
     }
-    return Followed(
+    return FollowedMatch(
       match: match, accounts: try accounts(ids), nodes: SQLiteRows.nodes(row.1), here: here, now: now())
   }
 
@@ -189,19 +189,19 @@ extension SQLiteRows {
     matches[match.record.id]?.nodes = nodes
   }
 
-  func follow(_ m: MatchID, by node: NodeID) throws(StoreError) -> Followed? {
+  func follow(_ m: MatchID, by node: NodeID) throws(StoreError) -> FollowedMatch? {
     if let match = try found(m), match.record.ended == nil { try follow(match, by: match.nodes + [node]) }
     return try self.match(m)
   }
 
-  func adoptOrphans(by node: NodeID, limit: Int) throws(StoreError) -> [Followed] {
+  func adoptOrphans(by node: NodeID, limit: Int) throws(StoreError) -> [FollowedMatch] {
     let lost = try run(
       """
       SELECT id FROM match INDEXED BY match_nodes WHERE ended IS NULL AND nodes < ?1
       UNION ALL SELECT id FROM match INDEXED BY match_nodes WHERE ended IS NULL AND nodes > ?1 LIMIT ?2
       """, .text(node), .int(limit)
     ) { MatchID(rawValue: $0.text(0)) }
-    var taken: [Followed] = []
+    var taken: [FollowedMatch] = []
     for m in lost.compactMap({ $0 }).sorted() {
       if let match = try found(m) { try follow(match, by: [node]) }
       if let followed = try match(m) { taken.append(followed) }

@@ -241,16 +241,16 @@ package final class SQLiteStore: MatchStore {
   /// Answers all questions in one transaction: of the writing connection if one changes the file, else of a reading one.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
     // After a failed write a heartbeat succeeds only if a probe can be written; without heartbeats the lobby ends no match by time.
-    if let beat = questions.firstIndex(where: \.isHeartbeat), state.withLock({ $0.hasFailed }) {
+    if let heartbeat = questions.firstIndex(where: \.isHeartbeat), state.withLock({ $0.hasFailed }) {
       do throws(StoreError) {
         try requireRoom()
         try writing { (rows) throws(StoreError) in _ = try rows.run("PRAGMA user_version = 1") }
         state.withLock { $0.hasFailed = false }
       } catch {
         var others = questions
-        others.remove(at: beat)
+        others.remove(at: heartbeat)
         var answers = answer(others)
-        answers.insert(.failure(error), at: beat)
+        answers.insert(.failure(error), at: heartbeat)
         return answers
       }
     }

@@ -75,7 +75,7 @@ final class HostMetrics: Sendable {
 
   /// The timed operations.
   enum Span: Int {
-    case arrival, decide, commit, durable, question, write, lag, hint
+    case arrival, decide, commit, durable, question, write, lag, notification
   }
 
   private let values = Mutex(Values())
@@ -99,7 +99,7 @@ final class HostMetrics: Sendable {
 
   func told(_ count: Int) { values.withLock { $0.told += count } }
 
-  /// Counts differences that comparisons found, so hints were lost or late.
+  /// Counts differences that comparisons found, so notifications were lost or late.
   func found(_ found: Differences) {
     let count =
       found.matches.count + found.accounts.count + found.gone.count + found.sessions.count + found.tickets.count
@@ -128,9 +128,11 @@ final class HostMetrics: Sendable {
       "alina_unknown_verdicts_total", "Units whose outcome was lost with a connection; it is read again.",
       values.unknown)
     out.counter("alina_commit_failures_total", "Units that the store could not store.", values.failures)
-    out.counter("alina_hints_told_total", "Hints sent to other nodes.", values.told)
-    out.counter("alina_hints_heard_total", "Hints received from other nodes.", values.times[Span.hint.rawValue].count)
-    times("hint_age", "from sending a hint to receiving it, by the wall clocks of both nodes.", .hint)
+    out.counter("alina_hints_told_total", "Notifications sent to other nodes.", values.told)
+    out.counter(
+      "alina_hints_heard_total", "Notifications received from other nodes.",
+      values.times[Span.notification.rawValue].count)
+    times("hint_age", "from sending a notification to receiving it, by the wall clocks of both nodes.", .notification)
     out.counter("alina_repairs_total", "Differences between memory and store that comparisons found.", values.repairs)
     times("arrival", "from reading a line to its turn in the lobby.", .arrival)
     times("decide", "that the lobby takes for a line, a timer, or an answer of the store.", .decide)

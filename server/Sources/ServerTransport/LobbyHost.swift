@@ -14,7 +14,7 @@ enum Delivery: Sendable {
 
 enum Arrival: Sendable {
   case connected(ConnectionID, any LobbyHost.Peer, address: String?)
-  /// Lines, each with the steady time in ms of its decoding; all were read at `read`, in ns.
+  /// Lines, each with the monotonic time in ms of its decoding; all were read at `read`, in ns.
   case lines(ConnectionID, [(line: ClientLine, at: Int64)], roundTrip: Int, read: UInt64)
   case disconnected(ConnectionID, clean: Bool)
   case caughtUp(ConnectionID, [MatchID])
@@ -160,7 +160,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// Processes answers of the store and hints of other nodes.
+  /// Processes answers of the store and notifications of other nodes.
   private func process(_ inputs: [LobbyInput], durable: UInt64?) {
     for input in inputs { reduce(input) }
     endReduction(durable: durable)
@@ -314,7 +314,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   private func setTimer() {
     guard !isFinished, let due = lobby.nextDue, timer.map({ due < $0.due }) ?? true else { return }
     timer?.task.cancel()
-    let task = loop.scheduleTask(in: .milliseconds(max(0, due - Moment.current.steady))) {
+    let task = loop.scheduleTask(in: .milliseconds(max(0, due - Moment.current.monotonic))) {
       self.timer = nil
       self.reduce(.tick)
       self.endReduction()

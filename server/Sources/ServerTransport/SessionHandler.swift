@@ -34,7 +34,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// Whether reading is paused because the lobby is behind.
   private var isPaused = false
   private var missed: [MatchID] = []
-  /// When `welcome` was written, in steady milliseconds. A line that is read later in the same millisecond is dated to the next: the
+  /// When `welcome` was written, in monotonic milliseconds. A line that is read later in the same millisecond is dated to the next: the
   /// lobby ends the old resume token at the first line after `welcome`.
   private var welcomed: Int64?
   /// The round trip of the network, plus `answerTime`, in milliseconds. A client that answers pings later gets no more time back.
@@ -61,7 +61,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     loop: any EventLoop
   ) {
     (self.id, self.metrics, self.sweep, self.loop) = (id, metrics, sweep, loop)
-    session = ServerSession(configuration, now: Moment.currentSteady)
+    session = ServerSession(configuration, now: Moment.currentMonotonic)
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -109,7 +109,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   }
 
   private func take(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
-    let now = Moment.currentSteady
+    let now = Moment.currentMonotonic
     var lines: [(line: ClientLine, at: Int64)] = []
     var ending: (ByeCode, String, String?)?
     buffer.withUnsafeReadableBytes { raw in
@@ -181,7 +181,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   private func deliver(_ line: [UInt8], _ kind: LineKind) {
     guard let context, !isEnding else { return }
-    if welcomed == nil, session.isOpen { welcomed = Moment.currentSteady }
+    if welcomed == nil, session.isOpen { welcomed = Moment.currentMonotonic }
     if unwritableSince != nil {
       switch kind {
       case .droppable: return
@@ -219,7 +219,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
       if !missed.isEmpty { sweep.inbox.put(.caughtUp(id, missed)) }
       missed = []
     } else {
-      unwritableSince = Moment.currentSteady
+      unwritableSince = Moment.currentMonotonic
     }
     context.fireChannelWritabilityChanged()
   }
@@ -321,7 +321,7 @@ final class ConnectionSweep: @unchecked Sendable {  // confined to its event loo
     let pause = TimeAmount.milliseconds(1000 / Int64(ConnectionSweep.slices))
     loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] task in
       guard let self else { return task.cancel() }
-      let now = Moment.currentSteady
+      let now = Moment.currentMonotonic
       for handler in self.handlers[self.next].values { handler.tick(now: now) }
       self.next = (self.next + 1) % ConnectionSweep.slices
       // A connection that resumes may add itself to `paused` at once.

@@ -28,12 +28,12 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     /// The time of the last failure.
     private var at = Int64.min / 2
 
-    mutating func add() { (count, at) = (count + 1, Moment.currentSteady) }
+    mutating func add() { (count, at) = (count + 1, Moment.currentMonotonic) }
     mutating func end() { count = 0 }
 
     /// Whether the last three tries have failed, the last one within a minute: a load balancer sends no logins to a
     /// node that is not ready, so they cannot show that it has recovered.
-    var areMany: Bool { count >= 3 && Moment.currentSteady - at < 60_000 }
+    var areMany: Bool { count >= 3 && Moment.currentMonotonic - at < 60_000 }
   }
 
   private let loop: any EventLoop
@@ -203,14 +203,14 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   /// Logs the first failure of the store and no further ones until it has recovered, since all questions fail meanwhile.
   private func complain(_ text: String, _ error: String) {
-    let now = Moment.current.steady
+    let now = Moment.current.monotonic
     if trouble == nil { logger.warning(text, metadata: ["error": error]) }
     trouble = (trouble?.since ?? now, now)
   }
 
   /// Logs the recovery after two heartbeats without failures: a full disk accepts some writes.
   private func seeWhetherTroubleIsOver() {
-    guard let (since, last) = trouble, Moment.current.steady - last > 2000 else { return }
+    guard let (since, last) = trouble, Moment.current.monotonic - last > 2000 else { return }
     trouble = nil
     logger.notice("the store answers again", metadata: ["seconds": "\((last - since) / 1000)"])
   }
@@ -226,11 +226,11 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   // MARK: other nodes
 
-  /// Reports the hints of other nodes from now on.
+  /// Reports the notifications of other nodes from now on.
   func listen(as node: NodeID) {
     store.listen(as: node) { told in
-      let text = told.map { self.hint($0) }
-      // One task for all hints that arrive before the lobby processes them.
+      let text = told.map { self.notification($0) }
+      // One task for all notifications that arrive before the lobby processes them.
       let isFirst = self.heard.withLock { heard in
         heard.append(text)
         return heard.count == 1
@@ -241,7 +241,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
           defer { heard = [] }
           return heard
         }
-        self.report(texts.map { .hint($0) }, nil)
+        self.report(texts.map { .notification($0) }, nil)
       }
     }
   }
@@ -252,14 +252,14 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     store.publish(nodes.map { ($0, told) })
   }
 
-  /// Strips the sending time from a hint and records its age by the wall clocks of both nodes.
-  private func hint(_ told: String) -> String {
+  /// Strips the sending time from a notification and records its age by the wall clocks of both nodes.
+  private func notification(_ told: String) -> String {
     let parts = told.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let at = Int64(parts[0]) else { return told }
     // Any role with access to the database can notify: do not record implausible times.
     let now = Moment.current.wall
     if (now - 3_600_000...now + 3_600_000).contains(at) {
-      metrics.took(.hint, nanoseconds: UInt64(max(0, now - at)) * 1_000_000)
+      metrics.took(.notification, nanoseconds: UInt64(max(0, now - at)) * 1_000_000)
     }
     return String(parts[1])
   }

@@ -286,7 +286,8 @@ import TicTacToe
     #expect(world[0].heardAny(ann, #""t":"gone""#))
   }
 
-  @Test func `a bye hint before its absence is stored has no effect, and shortens the wait afterwards`() throws {
+  @Test func `a bye notification before its absence is stored has no effect, and shortens the wait afterwards`() throws
+  {
     var scene = try Scene(losing: 1)
     scene.world[0].isSlowToJudge = true
     scene.act()
@@ -320,7 +321,7 @@ import TicTacToe
     let token = try #require(world[1].field("token", of: b, in: "token"))
     let idle = world[1].login("", token: token)
     world[1].type(b, #"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#)
-    world.losesHints = true
+    world.losesNotifications = true
     world[0].type(a, #"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#)
     world.nodes[1].lobby.membership.requireComparison()
     world.wait(12_000)
@@ -339,23 +340,23 @@ import TicTacToe
 
   @Test(arguments: [false, true])
   func `a player who withdraws a seek that another node has paired is told of the match`(
-    hintIsLost: Bool
+    notificationIsLost: Bool
   ) throws {
     var world = try SteppedNodes()
     let a = world[0].login("a"), b = world[1].login("b")
     let seek = #"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#
     world[1].type(b, seek)
-    world.losesHints = true
+    world.losesNotifications = true
     world[0].type(a, seek)
     while world[0].field("m", of: a, in: "paired") == nil { world.wait(50) }
     let m = try #require(world[0].field("m", of: a, in: "paired"))
-    world.losesHints = false
+    world.losesNotifications = false
     #expect(!world[1].heardAny(b, "paired"))
     world[1].type(b, #"{"t":"unseek"}"#)
-    if !hintIsLost {
+    if !notificationIsLost {
       let ticket = try #require(world[1].field("ticket", of: b, in: "queued"))
       let account = try #require(world[1].lobby.sessions.all.first?.account)
-      world[1].step(.hint("paired \(ticket) \(account) \(m)"))
+      world[1].step(.notification("paired \(ticket) \(account) \(m)"))
       #expect(world[1].heardAny(b, "paired"))
     }
     world.wait(10_000)

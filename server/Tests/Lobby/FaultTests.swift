@@ -134,7 +134,7 @@ import TicTacToe
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
     world.nodes[o.node].isSlow = true
-    world.nodes[o.node].step(.hint("grown \(m) 2"))
+    world.nodes[o.node].step(.notification("grown \(m) 2"))
     world[x.node].type(x.id, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
     world.nodes[o.node].hearLate()
     #expect(world[o.node].heardAny(o.id, #""k":"resign""#), "the first answer was older than the resignation")

@@ -25,7 +25,7 @@ import TicTacToe
 
   private func decide(_ side: Player, _ action: MatchAction, at now: Int64) -> LiveMatch.Decision {
     let command = LiveMatch.Command(action: action, side: side, mid: "m", at: now, lag: 0, mayLoseOnTime: true)
-    return match.decide(command, Moment(steady: now, wall: now), configuration)
+    return match.decide(command, Moment(monotonic: now, wall: now), configuration)
   }
 
   private func move(_ cell: String) throws -> MatchAction {
@@ -45,7 +45,7 @@ import TicTacToe
   }
 
   private func due(at now: Int64) -> LiveMatch.Decision? {
-    match.due(flagDelay: 0, Moment(steady: now, wall: now), configuration)
+    match.due(flagDelay: 0, Moment(monotonic: now, wall: now), configuration)
   }
 
   @Test mutating func `a winning move ends the match; a move out of turn or on a taken cell is refused`() throws {

@@ -211,7 +211,7 @@ import TicTacToe
       world.wait(200)
       #expect(try world.state(m).end?.reason == .time && world.state(m).end?.outcome == .win(.x))
       world.type(o, "join \(code)")
-      #expect(world.heardAny(o, #""t":"paired""#), "the room's ten minutes are steady ones")
+      #expect(world.heardAny(o, #""t":"paired""#), "the room's ten minutes are monotonic ones")
     }
   }
 

@@ -75,7 +75,7 @@ import Testing
     #expect(again.pairs.isEmpty && matchmaker.queue.ids == ["b"], "c and d are reserved")
   }
 
-  @Test mutating func `hints of other nodes cause at most one read in 100 ms`() {
+  @Test mutating func `notifications of other nodes cause at most one read in 100 ms`() {
     #expect(matchmaker.scheduleRead(1000) == 1000)
     matchmaker.scheduledReadIsDue(1000)
     let soon = [matchmaker.scheduleRead(1010), matchmaker.scheduleRead(1020)]

@@ -280,8 +280,8 @@ import TicTacToe
     let (x, o, m) = world.pair()
     #expect(try world[x.node].state(m) == world[o.node].state(m))
     world[x.node].move(x.id, m, 0, "b2")
-    #expect(world[o.node].heardAny(o.id, #""k":"move""#), "by a hint, at once")
-    world.losesHints = true
+    #expect(world[o.node].heardAny(o.id, #""k":"move""#), "by a notification, at once")
+    world.losesNotifications = true
     world[o.node].move(o.id, m, 1, "a1")
     #expect(!world[x.node].heardAny(x.id, #""cell":"a1""#))
     world.wait(world[0].lobby.configuration.compareEvery)
@@ -310,7 +310,7 @@ import TicTacToe
   @Test func `a command based on an outdated log is decided again on the current one`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
-    world.losesHints = true
+    world.losesNotifications = true
     world[x.node].move(x.id, m, 0, "b2")
     // The other node has not heard of the move, and learns of it from the conflict.
     world[o.node].said = []
@@ -322,11 +322,11 @@ import TicTacToe
     #expect(try world[o.node].state(m) == world[o.node].stored(m))
   }
 
-  @Test func `a ban on one node ends a session on another within 2 s even without hints`() throws {
+  @Test func `a ban on one node ends a session on another within 2 s even without notifications`() throws {
     var world = try SteppedNodes()
     let id = world[1].named("Ann")
     world.wait(world[0].lobby.configuration.compareEvery)
-    world.losesHints = true
+    world.losesNotifications = true
     world[0].step(.administer(7, .player("ann", .ban)))
     #expect(world[0].orderCompleted[7] == true && world[1].closed.isEmpty)
     world.wait(world[0].lobby.configuration.compareEvery)
@@ -336,14 +336,16 @@ import TicTacToe
     #expect(world[0].closed[again] == .banned)
   }
 
-  @Test(arguments: [false, true]) func `a session resumed on another node ends on the first`(losesHints: Bool) throws {
+  @Test(arguments: [false, true]) func `a session resumed on another node ends on the first`(losesNotifications: Bool)
+    throws
+  {
     var world = try SteppedNodes()
     let id = world[0].login("Ann")
     let resume = try #require(world[0].field("resume", of: id, in: "welcome"))
-    world.losesHints = losesHints
+    world.losesNotifications = losesNotifications
     let other = world[1].login("", resume: resume)
     #expect(world[1].heardAny(other, #""t":"welcome""#))
-    if losesHints { world.wait(world[0].lobby.configuration.compareEvery) }
+    if losesNotifications { world.wait(world[0].lobby.configuration.compareEvery) }
     #expect(world[0].closed[id] == .replaced && world[1].closed.isEmpty)
   }
 
@@ -418,7 +420,7 @@ import TicTacToe
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
     world[x.node].type(x.id, #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
-    world.losesHints = true
+    world.losesNotifications = true
     world[o.node].type(o.id, #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
     world[x.node].type(x.id, #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
     let next = try #require(try world[x.node].stored(m).next?.rawValue)

@@ -221,18 +221,19 @@ extension SteppedLobby {
     #expect(world.closed[first] == .revoked && world.closed.count == 1)
   }
 
-  @Test func `many queue hints cause one read at a time, and none is missed`() throws {
+  @Test func `many queue notifications cause one read at a time, and none is missed`() throws {
     var world = try SteppedLobby()
-    let text = Hint.queued.text
+    let text = Notification.queued.text
     world.isSlow = true
     let readings = (0..<50).flatMap { _ in
-      world.lobby.reduce(.hint(text), now: Moment(steady: world.now, wall: 0)).compactMap { effect -> UInt64? in
+      world.lobby.reduce(.notification(text), now: Moment(monotonic: world.now, wall: 0)).compactMap {
+        effect -> UInt64? in
         if case .ask(let number, .tickets) = effect { number } else { nil }
       }
     }
     #expect(readings.count == 1)
-    _ = world.lobby.reduce(.answer(readings[0], .tickets([])), now: Moment(steady: world.now, wall: 0))
-    let effects = world.lobby.reduce(.tick, now: Moment(steady: world.now + 100, wall: 0))
+    _ = world.lobby.reduce(.answer(readings[0], .tickets([])), now: Moment(monotonic: world.now, wall: 0))
+    let effects = world.lobby.reduce(.tick, now: Moment(monotonic: world.now + 100, wall: 0))
     #expect(effects.count { if case .ask(_, .tickets) = $0 { true } else { false } } == 1, "some came meanwhile")
   }
 

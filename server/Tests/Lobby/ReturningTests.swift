@@ -40,27 +40,27 @@ import Testing
     #expect(world.field("session", of: back, in: "welcome") == world.field("session", of: first, in: "welcome"))
   }
 
-  @Test func `hints with numbers out of range are ignored`() throws {
+  @Test func `notifications with numbers out of range are ignored`() throws {
     var world = try SteppedLobby()
     let (_, _, m) = world.pair()
     for text in [
       "grown \(m) 9223372036854775807", "grown \(m) -9223372036854775808\n{}", "grown \(m) 0\n{}\n{}",
       "account 9223372036854775807", "session s -9223372036854775808", "bots t 9223372036854775807",
-    ] { world.step(.hint(text)) }
+    ] { world.step(.notification(text)) }
     #expect(try world.state(m).seq > 0)
   }
 
-  @Test func `a forged hint neither breaks a match nor reaches a player`() throws {
+  @Test func `a forged notification neither breaks a match nor reaches a player`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()
     let seq = try world.state(m).seq
     world.said = []
-    for hint in [
+    for notification in [
       "grown \(m) \(seq + 1)\n" + #"{"k":"move","at":1,"side":"o","mid":"f","ply":0,"cell":"b2","spent":0}"#,
       "grown \(m) \(seq + 1)\n" + #"{"k":"move","at":1,"side":"x","mid":"f","ply":7,"cell":"b2","spent":0}"#,
       "grown \(m) \(seq + 1)\nnonsense", "chat \(m) 1\n" + #"{"t":"bye","code":"banned","msg":"made up"}"#,
       "chat \(m) 1\n" + #"{"t":"chat","m":"other","from":"Ann","text":"made up"}"#,
-    ] { world.step(.hint(hint)) }
+    ] { world.step(.notification(notification)) }
     #expect(world.said.isEmpty, "\(world.said)")
     #expect(world.lobby.counts.abandoned == 0)
     world.move(x, m, 0, "b2")

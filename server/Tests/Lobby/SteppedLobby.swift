@@ -27,11 +27,11 @@ struct SteppedLobby {
   var said: [(connection: Int, line: String)] = []
   var closed: [Int: ByeCode] = [:]
   var now: Int64 = 1_000_000
-  /// The wall clock's lead over the steady clock.
+  /// The wall clock's lead over the monotonic clock.
   var wallAhead: Int64 = 1_699_999_000_000 { didSet { setClock() } }
   /// The results of administrators' orders; `nil` if the store failed.
   var orderCompleted: [UInt64: Bool?] = [:]
-  /// The hints to other nodes.
+  /// The notifications to other nodes.
   var told: [(node: NodeID, text: String)] = []
   /// The number of wake-ups.
   var ticks = 0
@@ -71,7 +71,7 @@ struct SteppedLobby {
     (self.store, self.clock) = (store, clock)
     wallAhead = wall - now
     lobby = Lobby(
-      configuration, node: node, random: .seeded(SplitMix64(seed: seed)), now: Moment(steady: now, wall: wall))
+      configuration, node: node, random: .seeded(SplitMix64(seed: seed)), now: Moment(monotonic: now, wall: wall))
     setClock()
     step(.tick)
     try #require(lobby.isReady, "a lobby is ready when its store has answered")
@@ -83,7 +83,7 @@ struct SteppedLobby {
     setClock()
     var inputs = [input]
     while !inputs.isEmpty {
-      let effects = lobby.reduce(inputs.removeFirst(), now: Moment(steady: now, wall: wallAhead + now))
+      let effects = lobby.reduce(inputs.removeFirst(), now: Moment(monotonic: now, wall: wallAhead + now))
       for effect in effects {
         switch effect {
         case .send(let id, let line, _): said.append((Int(id), String(decoding: line.dropLast(), as: UTF8.self)))
@@ -253,10 +253,10 @@ extension SteppedLobby {
   }
 }
 
-/// Several lobbies driven by hand on one store; their hints arrive at once, or never.
+/// Several lobbies driven by hand on one store; their notifications arrive at once, or never.
 struct SteppedNodes {
   var nodes: [SteppedLobby] = []
-  var losesHints = false
+  var losesNotifications = false
 
   init(_ count: Int = 2, _ configuration: LobbyConfiguration = .init()) throws {
     let clock = TestClock()
@@ -266,10 +266,10 @@ struct SteppedNodes {
         try SteppedLobby(configuration, store: store, clock: clock, node: "node\(i)", seed: UInt64(i + 1)))
     }
     // Every node has heard of the others.
-    wait(configuration.beatEvery)
+    wait(configuration.heartbeatInterval)
   }
 
-  /// A node; hints caused by a change of it are delivered to the others.
+  /// A node; notifications caused by a change of it are delivered to the others.
   subscript(i: Int) -> SteppedLobby {
     get { nodes[i] }
     set {
@@ -278,13 +278,13 @@ struct SteppedNodes {
     }
   }
 
-  /// Delivers hints until there are none left.
+  /// Delivers notifications until there are none left.
   private mutating func pass() {
     while let from = nodes.firstIndex(where: { !$0.told.isEmpty }) {
-      let hints = nodes[from].told
+      let notifications = nodes[from].told
       nodes[from].told = []
-      for (name, text) in hints where !losesHints {
-        for i in nodes.indices where nodes[i].lobby.node == name { nodes[i].step(.hint(text)) }
+      for (name, text) in notifications where !losesNotifications {
+        for i in nodes.indices where nodes[i].lobby.node == name { nodes[i].step(.notification(text)) }
       }
     }
   }

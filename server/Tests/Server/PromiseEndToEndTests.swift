@@ -78,7 +78,7 @@ import TicTacToe
     x.move(m, 0, "b2")
     store.waitUntilHeld()
     // The move has waited for the maximum time; no new unit is started until it is stored.
-    while try await !server.host.inspect({ $0.isBusy(at: Moment.current.steady) }) { await Task.yield() }
+    while try await !server.host.inspect({ $0.isBusy(at: Moment.current.monotonic) }) { await Task.yield() }
     for (i, command) in [#""t":"me""#, #""t":"top""#, #""t":"list""#].enumerated() {
       reader.type(#"{"id":"q\#(i)",\#(command)}"#)
       try reader.wait(#""re":"q\#(i)""#)

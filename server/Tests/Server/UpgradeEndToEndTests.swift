@@ -33,7 +33,7 @@ import TicTacToe
   private func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
 
   /// Both players resume, see their match, finish it, and find the earlier finished one.
-  private func goOn(_ server: ServerChild) throws {
+  private func finishMatch(_ server: ServerChild) throws {
     let (x, o) = (try RawPeer(server.port), try RawPeer(server.port))
     for (peer, token) in zip([x, o], tokens) {
       try peer.hello(#""resume":"\#(token)""#)
@@ -93,7 +93,7 @@ import TicTacToe
     }
     let server = ServerChild(folder)
     try server.start()
-    try goOn(server)
+    try finishMatch(server)
     try check(try SQLiteStore(path: path))
   }
 
@@ -142,7 +142,7 @@ import TicTacToe
     }
     let server = ServerChild(TemporaryFolder())
     try server.start(["--store", url])
-    try goOn(server)
+    try finishMatch(server)
     try check(try PostgresStore(try PGAddress(url)))
   }
 }

@@ -4,27 +4,27 @@ import MatchProtocol
 @testable import Lobby
 @testable import MatchStore
 
-/// Hints between simulated nodes: lost, delayed, duplicated and reordered.
+/// Notifications between simulated nodes: lost, delayed, duplicated and reordered.
 extension Simulation {
-  /// Sends a hint to the nodes that run and listen.
+  /// Sends a notification to the nodes that run and listen.
   mutating func tell(_ names: [NodeID], _ text: String) {
     for name in names {
       guard let i = nodes.firstIndex(where: { $0.name == name && $0.lobby != nil }) else { continue }
-      count("hint")
-      if options.losesHints || !options.hintsArrive && random.below(20) == 0 { continue }
-      let copies = !options.hintsArrive && random.below(20) == 0 ? 2 : 1
+      count("notification")
+      if options.losesNotifications || !options.notificationsArrive && random.below(20) == 0 { continue }
+      let copies = !options.notificationsArrive && random.below(20) == 0 ? 2 : 1
       for _ in 0..<copies {
         let late = random.below(20) == 0 ? 1500 : 20
-        queue.set(.hint(i, text, life: nodes[i].life), at: now + 1 + Int64(random.below(late)))
+        queue.set(.notification(i, text, life: nodes[i].life), at: now + 1 + Int64(random.below(late)))
       }
     }
   }
 
-  /// Delivers a hint to a node if it is subscribed.
+  /// Delivers a notification to a node if it is subscribed.
   mutating func hear(_ i: Int, _ text: String?) {
     guard nodes[i].lobby != nil, nodes[i].isListening || text == nil else { return }
     if text == nil { nodes[i].isListening = true }
-    reduce(i, .hint(text))
+    reduce(i, .notification(text))
   }
 
   /// Ends a node's subscription for a while.
@@ -32,6 +32,6 @@ extension Simulation {
     guard nodes[i].lobby != nil, nodes[i].isListening else { return }
     count("deaf")
     nodes[i].isListening = false
-    queue.set(.hint(i, nil, life: nodes[i].life), at: now + Int64(random.below(5000)))
+    queue.set(.notification(i, nil, life: nodes[i].life), at: now + Int64(random.below(5000)))
   }
 }

@@ -11,7 +11,7 @@ struct SimulatedStore {
   struct Log {
     var state: MatchState
     var record: MatchRecord
-    /// The times of the log's last growth and of the position's last change, on the world's steady clock.
+    /// The times of the log's last growth and of the position's last change, on the world's monotonic clock.
     var grewAt: Int64
     var movedAt: Int64
   }

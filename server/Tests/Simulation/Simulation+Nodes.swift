@@ -19,8 +19,8 @@ extension Simulation {
     nodes[i].name = "n\(i)l\(nodes[i].life)"
     (nodes[i].waiting, nodes[i].isCommitting, nodes[i].isListening) = ([], false, true)
     (nodes[i].tickAt, nodes[i].startedAt, nodes[i].wasWellSince) = (nil, now, .max)
-    // Each computer's steady clock has its own start, and its wall clock is slightly off.
-    nodes[i].steadyAhead = Int64(random.below(1_000_000))
+    // Each computer's monotonic clock has its own start, and its wall clock is slightly off.
+    nodes[i].monotonicAhead = Int64(random.below(1_000_000))
     nodes[i].wallAhead = Int64(random.below(400)) - 200
     let random = Entropy.seeded(SplitMix64(seed: self.random.next()))
     var configuration = options.lobby
@@ -63,7 +63,7 @@ extension Simulation {
   mutating func stop(_ i: Int, for milliseconds: Int64) {
     nodes[i].stoppedUntil = now + milliseconds
     trouble(i)
-    queue.set(.goOn(i), at: nodes[i].stoppedUntil)
+    queue.set(.resume(i), at: nodes[i].stoppedUntil)
   }
 
   /// Causes a random fault.
@@ -110,7 +110,7 @@ extension Simulation {
       nodes[i].stopsAtCommit = false
       if isStopped(i) {
         nodes[i].stoppedUntil = now
-        queue.set(.goOn(i), at: now)
+        queue.set(.resume(i), at: now)
       }
     }
   }

@@ -43,7 +43,7 @@ struct Watch {
 }
 
 extension Simulation {
-  /// Milliseconds within which a lost hint is repaired: a comparison every two seconds, its answer, and the reads it causes.
+  /// Milliseconds within which a lost notification is repaired: a comparison every two seconds, its answer, and the reads it causes.
   private static let repaired: Int64 = 3500
   /// Milliseconds within which a dead node's match has a follower again: three seconds until the node counts as dead,
   /// and an adoption of orphans every second.

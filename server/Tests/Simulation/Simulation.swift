@@ -26,9 +26,9 @@ struct Simulation {
     var hasHostile = false
     /// Whether an administrator bans a player.
     var bans = false
-    /// Whether no hint arrives, or every one.
-    var losesHints = false
-    var hintsArrive = false
+    /// Whether no notification arrives, or every one.
+    var losesNotifications = false
+    var notificationsArrive = false
     var lobby = LobbyConfiguration()
     /// The store of a soak, instead of one in memory.
     var real: RealStore?
@@ -70,10 +70,10 @@ struct Simulation {
     case lateQuestion(StoreQuestion)
     case verdicts(Int, [(UInt64, Verdict)], life: Int)
     case answer(Int, UInt64, StoreAnswer?, life: Int)
-    case hint(Int, String?, life: Int)
+    case notification(Int, String?, life: Int)
     case restart(Int, life: Int)
     /// Resumes a stopped process.
-    case goOn(Int)
+    case resume(Int)
     /// Checks whether a node that shuts down has sent everything.
     case depart(Int, until: Int64, life: Int)
     case fault
@@ -100,8 +100,8 @@ struct Simulation {
     var name: NodeID = ""
     /// The number of starts, by which messages to an earlier process are dropped.
     var life = 0
-    /// How far the node's steady and wall clocks are ahead of the world's.
-    var steadyAhead: Int64 = 0
+    /// How far the node's monotonic and wall clocks are ahead of the world's.
+    var monotonicAhead: Int64 = 0
     var wallAhead: Int64 = 0
     /// The number of the last scheduled tick, and its time.
     var tick = 0
@@ -172,7 +172,7 @@ struct Simulation {
 
   /// A node's own time.
   func moment(_ i: Int) -> Moment {
-    Moment(steady: now + nodes[i].steadyAhead, wall: wallOffset + now + nodes[i].wallAhead)
+    Moment(monotonic: now + nodes[i].monotonicAhead, wall: wallOffset + now + nodes[i].wallAhead)
   }
 
   mutating func count(_ what: String) { tally[what, default: 0] += 1 }
@@ -182,10 +182,10 @@ struct Simulation {
   /// Runs to the end and returns the faults found.
   mutating func run() throws -> [String] {
     let (begun, end) = (now, now + options.duration)
-    let start = Moment.currentSteady
+    let start = Moment.currentMonotonic
     while let due = queue.next, due <= end, checker.faults.isEmpty {
       if let pace = options.pace {
-        let early = Double(now - begun) / pace - Double(Moment.currentSteady - start)
+        let early = Double(now - begun) / pace - Double(Moment.currentMonotonic - start)
         if early > 5 { usleep(UInt32(early * 1000)) }
       }
       step()
@@ -248,7 +248,7 @@ struct Simulation {
 
   private mutating func perform(_ action: Action) {
     switch action {
-    case .goOn(let i):
+    case .resume(let i):
       while !isStopped(i), !nodes[i].backlog.isEmpty { perform(nodes[i].backlog.removeFirst()) }
     case .look:
       look()
@@ -259,7 +259,7 @@ struct Simulation {
     case .toServer(let id, let line):
       guard let i = homes[id], nodes[i].lobby != nil, alive.contains(id) else { return }
       let line = spoken(line, by: owner[id])
-      reduce(i, .line(id, line, at: moment(i).steady, roundTrip: random.below(80)))
+      reduce(i, .line(id, line, at: moment(i).monotonic, roundTrip: random.below(80)))
     case .toClient(let i, let id, let line):
       guard clients[i].connection == id else { return }
       receive(i, line)
@@ -294,7 +294,7 @@ struct Simulation {
       sendUnits(i)
     case .answer(let i, let number, let answer, let life):
       if life == nodes[i].life { reduce(i, .answer(number, answer)) }
-    case .hint(let i, let text, let life): if life == nodes[i].life { hear(i, text) }
+    case .notification(let i, let text, let life): if life == nodes[i].life { hear(i, text) }
     case .restart(let i, let life): if life == nodes[i].life { startServer(i) }
     case .depart(let i, let until, let life): if life == nodes[i].life { depart(i, until) }
     default: break
@@ -305,10 +305,11 @@ struct Simulation {
   private func place(of action: Action) -> Int? {
     switch action {
     case .toServer(let id, _), .serverHears(let id): homes[id]
-    case .tick(let i, _, _), .flush(let i, _), .verdicts(let i, _, _), .answer(let i, _, _, _), .hint(let i, _, _),
+    case .tick(let i, _, _), .flush(let i, _), .verdicts(let i, _, _), .answer(let i, _, _, _),
+      .notification(let i, _, _),
       .restart(let i, _), .depart(let i, _, _):
       i
-    case .think, .dial, .comeBack, .toClient, .hangUp, .look, .units, .question, .lateUnit, .lateQuestion, .goOn,
+    case .think, .dial, .comeBack, .toClient, .hangUp, .look, .units, .question, .lateUnit, .lateQuestion, .resume,
       .fault, .heal,
       .relapse:
       nil
@@ -324,7 +325,7 @@ struct Simulation {
     guard let lobby = nodes[i].lobby else { return }
     for wrong in lobby.checkInvariants() { checker.faults.append("\(nodes[i].name): \(wrong)") }
     guard let next = lobby.nextDue else { return }
-    let due = max(now + 1, next - nodes[i].steadyAhead)
+    let due = max(now + 1, next - nodes[i].monotonicAhead)
     if let set = nodes[i].tickAt, set <= due { return }
     nodes[i].tick += 1
     nodes[i].tickAt = due

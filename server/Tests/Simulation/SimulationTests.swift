@@ -70,7 +70,7 @@ private struct Results: Sendable {
     options.nodes = 3
     options.clients = 3 + Int(seed % 4)
     options.crashes = seed % 8 != 0
-    options.losesHints = seed % 7 == 3
+    options.losesNotifications = seed % 7 == 3
     options.bans = seed % 3 == 1
     return options
   }
@@ -86,12 +86,13 @@ private struct Results: Sendable {
     check(results, seeds, "SIM_SEED", had: SimulationTests.common)
   }
 
-  @Test func `no seed of three nodes that crash, stop and lose their store or their hints breaks a promise`()
+  @Test func `no seed of three nodes that crash, stop and lose their store or their notifications breaks a promise`()
     async throws
   {
     let seeds = seeds("SIM_CLUSTER_SEED", quick: 50, all: 300)
     let results = try await simulate(seeds, SimulationTests.threeNodes)
-    check(results, seeds, "SIM_CLUSTER_SEED", had: SimulationTests.common + ["conflict", "hint", "deaf", "swept"])
+    check(
+      results, seeds, "SIM_CLUSTER_SEED", had: SimulationTests.common + ["conflict", "notification", "deaf", "swept"])
   }
 
   /// Seeds, out of twenty thousand, that found faults in the lobby of 25 and 27 November 2026.
@@ -134,7 +135,7 @@ private struct Results: Sendable {
   ) throws -> Bool {
     try seeds.contains { seed in
       var options = SimulationTests.threeNodes(seed)
-      (options.crashes, options.losesHints) = (true, false)
+      (options.crashes, options.losesNotifications) = (true, false)
       change(&options)
       var world = Simulation(seed: seed, options)
       return try world.run().contains { text.isEmpty || $0.contains(text) }
@@ -153,18 +154,20 @@ private struct Results: Sendable {
     #expect(try isNoticed(1...5, by: "was revealed when") { $0.waitsForVerdict = false })
   }
 
-  /// Disables faults and lost hints, so that no repair is needed.
+  /// Disables faults and lost notifications, so that no repair is needed.
   private func isAtPeace(_ options: inout Simulation.Options) {
-    (options.crashes, options.cuts, options.bans, options.hintsArrive) = (false, true, false, true)
+    (options.crashes, options.cuts, options.bans, options.notificationsArrive) = (false, true, false, true)
     options.lobby.compareEvery = 1 << 40
   }
 
-  @Test func `hints suffice if none is lost, and the checks detect a lost hint that is not repaired`() throws {
+  @Test func `notifications suffice if none is lost, and the checks detect a lost notification that is not repaired`()
+    throws
+  {
     #expect(try !isNoticed(1...6) { isAtPeace(&$0) })
     #expect(
       try isNoticed(1...6) {
         isAtPeace(&$0)
-        $0.losesHints = true
+        $0.losesNotifications = true
       })
   }
 

@@ -38,13 +38,13 @@ import Testing
     options.duration = Int64(amount("SOAK_DAYS", quick: 1, all: 2)) * 86_400_000
     let pace = amount("SOAK_PACE", quick: 0, all: 0)
     options.pace = pace == 0 ? nil : Double(pace)
-    let begun = Moment.currentSteady
+    let begun = Moment.currentMonotonic
     var world = Simulation(seed: 1, options)
     let faults = try world.run()
     let counts = world.tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
     let matches = try real.store.matchIDs().count
     print(
-      "soak \(kind): \(options.duration / 86_400_000) days in \((Moment.currentSteady - begun) / 1000) s, "
+      "soak \(kind): \(options.duration / 86_400_000) days in \((Moment.currentMonotonic - begun) / 1000) s, "
         + "\(matches) matches: \(counts.joined(separator: ", "))")
     #expect(faults == [])
     for what in ["came back", "saw end"] { #expect(world.tally[what, default: 0] > 0, "nobody \(what)") }

@@ -127,13 +127,13 @@ final class Bench {
 
   func heartbeat(_ node: NodeID, address: String? = nil) throws -> Heartbeat {
     let question = StoreQuestion.heartbeat(node, address: address ?? "\(node):1")
-    guard case .heartbeat(let beat) = try store.answer(question) else { throw Unanswered() }
+    guard case .heartbeat(let heartbeat) = try store.answer(question) else { throw Unanswered() }
     // Moves live nodes' beats an hour ahead, so that none expires on a busy machine.
     if let url {
       let since = "(SELECT beat_at FROM node WHERE id = '\(node)') - \(Heartbeat.lives)"
       try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000 WHERE beat_at > \(since)", at: url)
     }
-    return beat
+    return heartbeat
   }
 
   /// Ages a node's heartbeat until the node counts as dead; node `a` stays live.
@@ -148,17 +148,17 @@ final class Bench {
     }
   }
 
-  func adoptOrphans(_ node: NodeID = "a", limit: Int = 100) throws -> [Followed] {
+  func adoptOrphans(_ node: NodeID = "a", limit: Int = 100) throws -> [FollowedMatch] {
     guard case .adopted(let adopted) = try store.answer(.adoptOrphans(node, limit: limit)) else { throw Unanswered() }
     return adopted
   }
 
-  func follow(_ m: MatchID, _ node: NodeID = "a") throws -> Followed? {
+  func follow(_ m: MatchID, _ node: NodeID = "a") throws -> FollowedMatch? {
     guard case .match(let followed) = try store.answer(.follow(m, node)) else { throw Unanswered() }
     return followed
   }
 
-  func look(_ m: MatchID) throws -> Followed? {
+  func look(_ m: MatchID) throws -> FollowedMatch? {
     guard case .match(let followed) = try store.answer(.match(m)) else { throw Unanswered() }
     return followed
   }

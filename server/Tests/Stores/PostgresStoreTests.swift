@@ -340,8 +340,8 @@ import TicTacToe
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
     func living(_ node: NodeID) throws -> [NodeID] {
-      guard case .heartbeat(let beat) = try store.answer(.heartbeat(node, address: "h:\(node)")) else { return [] }
-      return beat.nodes.map(\.id)
+      guard case .heartbeat(let heartbeat) = try store.answer(.heartbeat(node, address: "h:\(node)")) else { return [] }
+      return heartbeat.nodes.map(\.id)
     }
     #expect(try living("a") == ["a"] && living("b") == ["a", "b"])
     try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at - 4000 WHERE id = 'a'", at: url)

@@ -16,18 +16,18 @@ extension StoreConformance {
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
-    var beat = try bench.heartbeat("z")
-    #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "z"] : ["z"]))
-    beat = try bench.heartbeat("b")
-    #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "z", "b"] : ["b"]))
-    #expect(beat.nodes.last?.address == "b:1")
+    var heartbeat = try bench.heartbeat("z")
+    #expect(heartbeat.nodes.map(\.id) == (bench.store.isShared ? ["a", "z"] : ["z"]))
+    heartbeat = try bench.heartbeat("b")
+    #expect(heartbeat.nodes.map(\.id) == (bench.store.isShared ? ["a", "z", "b"] : ["b"]))
+    #expect(heartbeat.nodes.last?.address == "b:1")
     let moved = try bench.heartbeat("a", address: "elsewhere:7")
     #expect(moved.nodes.first == NodeRecord(id: "a", address: "elsewhere:7"))
     #expect(moved.nodes.map(\.id) == (bench.store.isShared ? ["a", "z", "b"] : ["a"]))
-    #expect(moved.now >= beat.now)
+    #expect(moved.now >= heartbeat.now)
     _ = try bench.store.answer(.leave("z"))
-    beat = try bench.heartbeat("a")
-    #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "b"] : ["a"]))
+    heartbeat = try bench.heartbeat("a")
+    #expect(heartbeat.nodes.map(\.id) == (bench.store.isShared ? ["a", "b"] : ["a"]))
   }
 
   @Test(arguments: [StoreKind.sharedReference, .postgres])
@@ -49,8 +49,8 @@ extension StoreConformance {
     #expect(try bench.adoptOrphans().map(\.match.record.id).sorted() == [both, theirs].sorted())
     for m in [both, theirs] { #expect(try bench.look(m)?.nodes == ["a"]) }
     #expect(try bench.adoptOrphans().isEmpty && bench.tickets().isEmpty)
-    let beat = try bench.heartbeat("b")
-    #expect(Set(beat.nodes.map(\.id)) == ["a", "b"], "it may come back")
+    let heartbeat = try bench.heartbeat("b")
+    #expect(Set(heartbeat.nodes.map(\.id)) == ["a", "b"], "it may come back")
   }
 
   @Test func `a node counts as live for 3 s after a heartbeat`() throws {
@@ -105,7 +105,7 @@ extension StoreConformance {
     let ann = try bench.player("Ann")
     let (mine, over) = (bench.begin(2, ann.id, nodes: []), bench.begin(1, ended: 7, nodes: []))
     let asked = [mine, someID(9), over, mine]
-    let found = try bench.store.answer(asked.map { .follow($0, "a") }).map { answer -> Followed? in
+    let found = try bench.store.answer(asked.map { .follow($0, "a") }).map { answer -> FollowedMatch? in
       guard case .match(let found) = try answer.get() else { throw Bench.Unanswered() }
       return found
     }
@@ -246,7 +246,7 @@ extension StoreConformance {
     #expect(found.gone == [guest.id] && found.sessions == ["s-Ann", "s-Cid", "s-x"])
   }
 
-  // MARK: hints
+  // MARK: notifications
 
   @Test(arguments: [StoreKind.sharedReference, .postgres])
   func `a single node compares its memory after a tool has changed the store`(kind: StoreKind) throws {
@@ -261,7 +261,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: [StoreKind.sharedReference, .postgres])
-  func `a node receives hints from others`(kind: StoreKind) throws {
+  func `a node receives notifications from others`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let heard = Mutex<[String: [String]]>([:])
     let (one, two) = (try bench.view(), try bench.view())
@@ -270,8 +270,8 @@ extension StoreConformance {
         if let text { heard.withLock { $0[node, default: []].append(text) } }
       }
     }
-    let long = String(repeating: "x", count: longestHint)
-    // Hints sent before a node listens may be lost.
+    let long = String(repeating: "x", count: longestNotification)
+    // Notifications sent before a node listens may be lost.
     for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains("first") } < 2 }) {
       bench.store.publish([("a", "first"), ("b", "first")])
       usleep(50_000)

@@ -9,7 +9,7 @@ struct MemoryContent {
     var record: NodeRecord
     /// The node's position in the order of joining.
     var number: Int
-    var beat: Int64
+    var heartbeat: Int64
   }
 
   struct Session {
@@ -75,7 +75,7 @@ struct MemoryContent {
   init(isShared: Bool, clock: @escaping @Sendable () -> Int64) { (self.isShared, self.clock) = (isShared, clock) }
 
   func lives(_ node: NodeID) -> Bool {
-    node == asker || isShared && (nodes[node].map { $0.beat + Heartbeat.lives > clock() } ?? false)
+    node == asker || isShared && (nodes[node].map { $0.heartbeat + Heartbeat.lives > clock() } ?? false)
   }
 
   // MARK: matches
@@ -260,9 +260,9 @@ struct MemoryContent {
   private mutating func heartbeat(_ node: NodeID, _ address: String) -> Heartbeat {
     let number = nodes[node]?.number ?? joined
     if number == joined { joined += 1 }
-    nodes[node] = Node(record: NodeRecord(id: node, address: address), number: number, beat: clock())
+    nodes[node] = Node(record: NodeRecord(id: node, address: address), number: number, heartbeat: clock())
     // If the clock was set back, old heartbeats lie in the future and a dead node would seem alive until then: cap them.
-    for (id, other) in nodes where other.beat > clock() + 1000 { nodes[id]?.beat = clock() }
+    for (id, other) in nodes where other.heartbeat > clock() + 1000 { nodes[id]?.heartbeat = clock() }
     let living = nodes.values.filter { lives($0.record.id) }.sorted { $0.number < $1.number }
     return Heartbeat(now: clock(), nodes: living.map(\.record))
   }
@@ -275,7 +275,7 @@ struct MemoryContent {
     if asker == node { asker = nil }
   }
 
-  private mutating func adoptOrphans(_ node: NodeID, _ limit: Int) -> [Followed] {
+  private mutating func adoptOrphans(_ node: NodeID, _ limit: Int) -> [FollowedMatch] {
     var lost = unfollowed
     for other in followed.sets.keys where !lives(other) { lost.formUnion(followed[other]) }
     let taken = lost.sorted().prefix(limit)
@@ -346,11 +346,11 @@ struct MemoryContent {
 
   // MARK: matches, read
 
-  private func followed(_ m: MatchID) -> Followed? {
+  private func followed(_ m: MatchID) -> FollowedMatch? {
     guard let match = matches[m] else { return nil }
     let ids = Set(match.stored.record.accounts).sorted()
     let here = Dictionary(uniqueKeysWithValues: ids.map { ($0, whereabouts($0)) }).filter { !$1.isEmpty }
-    return Followed(
+    return FollowedMatch(
       match: match.stored, accounts: ids.compactMap { accounts[$0] }, nodes: match.nodes, here: here, now: clock())
   }
 

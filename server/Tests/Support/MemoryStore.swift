@@ -34,8 +34,8 @@ package final class MemoryStore: MatchStore {
     listeners.withLock { $0[node] = heard }
   }
 
-  package func publish(_ hints: [(node: NodeID, text: String)]) {
-    for hint in hints { listeners.withLock { $0[hint.node] }?(hint.text) }
+  package func publish(_ notifications: [(node: NodeID, text: String)]) {
+    for notification in notifications { listeners.withLock { $0[notification.node] }?(notification.text) }
   }
 
   package func requestComparison() throws(StoreError) {

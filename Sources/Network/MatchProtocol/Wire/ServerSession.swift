@@ -65,7 +65,7 @@ package struct ServerSession: Sendable {
   /// Whether `hello` was said and the session has not ended.
   package var isOpen: Bool { state == .open }
 
-  /// Starts a session at a time in milliseconds of any steady clock; `deliver` times are on the same clock.
+  /// Starts a session at a time in milliseconds of any monotonic clock; `deliver` times are on the same clock.
   package init(_ configuration: Configuration, now: Int64) {
     self.configuration = configuration
     state = .greeting(since: now)

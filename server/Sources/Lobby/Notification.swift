@@ -2,9 +2,9 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A message between nodes, encoded as one or more lines of text. A lost hint only causes delay: comparisons with the
+/// A message between nodes, encoded as one or more lines of text. A lost notification only causes delay: comparisons with the
 /// store find what it said.
-enum Hint: Hashable, Sendable {
+enum Notification: Hashable, Sendable {
   /// Events were appended to a match, the first with this `seq`; without bodies if they exceed the size limit.
   case grown(MatchID, seq: Int, [[UInt8]])
   /// An absent side has sent `bye`.
@@ -29,7 +29,7 @@ enum Hint: Hashable, Sendable {
     case .grown(let m, let seq, let bodies):
       let text = (["grown \(m) \(seq)"] + bodies.map { String(decoding: $0, as: UTF8.self) }).joined(separator: "\n")
       // 20 bytes are left for the time that the sender puts in front.
-      return text.utf8.count <= longestHint - 20 ? text : "grown \(m) \(seq)"
+      return text.utf8.count <= longestNotification - 20 ? text : "grown \(m) \(seq)"
     case .bye(let m, let side): return "bye \(m) \(side.text)"
     case .paired(let ticket, let account, let m): return "paired \(ticket) \(account) \(m)"
     case .bots(let ticket, let count): return "bots \(ticket) \(count)"
@@ -42,7 +42,7 @@ enum Hint: Hashable, Sendable {
     }
   }
 
-  /// Decodes a hint; `nil` for a kind of a newer build and for numbers out of range.
+  /// Decodes a notification; `nil` for a kind of a newer build and for numbers out of range.
   init?(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let words = (lines.first ?? "").split(separator: " ").map(String.init)

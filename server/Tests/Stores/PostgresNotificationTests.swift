@@ -7,15 +7,16 @@ import Testing
 @testable import MatchStore
 @testable import PostgresStore
 
-@Suite struct PostgresHintTests {
-  /// Records the hints of a node.
+@Suite struct PostgresNotificationTests {
+  /// Records the notifications of a node.
   private final class Ear: Sendable {
     private let words = Mutex<[String?]>([])
     func hear(_ text: String?) { words.withLock { $0.append(text) } }
     var heard: [String?] { words.withLock { $0 } }
   }
 
-  @Test func `hints reach only their node, in order, and a broken connection is restored and reported`() throws {
+  @Test func `notifications reach only their node, in order, and a broken connection is restored and reported`() throws
+  {
     let url = try PostgresTestBed.shared.freshURL()
     let (a, b) = (try PostgresStore(PGAddress(url)), try PostgresStore(PGAddress(url)))
     let elsewhere = try PostgresStore(PGAddress(PostgresTestBed.shared.freshURL()))
@@ -25,8 +26,8 @@ import Testing
     b.listen(as: "bob", heard: bob.hear)
     elsewhere.listen(as: "bob", heard: cat.hear)
     #expect(eventually { ann.heard == [nil] && bob.heard == [nil] && cat.heard == [nil] })
-    let longest = String(repeating: "ä", count: longestHint / 2)
-    let texts = (0..<300).map { "hint \($0) ' \" \\ ♟" } + [longest]
+    let longest = String(repeating: "ä", count: longestNotification / 2)
+    let texts = (0..<300).map { "notification \($0) ' \" \\ ♟" } + [longest]
     a.publish([("bob", longest + "xx"), ("nobody", "lost")] + texts.map { ("bob", $0) })
     b.publish([("ann", "back")])
     #expect(eventually { bob.heard == [nil] + texts })
@@ -43,7 +44,7 @@ import Testing
     #expect(Set(cat.heard) == [nil], "another schema is another store")
     b.close()
     let count = bob.heard.count
-    // Both hints are sent by one commit: once Ann has hers, Bob's would have been sent, too.
+    // Both notifications are sent by one commit: once Ann has hers, Bob's would have been sent, too.
     a.publish([("bob", "too late"), ("ann", "last")])
     #expect(eventually { ann.heard.last == "last" })
     #expect(bob.heard.count == count)
