@@ -18,7 +18,7 @@ export function makeDrawing(canvas, memory) {
   }
 
   function dress(g, text) {
-    // Remember the context's state in `worn`, because reading it back is slower.
+    // `worn` remembers which state the context has: comparing it is faster than reading the state from the context.
     if (g.worn !== text.look.worn) Object.assign(g, text.look);
   }
 

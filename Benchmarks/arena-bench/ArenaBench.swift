@@ -32,7 +32,7 @@ struct ArenaBench: Sendable {
   /// The measurements that failed, with the reason.
   private(set) var notes: [String] = []
 
-  /// Whether every row is present and C computed the same in each.
+  /// Whether all rows are present and C computed the same results in those that compare with it.
   var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
   /// Runs the measurements; `scale` shortens the work (and changes the signatures of random games).

@@ -66,7 +66,7 @@ static uint64_t random_games(uint64_t seed, uint64_t games) {
     ends |= (uint64_t)line[o] << 8;
     PLY(8, x)
     ends |= (uint64_t)line[x] << 9;
-    // The first end counts; a draw has nine moves.
+    // The game ends at the first line; without one it is a draw of nine moves.
     uint64_t end = (uint64_t)__builtin_ctzll(ends);
     uint64_t length = end - end / 10;
     random_ends[end]++;
@@ -264,7 +264,7 @@ static void solve(void) {
   int counts[10];
   for (int m = 0; m < 512; m++) line[m] = has_line((unsigned)m);
   memset(table, -128, sizeof table);
-  // Subsets of n places with as many places as X then has marks.
+  // The subsets of n marks that X can have, as bit masks: X has half of the marks, rounded up.
   for (int n = 0; n < 10; n++) {
     counts[n] = 0;
     for (int m = 0; m < 1 << n; m++)
@@ -278,7 +278,7 @@ static void solve(void) {
         steps[empty++] = p << is_o;
         continue;
       }
-      // Each subset of the occupied cells as a mask, and how far its key is below that of all O.
+      // For each subset of the occupied cells: its mask, and the difference of its key to the key with O in all of them.
       for (int i = 0; i < 1 << marks; i++) {
         masks[i | 1 << marks] = (uint16_t)(masks[i] | 1u << c);
         keys[i | 1 << marks] = keys[i] + p;

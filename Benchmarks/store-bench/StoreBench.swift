@@ -72,7 +72,8 @@ import TicTacToe
       }
     }
 
-    /// Moves that leave the matches at different plies: each time for an eighth more of them.
+    /// Eight batches of moves, the first for a ninth of the matches and each further one for a ninth more, so that the
+    /// matches are at different plies.
     mutating func moved() -> [[StoreUnit]] {
       (1...8).map { share in
         at = 0
@@ -263,7 +264,7 @@ import TicTacToe
     }
   }
 
-  /// Nine thousand live matches, with their creation fully written and swept.
+  /// Nine thousand live matches, after the database has done the deferred work of creating them.
   private func crowd(_ store: any MatchStore, _ base: UInt64) throws -> Load {
     var load = Load(base, matches: 9000)
     for batch in load.moved() { try apply(batch, to: store) }

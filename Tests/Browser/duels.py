@@ -92,7 +92,7 @@ def game(people, chance, server=None):
         is_away = server and away == sum(mark != "empty" for mark in cells.values())
         if is_away:
             server.kill()
-        # The player who is not to move chooses it as the next move, which the opponent takes first.
+        # Both press the cell. For the player not to move it is a premove, which is dropped when the opponent marks the cell.
         for person in people:
             person.press(cell)
         if is_away:

@@ -51,7 +51,7 @@ TRAP = """(() => {
   };
 })();"""
 
-# A clock that stands in Sydney, where that is wanted.
+# If `sessionStorage.now` is set, stops the page's clock at that time, in Sydney's time zone.
 SYDNEY = """if (location.protocol.startsWith('http') && sessionStorage.now) {
   const now = Number(sessionStorage.now);
   Date = class extends Date {

@@ -59,8 +59,8 @@ def at_downbeat(x, moment):
     def level(rise, pitch):
         return rise[pitch - PITCHES[0]]
 
-    # Rolled: notes that start after the first 60 ms, as loud as the earlier ones; most energy above G5, where overtones show
-    # a note struck again while ringing, also comes later. O is also on the left.
+    # O rolls its chords: a note as loud as the first ones starts 60 ms after them or later. Above G5, where the overtones
+    # show a note that is struck again while it rings, most energy comes later, too. O also sounds on the left.
     def strength(rise, pitch):
         return np.sqrt(sum(level(rise, pitch + partial) ** 2 for partial in (0, 12, 19)))
     def above(rise):

@@ -36,7 +36,7 @@ struct ExactCommand: ParsableCommand {
     return json ? AnswerText.exactJSON(match, x, o, variant) : AnswerText.exact(match, x, o)
   }
 
-  /// The players of `--x` and `--o` as `find` returns them; throws for one of which it returns `nil`.
+  /// Calls `find` for the players of `--x` and `--o`; throws if it returns `nil` for one of them.
   private func both<Found>(
     _ find: (PlayerSpec) throws(ArenaError) -> Found?
   ) throws(ArenaError) -> (a: Found, b: Found) {

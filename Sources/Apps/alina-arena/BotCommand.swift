@@ -98,7 +98,7 @@ private final class BotSession {
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
   private let wake: DispatchSemaphore
-  /// The moves that `thinking` has chosen and `step` has not sent, with the moves they follow; no cell resigns.
+  /// The moves that `thinking` has chosen and `step` has not sent yet, with the moves before them. `cell` is `nil` to resign.
   private let chosen = ResultQueue<(m: MatchID, after: [Cell], cell: Cell?)>()
 
   init(_ client: MatchClient, _ player: StandalonePlayer, _ terms: MatchTerms, room: String?, wake: DispatchSemaphore) {

@@ -43,7 +43,7 @@ struct MeetingGraph: Sendable, Hashable {
   }
 
   /// The round in which each player in `order` gets the first possible opponent. Backtracks if a choice prevents a
-  /// complete round; `nil` if there is none, or if `limit` groups that cannot be paired were found first.
+  /// complete round. `nil` if there is no complete round, or if the search meets more than `limit` groups without one.
   func firstRound(in order: [Int], limit: Int = 20_000) -> Round? {
     var round = Round(repeating: 0, count: neighbours.count)
     var unpairable: Set<UInt64> = []

@@ -152,7 +152,7 @@ package enum Openings: Sendable, Hashable {
     case .list(let list): return list[pair % list.count].general
     case .variantList(_, let list): return list[pair % list.count]
     case .random(let plies):
-      // Not the random stream of the games, which start from the same seed.
+      // Openings have a random stream of their own: the games start theirs from the same seed.
       var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
       return VariantOpening(R.self, plies: plies, using: &generator)
     }

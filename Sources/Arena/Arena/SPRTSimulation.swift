@@ -24,11 +24,11 @@ package struct SPRTSimulation: Sendable {
     sums = chances.indices.map { chances[...$0].reduce(0, +) }
   }
 
-  /// Probabilities of pairs with a given share of level ones. The rest gives the requested Elo difference, a fifth of
-  /// it by whole points; `nil` if the rest is too small for that.
+  /// The probabilities of pairs of games, of which the share `level` is level. A fifth of the others are won or lost by two
+  /// games, the rest by one; together they give the Elo difference. `nil` if they are too few for that.
   package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level
-    // A fifth of the rest are pairs of 0 or 2 points: ±½ of a game's score, the others ±¼.
+    // The mean score per game of a pair with 0 or 2 points is ½ away from even, that of ½ or 1½ points ¼.
     let (size, square) = (rest * (0.2 * 0.5 + 0.8 * 0.25), rest * (0.2 * 0.25 + 0.8 * 0.0625))
     let deviations = SPRT.deviations(of: elo)
     let mean =

@@ -65,11 +65,12 @@ extension InfiniteTable {
 package struct InfiniteLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// Misses per twenty moves of completing its own line: the lower bound next to the last move, the upper far from it.
+  /// Of twenty chances to complete its own line, those it overlooks: the lower bound next to the last move, the upper far
+  /// from it.
   let win: ClosedRange<Int>
-  /// Misses of blocking the other side's line, likewise.
+  /// The same for blocking the other side's line.
   let block: ClosedRange<Int>
-  /// Misses of the value-preserving moves that the table knows, likewise.
+  /// The same for the value-preserving moves of the table.
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.

@@ -103,7 +103,7 @@ struct MistakeRates: Sendable, Hashable {
     return holding == position.legalMoves ? [] : holding
   }
 
-  /// The cells a player looks at: those that touch the last move, and its own; all cells before the first move.
+  /// The cells a player looks at: the last move's cell and its neighbours; all cells before the first move.
   static func near(_ square: Square?) -> SquareSet {
     guard let square else { return .full }
     return Square.all.reduce(into: []) {

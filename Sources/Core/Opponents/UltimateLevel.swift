@@ -14,7 +14,7 @@ package struct UltimateLevel: NumberedLevel {
   package let simulations: Int
   /// Moves of twenty in which the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// Of these narrow moves, those of twenty in which the level overlooks even that board's lines.
+  /// Of twenty such moves, those in which the level overlooks even the lines of that board.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool

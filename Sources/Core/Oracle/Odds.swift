@@ -19,15 +19,15 @@ package typealias Policy = (_ position: Position, _ lastMove: Square?) -> MoveDi
 
 /// The chances of each result of a game between two memoryless players, from one pass over all states.
 ///
-/// The weights of ply p have a denominator that grows by `denominators[p]`, so that whole numbers stay whole.
+/// A chance is a weight divided by the product of `denominators` up to its ply, so that exact chances stay whole numbers.
 package struct OutcomeCounts<Number: ChanceNumber> {
-  /// The weight of X's wins by number of moves, over the product of the denominators before that ply.
+  /// By the number of moves played, the weight of X's wins.
   package private(set) var xWins: [Number]
   /// The weight of O's wins, likewise.
   package private(set) var oWins: [Number]
   /// The weight of draws, likewise.
   package private(set) var draws: [Number]
-  /// By ply, the factor by which its weights' denominator grows; 1 for plies that are never played.
+  /// By ply, the factor of the denominator; 1 for plies that are never played.
   package private(set) var denominators: [Number]
 
   /// Propagates all games together, ply by ply; at most 13,306 live states of position and last move.

@@ -111,10 +111,10 @@ package struct Solver: Sendable {
 private struct SolverWork {
   /// Whether a mask contains a line.
   private var line = InlineArray<512, Bool>(repeating: false)
-  /// Subsets of n places, at offset n · 126: those with as many places as X has marks of n.
+  /// From offset n · 126 on: the subsets of n marks that X can have, as bit masks; X has half of the marks, rounded up.
   private var combinations = InlineArray<1260, Int16>(repeating: 0)
   private var counts = InlineArray<10, Int>(repeating: 0)
-  /// By subset of the occupied cells' places: its mask and its base-3 key.
+  /// For the occupied cells of the current board: by subset of their places, its mask of cells and its base-3 key.
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }

@@ -26,7 +26,7 @@ extension Record {
     Base64URL.text([version] + SHA256.hash(Array(coder.coded.dropFirst(2))).bytes.prefix(3) + coder.finished())
   }
 
-  /// The link's word in a text that is a URL with one, or that word alone; `nil` for other texts.
+  /// The word of a link: from a URL that ends with it, or the text itself if it is such a word; `nil` for other texts.
   package static func link(in text: String) -> String? {
     let words = text.split { $0.isWhitespace }
     guard words.count == 1 else { return nil }

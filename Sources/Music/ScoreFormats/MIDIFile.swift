@@ -16,7 +16,7 @@ package enum MIDIFile {
     bytes(rendition.events, rendition.bars, end: rendition.end, rules: rendition.rules, title: title)
   }
 
-  /// The file of events by frame, cuts done, whose last bar ends at `end`.
+  /// The file of a score: its events sorted by frame, with cuts applied, and its bars, the last of which ends at `end`.
   package static func bytes(_ events: [ScoreEvent], _ bars: [Bar], end musicEnd: Tick, rules: ScoreRules, title: String)
     -> [UInt8]
   {

@@ -91,7 +91,7 @@ package enum MusicXML {
       return xml + "</attributes>\n"
     }
 
-    /// A dynamics mark if the melody's mean velocity belongs to another one: 16, 33, 49 and 64 are ppp, pp, p and mp.
+    /// The dynamics mark nearest to the bar's mean velocity (16 ppp, 33 pp, 49 p, 64 mp); empty if it is in force already.
     private mutating func dynamics(_ bar: Bar) -> String {
       guard bar.kind != .undo, let mean = bar.meanVelocity else { return "" }
       let mark = mean < 25 ? "ppp" : mean < 41 ? "pp" : mean < 57 ? "p" : "mp"

@@ -80,7 +80,7 @@ package enum RuleAdvice {
     if sign.visitsLine {
       let far = Line.all.filter { line in
         let cells = line.map { degrees[$0.index] }
-        // The winning move may be any of the three; the nearer cell comes next, then the other.
+        // The melody begins on the winning move, which may be any of the three cells; the nearer of the others follows.
         return cells.contains { first in
           let others = cells.filter { $0 != first }.sorted { abs($0 - first) < abs($1 - first) }
           let steps = zip([first] + others, others).map { abs($0 - $1) }

@@ -5,7 +5,7 @@ import Tintinnabuli
 
 /// The score as text: bars with M above T above the bass.
 package enum TextScore {
-  /// The bars in order, each with a heading and a line a voice.
+  /// The bars in order, each with a heading and one line per voice.
   package static func text(_ bars: [Bar], scale: Scale) -> String {
     bars.map { text($0, scale: scale) }.joined(separator: "\n")
   }

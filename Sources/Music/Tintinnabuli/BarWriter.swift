@@ -22,7 +22,7 @@ struct BarPlan {
   /// The root of the event's harmony (`Event.root`).
   var root = 0
   var rhythm = Bar.Rhythm.even
-  /// The change of the last closed sentence, while it lasts.
+  /// The change that the last closed sentence makes to the bars of the next events.
   var change: ScoreRules.Sentences.Change?
   /// Whether the bar quotes an earlier one on purpose.
   var quotes = false

@@ -254,7 +254,7 @@ extension Conductor {
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 
-  /// The change of the last sentence that closed before the last event; `nil` once it has lasted long enough.
+  /// The change that the last closed sentence makes to bars; `nil` after `rules.sentences.lasting` events.
   var change: ScoreRules.Sentences.Change? {
     let changes = rules.sentences.changes
     let closed = piece.events.dropLast().filter { $0.closes || $0.endsSentence }
@@ -360,8 +360,8 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The pairs of the arch's bars: by the law if the piece's bars grew by it; else four to six bars that shrink from
-  /// the longest bar of the piece except its last.
+  /// The numbers of pairs in the arch's bars. If both voices reply in musical time, `rules.bars` gives them. Otherwise four
+  /// to six bars shrink from the length of the piece's longest bar, its last one excepted.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }

@@ -142,7 +142,7 @@ extension Conductor {
     plan.hasM = !(isLast && ending.endsWithTAlone)
     if isHalf { plan.rhythm = rhythm(of: closing) }
     plan.strikesDrone = isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
-    // Without a motto the last bar strikes the low tonic, too. Under a coda's tonic T plays the third, which tells the mode.
+    // Without a motto the last bar strikes the low tonic, too. Under a coda's tonic T plays the third: major or minor.
     if isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
     if isCoda { plan.sign.t = .below2 }
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)

@@ -74,7 +74,7 @@ struct MelodySearch {
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 
-  /// Prepares a problem; its lines are those of the candidate chosen last.
+  /// Prepares a problem. The functions below return lines of the candidate that was chosen last.
   init(_ problem: MelodyProblem, rules: ScoreRules.MelodyRules, scale: Scale, seed: UInt64) {
     (self.rules, self.scale, self.problem, self.seed) = (rules, scale, problem, seed)
     func degree(_ pitch: Pitch) -> Int { scale.degree(atOrAbove: pitch.midi) }

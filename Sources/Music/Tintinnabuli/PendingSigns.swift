@@ -23,12 +23,13 @@ struct PendingSigns: Sendable {
   /// How long a long note had been sounding at the last event.
   private(set) var since = Tick.zero
 
-  /// Marks the last bar's signs that were cut too early as pending. Returns the long note of that bar, of a phrase or of an echo if the
-  /// cut keeps it from being heard, to be resolved in the next downbeat. `elapsed` is the bar's time if a log knows it.
+  /// Marks those signs of the last bar as pending that the cut at `moment` keeps from being heard. Returns the long note
+  /// of the sounding bar, phrase or echo if the cut keeps it from being heard: it sounds with the next downbeat.
+  /// `elapsed` is the time since the bar's start by a match's log, if there is one.
   mutating func collectCutSigns(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {
-    // A note counts as heard after `heard`, and as long after the time of two quick notes.
+    // A note is heard after the time `heard`, and is a long note after the time of two quick ones.
     let (heard, long) = (Tick.seconds(rules.gestures.heard), Tick.seconds(2 * rules.bars.quickest))
     var cutNote: Note?
     var since = Tick.zero

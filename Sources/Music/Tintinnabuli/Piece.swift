@@ -82,8 +82,8 @@ struct Snapshot: Sendable {
   private var piece: Piece
   private let novelty: Novelty?
 
-  /// Keeps the piece before an event. In a local game neither the bar that the event cut nor the thinking time comes back, and what
-  /// was heard stays known.
+  /// Keeps the piece before an event. In a local game an undo does not restore the last event's time and the count of
+  /// hurried moves, and melodies that were heard stay in the novelty.
   init(of piece: Piece, _ novelty: Novelty, at moment: Tick) {
     (self.piece, self.moment, self.novelty) = (piece, moment, piece.isMatch ? novelty : nil)
     if !piece.isMatch { (self.piece.last, self.piece.hurried) = (nil, 0) }

@@ -121,7 +121,7 @@ extension ScoreRules {
 
     /// A change of the bars after a sentence has closed.
     public struct Change: Sendable, Hashable {
-      /// The position of T in signs that have it in the same place as the file's last sign; `nil` for no change.
+      /// The new position of T, for signs whose T has the position of the file's last sign; `nil` for no change.
       public var t: SignRule.TPosition?
       /// The time at which T sounds in signs that have it together with M.
       public var tPace = SignRule.TPace.together

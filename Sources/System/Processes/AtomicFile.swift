@@ -12,10 +12,10 @@ package enum AtomicFile {
     package var description: String { String(cString: strerror(number)) }
   }
 
-  /// Counts the writes of this process: two that run at the same time need two temporary files.
+  /// The number of writes of this process, for the names of temporary files: two may be written at the same time.
   private static let writes = Atomic<Int>(0)
 
-  /// Replaces a file by bytes. `mode` is that of a file that must not have the mode of the old one.
+  /// Replaces a file by bytes. The file keeps its mode, unless `mode` is given.
   package static func write(_ bytes: [UInt8], to path: String, mode: mode_t? = nil) throws(Refusal) {
     try replace(path, mode: mode) { part throws(Refusal) in
       let file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ?? 0o666)

@@ -35,7 +35,7 @@ final class Letters {
     let now = services.timeStamp()
     switch request {
     case .begin(let variant):
-      // Different in windows that were started with the same seed.
+      // The time makes the id different in windows that were started with the same seed.
       let id = random.next() ^ SHA256.hash(Array(now.utf8)).bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
       return .game(.init(Letter(id: id, variant: variant), you: .x, since: now), known: 0)
     case .open(let text):

@@ -384,7 +384,7 @@ package final class RootScreen {
     // All cells are one stop of the Tab key; arrows move between them.
     let inBoard = context.focus is CellView
     let order = topScene.focusOrder.filter { view in
-      // Words within a row are beside it; up and down skip them.
+      // Up and down arrows skip the words within a row, which left and right reach.
       if byArrow, view.parent is PressableRow, view !== context.focus { return false }
       guard view is CellView else { return true }
       return inBoard ? view === context.focus : view === topScene.homeCell

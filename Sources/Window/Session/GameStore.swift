@@ -10,7 +10,7 @@ package struct GameStore: Sendable {
   /// The extension of saved games.
   package static let suffix = ".pgn"
   private static let markerSuffix = ".unfinished"
-  /// The single marker of versions up to 1.1, which contains the name of a game.
+  /// The marker file of versions up to 1.1: one for the folder, whose content is the name of the unfinished game.
   private static let oldMarker = "unfinished"
 
   /// The error for an unfinished game that could not be read.

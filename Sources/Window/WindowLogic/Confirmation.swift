@@ -1,6 +1,6 @@
 import Interface
 
-/// A question to the player, which is answered by wanting the same again within some seconds.
+/// Asks the player to confirm an action by repeating it within some seconds.
 struct Confirmation: Sendable {
   private var asked: (intent: Intent, until: Double)?
 

@@ -33,8 +33,8 @@ struct LobbyModel: Sendable {
   private(set) var wanted: MatchID?
   /// The code of the match's room, which spectators need.
   private(set) var code: String?
-  /// The number of rooms not yet confirmed by the server, of which only the newest is shown and the others are closed when
-  /// confirmed; and whether the newest is closed as well, because the player has done something else since.
+  /// The number of rooms that the server has not confirmed yet. When it does, only the newest is shown, and the others are
+  /// closed. `dropsLast`: the newest is closed, too, because the player has done something else since.
   private var openings = (count: 0, dropsLast: false)
   /// Whether the page opens after connecting, which any later action cancels.
   private var opensPage = false

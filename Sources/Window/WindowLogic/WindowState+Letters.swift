@@ -49,7 +49,7 @@ package struct LetterGame: Sendable, Hashable {
 package enum LetterRequest: Sendable, Hashable {
   case begin(Variant)
   case open(String), show(UInt64)
-  /// Keep an own letter. `isRematch`: or show the game if the other player has begun it already.
+  /// Keep an own letter. If it begins a rematch that the other player has begun already, show that game instead.
   case keep(Letter, you: Player, isRematch: Bool)
   case copy(String)
   case list, delete(UInt64)

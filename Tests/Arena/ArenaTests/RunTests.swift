@@ -149,7 +149,7 @@ import TicTacToe
       }
       _ = try resumed()
       #expect(FileManager.default.contents(atPath: path) == Data(whole))
-      // Nor is a file that another run is about to start.
+      // A file that another run is about to start is refused, too.
       let part = folder + "/b.part"
       try Data("header".utf8).write(to: URL(filePath: part))
       let other = try #require(FileHandle(forReadingAtPath: part))

@@ -112,7 +112,7 @@ import Testing
     (#"{"a":1} x"#, .trailing), (#"{"a":"#, .truncated), (#"{"a":tru}"#, .unexpected),
     ("{\"a\":\"\u{1}\"}", .badString),
     (#"{'a':1}"#, .unexpected), (#"{"a":.5}"#, .unexpected), ("", .truncated), (#"{"a":-}"#, .badNumber),
-  ]) func `a bad line is refused for what is wrong with it`(text: String, reason: JSONError.Reason) {
+  ]) func `an invalid text is refused with the reason`(text: String, reason: JSONError.Reason) {
     #expect { try JSONParser.parse(Array(text.utf8), maxDepth: 4) } throws: { ($0 as? JSONError)?.reason == reason }
   }
 

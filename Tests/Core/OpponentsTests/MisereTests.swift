@@ -54,7 +54,7 @@ import TicTacToe
     #expect(VariantState(startOf: .misere).valuePreservingMoves == [Cell(4)], "X holds the draw only in the centre")
   }
 
-  @Test func `a completed line loses, threatens nothing before and blocks nothing`() throws {
+  @Test func `a completed line loses, and no move counts as a threat, fork or block`() throws {
     var game = Game(from: VariantState(startOf: .misere))
     for name in ["b2", "a1", "c3", "a2"] { try game.play(try #require(Variant.misere.cell(named: name))) }
     let moves = game.variantMoves

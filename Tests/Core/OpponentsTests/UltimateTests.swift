@@ -73,7 +73,7 @@ import TicTacToe
     #expect([.win, .draw, .loss].allSatisfy { seen[$0, default: 0] > 3 }, "every proof was met: \(seen)")
   }
 
-  @Test func `a proof of the solver is what trying everything says`() throws {
+  @Test func `proofs of the solver agree with exhaustive search`() throws {
     var seen: [Value: Int] = [:]
     let solver = UltimateSolver(entries: 1 << 10)
     for index in 0..<amount("ALINA_ULTIMATE_PROOFS", quick: 200, all: 2000) {

@@ -43,7 +43,7 @@ import Testing
     ("\n\n{\"moves\":\"b2\",\"result\":\"*\"}\n{\"moves\":7}\n", 4),
     ("{\"moves\":\"b2\",\"result\":\"*\"}\n1. b2 *\n", 2),
   ])
-  func `a file that cannot be read is refused by its line`(text: String, line: Int) {
+  func `an invalid file is refused with the number of its line`(text: String, line: Int) {
     let error = #expect(throws: NotationError.self) { try read(text) }
     #expect(error?.line == line, "\(error?.description ?? "")")
   }

@@ -29,7 +29,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   #expect(seen > 5, "\(seen)")
 }
 
-@Test func `A half arch of Ultimate begins with low notes alone and goes on with notes two to one`() throws {
+@Test func `A half arch of Ultimate has a bar of low notes alone, then bars with notes two to one`() throws {
   var rhythms: [Bar.Rhythm: Int] = [:]
   for (_, music) in renditions(.ultimate, 4) {
     for bar in music.bars where bar.kind == .sentence {
@@ -55,14 +55,14 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   for (long, count) in ends { #expect(abs(long - ends[0].0) < 0.3 && count == 6, "\(ends)") }
 }
 
-@Test func `In night most bars of a move have notes two to one`() throws {
+@Test func `In the score night more than a fifth of the moves' bars are not even`() throws {
   let night = try RuleLibrary.load("\(assets)/night.yaml").rules
   let bars = renditions(.classic, 20, rules: night).flatMap { $1.bars.filter { $0.kind == .move } }
   let uneven = bars.count { $0.rhythm != .even }
   #expect(10 * uneven > 2 * bars.count, "\(uneven) of \(bars.count)")
 }
 
-@Test func `A board of Ultimate that closes changes the bars of the next ten moves, each one something else`() throws {
+@Test func `A closed board of Ultimate changes the next ten bars, unlike the closed board before it`() throws {
   var kinds: Set<ScoreRules.Sentences.Change> = []
   for (record, _) in renditions(.ultimate, 3) {
     var conductor = GameConductor(seed: 5, rules: rules)

@@ -94,7 +94,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   }
 }
 
-@Test func `The first echo comes the earlier the shorter the bar was, and after eight seconds at most`() throws {
+@Test func `The shorter a bar, the earlier its first echo, which comes after at most eight seconds`() throws {
   var rests: [Double] = []
   for moves in ["b2", "b2 a1 c1", "b2 a1 c1 a3 a2 c2 b3"] {
     var conductor = conducted(try game(moves)).conductor

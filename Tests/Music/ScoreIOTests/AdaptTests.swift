@@ -85,8 +85,8 @@ private struct Row {
   var words: [String] = []
 }
 
-/// For each fact of a move: the shortest game whose last move raises it as the sign (others are postponed or dropped), and, if there
-/// are any, the two shortest games with the same moves except the last whose facts differ only in it.
+/// For each fact of a move: the shortest game whose last move has it as the bar's sign, with any other signs postponed
+/// or dropped; and the shortest two games that differ in the last move only, and there only in this fact, if any do.
 private let shortest: (games: [Fact: Game], pairs: [Fact: (with: Game, without: Game)]) = {
   var games: [Fact: Game] = [:]
   var pairs: [Fact: (with: Game, without: Game)] = [:]

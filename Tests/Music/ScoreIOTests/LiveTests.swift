@@ -57,7 +57,7 @@ func `An invalid event line is refused with its field and the allowed values`(_ 
   #expect(error?.description.contains(told) == true, "\(error?.description ?? "")")
 }
 
-@Test func `A line that returns to an event that its piece has not had is refused`() throws {
+@Test func `A line that returns to an event that its piece does not have is refused`() throws {
   func told(_ lines: String...) -> String {
     do {
       _ = try EventLine.lines(lines, rules: rules)
@@ -89,7 +89,9 @@ private func dice() throws -> (folder: TemporaryFolder, file: String) {
   return (folder, file)
 }
 
-@Test func `A rule file may carry an example, whose bar is played for a sign; a bad line of it is told`() throws {
+@Test func `A sign is played from the example in its rule file, and an error in the example is reported by line`()
+  throws
+{
   let (folder, file) = try dice()
   let wav = folder.path + "/threat.wav"
   let played = try run(["play", "threat", "--rules", file, "--wav", wav])
@@ -130,7 +132,7 @@ private func dice() throws -> (folder: TemporaryFolder, file: String) {
     "\(measured)")
 }
 
-/// The lines of a code block on the page about events, by what one of them holds.
+/// The lines of the code block on the page about events that contains a text.
 private func block(_ part: String) throws -> [String] {
   let blocks = try #require(page).components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(
     \.element)
@@ -138,7 +140,7 @@ private func block(_ part: String) throws -> [String] {
   return found.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
 }
 
-@Test func `The steps for one's own events end without an error when they are followed as they are written`() throws {
+@Test func `The documented commands for events of one's own run without an error`() throws {
   let folder = TemporaryFolder()
   let lines = try block(#""facts": ["slow"]"#)
   try lines.joined(separator: "\n").write(toFile: folder.path + "/events.jsonl", atomically: true, encoding: .utf8)

@@ -19,7 +19,7 @@ import Testing
     #expect(mode == 0o600)
   }
 
-  @Test func `a login that cannot be saved is said not to be, and nothing half-written is left`() throws {
+  @Test func `a failure to save a login is reported, and no partial file is left`() throws {
     #expect(!open("/proc/alina").save(.init(token: "t")))
     // A folder stands in the place of the file.
     let path = folder.path + "/servers/a_1.json/x"
@@ -31,7 +31,7 @@ import Testing
       ])
   }
 
-  @Test func `a second program with the same session keeps nothing, which is no fault`() {
+  @Test func `a second program with the same session saves nothing and reports no error`() {
     let first = open()
     #expect(first.save(.init(token: "t")))
     let second = open()

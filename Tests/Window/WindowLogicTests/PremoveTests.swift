@@ -29,7 +29,7 @@ struct PremoveTests {
     window.state.online(at: window.now, client: 0)?.premove?.index
   }
 
-  @Test func `it is sent as soon as the opponent has moved, and shown after that move`() {
+  @Test func `a premove is sent as soon as the opponent has moved, and shown after that move`() {
     var window = PremoveTests.match()
     let asked = window.want(.play(Cell(8)))
     #expect(PremoveTests.moves(asked).isEmpty && TestWindow.words(asked).count == 1)
@@ -41,7 +41,7 @@ struct PremoveTests {
     #expect(PremoveTests.moves(window.effects) == [4, 8], "it is sent once")
   }
 
-  @Test func `another cell replaces it, and the same cell takes it back`() {
+  @Test func `a second premove replaces the first, and the same cell takes it back`() {
     var window = PremoveTests.match()
     window.want(.play(Cell(8)))
     window.want(.play(Cell(2)))
@@ -53,7 +53,7 @@ struct PremoveTests {
     #expect(PremoveTests.moves(window.effects) == [4])
   }
 
-  @Test func `it is dropped with a notice if the opponent marks its cell`() {
+  @Test func `a premove is dropped with a notice if the opponent marks its cell`() {
     var window = PremoveTests.match()
     window.want(.play(Cell(8)))
     window.move(8)
@@ -63,7 +63,7 @@ struct PremoveTests {
     #expect(PremoveTests.moves(window.effects) == [4, 0])
   }
 
-  @Test(arguments: [1, 3]) func `after a lost connection it is played at its ply only`(missed: Int) {
+  @Test(arguments: [1, 3]) func `after a lost connection a premove is played at its ply only`(missed: Int) {
     var window = PremoveTests.match()
     window.want(.play(Cell(8)))
     window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
@@ -82,7 +82,7 @@ struct PremoveTests {
     #expect(PremoveTests.premove(window) == nil)
   }
 
-  @Test func `it does not outlast the match`() {
+  @Test func `a premove ends with its match`() {
     var window = PremoveTests.match()
     window.want(.play(Cell(8)))
     window.log(.resign, .o)

@@ -10,7 +10,7 @@ struct SleepTimerTests {
     effects.compactMap { if case .fade(let level) = $0 { level } else { nil } }
   }
 
-  @Test func `it fades over the last two minutes, then the game is an own one and the sound is off`() {
+  @Test func `the sleep timer fades over its last two minutes, then begins a game of the player with the sound off`() {
     var window = TestWindow()
     #expect(window.want(.sleep).contains(.refuse), "only while listening")
     window.want(.listen)
@@ -29,7 +29,7 @@ struct SleepTimerTests {
     #expect(window.effects.contains(.mute(true)) && window.state.mode == .local)
   }
 
-  @Test func `pressing it again chooses the next time and at last none, and another game ends it`() {
+  @Test func `pressing the sleep timer chooses the next time and at last none, and another game ends it`() {
     var window = TestWindow()
     window.want(.listen)
     var minutes: [Int?] = []

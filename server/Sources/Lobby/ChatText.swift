@@ -1,6 +1,6 @@
 /// Cleans the texts of players that others see.
 enum ChatText {
-  /// The most combining marks a letter, as many as any living script uses. More would overlap adjacent lines.
+  /// The most combining marks on one letter. No living script uses more, and more would overlap adjacent lines.
   private static let mostMarks = 4
 
   /// Removes control characters, bidirectional overrides, invisible format characters and marks beyond `mostMarks` a

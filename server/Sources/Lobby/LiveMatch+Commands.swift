@@ -8,7 +8,7 @@ extension LiveMatch {
     case append([MatchEvent])
     /// The match ends after these events.
     case end(Outcome?, MatchEvent.Reason, first: [MatchEvent] = [])
-    /// A rematch may be asked for, as far as the match knows.
+    /// The match allows the request for a rematch; the lobby checks the rest, such as the limit of live matches.
     case rematch
     /// The side to move lost on time before this command.
     case isTooLate

@@ -140,8 +140,8 @@ struct LiveMatch: Sendable {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// Shifts running turns, waits and absences later by an outage of the given milliseconds that ended now, at most to
-  /// now, so that no player's clock is charged for time in which no command could be stored.
+  /// Excludes an outage that ended now from running turns, waits and absences, because no command could be stored
+  /// meanwhile: moves their starting times later by the outage's length, but not beyond now.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)
@@ -197,7 +197,7 @@ struct LiveMatch: Sendable {
     return due == .max ? nil : due
   }
 
-  /// The end that is due now, or the confirmations that a match of an older server lacks.
+  /// The decision that is due now: the end of the match, or confirmations, which an older server waited for.
   func due(flagDelay: Int64, _ now: Moment, _ configuration: LobbyConfiguration) -> Decision? {
     switch state.phase {
     case .over: return nil

@@ -285,9 +285,10 @@ extension Lobby {
 
   // MARK: folding
 
-  /// Folds stored events after position `after` that memory lacks, and sends them to local followers. A rematch equal
-  /// to `begins` is created by the same unit and is not loaded. Events of a notification are not `isStored`: those that do not fit are ignored,
-  /// and the match is read again.
+  /// Folds events after position `after` that memory lacks, and sends them to local followers.
+  ///
+  /// A rematch is loaded when it is announced, unless it is `begins`, which the same unit creates. If an event cannot
+  /// be folded, the match is abandoned if the events come from the store (`isStored`), and else read again.
   mutating func fold(
     _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil,
     isStored: Bool = true
@@ -297,7 +298,7 @@ extension Lobby {
       do throws(ProtocolError) {
         try matches[m]?.add(event, body: body, at: membership.now.monotonic, configuration)
       } catch {
-        // Only what the store has proves that a log is broken: any role that may notify can make up a notification.
+        // Only a stored event proves that the log is broken: any database role may send a false notification.
         return isStored ? abandon(m, error.message) : reread(m)
       }
       replies.counts.events += 1
@@ -381,8 +382,8 @@ extension Lobby {
     for side in unknown(in: seated) { checkAbsence(of: side, in: m) }
   }
 
-  /// Whether the protocol version of a connection includes the kind of an event; if not, the state is sent instead.
-  /// `open` and `start` always pass: a follower knows the game, whichever version introduced it.
+  /// Whether a connection can be sent an event; if not, it is sent the state instead. The connection's protocol version
+  /// must include the kind of event. `open` and `start` exist since version 1: only clients that know the game follow.
   func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
     let version = connections[id]?.version ?? 1
     switch event.kind {

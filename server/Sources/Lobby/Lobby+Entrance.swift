@@ -106,7 +106,7 @@ extension Lobby {
     session.unsettledSince = record.previous == nil ? nil : now.monotonic
     sessions.put(session)
     connections[id]?.session = record.id
-    // 0 if no version is in common: only simulated clients get here then, the transport refuses others.
+    // 0 if no version is in common. The transport refuses such clients, so only simulated ones reach this line.
     let version = hello.common(with: protocolVersions) ?? 0
     connections[id]?.version = version
     let mine = live(entered.profile, in: session.games)

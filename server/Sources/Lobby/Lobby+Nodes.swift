@@ -118,8 +118,8 @@ extension Lobby {
     }
   }
 
-  /// Logs the absence of players of a match whose presence is unknown: both at once after a restart, or one. Repeated
-  /// after the next heartbeat if it cannot be decided yet.
+  /// Decides a match's presence check: logs `recovered` if both players are absent after a restart, or `gone` for one
+  /// of them. If this cannot be decided yet, the next heartbeat calls this function again.
   mutating func recordAbsentPlayers(of m: MatchID, _ found: FollowedMatch) {
     guard let check = matches.presenceCheck(of: m), membership.trustsHeartbeats, !isOutOfTouch else { return }
     guard let match = matches[m], [.confirming, .live].contains(match.state.phase) else {

@@ -103,7 +103,7 @@ extension Lobby {
     retryUntilDone(.unqueue(open.ticket.id))
   }
 
-  /// Ends seeks of other sessions of the account that this ticket replaced: it has the same key.
+  /// Ends the seeks of the account's other sessions that have the key of this ticket, which has replaced theirs.
   private mutating func endSeeks(replacedBy ticket: Ticket) {
     guard let key = ticket.seek.key else { return }
     for id in sessions.of(ticket.account).map(\.connection) {
@@ -116,7 +116,7 @@ extension Lobby {
     }
   }
 
-  /// Queues the ticket of a waiting connection again that is missing in the store; the answer may be a refusal.
+  /// Queues a waiting connection's ticket again, because the store lacks it. The store may refuse.
   mutating func askForPlace(_ id: ConnectionID) {
     guard let open = seeks[id], open.isStored else { return }
     seeks[id]?.isStored = false

@@ -88,7 +88,8 @@ extension Lobby {
     return begun
   }
 
-  /// Whether a side was a bot in a match: its `start` event marks a named account as a guest. Holds at every node.
+  /// Whether a side was a bot in a match. Bots have named accounts, but `start` marks them as guests; so every node can
+  /// tell from the log.
   private func isBot(_ side: Player, in match: LiveMatch) -> Bool {
     match.account(at: side).flatMap { accounts[$0] }.map { !$0.guest } == true
       && match.state.players?[side].guest == true

@@ -74,7 +74,7 @@ extension Lobby {
   /// Loads a match from the store, for a connection or for this node itself.
   mutating func load(_ m: MatchID, _ work: MatchDirectory.Loading, for id: ConnectionID?) {
     if case .request(let request) = work, let id {
-      // A player's own matches are always loaded: he requested nothing that could be refused.
+      // The player's own matches are always loaded: they are sent without a request, so there is nothing to refuse.
       let plays = if case .follow = request { true } else { false }
       guard plays || matches.mayWait(for: m) else {
         return refuseBusy(id, request.re)
@@ -123,7 +123,7 @@ extension Lobby {
       case (.named, _): isNamed = isThere
       }
     }
-    // The match is adopted last, because the other requests know more precisely which session plays.
+    // Adopt the match last: the requests above name the session that plays, and adopting would have to guess it.
     if isNamed { adopt(m) }
     // A notification of later events has arrived before this answer.
     if let seq = matches.takeAnnounced(m), let known = matches[m]?.state.seq, known < seq { reread(m) }

@@ -108,7 +108,7 @@ extension Lobby {
     }
   }
 
-  /// The sides that events about to be folded report as gone and that sent `bye` here.
+  /// Of events that will be folded, the sides of the `gone` events that have sent `bye` to this node.
   func byes(in events: [MatchEvent], of m: MatchID) -> [Player] {
     events.compactMap { if case .gone = $0.kind { $0.side } else { nil } }
       .filter { matches[m]?.presence[$0].leftCleanly == true }
@@ -129,7 +129,7 @@ extension Lobby {
 
   // MARK: who follows
 
-  /// The connections of both sides' following sessions, each once.
+  /// The connections here of both sides' sessions that follow the match, each once.
   func connectionsFollowing(_ match: LiveMatch) -> [ConnectionID] {
     var result: [ConnectionID] = []
     for side in Player.allCases {

@@ -12,7 +12,7 @@ import TicTacToe
 /// A match handles one unit at a time, a connection one request. Others wait in order.
 package struct Lobby: Sendable {
   enum Timer: Sendable {
-    /// A match and the due time of this timer; after an eviction and reload the due time no longer matches and the timer is ignored.
+    /// Checks a match. Ignored if the match's latest timer has another due time, as after an eviction and reload.
     case match(MatchID, due: Int64)
     case pairing
     /// The leader reads the queue, once for all tickets queued at other nodes meanwhile.
@@ -26,7 +26,7 @@ package struct Lobby: Sendable {
     case load(MatchID)
     /// Reads the outcome of a unit again, after the store has not answered.
     case resolveUnknownOutcome(UInt64)
-    /// Refuses who waits for a unit whose outcome is still unknown.
+    /// Refuses the requests that wait for a unit whose outcome is still unknown.
     case overdue(UInt64)
     /// Repeats a store command that must succeed, after this many tries.
     case retryUntilDone(StoreQuestion, tries: Int)

@@ -17,7 +17,8 @@ struct Membership: Sendable {
   private(set) var clockAhead: Int64 = 0
   /// The store's clock less the monotonic clock, at the last heartbeat.
   private(set) var clockOffset: Int64?
-  /// When old heartbeats again show that their node is dead: after an outage or a set clock they do not.
+  /// The time from which an old heartbeat again proves that its node is dead. After an outage or a change of the clock
+  /// it proves nothing for a while.
   private var trustsHeartbeatsFrom: Int64 = 0
   /// When another node was last alive.
   private var companyAt = Int64.min / 2
@@ -58,7 +59,7 @@ struct Membership: Sendable {
   /// Whether old heartbeats may be taken as a sign of death.
   var trustsHeartbeats: Bool { now.monotonic >= trustsHeartbeatsFrom }
 
-  /// Whether another node is alive or was within 10 s, whose last changes may not have arrived here.
+  /// Whether another node was alive within the last 10 s, so that its changes may not all have arrived here.
   private func hasCompany(at time: Int64) -> Bool { time - companyAt < 10_000 }
 
   // MARK: heartbeats
@@ -132,7 +133,7 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Ends the adoption, unless the store did not answer or has more of them: then it must be begun again.
+  /// Ends the adoption. It is not done, and must begin again, if the store did not answer or has more such matches.
   mutating func endAdopting(isDone: Bool) {
     isAdopting = false
     if isDone { hasStarted = true }
@@ -149,7 +150,7 @@ struct Membership: Sendable {
   /// Whether memory may differ from the store.
   var mayDiffer: Bool { hasCompany(at: now.monotonic) || mustCompare || now.monotonic < isUncertainUntil }
 
-  /// Begins a comparison; returns whether it also looks for matches that are not in memory: they are not urgent.
+  /// Begins a comparison; returns whether it also looks for matches that are not in memory, which is less urgent.
   mutating func beginComparing() -> Bool {
     comparisons += 1
     defer { mustCompare = false }

@@ -71,7 +71,7 @@ enum Notification: Hashable, Sendable {
     case ("chat", 3):
       guard let m = m(1), let account = Int64(words[2]), lines.count == 2 else { return nil }
       let line = Array(lines[1].utf8)
-      // The line goes to a player as it is: a chat line of this match, and no other message.
+      // The line is sent to a player unchanged, so it must be a chat line of this match.
       guard case .chat(m, _, _, _) = try? line.withUnsafeBytes({ try ServerLine($0).message }) else { return nil }
       self = .chat(m, account: account, line: line + [UInt8(ascii: "\n")])
     default: return nil

@@ -8,7 +8,7 @@ struct Presence: Sendable, Hashable {
   var leftCleanly = false
   /// The number of presence events in the log.
   private var logged = 0
-  /// Milliseconds for which the side may be absent this time, and those of its earlier absences.
+  /// Milliseconds for which the side may be absent this time, and for which it was absent before.
   private var grace = 0
   private var awayBefore = 0
   /// The most presence events logged for one side, so that reconnecting cannot grow a log without limit.
@@ -37,7 +37,7 @@ struct Presence: Sendable, Hashable {
   /// Shortens the allowed absence of a side that sent `bye` at another node.
   mutating func shortenGrace(_ configuration: LobbyConfiguration) { grace = min(grace, configuration.graceAfterBye) }
 
-  /// Shifts the beginning of the absence by an outage that ended now, at most to now.
+  /// Excludes an outage that ended now from the absence: moves its beginning later, but not beyond now.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     awaySince = awaySince.map { max($0, min(now, $0 + milliseconds)) }
   }

@@ -66,7 +66,7 @@ struct StoreWork: Sendable {
     return next
   }
 
-  /// Notes that the client or administrator who caused a unit was refused, and is answered no more.
+  /// Forgets the client or administrator who caused a unit, because that request was refused.
   mutating func forgetOrigin(_ number: UInt64) { units[number]?.then = .itself }
 
   mutating func finish(_ number: UInt64) {

@@ -15,7 +15,7 @@ struct Ticket: Sendable, Hashable {
   /// When the ticket began to wait, in this node's monotonic milliseconds.
   var since: Int64
   var offeredBots = false
-  /// The row that it was read from; `nil` for a local ticket that was not read yet.
+  /// The row in the store, when last read; `nil` for a local ticket that was not read yet.
   var row: WaitingTicket?
 
   var account: Int64 { player.id }
@@ -24,7 +24,8 @@ struct Ticket: Sendable, Hashable {
 }
 
 extension Ticket {
-  /// The meaning of its key: the seek without consent to bots, which a client may change.
+  /// The seek as text, without its key and without the consent to bots. A client that repeats a key may change only
+  /// that consent.
   var purpose: String {
     var plain = seek
     (plain.bots, plain.key) = (false, nil)
@@ -33,7 +34,7 @@ extension Ticket {
 
   /// The row for the store; `ahead` is the store's clock less the monotonic clock.
   func record(_ ahead: Int64) -> TicketRecord {
-    // The second mark was `c` for a client that confirms a pairing: older nodes expect two.
+    // Two marks, because older nodes expect them: the second was `c` for a client that confirms a pairing.
     let marks = isBot ? "b-" : "--"
     let line = String(decoding: ClientLine(.seek(seek)).bytes.dropLast(), as: UTF8.self)
     return TicketRecord(

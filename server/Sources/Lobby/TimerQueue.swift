@@ -1,6 +1,6 @@
 /// Items by their due time, earliest first, equal times in insertion order. A binary heap.
 ///
-/// Inlinable because the simulated world keeps its actions in one and half of its time was spent in a generic queue.
+/// Inlinable because the simulation keeps its actions in such a queue and spent half of its time in generic code.
 package struct TimerQueue<Item: Sendable>: Sendable {
   @usableFromInline var heap: [(due: Int64, order: UInt64, item: Item)] = []
   @usableFromInline var made: UInt64 = 0

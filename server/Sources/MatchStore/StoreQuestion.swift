@@ -146,7 +146,8 @@ package struct Memory: Sendable, Hashable {
 }
 
 package struct Differences: Sendable, Hashable {
-  /// Matches whose number of events differs from the node's, and those it also asked for; sorted.
+  /// Matches whose number of events differs from the node's, and if the node asked for them (`wantsOthers`) its live
+  /// matches that it does not have in memory; sorted.
   package var matches: [MatchID] = []
   /// Changed accounts, by id.
   package var accounts: [AccountRecord] = []
@@ -176,14 +177,14 @@ package struct TicketRecord: Sendable, Hashable {
   package var node: NodeID
   /// The key of the seek; empty without one.
   package var key: String
-  /// The meaning of the key, as a text: a key is bound to one purpose.
+  /// The purpose for which the key is used, as a text. A key used for another purpose is refused.
   package var purpose: String
   /// The data that a lobby needs for pairing, as a text that only lobbies decode.
   package var wish: String
   /// When the ticket began to wait, on the store's clock; 0 means now.
   package var since: Int64
-  /// Whether the ticket was in the queue before and its row is missing now. If another session already waits with its
-  /// key, that session keeps the place. Not stored.
+  /// Whether the ticket's row has disappeared from the queue. Then a session that already waits with the same key keeps
+  /// its place. Not stored.
   package var hasLostPlace = false
 
   package init(

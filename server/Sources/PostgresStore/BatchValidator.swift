@@ -5,11 +5,11 @@ import TicTacToe
 /// The rows that a batch of units or of tickets reads and locks.
 struct BatchReadSet {
   var accounts: Set<Int64> = []
-  /// Whether the accounts' rated slots, and their standings in other games than the classic one, are read.
+  /// Whether to read the accounts' rated slots, and their standings in games other than the classic one.
   var (readsSlots, readsStandings) = (false, false)
   var matches: Set<MatchID> = []
   var tickets: Set<String> = []
-  /// The tickets to be queued; waiting tickets of the same session or key may give them their place.
+  /// The tickets to be queued. A ticket takes over the place of a waiting one with the same session or key.
   var wishes: [TicketRecord] = []
   var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []

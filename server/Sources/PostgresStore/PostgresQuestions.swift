@@ -118,7 +118,7 @@ extension PostgresStore {
       })
   }
 
-  /// The different sets of nodes of live matches; each is found by one index look-up behind the one before.
+  /// The distinct sets of nodes of live matches: each index look-up finds the next greater set.
   private static let sets = """
     sets AS (
       (SELECT nodes FROM match WHERE ended IS NULL ORDER BY nodes LIMIT 1)
@@ -157,7 +157,7 @@ extension PostgresStore {
       ARRAY(SELECT n FROM unnest(match.nodes) AS n WHERE n <> $1 AND n IN (SELECT id FROM living)), $1)
     FROM found WHERE match.id = found.id RETURNING match.id
     """)
-  /// The different nodes of tickets; each is found by one index look-up behind the one before.
+  /// The distinct nodes of tickets: each index look-up finds the next greater node.
   private static let dropLostTickets = PGStatement(
     """
     WITH RECURSIVE places AS (

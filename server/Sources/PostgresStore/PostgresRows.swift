@@ -10,8 +10,9 @@ enum PostgresRows {
   /// The condition for a living node's row.
   static let lives = "beat_at > \(now) - \(Heartbeat.lives)"
 
-  // Plans are made once, possibly while tables are empty: an index of all live matches or waiting tickets then looks as cheap as one by
-  // key. `isLive` and `waits` are written so that they match no partial index, and PostgreSQL cannot choose those.
+  // A plan is made once, possibly while the tables are empty. Then scanning the partial index of all live matches or
+  // waiting tickets seems as cheap as a look-up by key. PostgreSQL cannot choose that index for `isLive` and `waits`,
+  // because they are written differently from its condition.
 
   /// The id of a match if it is live, as a subquery.
   static func liveMatch(_ id: String) -> String { "(SELECT m.id FROM match m WHERE m.id = \(id) AND m.ended IS NULL)" }

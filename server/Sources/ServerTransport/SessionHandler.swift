@@ -37,9 +37,9 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// When `welcome` was written, in monotonic milliseconds. A line that is read later in the same millisecond is dated to the next: the
   /// lobby ends the old resume token at the first line after `welcome`.
   private var welcomed: Int64?
-  /// The round trip of the network, plus `answerTime`, in milliseconds. A client that answers pings later gets no more time back.
+  /// The longest round trip in milliseconds for which a client's clock is compensated: the network's, plus `answerTime`.
   private var longestTrip = Int.max
-  /// The same behind a proxy, where the kernel measures only the route to the proxy: enough for a route between continents.
+  /// The same behind a proxy, where the kernel measures only the route to the proxy. 200 ms suffice between continents.
   private static let longestTripBehindProxy = 200
   /// Milliseconds that a client may take to answer a ping.
   private static let answerTime = 20

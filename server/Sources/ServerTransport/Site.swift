@@ -120,7 +120,7 @@ package final class Site: Sendable {
       "cache-control": file.isLasting ? "public, max-age=31536000, immutable" : "no-cache",
       "content-security-policy": Site.policy,
     ]
-    // Tells the page that this server answers for the paths of letters.
+    // Tells the page that this server has the paths for links of letters, so that it may make such links.
     if name == "index.html" { reply.headers.add(name: "server-timing", value: "alina") }
     if request.headers[canonicalForm: "if-none-match"].contains(where: { $0 == body.tag || $0 == "W/" + body.tag }) {
       reply.status = .notModified

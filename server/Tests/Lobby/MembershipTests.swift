@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test
-  mutating func `a node alone compares after a lost answer and on demand; every third time also for other matches`()
+  mutating func `a lone node compares after a lost answer or on demand, every third time also for unknown matches`()
     throws
   {
     _ = try heartbeat("b", at: 0)

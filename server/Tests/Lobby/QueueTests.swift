@@ -29,13 +29,13 @@ extension SteppedLobby {
     #expect(world.lobby.matchmaker.queue.isEmpty)
   }
 
-  @Test func `a seek is answered though word of its match is quicker than the answer of the store`() throws {
+  @Test func `a seek is answered even if its pairing is notified before the store has answered`() throws {
     var world = try SteppedNodes()
     let (ann, bob) = (world[0].login("Ann"), world[1].login("Bob"))
     world[0].type(ann, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#)
     world.nodes[1].isSlow = true
     world[1].type(bob, #"{"t":"seek","id":"s","clock":"60+0","rated":false,"key":"b"}"#)
-    // The keeper reads the queue by itself.
+    // The leader reads the queue by itself.
     world.wait(2500)
     let m = try #require(world[0].field("m", of: ann, in: "paired"))
     #expect(!world[1].heardAny(bob, #""re":"s""#), "its answer is on its way")

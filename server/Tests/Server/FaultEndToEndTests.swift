@@ -301,7 +301,7 @@ final class Crowd {
     }
   }
 
-  @Test(.needs("strace")) func `what a command has put in its place is on the disk before it ends, and so is its name`()
+  @Test(.needs("strace")) func `a command syncs the file that it makes, and the file's name, before it ends`()
     throws
   {
     let folder = TemporaryFolder()

@@ -48,7 +48,7 @@ import TicTacToe
     #expect(peer.isAtEnd, "as was asked")
     #expect(lines.filter { $0.hasPrefix("content-length") } == [5, 4, 10, 1].map { "content-length: \($0)" })
     #expect(lines.contains("server: alina-server") && lines.contains { $0.hasPrefix("date: ") && $0.hasSuffix(" GMT") })
-    // A body that has no line end stands before the next reply in the same line.
+    // The second body has no line end, so the next reply begins in the same line.
     #expect(
       lines.filter { $0.contains("HTTP/1.1") } == [
         "HTTP/1.1 200 OK", "a/b|cHTTP/1.1 200 OK", "HTTP/1.1 500 Internal Server Error", "HTTP/1.1 200 OK",

@@ -105,7 +105,7 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `a PostgreSQL that takes everything and answers nothing leaves no move unanswered`() async throws {
+  @Test func `each move is answered even if PostgreSQL accepts everything and never answers`() async throws {
     let bed = PostgresTestBed()
     let store = try PostgresStore(PGAddress(bed.url))
     let server = try await TestServer(store: store)

@@ -31,7 +31,7 @@ import Testing
     let sender = Thread { for _ in 0..<count { flood.sendRaw(bytes) } }
     sender.start()
     while server.host.unhandledLines <= LobbyHost.mostUnhandled { await Task.yield() }
-    // Each answer takes the event loop a turn, in which it would read on.
+    // The event loop needs a turn for each answer. A loop that did not pause would read more lines in that turn.
     for i in 0..<500 {
       other.type(#"{"t":"ping","ts":\#(i)}"#)
       try other.wait(#""t":"pong""#)
@@ -45,7 +45,7 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `a ping that is answered late buys no time that the network did not take`() async throws {
+  @Test func `a client that answers pings late gets no more time back than the network took`() async throws {
     let server = try await TestServer { $0.session.heartbeat = 1 }
     let peer = try RawPeer(server.port)
     try peer.hello()
@@ -61,7 +61,7 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `a resume token is worth nothing once its successor was followed by a line`() async throws {
+  @Test func `a resume token is invalid after the first line that follows its successor`() async throws {
     let server = try await TestServer()
     var resume = try #require(RawPeer.field("resume", try RawPeer(server.port).hello()))
     for _ in 0..<100 {

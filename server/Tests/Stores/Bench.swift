@@ -39,7 +39,7 @@ final class Bench {
     case .sqliteInMemory: (store, url) = (try SQLiteStore(path: SQLiteStore.inMemory) { clock.wall }, nil)
     case .sqlite: (store, url) = (try SQLiteStore(path: folder.path + "/matches.sqlite") { clock.wall }, nil)
     case .postgres:
-      // A name by which the connections of this bench are told from others.
+      // The name distinguishes the connections of this bench from others.
       let fresh = try PostgresTestBed.shared.freshURL() + "&application_name=\(UUID().uuidString)"
       try PostgresTestBed.shared.setClock(ahead: wall - Moment.current.wall, at: fresh)
       (store, url) = (try PostgresStore(PGAddress(fresh)), fresh)
@@ -128,7 +128,7 @@ final class Bench {
   func heartbeat(_ node: NodeID, address: String? = nil) throws -> Heartbeat {
     let question = StoreQuestion.heartbeat(node, address: address ?? "\(node):1")
     guard case .heartbeat(let heartbeat) = try store.answer(question) else { throw Unanswered() }
-    // Moves live nodes' beats an hour ahead, so that none expires on a busy machine.
+    // Moves the heartbeats of live nodes an hour ahead, so that none expires on a busy machine.
     if let url {
       let since = "(SELECT beat_at FROM node WHERE id = '\(node)') - \(Heartbeat.lives)"
       try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000 WHERE beat_at > \(since)", at: url)

@@ -164,7 +164,7 @@ import TicTacToe
   }
 
   @Test(.needs("pgbouncer"), arguments: [1, 20])
-  func `a pooler that gives each transaction another session is refused by name, one of whole sessions is not`(
+  func `a pooler by transaction is refused with the reason, and a pooler by session is accepted`(
     sessions: Int
   ) throws {
     let bed = PostgresTestBed()
@@ -219,7 +219,7 @@ import TicTacToe
     }
   }
 
-  @Test func `connections share sessions if one sees the name of another, or not its own`() throws {
+  @Test func `connections share sessions if one has the name set on the other, or lacks its own`() throws {
     #expect(try PostgresStore.sharesSessions("a", other: "a") { nil })
     #expect(try PostgresStore.sharesSessions("a", other: nil) { nil })
     #expect(try PostgresStore.sharesSessions("a", other: "b") { "b" })

@@ -374,7 +374,7 @@ extension StoreArchive {
 }
 
 @Suite struct StoreArchiveTests {
-  @Test func `an archive is read line by line, as its file has them, and stored in pieces`() throws {
+  @Test func `an archive is read line by line without line ends, and imported in pieces`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/archive"
     let long = String(repeating: "x", count: 200_000)

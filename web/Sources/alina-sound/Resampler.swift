@@ -10,7 +10,7 @@ struct Resampler {
   private let step: Double
   /// The sinc's values at each phase.
   private let table: [Float]
-  /// The engine's frames still needed, interleaved, and the position of the next output frame in them.
+  /// The interleaved frames of the engine that are still needed, and the position in them of the next output frame.
   private var source: [Float]
   private var place = 0.0
 

@@ -23,7 +23,7 @@ final class PageSound {
 
   /// Levels below this are silent.
   private static let silence = -200.0
-  /// Two of the browser's blocks, the delay of a message, and a late turn of the page.
+  /// Events are posted this much ahead: two blocks of the browser, the delay of a message, and a late turn of the page.
   private static let lead = Tick.milliseconds(60)
 
   func wasLate(_ batch: LateBatch) { late.append(batch) }

@@ -221,8 +221,8 @@ final class EngineProcess {
   /// Resets `bytesRead`.
   func resetCount() { bytesRead = 0 }
 
-  /// How the engine ended, as its guard reports it within half a second; without a report, `deed`: the engine is then
-  /// still running.
+  /// The guard's report of how the engine ended, if it comes within half a second. Otherwise the engine still runs, and
+  /// this is `deed`.
   func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500

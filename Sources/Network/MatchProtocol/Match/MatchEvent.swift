@@ -37,8 +37,8 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two players have joined. With `confirm`, written by older servers, both must still confirm. `keys` are those of
-    /// the seeks that it answers. A rematch has the `station` of its music (`MatchState.station`).
+    /// Two players have joined. With `confirm`, written by older servers, both must still confirm. `keys` are the keys of
+    /// the seeks that led to the match. A rematch has the `station` of its music (`MatchState.station`).
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm

@@ -45,9 +45,9 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// Covers neither board nor score if there is room: in landscape beside the board, between title and status; in
-  /// portrait between players and board, over the status, or over the title. Otherwise above the buttons, or over the
-  /// board if the game is over: its result stays visible.
+  /// A place that covers neither board nor score, if there is room: in landscape beside the board, between title and
+  /// status; in portrait between players and board, over the status, or over the title. Without room: above the buttons,
+  /// or after the game over the board, so that the result stays visible.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em

@@ -121,7 +121,7 @@ class View {
   var textPlace: Rect? { nil }
   /// Handles the wheel over the view or below; returns whether it did.
   func scrolled(_ lines: Double) -> Bool { false }
-  /// Handles an intent from below; returns whether it did.
+  /// Handles an intent that no view below has handled; returns whether it did.
   func receive(_ intent: Intent) -> Bool { false }
 
   final var isFocused: Bool { context.focus === self }

@@ -3,7 +3,7 @@ final class Typeface {
   /// The cache of laid-out texts in use, and the one before it.
   private var (cache, older): ([TextKey: Block], [TextKey: Block]) = ([:], [:])
 
-  /// EB Garamond's ascent in em, from its file as in Pango; the line spacing in em.
+  /// EB Garamond's ascent and line spacing in em: from the font file, as Pango reads them.
   private static let (ascent, leading) = (0.71, 1.26)
 
   /// A piece of a line in one style, kept by the page's script under its id.

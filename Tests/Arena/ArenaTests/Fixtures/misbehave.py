@@ -42,7 +42,7 @@ if mode == "escape":
         os._exit(0)
     os.wait()
 if mode == "comet":
-    # A process that is another one before it can be caught; it burns out after ten seconds.
+    # Forks and ends again and again, so that its process id changes before it can be killed; stops after ten seconds.
     if os.fork() == 0:
         os.setsid()
         os.closerange(0, 3)
@@ -84,13 +84,13 @@ while True:
         if mode == "told":
             note(line)
         if mode == "together":
-            # Once in its life it waits until another of it does.
+            # Before its first move it waits until the other instance has reached this place, too.
             if turns == 1:
                 note("+")
             while os.path.getsize(sys.argv[2]) < 2:
                 time.sleep(0.01)
         if mode == "patient" and moves:
-            # It answers when its opponent has had its afterthought.
+            # It answers after its opponent has sent its second move unasked.
             while os.path.getsize(sys.argv[2]) < games:
                 time.sleep(0.01)
         if mode == "busy":
@@ -139,7 +139,7 @@ while True:
                 time.sleep(1000)
         move = [c for c in CELLS if c not in moves][0]
         if mode == "deaf" and turns == 1:
-            # Before it answers: what the arena says next may come at once.
+            # Closes its input before it answers: the arena may send its next line at once.
             os.close(0)
         say((" bestmove\t" if mode == "tabs" else "bestmove ") + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
         if mode == "afterthought" and turns == 1:
