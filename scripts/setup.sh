@@ -41,15 +41,15 @@ need() {
   lacking=$(missing "$@")
   [ -n "$lacking" ] || return 0
   if ! command -v apt-get >/dev/null; then
-    fail "missing: $(cut -d' ' -f2 <<<"$lacking" | tr '\n' ' ')(no apt here to install it with)$(in_other_words "$lacking")"
+    fail "missing: $(cut -d' ' -f2 <<<"$lacking" | tr '\n' ' ')(this system has no apt to install them)$(in_other_words "$lacking")"
   fi
   if [ "$(id -u)" -ne 0 ]; then
     sudo -n true 2>/dev/null ||
-      fail "not root and sudo would ask; run once: sudo apt-get install $(packages_for "$lacking")"
+      fail "installing needs root, and sudo would ask for a password; run once: sudo apt-get install $(packages_for "$lacking")"
     as_root=(sudo -n)
   fi
   log=$(mktemp)
-  echo "asking apt what there is" >&2
+  echo "asking apt which packages are available" >&2
   # After this apt knows which of several names a package has here.
   apt_get update -qq || apt_failed "apt could not update its lists"
   packages=$(packages_for "$lacking")

@@ -15,7 +15,6 @@ struct ArenaBench: Sendable {
     let ours: Double
     /// The figure to compare with: the C program's, or that of the players without the arena; `nil` without one.
     var baseline: Double?
-    /// The unit.
     let unit: String
     /// The design's goal; larger is better unless `isTime`.
     let goal: Double

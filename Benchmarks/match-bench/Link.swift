@@ -114,7 +114,6 @@ extension UnsafeRawBufferPointer {
     return String(decoding: self[offset..<end], as: UTF8.self)
   }
 
-  /// The number at an offset.
   func number(at offset: Int) -> Int {
     var value = 0
     for byte in self[offset...] {

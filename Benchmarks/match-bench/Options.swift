@@ -53,21 +53,21 @@ struct Options {
         exit(0)
       case "--cluster":
         cluster = rest.popFirst()
-        guard let cluster, access(cluster, X_OK) == 0 else { fail("\(cluster ?? "nothing") is no script") }
+        guard let cluster, access(cluster, X_OK) == 0 else { fail("\(cluster ?? "nothing") is not a script") }
       case "--seconds": seconds = number(1...60)
       case "--matches": matches = number(1...9000)
       case "--idle": idle = number(1...19_000)
       case "--only":
         only = Set((rest.popFirst() ?? "").split(separator: ",").map(String.init))
         if let wrong = only.first(where: { !Options.names.contains($0) }) {
-          fail("--only takes of \(Options.names.joined(separator: ", ")), not \(wrong)")
+          fail("--only takes one or more of \(Options.names.joined(separator: ", ")), not \(wrong)")
         }
-      case _ where word.hasPrefix("-"): fail("there is no option \(word); --help tells what there is")
+      case _ where word.hasPrefix("-"): fail("unknown option \(word); see --help")
       default: server = word
       }
     }
     guard !server.isEmpty else { fail("which server? --help tells how") }
-    guard access(server, X_OK) == 0 else { fail("\(server) is no program") }
+    guard access(server, X_OK) == 0 else { fail("\(server) is not a program") }
   }
 
   func wants(_ name: String) -> Bool { only.isEmpty || only.contains(name) }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """duels.py BROWSER GAMES alina-server: plays a page against a window, another page and a bot, GAMES games each.
 
-In one of four games the server is killed; whoever's turn it is makes the move while it is away, and it is started again. At the end what
-the server has kept is compared with what each of the players has, game by game. Prints what was played, or what went wrong in one
-line and exits 1.
+In one of four games the server is killed; the side to move makes its move meanwhile, and the server is started again. At the end
+each game that the server has kept is compared with each player's copy. Prints the numbers of games and moves, or the first
+failure in one line and exits 1.
 """
 import glob
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """frame.py BROWSER alina-server: tests the page's scripts in a real browser, with a small program in place of the game.
 
-Prints what went wrong in one line and exits 1.
+Prints the first failure in one line and exits 1.
 """
 import json
 import os

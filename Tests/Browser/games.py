@@ -2,7 +2,7 @@
 """games.py BROWSER alina-server: plays Infinite, Misère and Ultimate between two people to the end, on a desktop and on a phone.
 
 A room of each game by its link; both load the page again in the middle, and a third watches; the finished game by its link.
-Prints what went wrong in one line and exits 1.
+Prints the first failure in one line and exits 1.
 """
 import contextlib
 import random

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """hands.py BROWSER alina-server: tests keyboard, clipboard, full screen, two tabs, interrupted sound, full storage, a flight, a crash.
 
-What a browser does itself is left to it; what two tabs keep does not get into each other's way; what ends does not end the game.
-Prints what went wrong in one line and exits 1.
+The page leaves the browser its own keys, two tabs do not disturb each other's saved games, and no failure ends the game.
+Prints the first failure in one line and exits 1.
 """
 import datetime
 import shutil
@@ -253,7 +253,7 @@ def best_move(cells):
 
 
 def flight(player, server):
-    """A flight from Los Angeles to Sydney, which leaves out a date, is no gap between two daily puzzles."""
+    """Checks that the date which a flight from Los Angeles to Sydney skips does not end a streak of daily puzzles."""
     page = player.page
     day = (datetime.date(2026, 11, 25) - datetime.date(1970, 1, 1)).days
     page.run(f"localStorage.setItem('alina/config/settings', 'solved-day = {day - 2}\\nstreak = 5\\nsolved-zone = -480\\n')")

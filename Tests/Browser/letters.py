@@ -48,7 +48,7 @@ def send(player, cell, mark):
 
 
 def loaded(player):
-    """Waits until the page is loaded, also if another one leads to it, which interrupts what is asked meanwhile."""
+    """Waits until the page is loaded. A redirect interrupts the questions to the page, so they are repeated."""
     for last in (False,) * 9 + (True,):
         try:
             return player.page.until(f"document.getElementById('message')?.hidden && {CONTROL}.length > 2", 6)
@@ -102,7 +102,7 @@ def main(browser, program, folder=None):
         expect("Your move" in vera.page.run("document.title") or vera.page.run("document.title") == "Alina", "the title")
         # The first letter again is old.
         follow(vera, link)
-        vera.hears("older than the game here")
+        vera.hears("This letter is out of date")
         vera.until_cell("a1", "O")
         expect(len(vera.page.run(LETTERS)) == 1, "one game is kept")
         # A damaged one changes nothing.

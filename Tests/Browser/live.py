@@ -3,7 +3,7 @@
 
 Two friends in a room and somebody who watches: each loads the page again in the middle, also while the server is away; a hidden page says
 whose move it is; the browser's Back goes back within Alina; the address says what is shown; a piece in another key is kept as it was heard.
-Prints what went wrong in one line and exits 1.
+Prints the first failure in one line and exits 1.
 """
 import contextlib
 import os

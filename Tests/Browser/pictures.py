@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """pictures.py BROWSER alina-server: compares each page at 1280×720 in a browser with the window's.
 
-What can be pressed lies where it lies in the window, to one pixel; what is drawn is found in the window's picture within one pixel, text
-within two, and nothing else is there. Held against the window's picture moved aside by a pixel more, each page must fail. Prints what went
-wrong in one line and exits 1.
+Each control has the window's position within one pixel. Each drawing is found in the window's picture within one pixel, text within
+two, and neither picture has other drawings. Compared with the window's picture shifted by a pixel more, each page must fail.
+Prints the first failure in one line and exits 1.
 """
 import json
 import math

@@ -3,7 +3,7 @@
 
 A game against Bram with sound, that game by its link and its piece as files; a room by its link, three games, through a server that is
 killed and started again in the second, where a third comes to watch by a link; a match that somebody watches; and what is damaged,
-foreign or refused. Prints what went wrong in one line and exits 1.
+foreign or refused. Prints the first failure in one line and exits 1.
 """
 import contextlib
 import copy

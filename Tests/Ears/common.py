@@ -70,4 +70,4 @@ class Tally:
         self.failed += not holds
 
     def done(self):
-        sys.exit(f"{self.failed} measures do not hold" if self.failed else 0)
+        sys.exit(f"{self.failed} measures failed" if self.failed else 0)

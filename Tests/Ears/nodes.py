@@ -48,7 +48,7 @@ def cents(f, wanted):
 
 
 def decay_line(x, top=-5.0, bottom=-45.0):
-    """Schroeder's curve between two levels: T60 by a straight line through it, and the most it leaves that line."""
+    """Fits a line to Schroeder's decay curve between two levels; returns T60 and the curve's largest deviation from the line."""
     energy = np.cumsum((x**2)[::-1])[::-1]
     curve = 10 * np.log10(energy / energy[0] + 1e-30)
     a, b = np.argmax(curve < top), np.argmax(curve < bottom)

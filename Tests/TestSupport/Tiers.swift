@@ -21,7 +21,6 @@ package func program(_ name: String) -> String? {
 
 /// A folder that exists as long as this object.
 package final class TemporaryFolder: Sendable {
-  /// The path.
   package let path = NSTemporaryDirectory() + "alina-" + UUID().uuidString
   /// Makes the folder.
   package init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }

@@ -40,19 +40,18 @@ def _end(process):
 def board_side(rules):
     """The cells in a row of the board of a game."""
     if rules not in SIDES:
-        raise ValueError(f"rules {rules!r}: {', '.join(SIDES)}")
+        raise ValueError(f"unknown rules {rules!r}; allowed: {', '.join(SIDES)}")
     return SIDES[rules]
 
 
 class Batch:
     """`count` games of one variant in an engine of their own, from the start or from a `position` in the arena's notation.
 
-    After `step` these arrays hold what stands on every board; they are views into one array, `block`, which the next step
-    overwrites.
+    After `step` these arrays describe every board. They are views into one array, `block`, which the next step overwrites.
 
     - `marks` (count, cells): 0 none, 1 X, 2 O, row by row from the top
     - `legal` (count, cells): 1 where the side to move may mark
-    - `ages` (count, cells): in Infinite 1 for the oldest mark of a side to 3, else 0
+    - `ages` (count, cells): in Infinite 1 for a side's oldest mark, up to 3 for its newest; else 0
     - `turn` (count,): 1 X, 2 O
     - `result` (count,): 0 none, 1 X won, 2 O won, 3 drawn
     - `last` (count,): the cell marked last, 255 none
@@ -77,9 +76,9 @@ class Batch:
         """Performs one action in every game: a cell, WAIT, BEGIN or ANSWER."""
         actions = np.asarray(actions)
         if actions.shape != (self.count,):
-            raise ValueError(f"actions of shape {actions.shape}, not ({self.count},)")
+            raise ValueError(f"the actions must have the shape ({self.count},), not {actions.shape}")
         if actions.dtype.kind not in "iu" or (actions < 0).any() or (actions > 255).any():
-            raise ValueError("actions are whole numbers 0 to 255")
+            raise ValueError("the actions must be whole numbers from 0 to 255")
         self._send(actions.astype(np.uint8).tobytes())
 
     def close(self):
@@ -118,7 +117,7 @@ def board_text(batch, game=0):
 def check_render_mode(mode, modes):
     """Raises an error for a mode that the environment does not have."""
     if mode is not None and mode not in modes:
-        raise ValueError(f"render_mode {mode!r}: {', '.join(map(repr, modes))} or None")
+        raise ValueError(f"render_mode must be {' or '.join([*map(repr, modes), 'None'])}, not {mode!r}")
 
 
 def planes(batch, games=slice(None)):

@@ -41,7 +41,7 @@ class AlinaEnv(gymnasium.Env):
         super().reset(seed=seed)
         chosen = (options or {}).get("side")
         if chosen not in (None, "x", "o"):
-            raise ValueError(f"option side {chosen!r}: 'x' or 'o'")
+            raise ValueError(f"option side must be 'x' or 'o', not {chosen!r}")
         if seed is not None or self._batch is None:
             self.close()
             # Without a seed Gymnasium draws one from the system for each copy.

@@ -19,7 +19,7 @@ def find_library():
     """The library: $ALINA_RULES, or `libalina_rules.so` beside the program `alina-arena`."""
     path = os.environ.get("ALINA_RULES") or str(Path(find_engine()).resolve().parent / "libalina_rules.so")
     if not os.path.exists(path):
-        raise EngineError(f"{path} is missing: swift build -c release --product alina_rules, and set ALINA_RULES to it")
+        raise EngineError(f"{path} is missing; build it with swift build -c release --product alina_rules, or set ALINA_RULES to its path")
     return path
 
 
@@ -96,7 +96,7 @@ class State:
 
     @property
     def block(self):
-        """The bytes of a game in a `Batch` but the last: marks, legal cells, ages; turn, result, last cell."""
+        """The bytes of a game as in a `Batch`, except the last one: marks, legal cells, ages; turn, result, last cell."""
         block = np.empty(3 * self.cells + 3, np.uint8)
         self._lib.alina_block(self._handle, block.ctypes.data)
         return block

@@ -90,7 +90,7 @@ class Node:
 
 
 def evaluate(network, nodes):
-    """Opens nodes with what the network says of them; the scores for their sides to move."""
+    """Expands nodes with the network's chances; returns its scores for their sides to move."""
     if not nodes:
         return []
     blocks = np.stack([node.state.block for node in nodes])

@@ -47,7 +47,7 @@ class BatchTests(unittest.TestCase):
     def test_what_is_no_action_is_refused(self):
         with Batch(2, "classic", "random") as batch:
             for actions in [[-1, 0], [256, 0], [0.5, 0]]:
-                with self.assertRaisesRegex(ValueError, "whole numbers 0 to 255"):
+                with self.assertRaisesRegex(ValueError, "whole numbers from 0 to 255"):
                     batch.step(np.array(actions))
             self.assertEqual(batch.marks.sum(), 0)
 
@@ -179,10 +179,10 @@ class EnvironmentTests(unittest.TestCase):
         from alina_arena.pettingzoo_env import env
 
         for make in (AlinaEnv, env):
-            with self.assertRaisesRegex(ValueError, "render_mode 'human': 'ansi' or None"):
+            with self.assertRaisesRegex(ValueError, "render_mode must be 'ansi' or None, not 'human'"):
                 make(render_mode="human")
         environment = AlinaEnv()
-        with self.assertRaisesRegex(ValueError, "option side 'z': 'x' or 'o'"):
+        with self.assertRaisesRegex(ValueError, "option side must be .x. or .o., not .z."):
             environment.reset(options={"side": "z"})
         environment.reset()
         with self.assertWarnsRegex(UserWarning, "without a render_mode"):

@@ -184,7 +184,7 @@ struct AnalyseCommand: ParsableCommand {
       case .ultimate: try writeOut(AnswerText.reviewUltimate(record, simulations: simulations, asJSON: json))
       }
     }
-    guard count > 0 else { throw ArenaError("\(game) holds no game") }
+    guard count > 0 else { throw ArenaError("\(game) contains no game") }
   }
 }
 

@@ -42,7 +42,7 @@ struct GameOptions: ParsableArguments {
   @Option(help: "Milliseconds granted beyond the limit (default: 50).") var margin: Int?
   @Option(help: "Draw a game after this number of plies.") var maxPlies: Int?
   @Option(help: "Draw when both engines report values near 0: moves=4,score=10 (hundredths).") var draw: String?
-  @Option(help: "A side loses when its engine reports such a lead of the other side: moves=3,score=900 (hundredths).")
+  @Option(help: "A side loses when its engine reports the other side ahead by so much: moves=3,score=900 (hundredths).")
   var resign: String?
   @Flag(help: "Learning players do not learn.") var freeze = false
   @Option(

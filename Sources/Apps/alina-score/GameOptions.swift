@@ -43,14 +43,14 @@ struct GameOptions: ParsableArguments {
 
   func record() throws -> Record {
     let records = try GameFile.records(game)
-    guard !records.isEmpty else { throw ScoreFileError("\(GameFile.name(game)): holds no game") }
+    guard !records.isEmpty else { throw ScoreFileError("\(GameFile.name(game)): contains no game") }
     if records.count > 1 && number == nil {
       throw ScoreFileError(
         "\(GameFile.name(game)): holds \(records.count) games; choose one with --game 1…\(records.count)")
     }
     let index = (number ?? 1) - 1
     guard records.indices.contains(index) else {
-      throw ScoreFileError("--game \(index + 1): \(GameFile.name(game)) holds games 1…\(records.count)")
+      throw ScoreFileError("--game \(index + 1): \(GameFile.name(game)) has the games 1…\(records.count)")
     }
     return records[index]
   }
@@ -103,7 +103,7 @@ enum GameFile {
       let files = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
       let kinds = [".pgn", ".ttt", ".jsonl", ".json", ".txt"]
       let games = files.filter { file in kinds.contains { file.hasSuffix($0) } }
-      guard !games.isEmpty else { throw ScoreFileError("\(path): holds no .pgn, .ttt or .jsonl file") }
+      guard !games.isEmpty else { throw ScoreFileError("\(path): contains no .pgn, .ttt or .jsonl file") }
       return try games.flatMap { file in
         do { return try records("\(path)/\(file)") } catch let error as ScoreFileError {
           // A directory may contain unrelated text and JSON files.

@@ -39,7 +39,7 @@ struct Script {
       let words = code.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).map { String($0) }
       guard let time = words.first else { continue }
       guard let frame = Script.frame(time) else {
-        throw Fault(line: number, message: "'\(time)' is no time; write frames (96000) or seconds (2.5s)")
+        throw Fault(line: number, message: "'\(time)' is not a time; write frames (96000) or seconds (2.5s)")
       }
       if let last = steps.last?.frame, frame < last {
         throw Fault(line: number, message: "frame \(frame) lies before the line above (\(last))")
@@ -95,7 +95,7 @@ struct Script {
       return .input(isTouch ? press + [.pointerLeft] : [.pointerMoved(x: x, y: y)] + press)
     case "scroll":
       guard let lines = Double(try argument("a number of lines")) else {
-        throw Fault(line: line, message: "'\(words[1])' is no number of lines")
+        throw Fault(line: line, message: "'\(words[1])' is not a number of lines")
       }
       return .input([.scrolled(lines: lines)])
     case "key":
@@ -105,7 +105,7 @@ struct Script {
     case "play":
       let name = try argument("a cell, \(Variant.cellRanges)")
       guard Variant.allCases.contains(where: { $0.cell(named: name) != nil }) else {
-        throw Fault(line: line, message: "'\(name)' is no cell; allowed: \(Variant.cellRanges), a1 bottom left")
+        throw Fault(line: line, message: "'\(name)' is not a cell; allowed: \(Variant.cellRanges), a1 bottom left")
       }
       return .play(cell: name)
     case "drop": return .input([.dropped(path: try argument("a path"))])
@@ -132,10 +132,10 @@ struct Script {
       case "ctrl": modifiers.insert(.control)
       case "shift": modifiers.insert(.shift)
       case "alt": modifiers.insert(.alt)
-      default: throw Fault(line: line, message: "'\(part)' is no modifier; allowed are ctrl shift alt")
+      default: throw Fault(line: line, message: "'\(part)' is not a modifier; allowed are ctrl shift alt")
       }
     }
     if let key = Key(name: name) { return .key(key, modifiers, isRepeat: false) }
-    throw Fault(line: line, message: "'\(name)' is no key; write a letter, f1–f12 or \(Key.named.keys.sorted())")
+    throw Fault(line: line, message: "'\(name)' is not a key; write a letter, f1–f12 or \(Key.named.keys.sorted())")
   }
 }

@@ -10,7 +10,6 @@ package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
     case resourceExhausted
   }
 
-  /// The kind.
   package let kind: Kind
   /// The error and the permitted values.
   package let description: String

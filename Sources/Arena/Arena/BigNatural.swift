@@ -180,7 +180,6 @@ extension BigNatural: ChanceNumber {
 
 /// An exact fraction in lowest terms.
 package struct Fraction: Sendable, Hashable, CustomStringConvertible {
-  /// The numerator.
   package let numerator: BigNatural
   /// The denominator, above 0.
   package let denominator: BigNatural

@@ -6,9 +6,7 @@ import TicTacToe
 package struct EngineSettings: Sendable, Hashable {
   /// A name and a value.
   package struct Setting: Sendable, Hashable {
-    /// The name.
     package var name: String
-    /// The value.
     package var value: String
   }
 

@@ -85,7 +85,7 @@ private func checkPlace(_ path: String, option: String, force: Bool) throws(Aren
   var status = stat()
   if lstat(path, &status) == 0 {
     guard status.st_mode & S_IFMT != S_IFDIR else { throw ArenaError("\(option) \(path): is a folder") }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw ArenaError("\(option) \(path): is no regular file") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw ArenaError("\(option) \(path): is not a regular file") }
     guard force else {
       let hint = option == "--out" ? "'resume \(path)' to continue it or " : ""
       throw ArenaError("\(path) exists; use \(hint)--force to replace it")

@@ -308,7 +308,7 @@ final class GameFileWriter {
     (self.path, self.hash) = (path, hash)
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw ArenaError("\(path): is no regular file")
+      throw ArenaError("\(path): is not a regular file")
     }
   }
 

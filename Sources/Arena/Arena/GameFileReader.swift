@@ -25,7 +25,7 @@ package final class GameFileReader {
   package init(lines: LineReader) throws(ArenaError) {
     self.lines = lines
     guard let header = try lines.next() else {
-      throw ArenaError("\(lines.path) holds no header; there is nothing to resume")
+      throw ArenaError("\(lines.path) has no header, so there is nothing to resume")
     }
     guard let text = String(validating: header, as: UTF8.self) else { throw lines.refusal("not UTF-8") }
     do { configuration = try RunConfiguration(headerLine: text) } catch { throw lines.refusal("\(error)") }
@@ -55,7 +55,7 @@ package final class GameFileReader {
       return content
     }
     guard let json = try? JSON(bytes: Array(line)), json["end"] == .bool(true) else {
-      throw lines.refusal("this is no line of a file of games")
+      throw lines.refusal("this is not a line of a file of games")
     }
     guard json["sha256"]?.string == hash.hex else { throw lines.refusal("the hash does not fit; the file was changed") }
     (footer, isAtEnd) = (json, true)

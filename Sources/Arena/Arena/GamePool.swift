@@ -263,7 +263,6 @@ final class GamePool: @unchecked Sendable {
   }
 }
 
-/// The body of a thread.
 private final class ThreadBody {
   let run: @Sendable () -> Void
 

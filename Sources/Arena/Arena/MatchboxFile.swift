@@ -34,7 +34,7 @@ package enum MatchboxFile {
     }
     guard json["alina"]?.string == "menace", json["version"]?.int == 1, let boxes = json["boxes"]?.object,
       let gamesLearned = json["games"]?.int
-    else { throw ArenaError("\(path) is no set of matchboxes (version 1)") }
+    else { throw ArenaError("\(path) is not a set of matchboxes (version 1)") }
     guard (0...gameLimit).contains(gamesLearned) else {
       throw ArenaError("\(path): 'games' is \(gamesLearned), allowed are 0–\(gameLimit)")
     }

@@ -14,7 +14,7 @@ package enum Merge {
     var shards: [(shard: Shard, reader: GameFileReader)] = []
     for path in paths {
       let reader = try GameFileReader(path)
-      guard let shard = reader.configuration.shard else { throw ArenaError("\(path) is no shard of a run") }
+      guard let shard = reader.configuration.shard else { throw ArenaError("\(path) is not a shard of a run") }
       shards.append((shard, reader))
     }
     shards.sort { $0.shard.number < $1.shard.number }

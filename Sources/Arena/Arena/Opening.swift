@@ -29,7 +29,7 @@ extension Opening {
       let hasSide = words.count > 1 && ["x", "o", "w", "b"].contains(words[1].lowercased())
       let notation = Array(words.prefix(hasSide ? 2 : 1))
       guard let read = UCINotation.position(notation) else {
-        throw ArenaError("opening '\(line)': '\(notation.joined(separator: " "))' is no position")
+        throw ArenaError("opening '\(line)': '\(notation.joined(separator: " "))' is not a position")
       }
       start = read
       words.removeFirst(hasSide ? 2 : 1)
@@ -40,7 +40,7 @@ extension Opening {
     var position = start
     var moves: [Square] = []
     for word in words {
-      guard let square = Square(name: word) else { throw ArenaError("opening '\(line)': '\(word)' is no cell") }
+      guard let square = Square(name: word) else { throw ArenaError("opening '\(line)': '\(word)' is not a cell") }
       guard position.legalMoves.contains(square) else { throw ArenaError("opening '\(line)': \(word) is not legal") }
       position = position.playing(square)
       moves.append(square)

@@ -44,7 +44,6 @@ package struct RunConfiguration: Sendable, Hashable {
     package var spec: PlayerSpec
     /// The engine's own name.
     package var id: String?
-    /// The settings of an engine.
     package var engine = EngineSettings()
     /// The files that the specification refers to: an engine's program and arguments, or matchboxes.
     package var files: [File] = []
@@ -76,9 +75,7 @@ package struct RunConfiguration: Sendable, Hashable {
     }
   }
 
-  /// The variant.
   package var variant = Variant.classic
-  /// The format.
   package var format = Format.match
   /// Games of each pairing (of each round in a Swiss tournament); even.
   package var games = 2
@@ -88,7 +85,6 @@ package struct RunConfiguration: Sendable, Hashable {
   package var seed: UInt64 = 0
   /// The players.
   package var entrants: [Entrant] = []
-  /// The openings.
   package var openings = Openings.none
   /// The test that may end a match early.
   package var sprt: SPRT?
@@ -162,7 +158,7 @@ package struct RunConfiguration: Sendable, Hashable {
         "player '\(entrant.spec.text)' does not play \(variant.rawValue); allowed: \(PlayerSpec.allowed(in: variant))")
     }
     guard openings.variant == nil || openings.variant == variant else {
-      throw ArenaError("the openings are of another game than \(variant.rawValue)")
+      throw ArenaError("the openings are for a game other than \(variant.rawValue)")
     }
     if format == .swiss {
       let most = count % 2 == 0 ? count - 1 : count
@@ -224,10 +220,10 @@ package struct RunConfiguration: Sendable, Hashable {
     do {
       json = try JSON(headerLine)
     } catch {
-      throw ArenaError("the header is no JSON: \(error)")
+      throw ArenaError("the header is not JSON: \(error)")
     }
     func missing(_ name: String) -> ArenaError { ArenaError("the header's '\(name)' is missing or wrong") }
-    guard json["alina"]?.string == "arena" else { throw ArenaError("this is no file of the arena's games") }
+    guard json["alina"]?.string == "arena" else { throw ArenaError("this is not a file of the arena's games") }
     guard json["version"]?.int == RunConfiguration.version else {
       throw ArenaError(
         "the file's version is not \(RunConfiguration.version): finish it with the program that began it")

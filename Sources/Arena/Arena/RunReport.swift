@@ -49,7 +49,6 @@ package struct RunReport: Sendable {
   package internal(set) var ratings: [Rating] = []
   /// The players that had a bye.
   package internal(set) var byes: [Int] = []
-  /// The matches of a knockout.
   var knockout: [Schedule.Match] = []
   /// The selected games, if requested.
   package var highlights: [Highlight] = []
@@ -70,7 +69,6 @@ package struct RunReport: Sendable {
   }
 }
 
-/// The progress of a run.
 package struct RunProgress: Sendable {
   /// The number of known games.
   package var games = 0

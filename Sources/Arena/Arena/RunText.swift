@@ -4,7 +4,6 @@ import TicTacToe
 
 /// Reports as text and JSON.
 package enum RunText {
-  /// A report as text.
   package static func text(_ report: RunReport) -> String {
     let configuration = report.configuration
     let names = configuration.names

@@ -33,7 +33,6 @@ struct ScheduledGame: Sendable {
 }
 
 extension Stage {
-  /// The game of an index.
   @inline(__always)
   func game(_ index: Int) -> ScheduledGame {
     let (round, number) = ((index - firstGame) / 2).quotientAndRemainder(dividingBy: pairings.count)

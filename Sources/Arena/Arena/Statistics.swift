@@ -225,7 +225,7 @@ extension SPRT {
         continue
       }
       guard let value = Double(parts[1]), value.isFinite else {
-        throw ArenaError("--sprt \(parts[0]) '\(parts[1])' is no number")
+        throw ArenaError("--sprt \(parts[0]) '\(parts[1])' is not a number")
       }
       switch parts[0] {
       case "elo0": elo0 = value

@@ -71,9 +71,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
 public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One named value.
   package struct Field: Sendable, Hashable {
-    /// The name.
     package var name: String
-    /// The value.
     package var value: JSON
 
     /// Names a value.

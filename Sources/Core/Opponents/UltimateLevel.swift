@@ -14,7 +14,7 @@ package struct UltimateLevel: NumberedLevel {
   package let simulations: Int
   /// Moves of twenty in which the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// Of twenty such moves, those in which the level overlooks even the lines of that board.
+  /// Of twenty moves in which the level considers only one board, those in which it overlooks even that board's lines.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool

@@ -42,7 +42,7 @@ package struct UltimateTraining {
   private static let lambda: Float = 0.8
   /// One move in this many is random.
   private static let exploration = 12
-  /// The upper bound (exclusive) of a game's random opening moves.
+  /// A game begins with 0 to 11 random moves: fewer than this number.
   private static let opening = 12
   /// The learning rates of the first and the last game.
   private static let rates: (first: Float, last: Float) = (0.02, 0.001)

@@ -30,7 +30,7 @@ package final class UltimateValue: @unchecked Sendable {
   let boardClasses: UnsafeMutablePointer<UInt8>
   /// By mask, the base-3 key of X's marks.
   let keys: UnsafeMutablePointer<Int32>
-  /// Values by sum of weights, in steps of sixteen.
+  /// The values of sums of weights: `value(of:)` looks a sum up, in steps of sixteen units.
   private let squashed: UnsafeMutablePointer<Float>
   /// The sum is clamped to ±8 in the log-odds, where the value is almost ±1.
   private static let bound: Int32 = 8 * Int32(scale)

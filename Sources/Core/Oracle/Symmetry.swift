@@ -29,7 +29,6 @@ package struct Symmetry: Sendable, Hashable {
     return keys
   }
 
-  /// The inverse symmetry.
   package var inverse: Symmetry { index < 4 ? Symmetry.all[(4 - index) % 4] : self }
 
   /// The image of a cell.

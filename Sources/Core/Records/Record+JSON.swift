@@ -89,7 +89,7 @@ extension Record {
     for index in stride(from: 0, to: squares.count, by: 2) {
       let name = String(decoding: squares[index..<index + 2], as: UTF8.self)
       guard variant.cell(named: name) != nil else {
-        throw refuse("\(quoted(name)) in 'moves' is no cell \(variant.cellRange)")
+        throw refuse("\(quoted(name)) in 'moves' is not a cell (\(variant.cellRange))")
       }
       text += " \(name)"
     }

@@ -1,6 +1,5 @@
 /// The rule that a refused command would break.
 package enum RuleViolation: Error, Sendable, Hashable {
-  /// The game is over.
   case gameIsOver
   /// The cell is marked already or may not be marked now.
   case notAllowed(Cell)

@@ -10,7 +10,6 @@ extension RuleReader {
   /// Parses the text of a rule file. Throws all errors in line order.
   package static func rules(_ text: String) throws(RuleErrors) -> ScoreRules { try rules(tree(text)) }
 
-  /// The tree of a text.
   static func tree(_ text: String) throws(RuleErrors) -> RuleTree {
     guard text.utf8.count <= limit else { throw RuleErrors("larger than \(limit >> 10) KiB") }
     do {

@@ -14,7 +14,7 @@ public struct EnvelopeExtractor: ~Copyable {
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
     /// The window in milliseconds, 1…1,000.
     public var window: Float
-    /// The level that is followed.
+    /// The kind of level: peak or root mean square.
     public var detector: Detector
 
     /// Makes settings, clamped to their ranges.

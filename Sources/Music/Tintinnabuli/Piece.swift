@@ -37,7 +37,6 @@ struct Piece: Sendable {
     events.filter { $0.voice == voice && (sentence == nil || $0.sentence == sentence) }.prefix(3).map { $0.degree }
   }
 
-  /// The event with a number.
   func event(_ number: Int) -> Event? { events.last { $0.number == number } }
 
   /// The event number of a short piece with the same progress.

@@ -38,7 +38,7 @@ package enum ClientFailure: Error, Sendable, Hashable {
     case .notAccepted:
       return "The server lets no guest in. Ask its administrator."
     case .banned: return "This account is banned on this server. Ask its administrator."
-    case .notServer: return "The other end is no match server. Check the address and the port."
+    case .notServer: return "The other end is not a match server. Check the address and the port."
     case .malformed: return "The server ended the connection: it did not understand this program. Update it."
     case .flood: return "The server ended the connection: this program sent too many messages. Connect again."
     }

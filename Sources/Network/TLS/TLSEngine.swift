@@ -68,7 +68,7 @@ package final class TLSEngine {
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
     guard SSL_set1_host(ssl, name) == 1, alina_name_server(ssl, name) == 1 else {
-      throw TLSFailure("'\(host)' is no host's name")
+      throw TLSFailure("'\(host)' is not a host's name")
     }
   }
 

@@ -16,7 +16,7 @@ package struct Words: Sendable {
         let old = texts.updateValue(String(decoding: rest.dropFirst(3), as: UTF8.self), forKey: phrase)
         if old != nil { faults.append("line \(index + 1): \(name) is there twice") }
       } else {
-        faults.append("line \(index + 1): \(name) is no phrase")
+        faults.append("line \(index + 1): \(name) is not a phrase")
       }
     }
     for phrase in Phrase.allCases where texts[phrase] == nil { faults.append("\(phrase.rawValue) is missing") }

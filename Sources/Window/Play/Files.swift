@@ -33,7 +33,6 @@ package final class Files {
   /// How many games the list shows.
   private var listLimit = Library.listStep
   private var pictureCount = 0
-  /// Opens the letter of a link.
   var openLetter: (_ link: String) -> Void = { _ in }
   /// The piece of the game in letters on the board.
   var letterPiece: Record?

@@ -17,7 +17,6 @@ struct LobbyModel: Sendable {
   }
 
   private(set) var network = NetworkModel()
-  /// The state of the connection.
   private(set) var connection = WindowState.ConnectionState.none
   /// The address of the server, and whether it runs on this machine.
   private(set) var server = (address: "", isHosting: false)

@@ -92,7 +92,7 @@ import Testing
     #expect(result.status == 0 && result.out == "there\n", "\(result)")
     #expect(
       result.errors == """
-        asking apt what there is
+        asking apt which packages are available
         installing new
         waiting until another program has installed: process 4242 (unattended-upgr) holds apt's lock
         waiting until another program has installed: process 17 (apt-get) holds apt's lock
@@ -104,7 +104,9 @@ import Testing
     let result = try install(apt: "[ $1 = update ] || { echo 'E: no space left'; exit 100; }")
     #expect(result.status == 1 && result.out.isEmpty, "\(result)")
     #expect(
-      result.errors == "asking apt what there is\ninstalling new\nE: no space left\nbash: apt could not install: new\n")
+      result.errors
+        == "asking apt which packages are available\ninstalling new\nE: no space left\nbash: apt could not install: new\n"
+    )
   }
 
   @Test func `stopping a server also stops the build of its page, without output`() throws {
@@ -136,6 +138,6 @@ import Testing
     #expect(try server.wait() == -SIGINT)
     // Ends when no process with the pipe's other end is left.
     let said = String(decoding: server.errors.readDataToEndOfFile(), as: UTF8.self)
-    #expect(said == "building the page to play on meanwhile; the server takes it up by itself\n")
+    #expect(said == "building the game page in the background; the server serves it once it is built\n")
   }
 }

@@ -284,7 +284,7 @@ import TicTacToe
     }
   }
 
-  @Test func `drama counts won boards and the boards the other side is sent to`() throws {
+  @Test func `drama of Ultimate counts won boards and free choices given to the other side`() throws {
     func points(_ names: [String]) throws -> Int {
       let cells = try names.map { try #require(Variant.ultimate.cell(named: $0)) }
       return Drama.ultimatePoints(of: VariantMoves(start: "9/9/9/3XX4/9/9/9/1O5O1/9 x b2", cells: cells))

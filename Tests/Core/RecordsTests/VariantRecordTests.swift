@@ -54,7 +54,7 @@ import TicTacToe
     ("[Variant \"Infinite\"] 1. a1 b1 2. a2 b2 3. c3 c2 4. a1 *", 52, "'a1' is taken"),
     ("[Variant \"Infinite\"] 1. a1 b1 2. a2 b2 3. a3 c1 *", 46, "the game is over before 'c1'"),
     ("[Variant \"Infinite\"] 1. a1 b1 2. a2 b2 3. a3 0-1", 46, "the board says 1-0, not 0-1"),
-    ("[Variant \"Infinite\"] [FEN \"3/3/3 x\"] *", 28, "'3/' is no cell"),
+    ("[Variant \"Infinite\"] [FEN \"3/3/3 x\"] *", 28, "'3/' is not a cell"),
     ("[Variant \"Ultimate\"] [Termination \"normal\"] 1. e5 1-0", 36, "the board has not ended this game"),
     ("[Variant \"Ultimate\"] [Rules \"chess\"] *", 30, "rules 'chess' are unknown"),
   ])
@@ -66,8 +66,8 @@ import TicTacToe
   @Test(arguments: [
     (#"{"rules":"chess","moves":"","result":"*"}"#, "member 'rules' must be \(Variant.names)"),
     (#"{"rules":"ultimate","moves":"e5a1","result":"*"}"#, "'a1' is not on board b2"),
-    (#"{"rules":"infinite","moves":"e5","result":"*"}"#, "'e5' in 'moves' is no cell a1–c3"),
-    (#"{"moves":"e5","result":"*"}"#, "'e5' in 'moves' is no cell a1–c3"),
+    (#"{"rules":"infinite","moves":"e5","result":"*"}"#, "'e5' in 'moves' is not a cell (a1–c3)"),
+    (#"{"moves":"e5","result":"*"}"#, "'e5' in 'moves' is not a cell (a1–c3)"),
   ])
   func `an invalid line of JSON is refused with the reason`(line: String, says: String) {
     let error = #expect(throws: NotationError.self) { try Record(jsonLine: line, variants: Variant.allCases) }

@@ -94,7 +94,7 @@ import Testing
     ("a3a2a1a1/- x 0", 7, "a side has at most 3 marks"),
     ("a3a3/c3 o 3", 3, "a3 is marked twice"),
     ("a3/a3 x 2", 4, "a3 is marked twice"),
-    ("a3d1/c3 o 3", 3, "'d1' is no cell; a side's marks are cells, a1–c3, or -"),
+    ("a3d1/c3 o 3", 3, "'d1' is not a cell; a side's marks are cells, a1–c3, or -"),
     ("a3 c3 o 3", 3, "'/' must follow X's marks"),
     ("a3b2/c3 x 3", 9, "after 3 plies O is to move"),
     ("a3b2/c3 o 5", 1, "after 5 plies X has 3 marks and O 2, not 2 and 1"),

@@ -140,7 +140,7 @@ func `An unreadable game is reported in one line`(record: String, says: String) 
   #expect(object?["games"] as? Int == 4)
 }
 
-@Test func `An output that is no regular file is refused, not replaced`() throws {
+@Test func `An output that is not a regular file is refused, not replaced`() throws {
   let pipe = NSTemporaryDirectory() + "pipe-\(UUID().uuidString)"
   mkfifo(pipe, 0o600)
   defer { unlink(pipe) }

@@ -85,7 +85,7 @@ struct PhraseTests {
     let faults = Words("title = Alina\n\n# x\ntitel = x\ntitle = x\nback =\n").faults
     #expect(
       faults.prefix(3) == [
-        "line 4: titel is no phrase", "line 5: title is there twice", #"line 6: expected "key = text""#,
+        "line 4: titel is not a phrase", "line 5: title is there twice", #"line 6: expected "key = text""#,
       ])
     #expect(faults.contains("back is missing") && faults.count == 3 + Phrase.allCases.count - 1)
   }

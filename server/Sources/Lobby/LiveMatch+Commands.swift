@@ -34,19 +34,21 @@ extension LiveMatch {
     case .move(let ply, let cell): return move(ply, cell, command, now)
     case .abort:
       if isOver { return .refuse(.over, "the match is over") }
-      if state.bothMoved { return .refuse(.rules, "both have moved; resign or offer a draw") }
+      if state.bothMoved {
+        return .refuse(.rules, "a match cannot be aborted once both have moved; resign or offer a draw")
+      }
       return .end(nil, .aborted, first: [event(.abort)])
     case .rematch:
-      guard isOver else { return .refuse(.rules, "a rematch comes after the end") }
+      guard isOver else { return .refuse(.rules, "a rematch can be asked after the end") }
       let isAsked = state.next != nil || state.wantsRematch[command.side]
-      return isAsked ? .refuse(.rules, "the rematch is asked for already") : .rematch
+      return isAsked ? .refuse(.rules, "you have asked for a rematch already") : .rematch
     case .resign: return refusalUnlessLive ?? .end(.win(command.side.opponent), .resign, first: [event(.resign)])
     case .draw(let action, let offer): return refusalUnlessLive ?? draw(action, offer, command.side, event)
     case .claim:
       if let refusal = refusalUnlessLive { return refusal }
       let absent = presence[command.side.opponent]
       guard state.bothMoved, let at = absent.claimableAt(configuration), at <= now.monotonic else {
-        return .refuse(.rules, absent.isAway ? "your opponent may still come back" : "your opponent is here")
+        return .refuse(.rules, absent.isAway ? "your opponent may still come back" : "your opponent is connected")
       }
       return .end(.win(command.side), .gone, first: [event(.claim)])
     }
@@ -63,12 +65,12 @@ extension LiveMatch {
   private func move(_ ply: Int?, _ name: CellName, _ command: Command, _ now: Moment) -> Decision {
     let (rules, position, side) = (state.terms.rules, state.position, command.side)
     if let ply, ply != position.plies, state.phase != .open {
-      return .refuse(.stalePly, "ply \(ply) is not the current one, \(position.plies)")
+      return .refuse(.stalePly, "ply \(ply) is not the current ply \(position.plies)")
     }
     if let refusal = refusalUnlessLive { return refusal }
     guard state.turn == side else { return .refuse(.rules, "it is not your turn") }
     guard let cell = rules.cell(named: name.text) else {
-      return .refuse(.rules, "\(name.text) is no cell of \(rules.rawValue), which has \(rules.cellRange)")
+      return .refuse(.rules, "\(name.text) is not a cell of \(rules.rawValue), which has \(rules.cellRange)")
     }
     guard position.moves.contains(cell) else {
       return .refuse(.rules, "\(name.text) \(position.refusal(of: cell))")
@@ -94,12 +96,12 @@ extension LiveMatch {
     switch action {
     case .offer:
       guard offer == nil, state.offersMade[side] < 2 else {
-        return .refuse(.rules, offer == nil ? "you have made your two draw offers" : "a draw offer stands")
+        return .refuse(.rules, offer == nil ? "you have made your two draw offers" : "there is an open draw offer")
       }
       return .append([event(.draw(action, offer: nil))])
     case .accept, .decline:
       guard let offer, offer.side == side.opponent, named == nil || named == offer.seq else {
-        return .refuse(.rules, "there is no such draw offer to answer")
+        return .refuse(.rules, "there is no open draw offer with this number")
       }
       let answer = event(.draw(action, offer: offer.seq))
       return action == .accept ? .end(.draw, .agreement, first: [answer]) : .append([answer])

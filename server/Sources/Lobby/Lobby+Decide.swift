@@ -425,12 +425,12 @@ extension Lobby {
     record.ended = matches.endMoment(now.wall)
     submit(Draft(StoreUnit.Log(record.id, after: length, [], record: record), []), .itself)
     replies.counts.abandoned += 1
-    note("a match is broken and nobody plays it any more", ["m": record.id.rawValue, "why": why])
+    note("ended a match because its log is inconsistent", ["m": record.id.rawValue, "why": why])
   }
 
   /// Handles a match that has disappeared from the store.
   mutating func vanished(_ m: MatchID) {
-    note("the store has lost a match", ["m": m.rawValue])
+    note("a match has disappeared from the store", ["m": m.rawValue])
     drop(m, "match \(m) is lost; come back")
   }
 

@@ -23,7 +23,7 @@ enum Disconnection: Hashable {
     switch self {
     case .banned, .deleted, .byAdministrator: "by an administrator"
     case .tokensRevoked: "the account's tokens were revoked"
-    case .accountGone: "this account is no more"
+    case .accountGone: "this account no longer exists"
     case .tooMany: "the account has too many sessions"
     case .resumed: "this session connected again"
     case .resumedOrOver: "this session is connected elsewhere, or over"

@@ -36,7 +36,7 @@ extension Lobby {
       return close(id, .restart, "the server cannot store this now; come back", retry: 1000)
     }
     guard hello.resume != nil || hello.token != nil || sessions.count < configuration.maxGuests else {
-      refuse(id, re, .busy, "there are as many guests as may be; come back later, or with a name")
+      refuse(id, re, .busy, "the server accepts no more guests now; come back later, or with a registered name")
       return close(id, .full, "too many guests", retry: 60_000)
     }
     let token = hello.resume ?? hello.token == nil ? makeToken() : nil
@@ -206,11 +206,11 @@ extension Lobby {
       } else {
         send(.ok(nil, seq: nil), to: id, re: re)
       }
-    case .unknown: refuse(id, re, .auth, "this account is no more")
+    case .unknown: refuse(id, re, .auth, "this account no longer exists")
     case .nameTaken: refuse(id, re, .name, "the name is taken")
     case .forbidden: refuse(id, re, .forbidden, "a guest has no token to change; register a name")
     case .notFound: refuse(id, re, .notFound, "there is no other player of this name")
-    case .full: refuse(id, re, .rate, "1,000 blocked players are enough")
+    case .full: refuse(id, re, .rate, "you can block at most 1,000 players")
     }
   }
 

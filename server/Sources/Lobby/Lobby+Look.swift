@@ -163,13 +163,13 @@ extension Lobby {
         "live_matches", "Matches that are being played and followed here.",
         matches.values.count { $0.state.phase == .live }
       ),
-      ("broken_matches", "Matches whose log in the store was not as expected.", replies.counts.abandoned),
-      ("queue", "Players who wait for an opponent, at the node that keeps the queue.", matchmaker.queue.count),
+      ("broken_matches", "Matches whose stored log was inconsistent.", replies.counts.abandoned),
+      ("queue", "Players who wait for an opponent, counted by the leader.", matchmaker.queue.count),
       (
-        "queue_oldest_seconds", "Seconds that the one who waits longest has waited for an opponent.",
+        "queue_oldest_seconds", "Seconds for which the longest waiting player has waited.",
         matchmaker.queue.oldest.map { Int(now.monotonic - $0) / 1000 } ?? 0
       ),
-      ("nodes", "Nodes that live, this one included.", membership.living.count),
+      ("nodes", "Living nodes, this one included.", membership.living.count),
       ("pending_units", "Units that wait for their verdict.", store.unitCount),
       ("pending_questions", "Questions that the store has not answered.", store.questionCount),
     ]

@@ -105,7 +105,7 @@ extension Lobby {
       matches.schedulePresenceCheck(m, now.monotonic, byAll: isNew && one.nodes == [node])
       recordAbsentPlayers(of: m, one)
     }
-    if !found.isEmpty { note("took up matches that nobody followed", ["matches": "\(found.count)"]) }
+    if !found.isEmpty { note("adopted matches without a living follower", ["matches": "\(found.count)"]) }
     let isDone = found.count < configuration.sweptAtOnce
     membership.endAdopting(isDone: isDone)
     if !isDone { adoptOrphans() }

@@ -14,7 +14,7 @@ extension Lobby {
     if let open = seeks[id]?.ticket {
       // A repeated seek keeps its place; only its consent to bots may change.
       guard let key = seek.key, open.seek.key == key else {
-        return refuse(id, re, .occupied, "one seek a session; unseek first")
+        return refuse(id, re, .occupied, "this session has a seek already; unseek first")
       }
       guard open.seek.isSame(as: seek) else { return refuse(id, re, .midReused, Lobby.keyReused) }
       var ticket = open
@@ -91,7 +91,7 @@ extension Lobby {
       refuse(id, re, .occupied, Lobby.isPlaying)
     case .unknown:
       endSeek(id)
-      refuse(id, re, .auth, "this account is no more")
+      refuse(id, re, .auth, "this account no longer exists")
     }
   }
 

@@ -75,7 +75,7 @@ extension Lobby {
     let asked = draft(match, [event])
     guard let next else { return asked }
     guard let x = match.record.o.flatMap({ accounts[$0] }), let o = match.record.x.flatMap({ accounts[$0] }) else {
-      refuse(id, re, .over, "your opponent is no more", match)
+      refuse(id, re, .over, "your opponent's account no longer exists", match)
       return nil
     }
     var record = MatchRecord(id: next, x: x.id, o: o.id, created: now.wall)

@@ -148,7 +148,7 @@ extension Lobby {
     // The match has work in flight: `nil` tells the administrator's program to retry.
     guard match.isSettled else { return replies.add(.orderCompleted(number, nil)) }
     let why = "by an administrator"
-    note("a match is set aside", ["m": m.rawValue, "why": why])
+    note("annulled a match", ["m": m.rawValue, "why": why])
     submit(draftEnd(match, nil, .aborted, aside: why), .ordered(number))
   }
 }

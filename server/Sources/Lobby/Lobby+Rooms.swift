@@ -34,7 +34,7 @@ extension Lobby {
     } else if isBusy {
       refuseBusy(id, re)
     } else if open.count >= 4 {
-      refuse(id, re, .occupied, "four open rooms are enough")
+      refuse(id, re, .occupied, "you can have at most four open rooms")
     } else {
       return mayPlay(account, id, re)
     }
@@ -58,7 +58,7 @@ extension Lobby {
   /// Sends the code of a room.
   mutating func tellRoom(_ m: MatchID, _ id: ConnectionID, _ re: String?) {
     guard let match = matches[m], let code = match.record.code else {
-      return refuse(id, re, .code, "this room is no more")
+      return refuse(id, re, .code, "this room no longer exists")
     }
     let left = Int(max(0, (match.codeDies ?? now.monotonic) - now.monotonic))
     send(.room(m, code: code, expiresIn: left), to: id, re: re)
@@ -73,13 +73,13 @@ extension Lobby {
       return send(.paired(m, side), to: id, re: line.id)
     }
     if match.state.phase == .live || match.state.phase == .confirming {
-      return refuse(id, line.id, .code, "this room is full; its match may be watched: watch \(match.id) \(typed)")
+      return refuse(id, line.id, .code, "this room is full; you can watch its match: watch \(match.id) \(typed)")
     }
     guard match.state.phase == .open, let opener = match.record.opener.flatMap({ accounts[$0] }) else {
       return refuseCode(id, line.id)
     }
     guard opener.id != account.id else {
-      return refuse(id, line.id, .rules, "this is your own room; give its code away")
+      return refuse(id, line.id, .rules, "this is your own room; give its code to somebody else")
     }
     guard !match.state.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, line.id) }
     guard !isDraining else { return refuse(id, line.id, .draining, "the server is stopping") }

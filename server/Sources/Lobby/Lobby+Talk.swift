@@ -6,12 +6,12 @@ import TicTacToe
 extension Lobby {
   mutating func talk(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID) {
     guard let match = matches[m], let side = match.side(of: account.id) else {
-      return refuse(id, line.id, .notFound, "there is no such match of yours")
+      return refuse(id, line.id, .notFound, "you do not play in this match")
     }
     switch line.message {
     case .say(_, let text):
       let clean = ChatText.cleaned(text)
-      guard !clean.isEmpty else { return refuse(id, line.id, .bad, "nothing is left of this text") }
+      guard !clean.isEmpty else { return refuse(id, line.id, .bad, "this text has no visible characters") }
       chat(match, side, account, id, line.id, text: clean, emote: nil)
     case .emote(_, let emote):
       guard ClientLine.emotes.contains(emote) else {
@@ -20,7 +20,7 @@ extension Lobby {
       chat(match, side, account, id, line.id, text: nil, emote: emote)
     case .report(_, let text):
       guard limits.perMinute.allow(Lobby.reports(by: account.id), atMost: 2, now.monotonic) else {
-        return refuse(id, line.id, .rate, "two reports a minute")
+        return refuse(id, line.id, .rate, "at most two reports a minute")
       }
       let clean = ChatText.cleaned(text)
       note("report", ["by": account.name, "m": m.rawValue, "text": clean])

@@ -25,7 +25,6 @@ package enum Entropy: RandomNumberGenerator, Sendable {
   }
 }
 
-/// An input of the lobby.
 package enum LobbyInput: Sendable {
   /// A connection was accepted; limits are counted by `address`, which is `nil` for this machine.
   case connected(ConnectionID, address: String?)

@@ -228,7 +228,6 @@ extension AccountRecord: FieldObject {
   }
 }
 
-/// A match in an archive.
 private struct ArchivedMatch: FieldObject {
   private(set) var record = MatchRecord(id: .blank, x: nil, o: nil, created: 0)
   private var hash = SHA256.hash([])

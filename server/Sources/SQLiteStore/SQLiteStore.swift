@@ -404,7 +404,7 @@ package final class SQLiteStore: MatchStore {
     let isOurs = try translating(name) {
       try SQLiteConnection(file).run("SELECT 1 FROM sqlite_master WHERE name = 'match'") { $0.int(0) } == [1]
     }
-    guard isOurs else { throw .unusable("\(name) is no database of alina-server") }
+    guard isOurs else { throw .unusable("\(name) is not a database of alina-server") }
     let store = try SQLiteStore(path: file)
     defer { store.close() }
     let verdict = try store.reading { (rows) throws(StoreError) in

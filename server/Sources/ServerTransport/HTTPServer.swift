@@ -267,7 +267,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
       }
       .whenFailure { [self] _ in
-        var refusal = HTTPReply.refusal(.badRequest, "this is no handshake of WebSocket version 13")
+        var refusal = HTTPReply.refusal(.badRequest, "this is not a handshake of WebSocket version 13")
         refusal.headers = ["sec-websocket-version": "13"]
         write(refusal, to: request)
       }

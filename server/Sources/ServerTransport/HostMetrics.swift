@@ -123,7 +123,7 @@ final class HostMetrics: Sendable {
     out.counter("alina_commits_total", "Batches stored.", values.times[Span.commit.rawValue].count)
     out.counter("alina_transactions_total", "Units stored.", values.stored)
     out.counter(
-      "alina_conflicts_total", "Units that something else came before; they are decided anew.", values.conflicts)
+      "alina_conflicts_total", "Units refused because of a conflict; they are decided again.", values.conflicts)
     out.counter(
       "alina_unknown_verdicts_total", "Units whose outcome was lost with a connection; it is read again.",
       values.unknown)

@@ -41,7 +41,7 @@ package struct PeoplePage: Sendable {
     // For load balancers. Anyone can request this, so it must not query the database.
     case ["readyz"]: return .readiness(host.whyNotReady)
     case [] where site?.isThere != true:
-      return .refusal(.notFound, "the page to play on is not built: scripts/web builds it")
+      return .refusal(.notFound, "the game page is not built: run scripts/web")
     default: return site?.answer(request)
     }
   }

@@ -49,7 +49,7 @@ package final class Site: Sendable {
 
   /// Reads the files again; if the page is missing, throws a one-line error and keeps the old files.
   package func reload() throws(StoreError) {
-    guard let folder = place() else { throw .unusable("there is no page to play on: scripts/web makes it") }
+    guard let folder = place() else { throw .unusable("the game page is not built: run scripts/web") }
     var files: [String: File] = [:]
     let root = URL(filePath: folder).resolvingSymlinksInPath().path
     for path in FileManager.default.subpaths(atPath: root) ?? [] {

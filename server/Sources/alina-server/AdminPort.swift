@@ -55,7 +55,7 @@ struct AdminPort: ParsableArguments {
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let first = found else {
-      throw StoreError.unusable("there is no address \(host)")
+      throw StoreError.unusable("the address \(host) cannot be found")
     }
     defer { freeaddrinfo(first) }
     var code: Int32 = 0

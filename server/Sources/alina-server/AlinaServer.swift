@@ -48,7 +48,7 @@ struct AlinaServer: ParsableCommand {
       try ConfigurationSources.refusePasswords(given)
       if given.first == "cluster-cert" {
         throw ConfigurationError(
-          text: "cluster-cert is no more: nodes need no certificates, only the same --store; docs/cluster.md")
+          text: "cluster-cert was removed: nodes need no certificates, only the same --store; docs/cluster.md")
       }
       let arguments = try ConfigurationSources.arguments(given)
       var command = try parseAsRoot(arguments)

@@ -68,7 +68,7 @@ enum ConfigurationSources {
     let command = isNamed ? [given.removeFirst()] : []
     for word in given where word.hasPrefix("--") {
       let name = String(word.dropFirst(2).prefix { $0 != "=" })
-      if let instead = removed[name] { throw ConfigurationError(text: "--\(name) is no more: \(instead)") }
+      if let instead = removed[name] { throw ConfigurationError(text: "--\(name) was removed: \(instead)") }
     }
     var (file, source) = (ProcessInfo.processInfo.environment["ALINA_CONFIG"], "ALINA_CONFIG")
     if let at = given.firstIndex(where: { $0 == "--config" || $0.hasPrefix("--config=") }) {
@@ -109,13 +109,13 @@ enum ConfigurationSources {
   }
 
   private static func flag(_ name: String, _ value: String, _ place: String) throws -> [String] {
-    if let instead = removed[name] { throw ConfigurationError(text: "\(place) is no more: \(instead)") }
+    if let instead = removed[name] { throw ConfigurationError(text: "\(place) was removed: \(instead)") }
     switch flags[name] {
     case true?:
       guard !value.isEmpty else { throw ConfigurationError(text: "\(place) has no value") }
       places.withLock { $0[name] = place }
       return ["--\(name)=\(value)"]
-    case nil: throw ConfigurationError(text: "\(place) is no setting")
+    case nil: throw ConfigurationError(text: "\(place) is not a setting")
     case false?:
       switch value {
       case "true", "yes", "1": return ["--\(name)"]

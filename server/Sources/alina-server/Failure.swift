@@ -40,7 +40,8 @@ extension String {
     do { self = try String(contentsOfFile: path, encoding: .utf8) } catch {
       let reason = (error as? CocoaError)?.underlying as? POSIXError
       throw .unusable(
-        "cannot read \(path): " + (reason.map { String(cString: strerror($0.code.rawValue)) } ?? "it is no text"))
+        "cannot read \(path): " + (reason.map { String(cString: strerror($0.code.rawValue)) } ?? "it is not UTF-8 text")
+      )
     }
   }
 }

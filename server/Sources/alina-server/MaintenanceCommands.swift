@@ -50,7 +50,7 @@ struct DataOptions: ParsableArguments {
   /// Throws for PostgreSQL, whose own tools copy a database in use.
   func requireFile(_ tool: String) throws {
     guard let address = try address else { return }
-    throw ConfigurationError(text: "\(address.description) is PostgreSQL's to copy: use \(tool)")
+    throw ConfigurationError(text: "\(address.description) is a PostgreSQL database: copy it with \(tool)")
   }
 }
 

@@ -147,7 +147,7 @@ struct ServeOptions: ParsableArguments {
     if let told = addresses.publicAddress {
       let (host, port) = try Self.address(told, "public-address")
       guard !Self.isEveryAddress(host), port > 0 else {
-        throw ConfigurationError(text: "--public-address \(told) is no address that a client can connect to")
+        throw ConfigurationError(text: "--public-address \(told) is not an address that a client can connect to")
       }
       result.lobby.address = told
     }
@@ -208,7 +208,7 @@ struct ServeOptions: ParsableArguments {
     result.lobby.maxWait = try limits.maxWait.checked("max-wait", 1...600_000)
     for text in (addresses.proxyFrom ?? "").split(separator: ",") {
       guard let range = AddressRange(String(text)) else {
-        throw ConfigurationError(text: "--proxy-from: \(text) is no address or network like 10.0.0.0/8")
+        throw ConfigurationError(text: "--proxy-from: \(text) is not an address or network like 10.0.0.0/8")
       }
       result.listener.proxies.append(range)
     }
@@ -262,7 +262,7 @@ struct ServeOptions: ParsableArguments {
       guard parts.count == 3, ["http:", "https:"].contains(parts[0]), parts[1].isEmpty, !parts[2].isEmpty,
         origin == origin.lowercased()
       else {
-        throw ConfigurationError(text: "--page-origin: \(origin) is no origin like https://alina.example")
+        throw ConfigurationError(text: "--page-origin: \(origin) is not an origin like https://alina.example")
       }
       result.pageOrigins.insert(origin)
     }

@@ -98,7 +98,7 @@ enum ServerProcess {
       pageAddress = url
       logger.notice("page", metadata: ["url": url])
       if configuration.site?.isThere != true {
-        logger.notice("the page to play on is not built; scripts/web builds it, --web names its folder")
+        logger.notice("the game page is not built: run scripts/web, or name its folder with --web")
       }
     }
     let adminPage = AdminPage(host: host, listener: listener, page: pages.first)
@@ -123,7 +123,7 @@ enum ServerProcess {
     pruning?.cancel()
     // A hanging store must not prevent the exit: unstored units were not sent to anyone.
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {
-      logger.critical("the store does not answer; ending without it")
+      logger.critical("the store does not answer; the server ends without waiting for it")
       LineWriter.errors.flush()
       exit(1)
     }

@@ -123,7 +123,7 @@ import TicTacToe
     // The player is present, so no win can be claimed now or later.
     world.wait(120_000)
     world.type(x, #"{"t":"claim","id":"c","m":"\#(m)","mid":"c"}"#)
-    #expect(world.heardAny(x, "your opponent is here"))
+    #expect(world.heardAny(x, "your opponent is connected"))
     world.drop(last)
     world.wait(40_100)
     world.type(x, #"{"t":"claim","id":"d","m":"\#(m)","mid":"d"}"#)

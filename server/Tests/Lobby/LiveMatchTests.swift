@@ -72,14 +72,16 @@ import TicTacToe
       return
     }
     #expect(events.map(\.kind) == [.flag])
-    #expect(decide(.x, .abort, at: 3000) == .refuse(.rules, "both have moved; resign or offer a draw"))
+    #expect(
+      decide(.x, .abort, at: 3000)
+        == .refuse(.rules, "a match cannot be aborted once both have moved; resign or offer a draw"))
   }
 
   @Test mutating func `the win over an absent side may be claimed after 40 s, 10 s after a bye, and 60 s in all`()
     throws
   {
     try play(["a1", "b1"])
-    #expect(decide(.x, .claim, at: 2000) == .refuse(.rules, "your opponent is here"))
+    #expect(decide(.x, .claim, at: 2000) == .refuse(.rules, "your opponent is connected"))
     try fold(MatchEvent(at: 3000, side: .o, .gone), at: 3000)
     #expect(decide(.x, .claim, at: 42_999) == .refuse(.rules, "your opponent may still come back"))
     if case .end(.win(.x), .gone, _) = decide(.x, .claim, at: 43_000) {} else { Issue.record("40 s are over") }

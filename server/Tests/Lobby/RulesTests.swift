@@ -105,7 +105,7 @@ extension SteppedLobby {
     let (p, q, classic) = world.pair()
     _ = q
     world.move(p, classic, 0, "i9")
-    #expect(world.heardAny(p, #""code":"rules","msg":"i9 is no cell of classic, which has a1–c3""#))
+    #expect(world.heardAny(p, #""code":"rules","msg":"i9 is not a cell of classic, which has a1–c3""#))
   }
 
   @Test func `ratings, results and rankings are kept per game`() throws {

@@ -382,7 +382,7 @@ import TicTacToe
     let certificate = folder.path + "/certificate"
     try "no certificate".write(toFile: certificate, atomically: true, encoding: .utf8)
     let wrong: [([String], [String: String], String)] = [
-      (["check-config", "--config", file], [:], "\(file):2: rats is no setting"),
+      (["check-config", "--config", file], [:], "\(file):2: rats is not a setting"),
       (["check-config", "--config", twice], [:], "\(twice):2: rate is set twice"),
       (["check-config", "--config", "/nowhere"], [:], "cannot read /nowhere: No such file"),
       (["check-config"], ["ALINA_CONFIG": "/nowhere"], "ALINA_CONFIG: cannot read /nowhere"),
@@ -401,7 +401,7 @@ import TicTacToe
       (["check-config"], ["ALINA_MEMORY": "perhaps"], "ALINA_MEMORY is true or false"),
       (["check-config"], ["ALINA_DATA": ""], "ALINA_DATA has no value"),
       (["check-config"], ["ALINA_THREADS": "-1"], "ALINA_THREADS is 1–"),
-      (["check-config"], ["ALINA_PAGE_ORIGIN": "here"], "here is no origin"),
+      (["check-config"], ["ALINA_PAGE_ORIGIN": "here"], "here is not an origin"),
       (["check-config", "--listen", "4664"], [:], "--listen is HOST:PORT"),
       (["check-config", "--listen", "0.0.0.0:4664"], [:], "--insecure"),
       (["check-config", "--admin", "0.0.0.0:9100"], [:], "reachable from outside"),
@@ -414,11 +414,11 @@ import TicTacToe
         "--listen: cannot listen on 256.1.2.3:1: there is no such address"
       ),
       (["--frobnicate"], [:], "frobnicate"),
-      (["--node-name", "a", "--memory"], [:], "--node-name is no more: give every node the same --store"),
-      (["check-config", "--language=1"], [:], "--language is no more"),
-      (["check-config"], ["ALINA_CLUSTER_DIR": "x"], "ALINA_CLUSTER_DIR is no more"),
-      (["check-config", "--config", old], [:], "\(old):1: node-listen is no more"),
-      (["cluster-cert", "--cluster-dir", "x", "a"], [:], "cluster-cert is no more"),
+      (["--node-name", "a", "--memory"], [:], "--node-name was removed: give every node the same --store"),
+      (["check-config", "--language=1"], [:], "--language was removed"),
+      (["check-config"], ["ALINA_CLUSTER_DIR": "x"], "ALINA_CLUSTER_DIR was removed"),
+      (["check-config", "--config", old], [:], "\(old):1: node-listen was removed"),
+      (["cluster-cert", "--cluster-dir", "x", "a"], [:], "cluster-cert was removed"),
       (["check-config", "--public-address", "here"], [:], "--public-address is HOST:PORT"),
     ]
     for (arguments, environment, text) in wrong {

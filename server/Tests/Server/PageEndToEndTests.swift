@@ -15,7 +15,7 @@ import TicTacToe
   @Test func `without the files of the page a browser is told how to build it`() async throws {
     let server = try await TestServer()
     let answer = try RawPeer(server.page.port).http("")
-    #expect(answer.status == 404 && answer.body == "the page to play on is not built: scripts/web builds it\n")
+    #expect(answer.status == 404 && answer.body == "the game page is not built: run scripts/web\n")
     try await server.stop()
   }
 
@@ -93,8 +93,8 @@ import TicTacToe
   @Test func `a page that cannot be served is reported in one line`() throws {
     for (flags, line) in [
       (["--web", "/nowhere"], "--web: /nowhere has no page: scripts/web makes it"),
-      (["--page-origin", "alina.example"], "--page-origin: alina.example is no origin like https://alina.example"),
-      (["--page-origin", "https://a/b"], "--page-origin: https://a/b is no origin like https://alina.example"),
+      (["--page-origin", "alina.example"], "--page-origin: alina.example is not an origin like https://alina.example"),
+      (["--page-origin", "https://a/b"], "--page-origin: https://a/b is not an origin like https://alina.example"),
       (
         ["--page", "0.0.0.0:80"],
         "--page 0.0.0.0:80 is reachable from outside: give certificates, --tls-self-signed, or --insecure to go without"

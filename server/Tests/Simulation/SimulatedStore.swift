@@ -25,7 +25,6 @@ struct SimulatedStore {
   /// Whether appending checks the expected length of a log; a test switches this off.
   let checksLength: Bool
   private(set) var logs: [MatchID: Log] = [:]
-  /// The live matches.
   private(set) var live: Set<MatchID> = []
   /// The ended matches, in order.
   private(set) var ends: [MatchID] = []

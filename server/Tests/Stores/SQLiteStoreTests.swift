@@ -314,7 +314,7 @@ import TicTacToe
     let target = folder.path + "/restored/matches.sqlite"
     for file in ["empty", "foreign"] {
       #expect { try SQLiteStore.restore(folder.path + "/" + file, to: target) } throws: {
-        "\($0)".contains("\(file) is no database of alina-server")
+        "\($0)".contains("\(file) is not a database of alina-server")
       }
       let left = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/restored")
       #expect(left.allSatisfy { $0.hasSuffix(".lock") }, "\(left)")

@@ -282,7 +282,6 @@ package func alinaLate(_ generation: Int32, _ frame: Double, _ lateness: Double)
 }
 
 extension ServerAddress {
-  /// The server of the page.
   static let page = ServerAddress("localhost")!
 }
 

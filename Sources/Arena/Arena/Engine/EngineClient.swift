@@ -264,7 +264,7 @@ final class EngineClient: @unchecked Sendable {
         answer = (reading(word), String(word.prefix(16)))
       case .closed: return .failure(lose(process.ending()))
       case .overlong: return .failure(lose("a line of more than \(EngineProcess.lineLimit) bytes"))
-      case .garbage: return .failure(lose("wrote what is no text"))
+      case .garbage: return .failure(lose("wrote bytes that are not text"))
       }
     }
     let elapsed = monotonicMilliseconds() - begun
@@ -323,7 +323,6 @@ final class EngineClient: @unchecked Sendable {
     return EngineLoss(reason: reason, ending: ending)
   }
 
-  /// Ends the game.
   func endGame() {
     pendingLoss = nil
     // If the engine was never asked for a move, its `readyok` is still pending.

@@ -38,7 +38,6 @@ package struct UCIServer {
   var variantPosition: VariantState?
   /// The tree of a search in Classic.
   let search = MonteCarloSearch()
-  /// The tree of a search in Ultimate.
   var tree: UltimateSearch?
   /// The size of that tree in megabytes.
   private(set) var hash = 160
@@ -111,7 +110,6 @@ package struct UCIServer {
     return player
   }
 
-  /// Handles a line.
   package mutating func handle(_ line: String) -> Action {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     switch words.first {
@@ -174,7 +172,7 @@ package struct UCIServer {
       notation = .cutechess
       variantPosition = variant.isImplied ? nil : VariantState(startOf: variant)
     case "Seed":
-      guard let number = UInt64(value) else { return ["info string Seed '\(value)' is no number"] }
+      guard let number = UInt64(value) else { return ["info string Seed '\(value)' is not a number"] }
       seed = number
       generator = SplitMix64(seed: seed, index: games)
     case "Player":

@@ -69,7 +69,7 @@ extension Game {
   mutating func play(_ names: [String]) throws(ArenaError) {
     for name in names {
       guard let cell = variant.cell(named: name) else {
-        throw ArenaError("'\(name.prefix(16))' is no cell \(variant.cellRange)")
+        throw ArenaError("'\(name.prefix(16))' is not a cell (\(variant.cellRange))")
       }
       do throws(RuleViolation) { try play(cell) } catch {
         let reason = isOver ? "comes after the end of the game" : state.refusal(of: cell)

@@ -169,7 +169,7 @@ extension Infinite {
       cursor.offset = min(cursor.offset + 2, cursor.bytes.count)
       let name = cursor.text(from: place)
       guard name.utf8.count == 2, let square = Square(name: name) else {
-        throw cursor.error(at: place, "\(quoted(name)) is no cell; a side's marks are cells, a1–c3, or -")
+        throw cursor.error(at: place, "\(quoted(name)) is not a cell; a side's marks are cells, a1–c3, or -")
       }
       guard marks.count < markLimit else { throw cursor.error(at: place, "a side has at most \(markLimit) marks") }
       guard !marks.set.contains(square), !taken.contains(square) else {

@@ -110,6 +110,5 @@ package enum VariantState: Sendable, Hashable {
     return "is taken"
   }
 
-  /// Whether the cell is marked.
   package func isMarked(_ cell: Cell) -> Bool { position(on: cell.index / 9)[Square(cell.index % 9)] != nil }
 }

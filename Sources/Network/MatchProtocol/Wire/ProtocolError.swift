@@ -3,7 +3,7 @@ import TicTacToe
 
 /// The reason a message is refused.
 package enum ProtocolError: Error, Sendable, Hashable {
-  /// The bytes are no acceptable JSON.
+  /// The bytes are not acceptable JSON.
   case malformed(JSONError)
   case field(FieldError)
   /// The `t` of the message is unknown.

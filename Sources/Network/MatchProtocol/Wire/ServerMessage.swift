@@ -231,7 +231,6 @@ extension ServerMessage {
     }
   }
 
-  /// Codes the fields of the message.
   fileprivate func coded(by c: inout FieldCoder) throws(FieldError) -> ServerMessage {
     switch self {
     case .greeting(let server, let versions):

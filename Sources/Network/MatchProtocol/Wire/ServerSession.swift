@@ -20,7 +20,7 @@ package struct ServerSession: Sendable {
     package var versions = protocolVersions
     /// Messages a second; a line counts once more for each KiB.
     package var rate = 20
-    /// Messages at once.
+    /// The most messages at once after a pause.
     package var burst = 40
     /// Messages a second, and at once, for a client that is a bot.
     package var botRate = 200
@@ -168,7 +168,7 @@ package struct ServerSession: Sendable {
     malformedLines += 1
     act(.send(ServerMessage.err(.bad, text).bytes()))
     if malformedLines >= Limits.malformedLines {
-      close(.malformed, "\(Limits.malformedLines) lines were no messages", act)
+      close(.malformed, "\(Limits.malformedLines) lines were not messages", act)
     }
   }
 

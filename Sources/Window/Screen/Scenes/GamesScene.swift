@@ -80,7 +80,7 @@ final class GamesScene: PageScene {
     let shown = column.rows.compactMap { ($0 as? GameRow)?.entry }
     guard shown != context.pages.games else { return }
     let hadFocus = context.focus is GameRow || chosen != nil
-    // Keeps the focus where the older games were requested, at the first of them.
+    // After *Older games* was pressed, the focus moves to the first of them, which takes its place.
     let older = column.rows.firstIndex { $0 === context.focus && ($0 as? ContentsRow)?.intent == .listOlder }
     chosen = nil
     fill()

@@ -14,7 +14,6 @@ package enum BackgroundSound: String, Sendable, Hashable, CaseIterable, SettingV
   case full, drone, silent
 }
 
-/// The kinds of piano.
 package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
   case modal, grand
 }

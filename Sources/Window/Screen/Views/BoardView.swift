@@ -202,7 +202,6 @@ final class BoardView: View {
 
   // MARK: Hint, analysis, beads
 
-  /// The cell of the hint.
   var hint: Cell? {
     didSet { if hint != oldValue { setNeedsDisplay() } }
   }
