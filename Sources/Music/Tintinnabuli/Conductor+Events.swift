@@ -226,12 +226,12 @@ extension Conductor {
     return events
   }
 
-  /// The number of pairs of an event's bar, and the length of its short notes.
+  /// The number of pairs of an event's bar (the short ones and the long one), and the seconds of a short note.
   ///
   /// With both voices in time, or at an end, bars grow by `bars`. Before a reply in musical time a bar has as many
   /// pairs as the reply needs. Before a person's reply, expected after the median of the piece's thinking times, the
   /// long note starts after `reach` per cent of it: first short notes get quicker, then fewer. It starts at most
-  /// `apart` seconds after the last long note, which was heard `since`.
+  /// `apart` seconds after the last long note that was heard, `since` ago.
   private func length(of event: Event, number: Int, since: Tick) -> (count: Int, short: Double) {
     let law = rules.bars
     let full =

@@ -99,7 +99,7 @@ package struct ClientModel: Sendable {
     return out
   }
 
-  /// Notes the end of the connection. Unanswered commands are kept.
+  /// Notes the end of the connection. Unanswered commands are kept if they are sent again (`isSentAgain`).
   package mutating func disconnected() {
     welcome = nil
     outstanding.removeAll { !$0.message.isSentAgain }
@@ -108,7 +108,7 @@ package struct ClientModel: Sendable {
 
   // MARK: commands
 
-  /// Sends a command and keeps it until it is answered. A move shows at once.
+  /// Sends a command and keeps it until it is answered. A move shows at once; one that is not possible now is dropped without a word.
   package mutating func act(_ m: MatchID, _ action: MatchAction) -> Output {
     if case .move(let ply, let name) = action, let ply {
       guard let view = matches[m], view.canMove, let cell = view.state.terms.rules.cell(named: name.text) else {

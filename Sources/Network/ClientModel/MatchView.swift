@@ -30,7 +30,7 @@ package struct MatchView: Sendable, Hashable {
     return position
   }
 
-  /// Whether the player may move now: it is the player's turn and no move is pending.
+  /// Whether the player may move now: by the confirmed log it is the player's turn, and no move is pending.
   package var canMove: Bool {
     state.phase == .live && you == state.turn && pending == nil && state.position.outcome == nil
   }

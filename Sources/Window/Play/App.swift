@@ -242,7 +242,7 @@ package final class App: PlatformGame {
     switch effect {
     case .play(let cell):
       music.stop()
-      if session.play(cell) == nil, let frame = session.times.last?.frame { onMove?(frame) }
+      if session.play(cell), let frame = session.times.last?.frame { onMove?(frame) }
     case .refuse: session.refuse()
     case .preview(let cell):
       previewSince = cell == nil ? nil : now

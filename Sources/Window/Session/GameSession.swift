@@ -153,16 +153,16 @@ package final class GameSession {
     participants = players
   }
 
-  /// Plays a cell for the local person to move. A refusal sounds, and the violated rule is returned.
+  /// Plays a cell for the local person to move, and returns whether it was played. A refusal sounds.
   @discardableResult
-  package func play(_ cell: Cell) -> RuleViolation? {
+  package func play(_ cell: Cell) -> Bool {
     guard acceptsMove else {
       refuse()
-      return game.isOver ? .gameIsOver : nil
+      return false
     }
-    let refusal = mark(cell, at: nil)
-    if refusal == nil { undone = [] }
-    return refusal
+    guard mark(cell, at: nil) == nil else { return false }
+    undone = []
+    return true
   }
 
   /// Starts a game and gives up a running one.

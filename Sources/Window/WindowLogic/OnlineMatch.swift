@@ -12,7 +12,7 @@ struct OnlineMatch: Sendable {
   let setup: GameSetup
   /// The state of the match; `nil` after a new connection until the server has sent it.
   private(set) var view: MatchView?
-  /// A move shown here without confirmation by the server.
+  /// A move played here that `view`, the last copy of the client's thread, may not show yet.
   private var pending: (ply: Int, cell: Cell)?
   /// The move that is played as soon as the opponent has moved, and the only ply at which it may be played.
   private var premove: (ply: Int, cell: Cell)?

@@ -50,7 +50,7 @@ package struct WindowState: Sendable {
   /// The session's view of the game on the board, and the open page.
   package struct Board: Sendable, Hashable {
     package var game: Game
-    /// Whether a local person may move.
+    /// Whether a local person may move; in a match, whether it is this player's turn in the game on the board.
     package var acceptsMove: Bool
     /// Whether a move can be taken back.
     package var canUndo: Bool

@@ -38,7 +38,7 @@ extension Lobby {
   mutating func handleVerdict(_ number: UInt64, _ verdict: Verdict) {
     guard let out = store[unit: number] else { return }
     switch verdict {
-    case .applied(let followers): applied(number, out, followers)
+    case .applied(let nodes): applied(number, out, nodes)
     case .unknown:
       timers.set(.overdue(number), at: now.monotonic + Int64(configuration.maxWait))
       resolveUnknownOutcome(number)
@@ -126,7 +126,7 @@ extension Lobby {
   }
 
   /// Folds a stored unit into memory and notifies clients and other nodes.
-  private mutating func applied(_ number: UInt64, _ out: StoreWork.Unit, _ followers: [MatchID: [NodeID]]) {
+  private mutating func applied(_ number: UInt64, _ out: StoreWork.Unit, _ following: [MatchID: [NodeID]]) {
     let draft = out.draft
     // Must run before `finish`: lists accounts re-read while this unit was in flight, whose cached values are ambiguous.
     let unsure = accounts.add(draft.unit.scores)
@@ -140,7 +140,7 @@ extension Lobby {
     let grown = zip(draft.unit.logs, draft.events).filter { $0.0.after > 0 }
     for (log, events) in grown {
       let byes = byes(in: events, of: log.m)
-      if let nodes = followers[log.m] { matches[log.m]?.nodes = nodes }
+      if let nodes = following[log.m] { matches[log.m]?.nodes = nodes }
       if let record = log.record {
         matches[log.m]?.record = record
         matches.index(log.m)
@@ -153,7 +153,7 @@ extension Lobby {
       fold(Array(zip(events, log.bodies)), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
       // A finished match lists no nodes any more, so notify all other nodes.
       let hadEnded = log.record == nil && matches[log.m]?.isOver == true
-      let others = hadEnded ? otherNodes.map(\.id) : (followers[log.m] ?? []).filter { $0 != node }
+      let others = hadEnded ? otherNodes.map(\.id) : (following[log.m] ?? []).filter { $0 != node }
       publish(others, .grown(log.m, seq: log.after + 1, log.bodies))
       for side in byes { publish(others, .bye(log.m, side)) }
     }

@@ -1,7 +1,8 @@
 import MatchProtocol
 import MatchStore
 
-/// Why the server disconnects a player.
+/// Why the server ends a session that is open here. A connection closed for another reason goes by `Lobby.close`, and its session leaves
+/// its matches once `.disconnected` arrives.
 enum Disconnection: Hashable {
   case banned, deleted
   /// An administrator or the player has revoked the session.
@@ -34,7 +35,7 @@ enum Disconnection: Hashable {
 
 /// The end of connections: by the client, and by the server (`disconnect`).
 extension Lobby {
-  /// Disconnects a player. All reasons of `Disconnection` come here.
+  /// Ends a session: it leaves its matches at once, and its connection is closed. All reasons of `Disconnection` come here.
   mutating func disconnect(_ session: Session, _ why: Disconnection) {
     leave(session.id, clean: false, isElsewhere: why.code == .replaced)
     close(session.connection, why.code, why.text, retry: nil)
