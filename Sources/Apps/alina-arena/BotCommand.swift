@@ -25,6 +25,7 @@ struct BotCommand: ParsableCommand {
   @Option(help: ArgumentHelp("SECONDS+SECONDS, or none (default: the usual one of the game).", valueName: "clock"))
   var clock: String?
   @Option(help: ArgumentHelp("Join the room of a code instead of the queue.", valueName: "code")) var room: String?
+  @Option(help: ArgumentHelp("Play in a tournament until it ends.", valueName: "code")) var event: String?
   @Option(help: "The name to ask for, 3–13 characters.") var name = "bot"
   @Option(help: "The seed of its choices.") var seed: UInt64 = 1
   @Option(help: "Milliseconds an engine has for a move (default: it is told the game's clock).") var movetime: Int?
@@ -39,6 +40,10 @@ struct BotCommand: ParsableCommand {
     guard (1...1_000_000).contains(games) else { throw ArenaError("--games is 1–1000000, not \(games)") }
     guard room == nil || (games == 1 && concurrency == 1) else {
       throw ArenaError("--room is one game of one session: --games and --concurrency cannot be more than 1 with it")
+    }
+    guard event == nil || room == nil else { throw ArenaError("--event and --room exclude each other") }
+    guard event == nil || games == 1 else {
+      throw ArenaError("--event plays until the tournament ends, without --games")
     }
     guard (1...100).contains(concurrency) else { throw ArenaError("--concurrency is 1–100, not \(concurrency)") }
     guard !(tls && plain) else { throw ArenaError("--tls and --plain exclude each other") }
@@ -58,7 +63,7 @@ struct BotCommand: ParsableCommand {
     } else if let control = terms.clock {
       (time.moveTime, time.clock, time.increment) = (0, control.base, control.increment)
     }
-    let sessions = try (0..<min(concurrency, games)).map { i in
+    let sessions = try (0..<(event == nil ? min(concurrency, games) : concurrency)).map { i in
       let client = MatchClient(
         .init(
           server, security: tls ? .tls : plain ? .plain : .automatic,
@@ -67,11 +72,12 @@ struct BotCommand: ParsableCommand {
       let player = try StandalonePlayer(
         spec, variant: variant, seed: seed &+ UInt64(i), guardExecutable: Installation.program, time: time)
       client.connect()
-      return BotSession(client, player, terms, room: room, wake: wake)
+      return BotSession(client, player, terms, room: room, tournament: event, wake: wake)
     }
-    var left = games
+    var left = event == nil ? games : 1_000_000
     let begun = MatchClient.now
     while left > 0 || sessions.contains(where: { $0.remaining > 0 }) {
+      if event != nil, sessions.allSatisfy(\.isTournamentOver) { break }
       // Once connected, a session waits for a lost server without limit.
       if MatchClient.now - begun > BotCommand.timeout, !sessions.contains(where: \.hasBeenOnline) {
         throw ArenaError("no server at \(connect): \(sessions.lazy.compactMap(\.problem).first ?? "no answer")")
@@ -88,6 +94,10 @@ struct BotCommand: ParsableCommand {
 private final class BotSession {
   let client: MatchClient
   var remaining: Int { model.remaining }
+  /// Whether the session's tournament is over and its last game finished.
+  var isTournamentOver: Bool {
+    model.isTournamentOver && !client.matches.values.contains { $0.you != nil && $0.state.phase != .over }
+  }
   private(set) var hasBeenOnline = false
   /// The reason that the bot is not online.
   private(set) var problem: String?
@@ -101,9 +111,12 @@ private final class BotSession {
   /// The moves that `thinking` has chosen and `step` has not sent yet, with the moves before them. `cell` is `nil` to resign.
   private let chosen = ResultQueue<(m: MatchID, after: [Cell], cell: Cell?)>()
 
-  init(_ client: MatchClient, _ player: StandalonePlayer, _ terms: MatchTerms, room: String?, wake: DispatchSemaphore) {
+  init(
+    _ client: MatchClient, _ player: StandalonePlayer, _ terms: MatchTerms, room: String?, tournament: String?,
+    wake: DispatchSemaphore
+  ) {
     (self.client, self.player, self.terms, self.wake) = (client, player, terms, wake)
-    model = BotModel(room: room)
+    model = BotModel(room: room, tournament: tournament)
   }
 
   /// Takes what has come, and sends what follows from it. An idle session takes one of the games that are `left`.
@@ -111,6 +124,9 @@ private final class BotSession {
     for (event, match) in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }
       if case .status(.online) = event { hasBeenOnline = true }
+      if case .tournament(let view) = event, view.notice.terms.rules != terms.rules {
+        throw ArenaError("the tournament is one of \(view.notice.terms.rules.rawValue): name it with --rules")
+      }
       do throws(BotModel.Stopped) {
         try model.hear(event, you: match?.you, at: MatchClient.now)
       } catch { throw ArenaError(error.reason) }
@@ -127,6 +143,9 @@ private final class BotSession {
       switch action {
       case .seek: client.ask(.seek(.init(terms, bots: true, key: nil)))
       case .join(let code): client.perform(.join(code))
+      case .enter(let code): client.perform(.tournament(.init(.enter, code)))
+      case .play(let code): client.perform(.tournament(.init(.play, code)))
+      case .nextGame: client.perform(.nextGame)
       case .begin: thinking.async { [player] in player.beginGame() }
       case .think(let m): think(m)
       case .decline(let m): client.perform(.answerDraw(m, accept: false))

@@ -9,6 +9,8 @@ package struct BotModel: Sendable {
   package enum Action: Sendable, Hashable {
     /// Look for an opponent, or enter the room of a code.
     case seek, join(String)
+    /// Become a player of a tournament; go on after a pause; wait for its next game.
+    case enter(String), play(String), nextGame
     /// A new match has come.
     case begin(MatchID)
     /// Choose a move and make it.
@@ -37,6 +39,9 @@ package struct BotModel: Sendable {
   /// The games that are still to be played to a result; an aborted one does not count.
   package private(set) var remaining = 0
   private var room: String?
+  /// The code of the tournament in which the bot plays all its games, and the tournament as last told.
+  private let tournament: String?
+  private var view: TournamentView?
   private var isSeeking = false
   /// When the bot may seek again after a refusal, and the pause after the next refusal, in milliseconds.
   private var (retryAt, pause): (Int64, Int64) = (0, BotModel.firstPause)
@@ -46,8 +51,11 @@ package struct BotModel: Sendable {
   /// Milliseconds between two tries. The pauses of seeks double from the first to the longest.
   package static let (firstPause, longestPause): (Int64, Int64) = (1_000, 30_000)
 
-  /// Makes a bot that enters a room first, or else looks for opponents.
-  package init(room: String? = nil) { self.room = room }
+  /// Makes a bot that enters a room first, or plays in a tournament, or else looks for opponents.
+  package init(room: String? = nil, tournament: String? = nil) { (self.room, self.tournament) = (room, tournament) }
+
+  /// Whether the bot's tournament is over, so that no game comes any more.
+  package var isTournamentOver: Bool { view?.notice.phase == .over || view?.notice.phase == .ending }
 
   /// Adds games to those that are to be played.
   package mutating func play(_ games: Int) { remaining += games }
@@ -60,6 +68,11 @@ package struct BotModel: Sendable {
     case .event(let m, _, let event):
       if case .draw(.offer, _) = event.kind, event.side != you { offers.append(m) }
     case .lost(let m): plays[m] = nil
+    case .tournament(let view): self.view = view
+    case .refused(let code, let text, .tournament(let order)?) where !code.isPassing:
+      throw Stopped(reason: "no player of the tournament \(order.code): \(text)")
+    // The tournament has ended, or the organiser has paused the bot: the next notice says which.
+    case .refused(.over, _, .seek?) where tournament != nil: (isSeeking, retryAt) = (false, now + BotModel.firstPause)
     case .moveRejected(let m, _, let code, let text): try refused(m, code, text, now)
     case .refused(let code, let text, .act(let m?, .resign, _)): try refused(m, code, text, now)
     case .refused(let code, let text, .seek?), .refused(let code, let text, .join?):
@@ -113,9 +126,22 @@ package struct BotModel: Sendable {
     if isPlaying {
       isSeeking = false
     } else if remaining > 0, !isSeeking, now >= retryAt {
+      if let tournament { return actions + takePart(tournament, at: now) }
       isSeeking = true
       actions.append(room.map { .join($0) } ?? .seek)
     }
     return actions
+  }
+
+  /// Enters the tournament, goes on after a pause, or waits for the next game; what is not answered is asked again.
+  private mutating func takePart(_ code: String, at now: Int64) -> [Action] {
+    guard !isTournamentOver else { return [] }
+    retryAt = now + BotModel.firstPause
+    guard let view, let mine = view.mine else { return [.enter(code)] }
+    if mine.status == .removed { return [] }
+    if mine.status != .playing { return [mine.status == .left ? .enter(code) : .play(code)] }
+    guard view.mayPlay else { return [] }
+    isSeeking = true
+    return [.nextGame]
   }
 }

@@ -135,6 +135,8 @@ package enum ClientEvent: Sendable, Hashable {
   case chat(MatchID, from: String, text: String?, emote: String?)
   /// A page of results: `top`, `me`, `history`, `list`, `export`.
   case page(String, rows: [JSONObject], more: Int64?)
+  /// The followed tournament, or its table, has changed.
+  case tournament(TournamentView)
   /// The name is registered. The token is saved already.
   case registered(name: String)
   /// The server stops soon. The client returns by itself.
@@ -149,7 +151,7 @@ extension ClientEvent {
       m
     case .refused(_, _, .act(let m, _, _)): m
     case .status, .queued, .refused, .muted, .blocked, .reported, .becameGuest, .tokenRefused, .loginNotSaved, .page,
-      .registered,
+      .tournament, .registered,
       .draining:
       nil
     }

@@ -73,6 +73,13 @@ package struct ClientModel: Sendable {
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
+  /// The tournament that the client follows.
+  package private(set) var tournament: TournamentView?
+  /// The organiser's secrets that this client drew or was given, by the tournaments' codes.
+  private var secrets: [String: String] = [:]
+  /// The request to follow the tournament on this connection, and whether a busy server refused it.
+  private var followID: String?
+  private var isFollowPostponed = false
 
   /// Makes a model. Its ids come from `seed`; they must be unique for this client only.
   package init(_ identity: Identity, seed: UInt64) {
@@ -92,7 +99,7 @@ package struct ClientModel: Sendable {
     let resume = identity.newToken == nil ? identity.resume : nil
     let token = identity.newToken ?? (resume == nil && !isTokenRefused ? identity.token : nil)
     let hello = ClientMessage.Hello(
-      client: identity.client, caps: (identity.isBot ? ["bot"] : []) + Variant.capabilities,
+      client: identity.client, caps: (identity.isBot ? ["bot"] : []) + ClientMessage.Hello.allCaps,
       token: token, guest: resume == nil && token == nil ? identity.guest : nil, resume: resume)
     out.lines.append(ClientLine(id: id, .hello(hello)).bytes)
     tell(.status(.connecting), &out)
@@ -103,7 +110,7 @@ package struct ClientModel: Sendable {
   package mutating func disconnected() {
     welcome = nil
     outstanding.removeAll { !$0.message.isSentAgain }
-    (stale, isUnseekPostponed) = ([], false)
+    (stale, isUnseekPostponed, isFollowPostponed) = ([], false, false)
   }
 
   // MARK: commands
@@ -130,6 +137,16 @@ package struct ClientModel: Sendable {
       message = .seek(seek)
     case .unseek: currentSeek = nil
     case .create(let terms, nil): message = .create(terms, key: freshMid())
+    case .host(let terms, nil): message = .host(terms, secret: freshMid() + freshMid())
+    case .tournament(var order):
+      order.code = canonicalCode(order.code) ?? order.code
+      if let secret = order.secret { secrets[order.code] = secret }
+      if order.isOrganisers || order.operation == .follow { order.secret = secrets[order.code] }
+      if order.operation == .unfollow || order.operation == .leave { tournament = nil }
+      if [.pause, .leave, .unfollow].contains(order.operation), currentSeek?.terms.tournament == order.code {
+        currentSeek = nil
+      }
+      message = .tournament(order)
     case .watch(let m, let code): watching[m] = .some(code)
     case .unwatch(let m): watching[m] = nil
     default: break
@@ -197,6 +214,18 @@ package struct ClientModel: Sendable {
     case .page(let of, let rows, let more):
       takeAnswered(parsed.re)
       tell(.page(of, rows: rows, more: more), &out)
+    case .tournament(let notice):
+      takeAnswered(parsed.re)
+      if let secret = notice.secret { secrets[notice.code] = secret }
+      // The client has left it: a line that was on its way.
+      guard parsed.re != nil || tournament?.code == notice.code else { break }
+      if tournament?.code != notice.code { tournament = TournamentView(code: notice.code) }
+      tournament?.take(notice, now)
+      tellTournament(&out)
+    case .standings(let code, let rows, let isWhole):
+      guard tournament?.code == code else { break }
+      tournament?.take(rows, isWhole: isWhole)
+      tellTournament(&out)
     case .token(let token, let name):
       takeAnswered(parsed.re)
       (identity.token, identity.account, isTokenRefused) = (token, name, false)
@@ -207,6 +236,7 @@ package struct ClientModel: Sendable {
       for m in stale.sorted() { sync(m, &out) }
       if isUnseekPostponed { out.lines += ask(.unseek).lines }
       (stale, isUnseekPostponed) = ([], false)
+      if isFollowPostponed { followAgain(&out) }
     case .pong, .help: break
     case .nodes(let addresses): out.nodes = addresses
     case .drain(let milliseconds):
@@ -220,6 +250,21 @@ package struct ClientModel: Sendable {
   private func tell(_ event: ClientEvent, _ out: inout Output) {
     out.events.append((event, event.match.flatMap { matches[$0] }))
   }
+
+  /// Follows the tournament on a new connection.
+  private mutating func followAgain(_ out: inout Output) {
+    guard let code = tournament?.code else { return }
+    let id = freshID()
+    (followID, isFollowPostponed) = (id, false)
+    out.lines.append(ClientLine(id: id, .tournament(TournamentOrder(.follow, code, secret: secrets[code]))).bytes)
+  }
+
+  private func tellTournament(_ out: inout Output) {
+    if let tournament { tell(.tournament(tournament), &out) }
+  }
+
+  /// The organiser's secret of a tournament, for the link that gives it to another device; `nil` for everybody else.
+  package func secret(of code: String) -> String? { secrets[code] }
 
   private mutating func welcomed(_ welcome: ServerMessage.Welcome, _ out: inout Output) {
     self.welcome = welcome
@@ -246,7 +291,7 @@ package struct ClientModel: Sendable {
     if isNewTokenRefused { tell(.tokenRefused, &out) }
     isNewTokenRefused = false
     // The first message on the new connection tells the server that its new resume token has arrived.
-    if outstanding.isEmpty, currentSeek == nil, watching.isEmpty,
+    if outstanding.isEmpty, currentSeek == nil, watching.isEmpty, tournament == nil,
       !matches.values.contains(where: { $0.state.phase != .over })
     {
       out.lines.append(ClientLine(id: freshID(), .me).bytes)
@@ -257,6 +302,7 @@ package struct ClientModel: Sendable {
     for (m, code) in watching.sorted(by: { $0.key < $1.key }) {
       out.lines.append(ClientLine(id: freshID(), .watch(m, code: code)).bytes)
     }
+    followAgain(&out)
     for waiting in outstanding { out.lines.append(waiting.bytes) }
     if let currentSeek { out.lines += ask(.seek(currentSeek)).lines }
   }
@@ -337,10 +383,17 @@ package struct ClientModel: Sendable {
     _ code: ErrorCode, _ text: String, _ line: ServerLine, _ now: Int64, _ out: inout Output
   ) {
     if line.re == helloID { return helloRefused(code, &out) }
+    if let followID, line.re == followID {
+      isFollowPostponed = code.isPassing
+      if code.isPassing { return }
+      tournament = nil
+    }
     if let m = syncing.first(where: { $0.value == line.re })?.key { return syncRefused(code, m, &out) }
     var asked = outstanding.first { $0.id == line.re }?.message
     // The server ends a waiting seek by an error without `re`.
-    if line.re == nil, code == .midReused || code == .occupied { asked = currentSeek.map { .seek($0) } }
+    if line.re == nil, code == .midReused || code == .occupied || code == .over {
+      asked = currentSeek.map { .seek($0) }
+    }
     // Keep what a stopping server refuses, to send it to the next server. A command in a match is dropped: the player
     // decides again.
     if code == .draining, asked?.isAct == false { return }

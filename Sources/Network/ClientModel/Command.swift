@@ -22,6 +22,8 @@ extension ClientModel {
     /// Aborts a match before both have moved; claims the win over an opponent who is away too long.
     case abort(MatchID), claim(MatchID)
     case say(MatchID, String), emote(MatchID, String), report(MatchID, String)
+    /// Makes a tournament and follows it; asks for something in a tournament; waits for the next game in the followed one.
+    case host(TournamentTerms), tournament(TournamentOrder), nextGame
     /// Hides all chat; blocks a player: no pairing, no chat. The server remembers both.
     case mute(Bool), block(String, Bool)
   }
@@ -59,6 +61,13 @@ extension ClientModel {
     case .say(let m, let text):
       return ask(.say(m, String(String.UnicodeScalarView(text.unicodeScalars.prefix(Limits.say)))))
     case .emote(let m, let emote): return ask(.emote(m, emote))
+    case .host(let terms): return ask(.host(terms, secret: nil))
+    case .tournament(let order): return ask(.tournament(order))
+    case .nextGame:
+      guard let tournament, tournament.mayPlay, currentSeek == nil else { return Output() }
+      var terms = MatchTerms(rules: tournament.notice.terms.rules, clock: tournament.notice.terms.clock)
+      terms.tournament = tournament.code
+      return ask(.seek(.init(terms, key: nil)))
     case .mute(let isMuted): return ask(.mute(on: isMuted))
     case .block(let name, let isBlocked): return ask(.block(name: name, on: isBlocked))
     case .report(let m, let text): return ask(.report(m, text: text))
@@ -82,7 +91,8 @@ extension ClientMessage {
   /// Whether the client sends the message after a reconnect once more, until it is answered.
   var isSentAgain: Bool {
     switch self {
-    case .act, .create, .join, .register, .token, .mute, .block, .say, .emote, .report, .unseek: true
+    case .act, .create, .join, .register, .token, .mute, .block, .say, .emote, .report, .unseek, .host, .tournament:
+      true
     default: false
     }
   }

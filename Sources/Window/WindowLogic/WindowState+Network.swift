@@ -160,7 +160,7 @@ extension WindowState {
       return talk.hear(event, me: nil, page: board.page)
     case .registered(let name): return lobby.registered(name)
     case .draining: return [.say("\(.restarting)")]
-    case .gone: break
+    case .gone, .tournament: break
     }
     return []
   }

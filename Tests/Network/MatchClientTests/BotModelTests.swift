@@ -58,6 +58,9 @@ private struct WiredBot {
       switch action {
       case .seek: try carryOut(client.ask(.seek(.init(MatchTerms(), bots: true, key: nil))))
       case .join(let code): try carryOut(client.perform(.join(code)))
+      case .enter(let code): try carryOut(client.perform(.tournament(.init(.enter, code))))
+      case .play(let code): try carryOut(client.perform(.tournament(.init(.play, code))))
+      case .nextGame: try carryOut(client.perform(.nextGame))
       case .think(let m) where dropsMoves: bot.moveDropped(in: m)
       case .think(let m):
         if let cell = client.matches[m]?.position.moves.first(where: { _ in true }) {

@@ -15,24 +15,54 @@ func parseServer(_ bytes: [UInt8]) throws -> ServerLine {
 }
 
 /// One of every client message, with and without optional fields.
-let clientMessages: [ClientMessage] = [
-  .hello(.init(client: "test 1.0", caps: ["confirm"], token: "t0k", guest: nil, resume: nil)),
-  .hello(.init(guest: "Ann")), .hello(.init(resume: "abc")), .register(name: "Ann"), .token(.rotate), .token(.revoke),
-  .seek(.init(MatchTerms(clock: .standard, rated: true), range: 100, bots: true, key: "k1")),
-  .seek(.init(MatchTerms(clock: nil), key: "k2")), .unseek, .confirm(someMatch), .create(MatchTerms(), key: "k3"),
-  .join(code: "ABC123"), .sync(someMatch, seq: 4), .watch(someMatch, code: nil), .watch(someMatch, code: "ABC123"),
-  .unwatch(someMatch), .act(someMatch, .move(ply: 3, cell: CellName(Cell(4), in: .classic)), mid: "m1"),
-  .act(someMatch, .resign, mid: "m2"),
-  .act(someMatch, .draw(.offer, offer: nil), mid: "m3"), .act(someMatch, .draw(.accept, offer: 7), mid: "m4"),
-  .act(someMatch, .draw(.decline, offer: 7), mid: "m5"), .act(someMatch, .rematch, mid: "m6"),
-  .act(someMatch, .abort, mid: "m7"), .act(someMatch, .claim, mid: "m8"), .emote(someMatch, "gg"),
-  .say(someMatch, "well \"played\" ☺"), .mute(on: false), .block(name: "Bob", on: true),
-  .report(someMatch, text: "rude"),
-  .top(.classic), .top(.ultimate), .me, .history(nil, before: nil), .history(.ultimate, before: 12),
-  .export(someMatch, seq: 0),
-  .export(someMatch, seq: 500),
-  .list, .ping(1), .pong(2), .bye, .help,
-]
+let clientMessages: [ClientMessage] =
+  [
+    .hello(.init(client: "test 1.0", caps: ["confirm"], token: "t0k", guest: nil, resume: nil)),
+    .hello(.init(guest: "Ann")), .hello(.init(resume: "abc")), .register(name: "Ann"), .token(.rotate), .token(.revoke),
+    .seek(.init(MatchTerms(clock: .standard, rated: true), range: 100, bots: true, key: "k1")),
+    .seek(.init(MatchTerms(clock: nil), key: "k2")), .unseek, .confirm(someMatch), .create(MatchTerms(), key: "k3"),
+    .join(code: "ABC123"), .sync(someMatch, seq: 4), .watch(someMatch, code: nil), .watch(someMatch, code: "ABC123"),
+    .unwatch(someMatch), .act(someMatch, .move(ply: 3, cell: CellName(Cell(4), in: .classic)), mid: "m1"),
+    .act(someMatch, .resign, mid: "m2"),
+    .act(someMatch, .draw(.offer, offer: nil), mid: "m3"), .act(someMatch, .draw(.accept, offer: 7), mid: "m4"),
+    .act(someMatch, .draw(.decline, offer: 7), mid: "m5"), .act(someMatch, .rematch, mid: "m6"),
+    .act(someMatch, .abort, mid: "m7"), .act(someMatch, .claim, mid: "m8"), .emote(someMatch, "gg"),
+    .say(someMatch, "well \"played\" ☺"), .mute(on: false), .block(name: "Bob", on: true),
+    .report(someMatch, text: "rude"),
+    .top(.classic), .top(.ultimate), .me, .history(nil, before: nil), .history(.ultimate, before: 12),
+    .export(someMatch, seq: 0),
+    .export(someMatch, seq: 500),
+    .list, .ping(1), .pong(2), .bye, .help, .seek(tournamentSeek),
+    .host(TournamentTerms(name: "Class 4", rules: .ultimate, minutes: 25, bots: true), secret: "s3cret"),
+  ] + tournamentOrders.map { .tournament($0) }
+
+private let tournamentSeek: ClientMessage.Seek = {
+  var terms = MatchTerms()
+  terms.tournament = "K3X9QF"
+  return .init(terms, key: "k4")
+}()
+
+private let tournamentOrders: [TournamentOrder] = TournamentOrder.Operation.allCases.map {
+  .init($0, "K3X9QF", secret: "s3cret", delay: 5000, name: "Ann")
+}
+
+/// A table's row, and a notice with every field.
+private let tournamentRow: TournamentRow = {
+  var row = TournamentRow()
+  (row.number, row.name) = (3, "Ann")
+  for outcome in [1, 1, 1, 0, -1] { row.add(outcome, against: 5) }
+  row.status = .paused
+  return row
+}()
+private let tournamentNotice: TournamentNotice = {
+  var (notice, winner) = (TournamentNotice(), TournamentNotice.Winner())
+  (notice.code, notice.terms, notice.phase) = ("K3X9QF", TournamentTerms(name: "Class 4"), .over)
+  (notice.remaining, notice.entrants, notice.running, notice.you) = (5000, 30, 12, 3)
+  (notice.isOrganiser, notice.top, notice.secret) = (true, someMatch, "s3cret")
+  (winner.number, winner.name, winner.won) = (3, "Ann", someMatch)
+  notice.winners = [winner]
+  return notice
+}()
 
 @Suite struct MessageTests {
   @Test(arguments: [
@@ -74,7 +104,8 @@ let clientMessages: [ClientMessage] = [
       .chat(someMatch, from: "Ann", text: "hi", emote: nil), .chat(someMatch, from: "Ann", text: nil, emote: "gg"),
       .page("top", rows: [row, row], more: 5), .page("me", rows: [], more: nil), .ping(1), .pong(1, now: 2),
       .nodes(["a:1", "b:2"]), .drain(retry: 1000), .bye(.replaced, "again", retry: nil), .bye(.restart, "", retry: 50),
-      .help("h"),
+      .help("h"), .tournament(tournamentNotice), .standings("K3X9QF", [tournamentRow], isWhole: true),
+      .standings("K3X9QF", [], isWhole: false),
     ]
     for message in messages {
       for re in [nil, "c17"] {
@@ -99,6 +130,11 @@ let clientMessages: [ClientMessage] = [
     ("draw", .act(nil, .draw(.offer, offer: nil), mid: nil)),
     ("draw accept", .act(nil, .draw(.accept, offer: nil), mid: nil)), ("say  good luck", .say(nil, " good luck")),
     ("join abc-123", .join(code: "abc-123")), ("quit", .bye), ("?", .help),
+    ("seek misere", .seek(.init(MatchTerms(rules: .misere), key: nil))),
+    ("host Class  4", .host(TournamentTerms(name: "Class  4"), secret: nil)),
+    ("enter k3x9qf", .tournament(.init(.enter, "k3x9qf"))),
+    ("follow k3x9qf s3", .tournament(.init(.follow, "k3x9qf", secret: "s3"))),
+    ("remove k3x9qf s3 Ann", .tournament(.init(.remove, "k3x9qf", secret: "s3", name: "Ann"))),
   ]) func `a person may type bare commands`(text: String, message: ClientMessage) throws {
     var expected = message
     if case .say = message { expected = .say(nil, "good luck") }
@@ -117,7 +153,10 @@ let clientMessages: [ClientMessage] = [
     #"{"t":"seek","clock":"none","rated":true,"key":"k"}"#, #"{"t":"seek","clock":"60+61","key":"k"}"#,
     #"{"t":"hello"}"#, #"{"t":"draw","m":"abc","a":"accept","mid":"a"}"#, #"{"t":7}"#, #"{"x":1}"#, "{}", "move",
     "move d0", "dance",
-    #"{"t":"say","m":"abc","text":7}"#, "join", "watch !",
+    #"{"t":"say","m":"abc","text":7}"#, "join", "watch !", "host", "enter", "start K3X9QF", "remove K3X9QF s3",
+    #"{"t":"host","name":"A","minutes":4,"secret":"s"}"#,
+    #"{"t":"host","name":"","secret":"s"}"#, #"{"t":"host","name":"A","clock":"none","secret":"s"}"#,
+    #"{"t":"tournament","op":"end","code":"K3X9QF"}"#, #"{"t":"tournament","op":"dance","code":"K3X9QF"}"#,
   ]) func `a message with a wrong or missing field is refused without counting as malformed`(text: String) {
     #expect { try parse(text) } throws: { ($0 as? ProtocolError)?.isMalformed == false }
   }

@@ -73,6 +73,9 @@ struct Tries: Sendable {
     return counts[what, default: 0] <= limit
   }
 
+  /// The attempts within the present window.
+  func count(_ what: String, _ now: Int64) -> Int { began == now / window ? counts[what] ?? 0 : 0 }
+
   /// Uncounts an attempt that failed through no fault of the client.
   mutating func takeBack(_ what: String) { counts[what]? -= 1 }
 }

@@ -37,9 +37,15 @@ extension LiveMatch {
       if state.bothMoved {
         return .refuse(.rules, "a match cannot be aborted once both have moved; resign or offer a draw")
       }
+      guard state.terms.tournament == nil else {
+        return .refuse(.rules, "a tournament's match cannot be aborted; resign")
+      }
       return .end(nil, .aborted, first: [event(.abort)])
     case .rematch:
       guard isOver else { return .refuse(.rules, "a rematch can be asked after the end") }
+      guard state.terms.tournament == nil else {
+        return .refuse(.rules, "a tournament has no rematch; seek the next game")
+      }
       let isAsked = state.next != nil || state.wantsRematch[command.side]
       return isAsked ? .refuse(.rules, "you have asked for a rematch already") : .rematch
     case .resign: return refusalUnlessLive ?? .end(.win(command.side.opponent), .resign, first: [event(.resign)])

@@ -22,6 +22,13 @@ extension Lobby {
     record.ended = matches.endMoment(now.wall)
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
+    if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
+      // Only a first move whose time ran out ends a game of a tournament without an outcome and without a cause.
+      let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
+      draft.unit.games = [
+        TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
+      ]
+    }
     return draft
   }
 
@@ -158,6 +165,10 @@ extension Lobby {
       for side in byes { publish(others, .bye(log.m, side)) }
     }
     for (log, events) in zip(draft.unit.logs, draft.events) where log.after == 0 { begun(log, events, out.then) }
+    for game in draft.unit.games {
+      tournaments.markBehind(game.code)
+      publish(otherNodes.map(\.id), .tournament(game.code))
+    }
     switch out.then {
     case .itself, .paired: break
     case .command(let id, let line, _, let seq):

@@ -67,6 +67,7 @@ extension Lobby {
     guard let known = sessions[session] else { return }
     retryUntilDone(.detach(session: session, generation: known.generation))
     endSeek(known.connection)
+    tournaments.unfollow(known.connection)
     seeks.forgetLast(known.connection)
     connections[known.connection]?.session = nil
     sessions.remove(session)

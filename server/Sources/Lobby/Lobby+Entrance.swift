@@ -103,6 +103,7 @@ extension Lobby {
     var session = Session(id: record.id, account: account.id, connection: id, generation: entered.generation)
     session.isBot = hello.caps.contains("bot")
     session.games = hello.games
+    session.knowsTournaments = hello.caps.contains(ClientMessage.Hello.tournaments)
     session.unsettledSince = record.previous == nil ? nil : now.monotonic
     sessions.put(session)
     connections[id]?.session = record.id

@@ -169,6 +169,15 @@ extension Lobby {
         "queue_oldest_seconds", "Seconds for which the longest waiting player has waited.",
         matchmaker.queue.oldest.map { Int(now.monotonic - $0) / 1000 } ?? 0
       ),
+      ("tournaments", "Tournaments that are followed here.", tournaments.entries.count),
+      (
+        "tournament_entrants", "Players of the tournaments that are followed here.",
+        tournaments.entries.values.reduce(0) { $0 + $1.entrants.count }
+      ),
+      (
+        "tournament_wait_seconds", "Seconds for which a tournament's longest waiting player has waited.",
+        matchmaker.queue.oldestInTournaments.map { Int(now.monotonic - $0) / 1000 } ?? 0
+      ),
       ("nodes", "Living nodes, this one included.", membership.living.count),
       ("pending_units", "Units that wait for their verdict.", store.unitCount),
       ("pending_questions", "Questions that the store has not answered.", store.questionCount),

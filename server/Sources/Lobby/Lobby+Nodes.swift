@@ -22,6 +22,7 @@ extension Lobby {
     case .queued: readQueueSoon()
     case .session(let id, let generation): disconnect(id, before: generation)
     case .account(let id): if accounts[id] != nil { read(accounts: [id]) }
+    case .tournament(let code): tournaments.markBehind(code)
     case .chat(let m, let account, let line): deliver(line, m, from: account)
     case nil: break
     }

@@ -9,6 +9,13 @@ extension Lobby {
   mutating func takeSeek(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
+    if seek.terms.tournament != nil { return takeTournamentSeek(seek, session, account, id, re) }
+    queueSeek(seek, session, account, id, re)
+  }
+
+  mutating func queueSeek(
+    _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
+  ) {
     guard mayPlay(seek.terms.rules, session, id, re) else { return }
     guard !seek.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, re) }
     if let open = seeks[id]?.ticket {
@@ -42,7 +49,7 @@ extension Lobby {
   }
 
   private static let keyReused = "this key was used for another seek"
-  static let isPlaying = "you are in a rated match; finish it before the next"
+  static let isPlaying = "you are in a match that counts; finish it before the next"
 
   /// The store's clock less the monotonic clock.
   private var ahead: Int64 { membership.clockOffset ?? now.wall - now.monotonic }
@@ -50,7 +57,7 @@ extension Lobby {
   private mutating func queue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?, hasLostPlace: Bool = false) {
     var record = ticket.record(ahead)
     record.hasLostPlace = hasLostPlace
-    ask(.queue(record, rated: ticket.seek.terms.rated), for: id) { $0.queued(id, ticket, re, $1) }
+    ask(.queue(record, rated: ticket.seek.terms.needsSlot), for: id) { $0.queued(id, ticket, re, $1) }
   }
 
   private mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
@@ -190,7 +197,7 @@ extension Lobby {
   private var pairingContext: Matchmaker.Context {
     .init(
       now: now.monotonic, accounts: accounts, mostPairs: isDraining ? 0 : store.room(configuration, now.monotonic),
-      botAfter: Int64(configuration.botAfter))
+      botAfter: Int64(configuration.botAfter), tournaments: tournaments.entries, wall: now.wall)
   }
 
   /// Reads the queue because another node has queued a ticket.
@@ -236,14 +243,21 @@ extension Lobby {
 
   /// Submits a match of two tickets.
   private mutating func pair(_ a: Ticket, _ b: Ticket) {
-    let (one, other) = (a.player, b.player)
-    let aIsX = one.xBalance == other.xBalance ? random.next() & 1 == 0 : one.xBalance < other.xBalance
+    let code = a.seek.terms.tournament
+    let table = code.flatMap { tournaments[$0] }
+    func balance(_ ticket: Ticket) -> Int { table?.entrants[ticket.account]?.balance ?? ticket.player.xBalance }
+    let aIsX = balance(a) == balance(b) ? random.next() & 1 == 0 : balance(a) < balance(b)
     let pairing = Pairing(m: MatchID(using: &random), seats: aIsX ? Sides(x: a, o: b) : Sides(x: b, o: a))
     let (seats, terms) = (pairing.seats, a.seek.terms)
     let players = Sides(x: seats.x.player, o: seats.o.player)
     let record = MatchRecord(id: pairing.m, x: players.x.id, o: players.o.id, created: now.wall)
     var draft = begin(
-      LiveMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, keys: pairing.keys)
+      LiveMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms,
+      station: table?.known?.record.station(now.wall), keys: pairing.keys)
+    if let code {
+      let both = Sides(x: players.x.id, o: players.o.id)
+      draft.unit.games = [TournamentGame(code, pairing.m, both, .begins)]
+    }
     draft.unit.logs[0].nodes = a.node == b.node ? [a.node] : [a.node, b.node].sorted()
     draft.unit.tickets = [a.id, b.id].sorted()
     draft.unit.keys = pairing.both.compactMap { seat in

@@ -81,7 +81,9 @@ extension Lobby {
     var record = MatchRecord(id: next, x: x.id, o: o.id, created: now.wall)
     (record.opener, record.code) = (match.record.opener, match.record.code)
     let bots = Sides(x: isBot(.o, in: match), o: isBot(.x, in: match))
-    var begun = begin(LiveMatch(record), Sides(x: x, o: o), bots: bots, match.state.terms, previous: match.state)
+    var begun = begin(
+      LiveMatch(record), Sides(x: x, o: o), bots: bots, match.state.terms, previous: match.id,
+      station: match.state.nextStation)
     let living = Set(otherNodes.map(\.id))
     begun.unit.logs[0].nodes = ([node] + living.intersection(match.nodes)).sorted()
     begun.add(asked.unit.logs[0], [event])
@@ -100,16 +102,16 @@ extension Lobby {
   /// Drafts the first events of a match between two players; `match` is new or a room.
   func begin(
     _ match: LiveMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms,
-    previous: MatchState? = nil, keys: [String] = []
+    previous: MatchID? = nil, station: Int? = nil, keys: [String] = []
   ) -> Draft {
     let seats = Sides(x: info(players.x, bot: bots.x, terms.rules), o: info(players.o, bot: bots.o, terms.rules))
     let start = MatchEvent.Kind.start(
-      seats, terms, confirm: false, previous: previous?.id, station: previous?.nextStation, keys: keys)
+      seats, terms, confirm: false, previous: previous, station: station, keys: keys)
     var draft = draft(match, [MatchEvent(at: now.wall, start)], record: match.record)
     var scores = Sides(x: AccountScore(account: players.x.id), o: AccountScore(account: players.o.id))
     (scores.x.xBalance, scores.o.xBalance) = (1, -1)
     draft.unit.scores = [scores.x, scores.o].sorted { $0.account < $1.account }
-    if terms.rated {
+    if terms.needsSlot {
       draft.unit.slots = [players.x, players.o].sorted { $0.id < $1.id }
         .map { .init(account: $0.id, terms.rules, $0[terms.rules].rating) }
     }
@@ -143,4 +145,9 @@ extension Lobby {
     }
     return new
   }
+}
+
+extension MatchTerms {
+  /// Whether a match with these terms occupies the rated slots of its players: an account plays one such match at a time.
+  var needsSlot: Bool { rated || tournament != nil }
 }

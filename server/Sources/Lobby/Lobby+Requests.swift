@@ -58,6 +58,8 @@ extension Lobby {
         lobby.sendMe(profile, to: id, line.id)
       }
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
+    case .host: host(line, session, id)
+    case .tournament(let order): take(order, session, id, line.id)
     // The connection may stay open for a moment.
     case .bye: endSeek(id)
     case .hello, .ping, .pong, .help: break  // the session answers these

@@ -46,6 +46,7 @@ package struct Lobby: Sendable {
   /// The seeks of this node's connections.
   var seeks = SeekDesk()
   var matchmaker = Matchmaker()
+  var tournaments = TournamentDesk()
   var pages = SharedPages()
   var timers = TimerQueue<Timer>()
   var replies = Replies()
@@ -117,6 +118,7 @@ package struct Lobby: Sendable {
       matches[m]?.timers.removeLast()
       check(m)
     case .pairing:
+      refreshTournaments()
       if membership.isLeader { if matchmaker.mustRead { askForQueue() } else { pairAll() } }
       timers.set(.pairing, at: now.monotonic + 1000)
     case .queue: readQueueNow()

@@ -151,6 +151,9 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// Milliseconds after the end in which a rematch can be asked.
   package var rematchWithin = 30_000
   package var codeLives = 600_000
+  /// The most open tournaments, and the most of them that were made from one address.
+  package var maxTournaments = 64
+  package var tournamentsPerAddress = 2
   /// Milliseconds of waiting after which bots are offered.
   package var botAfter = 20_000
   /// Milliseconds for which a `key` is kept at least; it is kept longer while its match is live.

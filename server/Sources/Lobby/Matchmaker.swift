@@ -22,6 +22,9 @@ struct Matchmaker: Sendable {
     /// The most pairs that the store can take now.
     let mostPairs: Int
     let botAfter: Int64
+    /// The tournaments whose tables are known, and the store's clock.
+    let tournaments: [String: TournamentDesk.Entry]
+    let wall: Int64
   }
 
   private(set) var queue = TicketQueue()
@@ -97,6 +100,8 @@ struct Matchmaker: Sendable {
   private mutating func add(_ ticket: Ticket, _ context: Context, _ pairs: inout [Output]) {
     guard !reserved.contains(ticket.id) else { return }
     queue.insert(ticket)
+    // Players of a tournament wait for the next round of pairing, which finds those nearest in points.
+    guard ticket.seek.terms.tournament == nil else { return }
     if let partner = bestPartner(of: ticket, context) { pair(ticket, partner, context, &pairs) }
   }
 
@@ -109,7 +114,11 @@ struct Matchmaker: Sendable {
   mutating func pairAll(_ context: Context) -> [Output] {
     var (pairs, offers): ([Output], [Output]) = ([], [])
     for ticket in queue.oldestFirst where queue[id: ticket.id] != nil {
-      if let partner = bestPartner(of: ticket, context) {
+      if let code = ticket.seek.terms.tournament {
+        if let partner = tournamentPartner(of: ticket, context.tournaments[code], context) {
+          pair(ticket, partner, context, &pairs)
+        }
+      } else if let partner = bestPartner(of: ticket, context) {
         pair(ticket, partner, context, &pairs)
       } else if let count = botsToOffer(ticket, context) {
         queue.offeredBots(to: ticket.session)
@@ -141,11 +150,38 @@ struct Matchmaker: Sendable {
     return queue.around(ticket).filter { $0.id != ticket.id && fits(ticket, $0, context) }.min { rank($0) < rank($1) }
   }
 
+  /// The free player nearest in points; among equals the one who waited longest. Two players who played each other last are
+  /// paired again after both have waited for ten seconds; O(queue).
+  private func tournamentPartner(
+    of ticket: Ticket, _ entry: TournamentDesk.Entry?, _ context: Context
+  ) -> Ticket? {
+    guard let entry, let record = entry.known?.record, record.phase(at: context.wall, running: 0) == .running else {
+      return nil
+    }
+    func playing(_ ticket: Ticket) -> Entrant? {
+      entry.entrants[ticket.account].flatMap { $0.row.status == .playing ? $0 : nil }
+    }
+    guard let own = playing(ticket) else { return nil }
+    var best: (ticket: Ticket, rank: (Int, Int64))?
+    for other in queue.equal(ticket) where other.id != ticket.id {
+      guard let entrant = playing(other), fits(ticket, other, context) else { continue }
+      let haveJustPlayed = own.lastOpponent == entrant.account || entrant.lastOpponent == own.account
+      guard !haveJustPlayed || context.now - max(ticket.since, other.since) >= Matchmaker.repeatAfter else { continue }
+      let rank = (abs(entrant.row.points - own.row.points), other.since)
+      if best.map({ rank < $0.rank }) ?? true { best = (other, rank) }
+    }
+    return best?.ticket
+  }
+
+  /// Milliseconds after which two players of a tournament may be paired who played each other last.
+  private static let repeatAfter: Int64 = 10_000
+
   private func fits(_ a: Ticket, _ b: Ticket, _ context: Context) -> Bool {
     guard a.account != b.account, a.seek.terms == b.seek.terms else { return false }
     guard !(b.isBot && !a.seek.bots), !(a.isBot && !b.seek.bots) else { return false }
     let (one, other) = (context.accounts[a.account] ?? a.player, context.accounts[b.account] ?? b.player)
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
+    if a.seek.terms.tournament != nil { return true }
     // The wider of both windows applies, but never beyond a range that a player asked for.
     let most = max(window(a, context.now), window(b, context.now))
     return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
@@ -178,6 +214,10 @@ struct TicketQueue: Sendable {
   var isEmpty: Bool { bySession.isEmpty }
   /// When the longest waiting ticket was queued; O(n).
   var oldest: Int64? { bySession.values.map(\.since).min() }
+  /// The same of players in tournaments.
+  var oldestInTournaments: Int64? {
+    bySession.values.lazy.filter { $0.seek.terms.tournament != nil }.map(\.since).min()
+  }
   /// All tickets, the longest waiting first; O(n log n).
   var oldestFirst: [Ticket] { bySession.values.sorted { ($0.since, $0.id) < ($1.since, $1.id) } }
 
@@ -221,6 +261,14 @@ struct TicketQueue: Sendable {
       return line[max(0, at - TicketQueue.near)..<min(line.count, at + TicketQueue.near)]
     }
   }
+
+  /// All tickets with the terms of a ticket.
+  func equal(_ ticket: Ticket) -> [Ticket] {
+    [false, true].flatMap { lines[Line(terms: ticket.seek.terms, isBot: $0)] ?? [] }
+  }
+
+  /// The codes of the tournaments whose players wait.
+  var tournaments: Set<String> { Set(lines.keys.compactMap(\.terms.tournament)) }
 
   /// The first position that is not before a rating and a time.
   private static func place(_ rating: Double, _ since: Int64, in line: [Ticket]) -> Int {

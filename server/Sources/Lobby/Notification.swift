@@ -21,6 +21,8 @@ enum Notification: Hashable, Sendable {
   case session(String, generation: Int64)
   /// An account was changed in the store.
   case account(Int64)
+  /// A tournament or its table has changed.
+  case tournament(String)
   /// A chat line of an account, for the opponent in this match.
   case chat(MatchID, account: Int64, line: [UInt8])
 
@@ -37,6 +39,7 @@ enum Notification: Hashable, Sendable {
     case .queued: return "queued"
     case .session(let session, let generation): return "session \(session) \(generation)"
     case .account(let id): return "account \(id)"
+    case .tournament(let code): return "tournament \(code)"
     case .chat(let m, let account, let line):
       return "chat \(m) \(account)\n\(String(decoding: line.dropLast(), as: UTF8.self))"
     }
@@ -68,6 +71,7 @@ enum Notification: Hashable, Sendable {
     case ("account", 2):
       guard let id = Int64(words[1]) else { return nil }
       self = .account(id)
+    case ("tournament", 2): self = .tournament(words[1])
     case ("chat", 3):
       guard let m = m(1), let account = Int64(words[2]), lines.count == 2 else { return nil }
       let line = Array(lines[1].utf8)

@@ -12,6 +12,8 @@ struct Session: Sendable {
   var isBot = false
   /// The games that the client knows. It is sent no match of other games.
   var games = [Variant.classic]
+  /// Whether the client knows tournaments. Others are told nothing of them.
+  var knowsTournaments = false
   /// When the new resume token was sent, in monotonic milliseconds; `nil` once a later line has shown that it arrived.
   var unsettledSince: Int64?
 }

@@ -82,10 +82,10 @@ extension StoreQuestion {
   /// Whether the question may change the store.
   package var changes: Bool {
     switch self {
-    case .match, .code, .live, .history, .profile, .accounts, .top, .players, .reports, .tickets: false
+    case .match, .code, .live, .history, .profile, .accounts, .top, .players, .reports, .tickets, .tournament: false
     case .heartbeat, .leave, .adoptOrphans, .compare, .clean, .follow, .login, .settle, .detach, .change, .report,
       .queue,
-      .unqueue:
+      .unqueue, .host, .changeTournament:
       true
     }
   }

@@ -66,6 +66,6 @@ extension StoreUnit {
   /// Whether the unit is one event of one match and nothing else.
   package var isMove: Bool {
     logs.count == 1 && logs[0].bodies.count == 1 && logs[0].record == nil && scores.isEmpty && slots.isEmpty
-      && keys.isEmpty && tickets.isEmpty
+      && keys.isEmpty && tickets.isEmpty && games.isEmpty
   }
 }

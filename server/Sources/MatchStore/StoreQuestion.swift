@@ -20,7 +20,8 @@ package enum StoreQuestion: Sendable, Hashable {
   /// - expired accounts without a session, a live match or a match that ended within ten minutes, except named accounts that are banned;
   /// - of more than `guests` guests the least recently used ones that are neither connected nor in a live match;
   /// - keys older than `keys` ms and matched tickets whose match is over;
-  /// - reports older than `ReportRecord.lives`.
+  /// - reports older than `ReportRecord.lives`;
+  /// - tournaments that closed before `TournamentRecord.kept`.
   case clean(guests: Int, keys: Int64, lives: Lifetimes)
 
   // Matches.
@@ -69,6 +70,14 @@ package enum StoreQuestion: Sendable, Hashable {
   case unqueue(String)
   /// All waiting tickets, oldest first, with their accounts. `.tickets`
   case tickets
+
+  // Tournaments.
+  /// Adds a tournament, at most so many that are open, or finds the one with its secret. `.tournament`
+  case host(TournamentRecord, most: Int)
+  /// Reads a tournament with its table. `.tournament`
+  case tournament(String)
+  /// Changes a tournament or one of its entrants. `.tournament`
+  case changeTournament(String, TournamentChange)
 }
 
 package enum StoreAnswer: Sendable, Hashable {
@@ -90,6 +99,7 @@ package enum StoreAnswer: Sendable, Hashable {
   case reports([ReportRecord])
   case queued(QueueResult)
   case tickets([WaitingTicket])
+  case tournament(TournamentResult)
 }
 
 package struct NodeRecord: Sendable, Hashable {

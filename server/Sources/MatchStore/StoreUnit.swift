@@ -24,6 +24,8 @@ package struct StoreUnit: Sendable, Hashable {
   package var keys: [Key] = []
   /// Tickets that have led to the first match and leave the queue.
   package var tickets: [String] = []
+  /// Games of tournaments that begin or end; they change their entrants.
+  package var games: [TournamentGame] = []
 
   package init(logs: [Log]) { self.logs = logs }
 

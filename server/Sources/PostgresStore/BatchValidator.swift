@@ -13,6 +13,7 @@ struct BatchReadSet {
   var wishes: [TicketRecord] = []
   var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []
+  var entrants: Set<EntrantKey> = []
 
   init(_ wanted: [(ticket: TicketRecord, rated: Bool)]) {
     wishes = wanted.map(\.ticket)
@@ -40,6 +41,7 @@ struct BatchReadSet {
       if !unit.slots.isEmpty || unit.scores.contains(where: { $0.rating != nil }) { readsStandings = true }
       tickets.formUnion(unit.tickets)
       keys.formUnion(unit.keys.map(BatchValidator.Key.init))
+      entrants.formUnion(unit.games.flatMap(\.keys))
     }
   }
 
@@ -90,6 +92,10 @@ struct BatchReadSet {
     }
     if !keys.isEmpty { calls.append(BatchReadSet.keys(.ints(keys.map(\.account)), .texts(keys.map(\.key)))) }
     if !codes.isEmpty { calls.append(BatchReadSet.rooms(.texts(Array(codes)))) }
+    if !entrants.isEmpty {
+      let all = entrants.sorted { ($0.code, $0.account) < ($1.code, $1.account) }
+      calls.append(PostgresStore.lockEntrants(.texts(all.map(\.code)), .ints(all.map(\.account))))
+    }
     return calls
   }
 }
@@ -136,6 +142,7 @@ struct BatchValidator: QueueRows {
   private var waiting: [Int64: [TicketRecord]] = [:]
   private var uses: [Key: (purpose: String, m: MatchID)] = [:]
   private var rooms: [String: MatchID] = [:]
+  private var entrants: [EntrantKey: Entrant] = [:]
 
   // Further rows to write.
   private var events: [EventRow] = []
@@ -143,6 +150,7 @@ struct BatchValidator: QueueRows {
   private var newUses: [Key: (purpose: String, m: MatchID)] = [:]
   private var newTickets: [String: TicketRecord] = [:]
   private var droppedTickets: [String] = []
+  private var played: Set<EntrantKey> = []
 
   init(_ needs: BatchReadSet, _ found: [PGRows]) {
     var answers = found.map(\.rows)[...]
@@ -184,6 +192,12 @@ struct BatchValidator: QueueRows {
     if !needs.codes.isEmpty {
       for row in answers.removeFirst() { if let code = row[0].text { rooms[code] = PostgresRows.id(row[1]) } }
     }
+    if !needs.entrants.isEmpty {
+      for row in answers.removeFirst() {
+        guard let code = row[0].text, let entrant = row[1].text.flatMap(Entrant.init(stored:)) else { continue }
+        entrants[EntrantKey(code: code, account: entrant.account)] = entrant
+      }
+    }
   }
 
   private static func rating(_ row: ArraySlice<PGValue>) -> Glicko2.Rating? {
@@ -212,6 +226,13 @@ struct BatchValidator: QueueRows {
     }
     tickets.subtract(unit.tickets)
     ledTickets += unit.tickets.map { ($0, m) }
+    for game in unit.games {
+      let keys = game.keys
+      var both = Sides(x: entrants[keys[0]], o: entrants[keys[1]])
+      game.apply(to: &both)
+      (entrants[keys[0]], entrants[keys[1]]) = (both.x, both.o)
+      played.formUnion(keys)
+    }
     return .applied(followers)
   }
 
@@ -394,6 +415,15 @@ struct BatchValidator: QueueRows {
         BatchValidator.useKeys(
           .ints(all.map(\.key.account)), .texts(all.map(\.key.key)), .texts(all.map(\.value.m.rawValue)),
           .texts(all.map(\.value.purpose))))
+    }
+    let changedEntrants = played.sorted { ($0.code, $0.account) < ($1.code, $1.account) }.compactMap { key in
+      entrants[key].map { (key, $0) }
+    }
+    if !changedEntrants.isEmpty {
+      calls.append(
+        PostgresStore.changeEntrants(
+          .texts(changedEntrants.map(\.0.code)), .ints(changedEntrants.map(\.0.account)),
+          .texts(changedEntrants.map(\.1.stored))))
     }
     return calls
   }

@@ -157,6 +157,20 @@ enum PostgresMigrations {
       "UPDATE account SET token_expires = token_expires + 276 * 86400000::bigint WHERE NOT guest",
       "CREATE INDEX account_expires ON account (token_expires)", "CREATE INDEX ticket_node ON ticket (node)",
     ],
+    // Tournaments. `closes` is the time after which no game begins; `data` is decoded by lobbies only.
+    [
+      """
+      CREATE TABLE tournament (
+        code TEXT COLLATE "C" PRIMARY KEY, secret BYTEA NOT NULL, closes BIGINT NOT NULL, data TEXT NOT NULL)
+      """,
+      "CREATE UNIQUE INDEX tournament_secret ON tournament (secret)",
+      "CREATE INDEX tournament_closes ON tournament (closes)",
+      """
+      CREATE TABLE entrant (
+        tournament TEXT COLLATE "C" NOT NULL, account BIGINT NOT NULL, data TEXT NOT NULL,
+        PRIMARY KEY (tournament, account)) WITH (fillfactor = 50)
+      """,
+    ],
   ]
 
   /// The first key of our advisory locks ("Alin"); the second is a hash of the schema's name, so that several stores

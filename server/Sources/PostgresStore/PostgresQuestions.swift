@@ -75,6 +75,11 @@ extension PostgresStore {
     case .queue(let ticket, let rated): return .queued(try queue([(ticket, rated)])[0])
     case .unqueue(let ticket): try pool.run([PostgresStore.unqueue(.text(ticket))])
     case .tickets: return .tickets(try tickets())
+    case .host(let record, let most):
+      return .tournament(try transact { (rows) throws(StoreError) in try rows.host(record, most: most) })
+    case .tournament(let code): return .tournament(try tournament(code))
+    case .changeTournament(let code, let change):
+      return .tournament(try transact { (rows) throws(StoreError) in try rows.change(code, change) })
     }
     return .done
   }
@@ -359,10 +364,11 @@ extension PostgresStore {
         _ = try transaction.run([PostgresStore.dropIdle(.ints(idle.rows.compactMap { $0.first?.int }))])
         found.append(idle)
       }
-      found += try transaction.finish([
-        PostgresStore.dropKeys(.int(age), some), PostgresStore.dropLed(some),
-        PostgresStore.dropReports(.int(ReportRecord.lives), some),
-      ])
+      found += try transaction.finish(
+        [
+          PostgresStore.dropKeys(.int(age), some), PostgresStore.dropLed(some),
+          PostgresStore.dropReports(.int(ReportRecord.lives), some),
+        ] + PostgresStore.dropTournaments.map { $0(.int(TournamentRecord.kept)) })
       return found.contains { $0.count >= StoreQuestion.cleanedAtOnce }
     }
   }

@@ -96,6 +96,15 @@ enum SQLiteMigrations {
     CREATE INDEX session_node ON session (node) WHERE node IS NOT NULL;
     CREATE INDEX ticket_node ON ticket (node);
     """,
+    // Tournaments. `closes` is the time after which no game begins; `data` is decoded by lobbies only.
+    """
+    CREATE TABLE tournament (
+      code TEXT PRIMARY KEY, secret BLOB NOT NULL UNIQUE, closes INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
+    CREATE INDEX tournament_closes ON tournament (closes);
+    CREATE TABLE entrant (
+      tournament TEXT NOT NULL, account INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (tournament, account))
+      WITHOUT ROWID;
+    """,
   ]
 
   /// Migrates a database to this build's version in one transaction.

@@ -201,6 +201,8 @@ extension SQLiteRows {
     try run(
       "DELETE FROM report WHERE id IN (SELECT id FROM report WHERE at < ? LIMIT ?)",
       .int(time - ReportRecord.lives), .int(some))
+    counts.append(db.changes)
+    try dropTournaments(closedBefore: time - TournamentRecord.kept)
     return (counts + [db.changes]).contains { $0 >= some }
   }
 

@@ -299,6 +299,7 @@ extension SQLiteRows: StoreConditions {
         .int(key.account), .text(key.key), .text(key.purpose), m, .int(now()))
     }
     for ticket in unit.tickets { try run("UPDATE ticket SET led = ? WHERE id = ?", m, .text(ticket)) }
+    for game in unit.games { try play(game) }
     return followers
   }
 
@@ -402,6 +403,9 @@ extension SQLiteRows {
     case .queue(let ticket, let rated): return .queued(try rows.queue(ticket, rated: rated))
     case .unqueue(let id): try run("DELETE FROM ticket WHERE id = ? AND led IS NULL", .text(id))
     case .tickets: return .tickets(try tickets())
+    case .host(let record, let most): return .tournament(try rows.host(record, most: most))
+    case .tournament(let code): return .tournament(try found(tournament: code))
+    case .changeTournament(let code, let change): return .tournament(try rows.change(code, change))
     }
     return .done
   }

@@ -110,6 +110,10 @@ struct ServeOptions: ParsableArguments {
         "Guest accounts to keep. Further ones that are neither connected nor in a match are deleted, the longest absent first.",
         valueName: "n"))
     var maxGuests: Number = 20_000
+    @Option(help: ArgumentHelp("Open tournaments.", valueName: "n"))
+    var maxTournaments: Number = 64
+    @Option(help: ArgumentHelp("Open tournaments that were made from one address.", valueName: "n"))
+    var tournamentsPerAddress: Number = 2
     @Option(help: ArgumentHelp("Tries of room codes a minute, of one address and of one account.", valueName: "n"))
     var codeTries: Number = 5
     @Option(
@@ -204,6 +208,8 @@ struct ServeOptions: ParsableArguments {
     result.lobby.namesPerDay = try limits.namesPerDay.checked("names-per-day", million)
     result.lobby.codeTriesPerMinute = try limits.codeTries.checked("code-tries", million)
     result.lobby.maxGuests = try limits.maxGuests.checked("max-guests", million)
+    result.lobby.maxTournaments = try limits.maxTournaments.checked("max-tournaments", million)
+    result.lobby.tournamentsPerAddress = try limits.tournamentsPerAddress.checked("tournaments-per-address", million)
     result.lobby.maxPending = try limits.maxPending.checked("max-pending", 1...10_000_000)
     result.lobby.maxWait = try limits.maxWait.checked("max-wait", 1...600_000)
     for text in (addresses.proxyFrom ?? "").split(separator: ",") {

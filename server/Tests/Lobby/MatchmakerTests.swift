@@ -20,7 +20,7 @@ import Testing
   }
 
   private func at(_ now: Int64, mostPairs: Int = 10) -> Matchmaker.Context {
-    .init(now: now, accounts: Accounts(), mostPairs: mostPairs, botAfter: 20_000)
+    .init(now: now, accounts: Accounts(), mostPairs: mostPairs, botAfter: 20_000, tournaments: [:], wall: now)
   }
 
   /// The names of the pairs and of those to whom bots are offered.

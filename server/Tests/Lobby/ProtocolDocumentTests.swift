@@ -31,7 +31,8 @@ import TicTacToe
     #expect(hashes.count == 4)
   }
 
-  @Test func `the transcript in docs is the server's output`() throws {
+  @Test(.serialized, arguments: ["transcript", "tournament"])
+  func `the transcripts in docs are the server's output`(name block: String) throws {
     var world = try SteppedLobby()
     var transcript: [String] = []
     var connections: [String: Int] = ["A": world.connect(), "B": world.connect()]
@@ -41,16 +42,19 @@ import TicTacToe
       world.said = []
     }
     flush()
-    var m = ""
-    let typed = try block("transcript").filter { $0.dropFirst().hasPrefix("> ") }
-    #expect(typed.count > 15)
+    var (m, code, secret) = ("", "", "")
+    let typed = try self.block(block).filter { $0.dropFirst().hasPrefix("> ") }
+    #expect(typed.count > 12)
     for line in typed {
       world.now += 1000
       let who = String(line.prefix(1))
       let text = String(line.dropFirst(3)).replacingOccurrences(of: "@M", with: m)
+        .replacingOccurrences(of: "@CODE", with: code).replacingOccurrences(of: "@SECRET", with: secret)
       let connection = try #require(connections[who])
       transcript.append("\(name(connection))> \(text)")
       world.type(connection, text)
+      code = world.field("code", of: 0, in: "tournament") ?? code
+      secret = world.field("secret", of: 0, in: "tournament") ?? secret
       for said in world.said where said.line.contains(#""t":"paired""#) && m.isEmpty {
         let fields = try JSONObject(line: Array(said.line.utf8), with: "t")
         m = try #require(fields["m"]?.string)
@@ -62,12 +66,12 @@ import TicTacToe
     }
     if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
       var text = try String(contentsOf: Self.file, encoding: .utf8)
-      let start = try #require(text.range(of: "```transcript\n"))
+      let start = try #require(text.range(of: "```\(block)\n"))
       let end = try #require(text.range(of: "\n```", range: start.upperBound..<text.endIndex))
       text.replaceSubrange(start.upperBound..<end.lowerBound, with: transcript.joined(separator: "\n"))
       try text.write(to: Self.file, atomically: true, encoding: .utf8)
     }
-    let written = try block("transcript")
+    let written = try self.block(block)
     #expect(written == transcript, "UPDATE_GOLDENS=1 writes the new one")
   }
 }

@@ -24,6 +24,8 @@ struct SimulatedStore {
   private var clockedAt = Int64.min / 2
   /// Whether appending checks the expected length of a log; a test switches this off.
   let checksLength: Bool
+  /// Whether the end of a game changes its entrants; a test switches this off.
+  let changesEntrants: Bool
   private(set) var logs: [MatchID: Log] = [:]
   private(set) var live: Set<MatchID> = []
   /// The ended matches, in order.
@@ -37,7 +39,7 @@ struct SimulatedStore {
     self.clock = clock
     inner = options.real?.store ?? MemoryStore(shared: options.isShared) { clock.wall }
     setClock = options.real?.setClock
-    checksLength = options.checksLength
+    (checksLength, changesEntrants) = (options.checksLength, options.changesEntrants)
   }
 
   /// Brings the clock of a database to the world's, which is ahead of it by 20 ms at most.
@@ -49,7 +51,8 @@ struct SimulatedStore {
 
   /// Stores one unit.
   mutating func apply(_ wanted: StoreUnit, now: Int64) -> Verdict {
-    let unit = checksLength ? wanted : asLongAsItIs(wanted)
+    var unit = checksLength ? wanted : asLongAsItIs(wanted)
+    if !changesEntrants { unit.games.removeAll { $0.change != .begins } }
     followClock()
     let verdict = inner.apply([unit])[0]
     switch verdict {

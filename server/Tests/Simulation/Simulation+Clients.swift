@@ -60,6 +60,7 @@ extension Simulation {
     for (event, _) in output.events {
       switch event {
       case .room(_, let code, _): codes.append(code)
+      case .tournament(let view): tournament = view.code
       case .event(let m, _, let event):
         count("saw \(event.name)")
         if isCalm, event.name == "end", clients[i].model.matches[m]?.you != nil { clients[i].hasPlayed = true }
@@ -116,6 +117,9 @@ extension Simulation {
     if options.absences, !isCalm, random.below(live.isEmpty ? 30 : 300) == 0 { return leave(i) }
     if let view = live.first, isCalm || random.below(10) > 0 { return play(i, view) }
     if !isCalm { return idle(i) }
+    if options.hasTournament, i == 0, let tournament, !isTournamentFinished {
+      carryOut(i, clients[i].model.perform(.tournament(.init(.end, tournament))))
+    }
     guard options.absences else { return }
     let isOver = clients.allSatisfy(\.hasPlayed)
     if isOver == (clients[i].model.currentSeek != nil) {
@@ -149,6 +153,7 @@ extension Simulation {
   }
 
   mutating func idle(_ i: Int) {
+    if options.hasTournament, random.below(2) == 0 { return takePart(i) }
     let isNamed = clients[i].model.welcome?.you.guest == false
     switch random.below(20) {
     case 0..<8:

@@ -34,6 +34,8 @@ struct Simulation {
     var real: RealStore?
     /// Whether players leave for minutes, hours or days and come back as a new start of their program. Faults are seldom then.
     var absences = false
+    /// Whether the first client makes a tournament, which the others enter.
+    var hasTournament = false
     /// Virtual milliseconds that may pass in a real one; `nil` for as many as can.
     var pace: Double?
     // Parts of the design that a test switches off:
@@ -45,6 +47,8 @@ struct Simulation {
     var isToldOfUnknown = true
     /// Whether a node gets the verdict only after the unit is stored.
     var waitsForVerdict = true
+    /// Whether the unit that ends a game of a tournament changes its entrants.
+    var changesEntrants = true
   }
 
   indirect enum Action {
@@ -141,6 +145,8 @@ struct Simulation {
   var gates: [ConnectionID: ServerSession] = [:]
   var nextConnection: ConnectionID = 1
   var codes: [String] = []
+  /// The code of the tournament, once it is made.
+  var tournament: String?
   var isCalm = false
   var watch = Watch()
   var checker = HistoryChecker()
@@ -205,6 +211,7 @@ struct Simulation {
     if checker.faults.isEmpty, !isFinished { checker.faults.append("not everything came to its end: \(unfinished)") }
     try checker.check(store.inner)
     try checker.checkRatings(store.inner, ends: store.ends)
+    if let tournament { try checkTournament(tournament) }
     return checker.faults.map { "seed \(seed): \($0)" }
   }
 
@@ -213,6 +220,7 @@ struct Simulation {
       return false
     }
     if options.absences, !clients.allSatisfy(\.hasPlayed) { return false }
+    guard isTournamentFinished else { return false }
     return nodes.allSatisfy { node in
       guard let lobby = node.lobby, node.waiting.isEmpty, !node.isCommitting else { return false }
       return lobby.isSettled && !lobby.matches.values.contains { !$0.isOver }

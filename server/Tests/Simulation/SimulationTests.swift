@@ -118,6 +118,32 @@ private struct Results: Sendable {
     }
   }
 
+  private static func tournament(_ seed: UInt64, nodes: Int) -> Simulation.Options {
+    var options = nodes == 1 ? oneNode(seed) : threeNodes(seed)
+    (options.hasTournament, options.clients, options.bans, options.oldClients) = (true, 5, false, false)
+    return options
+  }
+
+  @Test(arguments: [1, 3])
+  func `the table of a tournament is the one that the logs give, at every node and client`(nodes: Int) async throws {
+    let seeds = seeds("SIM_TOURNAMENT_SEED", quick: 12, all: 200)
+    let results = try await simulate(seeds) { SimulationTests.tournament($0, nodes: nodes) }
+    check(results, seeds, "SIM_TOURNAMENT_SEED", had: [])
+    for kind in ["tournament game", "tournament start", "tournament pause", "crash"] {
+      #expect(results.tally[kind, default: 0] > 0, "no seed had \(kind)")
+    }
+  }
+
+  @Test func `the checks detect a game whose end does not change the entrants`() throws {
+    let isNoticed = try (1...10 as ClosedRange<UInt64>).contains { seed in
+      var options = SimulationTests.tournament(seed, nodes: 1)
+      options.changesEntrants = false
+      var world = Simulation(seed: seed, options)
+      return try world.run().contains { $0.contains("tournament: the logs give") }
+    }
+    #expect(isNoticed)
+  }
+
   @Test(arguments: [1, 3]) func `the same seed gives the same world`(nodes: Int) throws {
     let options = nodes == 1 ? SimulationTests.oneNode(11) : SimulationTests.threeNodes(11)
     var one = Simulation(seed: 11, options)

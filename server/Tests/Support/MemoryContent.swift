@@ -69,6 +69,8 @@ struct MemoryContent {
   /// The reports, sorted by id.
   var reports: [ReportRecord] = []
 
+  var tournaments: [String: Tournament] = [:]
+
   var nodes: [NodeID: Node] = [:]
   var joined = 0
 
@@ -148,6 +150,7 @@ struct MemoryContent {
       keys[KeyID(account: key.account, key: key.key)] = (key.purpose, m, clock())
     }
     for ticket in unit.tickets { tickets[ticket]?.led = m }
+    for game in unit.games { play(game) }
     return .applied(followers)
   }
 
@@ -251,6 +254,10 @@ struct MemoryContent {
     case .queue(let ticket, let rated): return .queued(try queue(ticket, rated: rated))
     case .unqueue(let id): if tickets[id]?.led == nil { drop(ticket: id) }
     case .tickets: return .tickets(waiting())
+    case .host(let record, let most): return .tournament(try host(record, most: most))
+    case .tournament(let code):
+      return .tournament(tournaments[code].map { .found(Tournament($0.record, entrants(of: code))) } ?? .unknown)
+    case .changeTournament(let code, let what): return .tournament(try change(code, what))
     }
     return .done
   }
@@ -341,6 +348,7 @@ struct MemoryContent {
     for id in led { drop(ticket: id) }
     let reported = Set(reports.filter { $0.at < time - ReportRecord.lives }.prefix(some).map(\.id))
     reports.removeAll { reported.contains($0.id) }
+    tournaments = tournaments.filter { $1.record.closes >= time - TournamentRecord.kept }
     return [ended.count, expired.count, idle.count, oldKeys.count, led.count, reported.count].contains(some)
   }
 

@@ -160,7 +160,7 @@ extension MatchEvent {
     case .open(let by, let terms): kind = .open(by: try c.field("by", by), try c.terms(terms))
     case .start(let players, let terms, let confirm, let previous, let station, let keys):
       kind = .start(
-        Sides(x: try c.field("x", players.x), o: try c.field("o", players.o)), try c.terms(terms),
+        Sides(x: try c.field("x", players.x), o: try c.field("o", players.o)), try c.matchTerms(terms),
         confirm: try c.field("confirm", confirm, unless: false), previous: try c.field("prev", previous),
         station: try c.station(station),
         keys: MatchEvent.used(try c.field("keys", MatchEvent.used(keys), unless: [])))

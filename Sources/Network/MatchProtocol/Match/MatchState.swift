@@ -222,7 +222,7 @@ extension MatchState {
     try c.code("times", &times, or: [])
     try c.require(times.isEmpty || times.count == names.count, "times", "one for each move")
     if phase != .over { c.tell("turn", turn) }
-    terms = try c.terms(terms)
+    terms = try c.matchTerms(terms)
     if c.isReading {
       (position, moves) = (VariantState(startOf: terms.rules), [])
       for name in names {

@@ -99,6 +99,8 @@ package struct MatchTerms: Sendable, Hashable {
   package var rated: Bool
   /// The side of the player who opens the room; where it is `nil`, and outside rooms, the server chooses.
   package var opener: Player?
+  /// The code of the tournament to which the match belongs.
+  package var tournament: String?
 
   package init(rules: Variant = .classic, clock: TimeControl?, rated: Bool = false, opener: Player? = nil) {
     (self.rules, self.clock, self.rated, self.opener) = (rules, clock, rated, opener)

@@ -8,7 +8,8 @@ extension ClientLine {
     hello [NAME] | seek [infinite|ultimate] [60+2|none] [rated] [bots] | unseek | create [infinite|ultimate] [60+2|none] [x|o] \
     | join CODE | move b2 | draw [offer|accept|decline] \
     | resign | rematch | abort | claim | say TEXT | emote \(emotes.joined(separator: "/")) | mute [on|off] | block NAME \
-    | watch M | unwatch M | sync M | top [infinite|ultimate] | me | history [classic|infinite|ultimate] | list | export M | register NAME | bye. \
+    | host NAME | enter CODE | seek CODE | pause CODE | play CODE | leave CODE | follow CODE [SECRET] | unfollow CODE \
+    | start CODE SECRET | end CODE SECRET | remove CODE SECRET NAME | admit CODE SECRET NAME | watch M | unwatch M | sync M | top [infinite|ultimate] | me | history [classic|infinite|ultimate] | list | export M | register NAME | bye. \
     Every line may also be a JSON object; docs/protocol.md tells all of it.
     """
 
@@ -62,8 +63,13 @@ extension ClientLine {
       // A person can follow every game.
       return .hello(
         ClientMessage.Hello(
-          client: "person", caps: Variant.capabilities, guest: arguments.first.map { String($0.prefix(64)) }))
+          client: "person", caps: ClientMessage.Hello.allCaps, guest: arguments.first.map { String($0.prefix(64)) }))
     case "seek":
+      if let word = arguments.first, Variant(rawValue: word) == nil, let code = canonicalCode(word) {
+        var terms = MatchTerms()
+        terms.tournament = code
+        return .seek(ClientMessage.Seek(terms, key: nil))
+      }
       let bots = arguments.contains("bots")
       return .seek(ClientMessage.Seek(try terms(), bots: bots, key: nil))
     case "unseek": return .unseek
@@ -102,9 +108,23 @@ extension ClientLine {
     case "me": return .me
     case "history": return .history(try rules(), before: nil)
     case "list": return .list
+    case "host":
+      guard TournamentTerms.nameLengths.contains(rest.unicodeScalars.count) else {
+        throw .field(.invalid("host", "followed by a name of 1–40 characters"))
+      }
+      return .host(TournamentTerms(name: rest), secret: nil)
     case "bye", "quit", "exit": return .bye
     case "help", "?": return .help
-    default: throw .unknownType(String(verb.prefix(20)))
+    default:
+      guard let operation = TournamentOrder.Operation(rawValue: verb) else {
+        throw .unknownType(String(verb.prefix(20)))
+      }
+      var order = TournamentOrder(operation, try one("code"))
+      if arguments.count > 1 { order.secret = arguments[1] }
+      if arguments.count > 2 { order.name = arguments[2] }
+      guard order.secret != nil || !order.isOrganisers else { throw .field(.missing("secret")) }
+      guard order.name != nil || operation != .remove && operation != .admit else { throw .field(.missing("name")) }
+      return .tournament(order)
     }
   }
 }

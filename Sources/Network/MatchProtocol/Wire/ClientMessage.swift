@@ -24,7 +24,8 @@ package enum ClientMessage: Sendable, Hashable {
     package var versions: [Int] = protocolVersions
     /// The program, for the server's log.
     package var client: String?
-    /// The client's capabilities: `bot` (plays without a person), and the games it knows besides classic (`Variant.capabilities`).
+    /// The client's capabilities: `bot` (plays without a person), `event` (knows tournaments), and the games it knows besides
+    /// classic (`Variant.capabilities`).
     package var caps: [String] = []
     /// An account or guest token, to log in.
     package var token: String?
@@ -40,6 +41,11 @@ package enum ClientMessage: Sendable, Hashable {
 
     /// The games that the client knows; it receives no messages about others.
     package var games: [Variant] { Variant.allCases.filter { $0.isImplied || caps.contains($0.rawValue) } }
+
+    /// The capability of a client that knows tournaments; others receive no messages about them.
+    package static let tournaments = "event"
+    /// The capabilities of a client that follows everything this build can send.
+    package static let allCaps = Variant.capabilities + [tournaments]
 
     /// The best version that both ends speak; `nil` if there is none.
     package func common(with spoken: [Int]) -> Int? { versions.filter(spoken.contains).max() }
@@ -91,6 +97,9 @@ package enum ClientMessage: Sendable, Hashable {
   /// The log of a match after event `seq`, up to `Limits.events` events.
   case export(MatchID, seq: Int)
   case list
+  /// Make a tournament. The client draws the secret, which makes the message safe to send again.
+  case host(TournamentTerms, secret: String?)
+  case tournament(TournamentOrder)
   case ping(Int64)
   case pong(Int64)
   case bye
@@ -182,6 +191,8 @@ extension ClientMessage {
     case .history: "history"
     case .export: "export"
     case .list: "list"
+    case .host: "host"
+    case .tournament: "tournament"
     case .ping: "ping"
     case .pong: "pong"
     case .bye: "bye"
@@ -203,7 +214,8 @@ extension ClientMessage {
       .register(name: ""), .token(.rotate), .mute(on: true), .block(name: "", on: true), .report(nil, text: ""),
       .top(.classic),
       .me,
-      .history(nil, before: nil), .export(m, seq: 0), .list, .bye, .help,
+      .history(nil, before: nil), .export(m, seq: 0), .list, .host(TournamentTerms(), secret: nil),
+      .tournament(TournamentOrder(.follow, "")), .bye, .help,
     ]
   }()
 
@@ -222,7 +234,7 @@ extension ClientMessage {
     case .register(let name): return .register(name: try c.text("name", name, max: 64))
     case .token(let action): return .token(try c.field("op", action))
     case .seek(var seek):
-      seek.terms = try c.terms(seek.terms)
+      seek.terms = try c.matchTerms(seek.terms)
       try c.require(seek.terms.opener == nil, "opener", "left out: only a room has one")
       try c.code("range", &seek.range)
       try c.require(seek.range.map { (0...3000).contains($0) } ?? true, "range", "0–3000")
@@ -259,6 +271,12 @@ extension ClientMessage {
       let (m, seq) = (try c.field("m", m), try c.field("seq", seq, unless: 0))
       try c.require(seq >= 0, "seq", "0 or more")
       return .export(m, seq: seq)
+    case .host(var terms, let secret):
+      try terms.code(&c)
+      return .host(terms, secret: try c.token("secret", secret, isRequired: true))
+    case .tournament(var order):
+      try order.code(&c)
+      return .tournament(order)
     case .ping(let ts): return .ping(try c.field("ts", ts))
     case .pong(let ts): return .pong(try c.field("ts", ts))
     case .unseek, .me, .list, .bye, .help: return self

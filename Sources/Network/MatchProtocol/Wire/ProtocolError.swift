@@ -69,6 +69,13 @@ extension FieldCoder {
     return MatchTerms(rules: rules, clock: clock, rated: rated, opener: try field("opener", terms.opener))
   }
 
+  /// The same of a seek or match, which may belong to a tournament.
+  mutating func matchTerms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
+    var read = try self.terms(terms)
+    read.tournament = try text("tournament", terms.tournament, max: 16)
+    return read
+  }
+
   /// The result of a match; aborted matches have none.
   mutating func result(_ outcome: Outcome?) throws(FieldError) -> Outcome? {
     let text = try field("result", outcome?.text ?? "none")

@@ -24,7 +24,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case over
   /// The player already has an open seek or plays a match.
   case occupied
-  /// The room code is wrong, used or expired.
+  /// The code of a room or tournament is wrong, used or expired.
   case code
   /// The name is taken, reserved or malformed.
   case name
@@ -124,6 +124,10 @@ package enum ServerMessage: Sendable, Hashable {
   case gone(MatchID, Player, claimIn: Int)
   case chat(MatchID, from: String, text: String?, emote: String?)
   case page(String, rows: [JSONObject], more: Int64?)
+  /// A tournament, when it is followed and when anything of it changes but the table.
+  case tournament(TournamentNotice)
+  /// Rows of a tournament's table that are new or changed; with `isWhole` they begin the whole table.
+  case standings(String, [TournamentRow], isWhole: Bool)
   case ping(Int64)
   case pong(Int64, now: Int64)
   /// A node was added: the addresses of all other nodes, as in `Welcome`.
@@ -194,6 +198,8 @@ extension ServerMessage {
     case .gone: "gone"
     case .chat: "chat"
     case .page: "page"
+    case .tournament: "tournament"
+    case .standings: "standings"
     case .ping: "ping"
     case .pong: "pong"
     case .nodes: "nodes"
@@ -215,7 +221,7 @@ extension ServerMessage {
       .greeting(server: "", versions: []), .welcome(welcome), .token("", name: ""),
       .queued(ticket: "", waited: 0, bots: 0), .paired(m, .x), .room(m, code: "", expiresIn: 0),
       .err(.bad, ""), .gone(m, .x, claimIn: 0), .chat(m, from: "", text: nil, emote: nil),
-      .page("", rows: [], more: nil),
+      .page("", rows: [], more: nil), .tournament(TournamentNotice()), .standings("", [], isWhole: false),
       .nodes([]), .drain(retry: 0), .bye(.bye, "", retry: nil), .help(""),
     ]
   }()
@@ -267,6 +273,12 @@ extension ServerMessage {
         emote: try c.field("e", emote))
     case .page(let of, let rows, let more):
       return .page(try c.field("of", of), rows: try c.field("rows", rows, or: []), more: try c.field("more", more))
+    case .tournament(var notice):
+      try notice.code(&c)
+      return .tournament(notice)
+    case .standings(let code, let rows, let isWhole):
+      return .standings(
+        try c.field("code", code), try c.field("rows", rows), isWhole: try c.field("whole", isWhole, unless: false))
     case .ping(let ts): return .ping(try c.field("ts", ts))
     case .pong(let ts, let now): return .pong(try c.field("ts", ts), now: try c.field("now", now))
     case .nodes(let addresses): return .nodes(try c.field("nodes", addresses))

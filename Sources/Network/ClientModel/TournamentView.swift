@@ -1,0 +1,41 @@
+import MatchProtocol
+
+/// A tournament as the client shows it: the last notice of the server, and the table.
+package struct TournamentView: Sendable, Hashable {
+  package let code: String
+  /// The last notice, with the terms, the phase and the top board.
+  package private(set) var notice = TournamentNotice()
+  /// The time of the notice, by the monotonic clock of `MatchClient.now`.
+  private var noticedAt: Int64 = 0
+  private var rows: [Int: TournamentRow] = [:]
+  /// The ranked rows, the best first. Players who were taken out are not among them.
+  package private(set) var table: [TournamentRow] = []
+
+  init(code: String) { self.code = code }
+
+  mutating func take(_ notice: TournamentNotice, _ now: Int64) {
+    (self.notice, noticedAt) = (notice, now)
+    self.notice.secret = nil
+  }
+
+  mutating func take(_ changed: [TournamentRow], isWhole: Bool) {
+    if isWhole { rows = [:] }
+    for var row in changed {
+      if row.name.isEmpty { row.name = rows[row.number]?.name ?? "" }
+      rows[row.number] = row
+    }
+    table = rows.values.filter { $0.status != .removed }.sorted { $0.ranks(before: $1) }
+  }
+
+  /// The player's own row; `nil` for a spectator.
+  package var mine: TournamentRow? { notice.you.flatMap { rows[$0] } }
+  /// The player's own place, from 1.
+  package var place: Int? { table.firstIndex { $0.number == notice.you }.map { $0 + 1 } }
+  /// Whether the player may be paired now.
+  package var mayPlay: Bool { notice.phase == .running && mine?.status == .playing }
+
+  /// Milliseconds until the start or the end, at an instant of `MatchClient.now`.
+  package func remaining(at now: Int64) -> Int? {
+    notice.remaining.map { Int(clamping: max(0, Int64($0) - (now - noticedAt))) }
+  }
+}

@@ -1,0 +1,226 @@
+import Base
+import TicTacToe
+
+/// The terms of a tournament, which its organiser sets once.
+package struct TournamentTerms: Sendable, Hashable {
+  package var name: String
+  package var rules: Variant
+  package var clock: TimeControl
+  /// The length in minutes, from the start until no new game begins.
+  package var minutes: Int
+  /// Whether programs may play, too.
+  package var bots: Bool
+
+  package static let lengths = 5...120
+  /// Characters of a tournament's name.
+  package static let nameLengths = 1...40
+
+  package init(
+    name: String = "", rules: Variant = .classic, clock: TimeControl? = nil, minutes: Int? = nil, bots: Bool = false
+  ) {
+    (self.name, self.rules, self.bots) = (name, rules, bots)
+    self.clock = clock ?? rules.tournamentClock
+    self.minutes = minutes ?? rules.tournamentMinutes
+  }
+
+  mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    name = try c.text("name", name, max: Self.nameLengths.upperBound)
+    try c.require(!name.isEmpty, "name", "1–\(Self.nameLengths.upperBound) characters long")
+    rules = try c.field("rules", rules, unless: .classic)
+    let text = try c.field("clock", clock.description, or: rules.tournamentClock.description)
+    let clock = TimeControl(text)
+    try c.require(clock != nil, "clock", "SECONDS+SECONDS, 10–3600 and 0–60, as 20+1")
+    if let clock { self.clock = clock }
+    minutes = try c.field("minutes", minutes, or: rules.tournamentMinutes)
+    try c.require(Self.lengths.contains(minutes), "minutes", "5–120")
+    bots = try c.field("bots", bots, unless: false)
+  }
+}
+
+extension Variant {
+  /// The usual clock of a tournament.
+  package var tournamentClock: TimeControl {
+    let (seconds, increment) =
+      switch self {
+      case .classic, .misere: (20, 1)
+      case .infinite: (60, 1)
+      case .ultimate: (180, 2)
+      }
+    return TimeControl(seconds: seconds, increment: increment) ?? .standard
+  }
+
+  /// The usual length of a tournament in minutes.
+  package var tournamentMinutes: Int {
+    switch self {
+    case .classic, .misere: 10
+    case .infinite: 15
+    case .ultimate: 40
+    }
+  }
+}
+
+/// One player's row of a tournament's table. Rows are numbered from 1 in the order of entering.
+package struct TournamentRow: FieldObject, Sendable, Hashable {
+  package enum Status: String, FieldText, Sendable, Hashable, CaseIterable {
+    /// Plays or may be paired.
+    case playing
+    /// Is not paired until the player asks to play again.
+    case paused
+    /// Has left; may enter again.
+    case left
+    /// Was taken out by the organiser; is not ranked.
+    case removed
+  }
+
+  package var number = 0
+  /// The player's name; on the wire empty if the receiver knows it.
+  package var name = ""
+  package var points = 0
+  /// The wins in a row; the third and later ones in a row give 4 points instead of 2.
+  package var streak = 0
+  /// The games with a result.
+  package var games = 0
+  /// The sum of the points that each opponent had before the result of the game.
+  package var opposition = 0
+  package var status = Status.playing
+
+  package init() {}
+
+  package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("n", &number)
+    name = try c.field("name", name, unless: "")
+    points = try c.field("points", points, unless: 0)
+    streak = try c.field("streak", streak, unless: 0)
+    games = try c.field("games", games, unless: 0)
+    opposition = try c.field("opp", opposition, unless: 0)
+    status = try c.field("status", status, unless: .playing)
+  }
+
+  /// Whether the next win counts double.
+  package var isOnFire: Bool { streak >= 2 }
+
+  /// Adds a game's result: `outcome` is 1 for a win, 0 for a draw, -1 for a loss; `opponent` are the points that the
+  /// opponent had before.
+  package mutating func add(_ outcome: Int, against opponent: Int) {
+    points += outcome > 0 ? (isOnFire ? 4 : 2) : outcome == 0 ? 1 : 0
+    streak = outcome > 0 ? streak + 1 : 0
+    games += 1
+    opposition += opponent
+  }
+
+  /// Whether a row ranks before another: more points, then fewer games, then the better average of the opponents'
+  /// points, then the earlier entry.
+  package func ranks(before other: TournamentRow) -> Bool {
+    if points != other.points { return points > other.points }
+    if games != other.games { return games < other.games }
+    if opposition != other.opposition { return opposition > other.opposition }
+    return number < other.number
+  }
+}
+
+/// What a tournament's participant or spectator is told about it, beside the table.
+package struct TournamentNotice: Sendable, Hashable {
+  package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
+    /// Players enter; no game begins.
+    case waiting
+    case running
+    /// The time is up, and the last games are finished.
+    case ending
+    case over
+  }
+
+  /// One of the first three at the end, with the match that this player won last.
+  package struct Winner: FieldObject, Sendable, Hashable {
+    package var number = 0
+    package var name = ""
+    package var won: MatchID?
+
+    package init() {}
+
+    package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+      try c.code("n", &number)
+      try c.code("name", &name)
+      try c.code("m", &won)
+    }
+  }
+
+  package var code = ""
+  package var terms = TournamentTerms()
+  package var phase = Phase.waiting
+  /// Milliseconds until the start, if one is set, or until the end; `nil` in the other phases.
+  package var remaining: Int?
+  /// The rows of the table, and the games in progress.
+  package var (entrants, running) = (0, 0)
+  /// The number of the receiver's row.
+  package var you: Int?
+  /// Whether the receiver has shown the organiser's secret.
+  package var isOrganiser = false
+  /// The game in progress with the most points at the board.
+  package var top: MatchID?
+  /// The first three, in the phase `over`.
+  package var winners: [Winner] = []
+  /// The organiser's secret, only in the answer to `host`.
+  package var secret: String?
+
+  package init() {}
+
+  mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("code", &code)
+    try terms.code(&c)
+    try c.code("phase", &phase)
+    try c.code("in_ms", &remaining)
+    try c.code("entrants", &entrants)
+    try c.code("running", &running)
+    try c.code("you", &you)
+    isOrganiser = try c.field("organiser", isOrganiser, unless: false)
+    try c.code("top", &top)
+    winners = try c.field("winners", winners, unless: [])
+    try c.code("secret", &secret)
+  }
+}
+
+/// A request about one tournament.
+package struct TournamentOrder: Sendable, Hashable {
+  package enum Operation: String, FieldText, Sendable, Hashable, CaseIterable {
+    /// Receive notices and the table, as a spectator; stop receiving them.
+    case follow, unfollow
+    /// Become a player.
+    case enter
+    /// Not be paired until `play`; be paired again.
+    case pause, play
+    case leave
+    /// The organiser's: begin now, or in `in_ms` milliseconds; end now; take a player out, or let one in again.
+    case start, end, remove, admit
+  }
+
+  package var code: String
+  package var operation: Operation
+  /// The organiser's secret.
+  package var secret: String?
+  /// Milliseconds until the start.
+  package var delay: Int?
+  /// The player who is taken out.
+  package var name: String?
+
+  package init(
+    _ operation: Operation, _ code: String, secret: String? = nil, delay: Int? = nil, name: String? = nil
+  ) {
+    (self.operation, self.code, self.secret) = (operation, code, secret)
+    (self.delay, self.name) = (delay, name)
+  }
+
+  /// The longest time from `start` until the start: a week.
+  package static let longestDelay = 7 * 86_400_000
+
+  /// Whether the request is the organiser's.
+  package var isOrganisers: Bool { [.start, .end, .remove, .admit].contains(operation) }
+
+  mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("op", &operation)
+    code = try c.text("code", code, max: 16)
+    secret = try c.text("secret", secret, max: 128, isRequired: isOrganisers)
+    try c.code("in_ms", &delay)
+    try c.require(delay.map { (0...Self.longestDelay).contains($0) } ?? true, "in_ms", "0–\(Self.longestDelay)")
+    name = try c.text("name", name, max: 64, isRequired: operation == .remove || operation == .admit)
+  }
+}

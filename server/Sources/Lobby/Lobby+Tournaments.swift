@@ -1,0 +1,269 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// Requests about tournaments, and what their followers are told.
+extension Lobby {
+  // MARK: requests
+
+  /// Whether a client may take part in tournaments; refuses if not.
+  private mutating func knowsTournaments(_ session: Session, _ id: ConnectionID, _ re: String?) -> Bool {
+    if session.knowsTournaments { return true }
+    refuse(id, re, .rules, "a client that knows tournaments says so in the caps of its hello")
+    return false
+  }
+
+  mutating func host(_ line: ClientLine, _ session: Session, _ id: ConnectionID) {
+    guard case .host(let given, let chosen) = line.message, knowsTournaments(session, id, line.id) else { return }
+    var record = TournamentRecord()
+    record.terms = given
+    record.terms.name = ChatText.cleaned(given.name)
+    guard !record.terms.name.isEmpty else { return refuse(id, line.id, .name, "the tournament needs a name") }
+    guard !isDraining else { return refuse(id, line.id, .draining, "the server is stopping") }
+    let address = connections[id]?.address
+    if let address, tournaments.open(from: address, now.wall) >= configuration.tournamentsPerAddress {
+      return refuse(
+        id, line.id, .occupied, "\(configuration.tournamentsPerAddress) open tournaments from one address are enough")
+    }
+    let secret = chosen ?? crockford(bits: random.next(), count: 12, lowercase: true)
+    record.secret = Lobby.digest(secret)
+    record.code = crockford(bits: random.next(), count: Limits.code)
+    ask(.host(record, most: configuration.maxTournaments), for: id) { lobby, answer in
+      switch answer {
+      case .tournament(.found(let found)):
+        if let address { lobby.tournaments.hasMade(found.record, from: address, lobby.now.wall) }
+        lobby.follow(found, session, id, line.id, isOrganiser: true, secret: secret)
+      case .tournament(.taken): lobby.host(line, session, id)
+      case .tournament:
+        lobby.refuse(id, line.id, .occupied, "\(lobby.configuration.maxTournaments) open tournaments are enough")
+      default: lobby.refuseBusy(id, line.id)
+      }
+    }
+  }
+
+  mutating func take(_ order: TournamentOrder, _ session: Session, _ id: ConnectionID, _ re: String?) {
+    guard knowsTournaments(session, id, re) else { return }
+    guard let code = canonicalCode(order.code) else { return refuseTournamentCode(id, re) }
+    if order.operation == .unfollow {
+      tournaments.unfollow(id, code)
+      return send(.ok(nil, seq: nil), to: id, re: re)
+    }
+    withTournament(code, id, re) { $0.carryOut(order, $1, session, id, re) }
+  }
+
+  /// Calls `then` with a tournament, which is read first if this node does not know it. Counts wrong codes.
+  private mutating func withTournament(
+    _ code: String, _ id: ConnectionID, _ re: String?, _ then: @escaping @Sendable (inout Lobby, Tournament) -> Void
+  ) {
+    if let known = tournaments[code]?.known { return then(&self, known) }
+    let tries =
+      ["code \(session(of: id)?.account ?? 0)"] + [connections[id]?.address.map { "code \($0)" }].compactMap(\.self)
+    let most = configuration.codeTriesPerMinute
+    guard tries.allSatisfy({ limits.perMinute.count($0, now.monotonic) < most }) else {
+      return refuse(id, re, .rate, "at most \(most) tries of codes a minute")
+    }
+    ask(.tournament(code), for: id) { lobby, answer in
+      switch answer {
+      case .tournament(.found(let found)): then(&lobby, found)
+      case .tournament:
+        for what in tries { _ = lobby.limits.perMinute.allow(what, atMost: most, lobby.now.monotonic) }
+        lobby.refuseTournamentCode(id, re)
+      default: lobby.refuseBusy(id, re)
+      }
+    }
+  }
+
+  private mutating func refuseTournamentCode(_ id: ConnectionID, _ re: String?) {
+    refuse(id, re, .code, "no tournament has this code")
+  }
+
+  private mutating func carryOut(
+    _ order: TournamentOrder, _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?
+  ) {
+    let record = found.record
+    let isOrganiser = order.secret.map { Lobby.digest($0) == record.secret } ?? false
+    guard isOrganiser || order.secret == nil && !order.isOrganisers else {
+      return refuse(id, re, .forbidden, "this is not the organiser's secret")
+    }
+    let change: TournamentChange
+    switch order.operation {
+    case .follow, .unfollow: return follow(found, session, id, re, isOrganiser: isOrganiser, needsTable: true)
+    case .enter:
+      guard mayPlay(record.terms.rules, session, id, re) else { return }
+      guard !session.isBot || record.terms.bots else {
+        return refuse(id, re, .forbidden, "the organiser lets no programs play")
+      }
+      change = .enter(account: session.account)
+    case .pause: change = .status(account: session.account, .paused)
+    case .play: change = .status(account: session.account, .playing)
+    case .leave: change = .status(account: session.account, .left)
+    case .start: change = .begin(delay: Int64(order.delay ?? 0))
+    case .end: change = .end
+    case .remove, .admit: change = .remove(name: order.name ?? "", order.operation == .remove)
+    }
+    if order.operation == .leave { tournaments.unfollow(id, record.code) }
+    if [.pause, .leave].contains(order.operation), seeks[id]?.ticket.seek.terms.tournament == record.code {
+      seeks.takeBack(id)
+      endSeek(id)
+    }
+    ask(.changeTournament(record.code, change), for: id) { lobby, answer in
+      switch answer {
+      case .tournament(.found(let changed)):
+        lobby.tournaments.closes(changed.record)
+        lobby.tournaments.markBehind(record.code)
+        lobby.publish(lobby.otherNodes.map(\.id), .tournament(record.code))
+        guard order.operation == .leave else {
+          return lobby.follow(changed, session, id, re, isOrganiser: isOrganiser)
+        }
+        lobby.send(.ok(nil, seq: nil), to: id, re: re)
+      case .tournament(.full):
+        lobby.refuse(id, re, .occupied, "\(Tournament.mostEntrants) players are enough")
+      case .tournament(.removed): lobby.refuse(id, re, .forbidden, "the organiser has taken you out")
+      case .tournament(.noEntrant): lobby.refuse(id, re, .notFound, "the tournament has no such player")
+      case .tournament(.tooLate):
+        lobby.refuse(id, re, .over, order.operation == .start ? "the tournament has started" : "the tournament is over")
+      case .tournament: lobby.refuseTournamentCode(id, re)
+      default: lobby.refuseBusy(id, re)
+      }
+    }
+  }
+
+  /// Makes a connection follow a tournament, and answers with its notice and table.
+  private mutating func follow(
+    _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?, isOrganiser: Bool,
+    needsTable: Bool = false,
+    secret: String? = nil
+  ) {
+    guard connections[id] != nil else { return }
+    let (code, account) = (found.record.code, session.account)
+    let before = tournaments[code]?.followers[id]
+    // A whole table has up to 40 KiB.
+    let isWhole = needsTable || before == nil
+    guard !isWhole || limits.perMinute.allow("table \(account)", atMost: 60, now.monotonic) else {
+      return refuse(id, re, .rate, "at most 60 tables a minute")
+    }
+    tournaments.unfollow(id)
+    tournaments.take(found, now.monotonic)
+    tournaments[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || before?.isOrganiser == true)
+    guard let entry = tournaments[code] else { return }
+    tell(entry.notice(now), of: entry, to: id, re: re, secret: secret)
+    // A follower has the table already, and gets only the own row at once.
+    let rows = found.entrants.filter { isWhole || $0.account == account }.map(\.row)
+    for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
+  }
+
+  // MARK: telling
+
+  private mutating func tell(
+    _ notice: TournamentNotice, of entry: TournamentDesk.Entry, to id: ConnectionID, re: String? = nil,
+    secret: String? = nil
+  ) {
+    guard let follower = entry.followers[id] else { return }
+    var notice = notice
+    notice.you = entry.entrants[follower.account]?.row.number
+    notice.isOrganiser = follower.isOrganiser
+    notice.secret = secret
+    send(.tournament(notice), to: id, re: re)
+  }
+
+  /// Rows of one line: with the longest names two thirds of `Limits.lineOut`.
+  private static let rowsPerLine = 100
+
+  private static func lines(of code: String, _ rows: [TournamentRow], isWhole: Bool) -> [[UInt8]] {
+    stride(from: 0, to: isWhole ? max(1, rows.count) : rows.count, by: rowsPerLine).map { start in
+      let some = Array(rows[start..<min(start + rowsPerLine, rows.count)])
+      return ServerMessage.standings(code, some, isWhole: isWhole && start == 0).bytes()
+    }
+  }
+
+  /// Reads the tournaments that have changed, and tells the followers of others what the time alone has changed. Called once
+  /// a second.
+  mutating func refreshTournaments() {
+    if membership.isLeader {
+      for code in matchmaker.queue.tournaments { tournaments.need(code, until: now.monotonic + 10_000) }
+    }
+    for (code, entry) in tournaments.entries.sorted(by: { $0.key < $1.key }) {
+      guard entry.isDue(now, every: configuration.compareEvery) else {
+        tellChanges(of: code)
+        continue
+      }
+      tournaments[code]?.isBeingRead = true
+      tournaments[code]?.isBehind = false
+      ask(.tournament(code)) { lobby, answer in
+        lobby.tournaments[code]?.isBeingRead = false
+        guard case .tournament(.found(let found)) = answer else { return lobby.tournaments.markBehind(code) }
+        guard lobby.tournaments[code] != nil else { return }
+        lobby.tournaments.take(found, lobby.now.monotonic)
+        lobby.tellChanges(of: code)
+      }
+    }
+    tournaments.dropUnneeded(now.monotonic)
+  }
+
+  /// Sends the followers of a tournament the rows that have changed, and the notice if that has.
+  private mutating func tellChanges(of code: String) {
+    guard let entry = tournaments[code], let known = entry.known else { return }
+    let rows = known.entrants.map(\.row)
+    var changed: [TournamentRow] = []
+    for (i, row) in rows.enumerated() where i >= entry.rows.count || entry.rows[i] != row {
+      changed.append(row)
+      // The followers know the name.
+      if i < entry.rows.count, entry.rows[i].name == row.name { changed[changed.count - 1].name = "" }
+    }
+    let notice = entry.notice(now)
+    var compared = notice
+    (compared.remaining, compared.running) = (entry.notice.remaining, entry.notice.running)
+    let isNews = compared != entry.notice
+    tournaments[code]?.rows = rows
+    tournaments[code]?.notice = notice
+    let lines = Lobby.lines(of: code, changed, isWhole: false)
+    for id in entry.followers.keys.sorted() {
+      // The notice comes last: with the phase `over` the table is complete.
+      for line in lines { replies.add(.send(id, line, .essential)) }
+      if isNews { tell(notice, of: entry, to: id) }
+    }
+    endSeeks(in: code)
+  }
+
+  // MARK: seeks
+
+  /// Takes a seek in a tournament: the tournament's terms replace those of the seek.
+  mutating func takeTournamentSeek(
+    _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
+  ) {
+    guard knowsTournaments(session, id, re) else { return }
+    guard let code = seek.terms.tournament.flatMap(canonicalCode) else { return refuseTournamentCode(id, re) }
+    withTournament(code, id, re) { lobby, found in
+      if let why = lobby.refusal(of: account.id, in: found) { return lobby.refuse(id, re, .over, why) }
+      var seek = ClientMessage.Seek(found.record.matchTerms, bots: true, key: seek.key)
+      seek.range = nil
+      lobby.queueSeek(seek, session, account, id, re)
+    }
+  }
+
+  /// Returns why a player cannot be paired in a tournament now; `nil` if it can.
+  private func refusal(of account: Int64, in found: Tournament) -> String? {
+    switch found.record.phase(at: now.wall, running: 0) {
+    case .waiting: return "the tournament has not started"
+    case .ending, .over: return "the tournament is over"
+    case .running: break
+    }
+    switch found.entrants.first(where: { $0.account == account })?.row.status {
+    case .playing: return nil
+    case .paused: return "you pause; say play to go on"
+    case .left, nil: return "enter the tournament first"
+    case .removed: return "the organiser has taken you out"
+    }
+  }
+
+  /// Ends the seeks of players who can no longer be paired in a tournament.
+  private mutating func endSeeks(in code: String) {
+    guard let known = tournaments[code]?.known else { return }
+    for (id, open) in seeks.open.sorted(by: { $0.key < $1.key }) where open.ticket.seek.terms.tournament == code {
+      guard open.isStored, let why = refusal(of: open.ticket.account, in: known) else { continue }
+      seeks.takeBack(id)
+      endSeek(id)
+      refuse(id, nil, .over, why)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import MatchProtocol
+import MatchStore
+
+/// The tournaments that connections of this node follow, or whose players wait in the leader's queue.
+struct TournamentDesk: Sendable {
+  struct Follower: Sendable {
+    let account: Int64
+    var isOrganiser: Bool
+  }
+
+  struct Entry: Sendable {
+    /// The tournament as last read.
+    fileprivate(set) var known: Tournament?
+    fileprivate(set) var entrants: [Int64: Entrant] = [:]
+    var followers: [ConnectionID: Follower] = [:]
+    /// The rows that the followers with a table have, and the notice that they got last, without what is the receiver's own.
+    var rows: [TournamentRow] = []
+    var notice = TournamentNotice()
+    /// Whether the store may have a later version, whether it is being read, and when it was read.
+    var isBehind = true
+    var isBeingRead = false
+    fileprivate(set) var readAt = Int64.min / 2
+    /// The monotonic time until which the leader needs the table to pair its players.
+    var neededUntil = Int64.min / 2
+
+    mutating func take(_ found: Tournament, _ now: Int64) {
+      (known, readAt) = (found, now)
+      entrants = Dictionary(found.entrants.map { ($0.account, $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Whether to read the tournament now: it has changed, or a notification may have been lost.
+    func isDue(_ now: Moment, every: Int64) -> Bool {
+      guard !isBeingRead else { return false }
+      return isBehind || phase(now) != .over && now.monotonic - readAt >= every
+    }
+
+    func phase(_ now: Moment) -> TournamentNotice.Phase {
+      known.map { $0.record.phase(at: now.wall, running: $0.games.count) } ?? .waiting
+    }
+
+    /// What a follower is told beside the table.
+    func notice(_ now: Moment) -> TournamentNotice {
+      var notice = TournamentNotice()
+      guard let known else { return notice }
+      let (record, games) = (known.record, known.games)
+      (notice.code, notice.terms, notice.phase) = (record.code, record.terms, phase(now))
+      switch notice.phase {
+      case .waiting: notice.remaining = record.begins.map { Int($0 - now.wall) }
+      case .running: notice.remaining = record.ends.map { Int($0 - now.wall) }
+      case .ending: break
+      case .over: notice.winners = known.ranked.prefix(3).map(TournamentNotice.Winner.init)
+      }
+      (notice.entrants, notice.running) = (known.entrants.count, games.count)
+      // A spectator stays at a board until its game ends.
+      notice.top = self.notice.top.flatMap { games.contains($0) ? $0 : nil } ?? games.first
+      return notice
+    }
+  }
+
+  private(set) var entries: [String: Entry] = [:]
+  /// The codes of open tournaments that were made from each address at this node, with the times at which they close.
+  private var made: [String: [String: Int64]] = [:]
+
+  subscript(code: String) -> Entry? {
+    get { entries[code] }
+    set { entries[code] = newValue }
+  }
+
+  /// Notes that a tournament has changed in the store.
+  mutating func markBehind(_ code: String) { entries[code]?.isBehind = true }
+
+  /// The entry of a tournament, made if it is missing.
+  mutating func take(_ found: Tournament, _ now: Int64) {
+    entries[found.record.code, default: Entry()].take(found, now)
+  }
+
+  /// Makes the leader read the table of a tournament whose players wait.
+  mutating func need(_ code: String, until time: Int64) { entries[code, default: Entry()].neededUntil = time }
+
+  mutating func unfollow(_ id: ConnectionID, _ code: String? = nil) {
+    for key in entries.keys where code == nil || key == code { entries[key]?.followers[id] = nil }
+  }
+
+  /// Drops the tournaments that neither a follower nor the leader's queue needs.
+  mutating func dropUnneeded(_ now: Int64) {
+    entries = entries.filter { !$0.value.followers.isEmpty || $0.value.isBeingRead || $0.value.neededUntil > now }
+  }
+
+  // MARK: limits
+
+  /// The number of open tournaments that were made from an address at this node.
+  func open(from address: String, _ now: Int64) -> Int {
+    made[address]?.filter { entries[$0.key]?.known?.record.closes ?? $0.value > now }.count ?? 0
+  }
+
+  mutating func hasMade(_ record: TournamentRecord, from address: String, _ now: Int64) {
+    made = made.mapValues { $0.filter { $0.value > now } }.filter { !$0.value.isEmpty }
+    made[address, default: [:]][record.code] = record.closes
+  }
+
+  /// Notes that a tournament closes at another time than it did.
+  mutating func closes(_ record: TournamentRecord) {
+    for address in made.keys where made[address]?[record.code] != nil { made[address]?[record.code] = record.closes }
+  }
+}
+
+extension TournamentNotice.Winner {
+  fileprivate init(_ entrant: Entrant) {
+    self.init()
+    (number, name, won) = (entrant.row.number, entrant.row.name, entrant.won)
+  }
+}
+
+extension TournamentRecord {
+  /// The terms of the tournament's games.
+  var matchTerms: MatchTerms {
+    var match = MatchTerms(rules: terms.rules, clock: terms.clock)
+    match.tournament = code
+    return match
+  }
+
+  /// The station of a game that begins now: all games of a minute have the same, so that a room of phones is in one key.
+  func station(_ now: Int64) -> Int {
+    let minute = max(0, now - (begins ?? now)) / 60_000
+    return Int((created / 1000 + minute) % Int64(MatchState.stations))
+  }
+}

@@ -1,0 +1,274 @@
+import Base
+import MatchProtocol
+import TicTacToe
+
+/// The stored data of a tournament beside its entrants. Its phase follows from these times and the games in progress.
+package struct TournamentRecord: FieldObject, Sendable, Hashable {
+  package var code = ""
+  package var terms = TournamentTerms()
+  /// SHA-256 of the organiser's secret.
+  package var secret = SHA256.hash([])
+  /// When it was made, starts and ends, in milliseconds since 1970; the last two are `nil` until they are set.
+  package var created: Int64 = 0
+  package var begins: Int64?
+  package var ends: Int64?
+
+  package init() {}
+
+  package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("code", &code)
+    try c.code("name", &terms.name)
+    try c.code("rules", &terms.rules)
+    terms.clock = TimeControl(try c.field("clock", terms.clock.description)) ?? terms.clock
+    try c.code("minutes", &terms.minutes)
+    try c.code("bots", &terms.bots)
+    try c.code("secret", &secret)
+    try c.code("created", &created)
+    try c.code("begins", &begins)
+    try c.code("ends", &ends)
+  }
+
+  /// Milliseconds for which a tournament waits for its start: a week, the longest delay, and a day.
+  private static let waits: Int64 = Int64(TournamentOrder.longestDelay) + 86_400_000
+  /// Milliseconds after its end in which a tournament and its table are kept: a week.
+  package static let kept: Int64 = 7 * 86_400_000
+  /// Milliseconds after the end within which every game with a clock ends: a game that the server had to give up may
+  /// still be listed then.
+  private static let longestGame: Int64 = 4 * 3_600_000
+
+  /// When no further game begins: the end, or the last time of a start.
+  package var closes: Int64 { ends ?? created + Self.waits }
+
+  /// The phase at a time, with this many games in progress.
+  package func phase(at now: Int64, running: Int) -> TournamentNotice.Phase {
+    if now >= closes { return running > 0 && now < closes + Self.longestGame ? .ending : .over }
+    return begins.map { now >= $0 } ?? false ? .running : .waiting
+  }
+}
+
+/// The stored data of a tournament's player.
+package struct Entrant: FieldObject, Sendable, Hashable {
+  package var account: Int64 = 0
+  /// The player's row of the table.
+  package var row = TournamentRow()
+  /// Games as X less games as O in this tournament; the player with the lower balance gets X.
+  package var balance = 0
+  package var lastOpponent: Int64?
+  /// The game in progress, and the one that the player won last.
+  package var game: MatchID?
+  package var won: MatchID?
+
+  package init() {}
+  package init(account: Int64, number: Int) { (self.account, row.number) = (account, number) }
+
+  package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    // The name is the account's, and is not stored twice: an account may be renamed or forgotten.
+    let name = row.name
+    if !c.isReading { row.name = "" }
+    try row.code(&c)
+    if !c.isReading { row.name = name }
+    try c.code("account", &account)
+    try c.code("balance", &balance)
+    try c.code("last", &lastOpponent)
+    try c.code("game", &game)
+    try c.code("won", &won)
+  }
+}
+
+/// A tournament with its table.
+package struct Tournament: Sendable, Hashable {
+  package var record: TournamentRecord
+  /// The entrants in the order of entering, under their present names.
+  package var entrants: [Entrant]
+
+  /// The most entrants: 256 games at once.
+  package static let mostEntrants = 512
+
+  package init(_ record: TournamentRecord, _ entrants: [Entrant]) { (self.record, self.entrants) = (record, entrants) }
+
+  /// The games in progress, each once, the one with the most points at the board first.
+  package var games: [MatchID] {
+    var points: [MatchID: Int] = [:]
+    for entrant in entrants { if let m = entrant.game { points[m, default: 0] += entrant.row.points } }
+    return points.sorted { (-$0.value, $0.key) < (-$1.value, $1.key) }.map(\.key)
+  }
+
+  /// The ranked entrants, the best first.
+  package var ranked: [Entrant] {
+    entrants.filter { $0.row.status != .removed }.sorted { $0.row.ranks(before: $1.row) }
+  }
+}
+
+/// A game of a tournament that begins or ends with a unit, which changes both entrants.
+package struct TournamentGame: Sendable, Hashable {
+  package enum Change: Sendable, Hashable {
+    case begins
+    /// The game ends, without an outcome if it was aborted; a side that let the time of its first move run out pauses.
+    case ends(Outcome?, pauses: Player?)
+  }
+
+  package var code: String
+  package var m: MatchID
+  package var seats: Sides<Int64>
+  package var change: Change
+
+  package init(_ code: String, _ m: MatchID, _ seats: Sides<Int64>, _ change: Change) {
+    (self.code, self.m, self.seats, self.change) = (code, m, seats, change)
+  }
+
+  /// Changes the existing ones of both entrants.
+  package func apply(to entrants: inout Sides<Entrant?>) {
+    let before = Sides(x: entrants.x?.row.points ?? 0, o: entrants.o?.row.points ?? 0)
+    for side in Player.allCases {
+      switch change {
+      case .begins:
+        entrants[side]?.game = m
+        entrants[side]?.lastOpponent = seats[side.opponent]
+        entrants[side]?.balance += side == .x ? 1 : -1
+      case .ends(let outcome, let pauses):
+        if entrants[side]?.game == m { entrants[side]?.game = nil }
+        if pauses == side, entrants[side]?.row.status == .playing { entrants[side]?.row.status = .paused }
+        guard let outcome else { continue }
+        entrants[side]?.row.add(
+          outcome == .draw ? 0 : outcome == .win(side) ? 1 : -1, against: before[side.opponent])
+        if outcome == .win(side) { entrants[side]?.won = m }
+      }
+    }
+  }
+}
+
+package enum TournamentChange: Sendable, Hashable {
+  /// Adds a player, or brings one back who has left.
+  case enter(account: Int64)
+  /// Whether a player is paired.
+  case status(account: Int64, TournamentRow.Status)
+  /// Sets the start.
+  case begin(delay: Int64)
+  case end
+  /// Takes a player out by name, or lets one in again.
+  case remove(name: String, Bool)
+}
+
+package enum TournamentResult: Sendable, Hashable {
+  case found(Tournament)
+  /// No tournament has the code.
+  case unknown
+  /// Another tournament has the code that was drawn.
+  case taken
+  /// There are as many tournaments, or entrants, as there may be.
+  case full
+  /// The organiser has taken the player out.
+  case removed
+  /// The tournament is over, or has started already.
+  case tooLate
+  /// The tournament has no such player.
+  case noEntrant
+}
+
+/// The row operations of a store for tournaments. `host` and `change`, common to all stores, are built on them.
+///
+/// Rows that were read cannot change until the transaction ends.
+package protocol TournamentRows {
+  /// Milliseconds since 1970 on the store's clock.
+  mutating func now() throws(StoreError) -> Int64
+  mutating func tournament(_ code: String) throws(StoreError) -> TournamentRecord?
+  mutating func tournament(secret: SHA256.Digest) throws(StoreError) -> TournamentRecord?
+  /// The number of tournaments that close after a time.
+  mutating func tournaments(closingAfter time: Int64) throws(StoreError) -> Int
+  mutating func put(_ tournament: TournamentRecord) throws(StoreError)
+  mutating func entrant(_ account: Int64, of code: String) throws(StoreError) -> Entrant?
+  /// All entrants with their present names, in the order of entering.
+  mutating func entrants(of code: String) throws(StoreError) -> [Entrant]
+  mutating func put(_ entrant: Entrant, of code: String) throws(StoreError)
+}
+
+extension TournamentRows {
+  /// See `StoreQuestion.host`.
+  package mutating func host(_ wanted: TournamentRecord, most: Int) throws(StoreError) -> TournamentResult {
+    if let known = try tournament(secret: wanted.secret) {
+      return .found(Tournament(known, try entrants(of: known.code)))
+    }
+    let time = try now()
+    guard try tournaments(closingAfter: time) < most else { return .full }
+    guard try tournament(wanted.code) == nil else { return .taken }
+    var record = wanted
+    record.created = time
+    try put(record)
+    return .found(Tournament(record, []))
+  }
+
+  /// See `StoreQuestion.changeTournament`.
+  package mutating func change(_ code: String, _ change: TournamentChange) throws(StoreError) -> TournamentResult {
+    guard var record = try tournament(code) else { return .unknown }
+    let time = try now()
+    var all = try entrants(of: code)
+    guard time < record.closes else { return .tooLate }
+    func isMeant(_ entrant: Entrant) -> Bool {
+      switch change {
+      case .enter(let account), .status(let account, _): entrant.account == account
+      case .remove(let name, _): entrant.row.name.lowercased() == name.lowercased()
+      case .begin, .end: false
+      }
+    }
+    let i = all.firstIndex(where: isMeant)
+    switch change {
+    case .begin(let delay):
+      guard record.begins.map({ time < $0 }) ?? true else { return .tooLate }
+      record.begins = time + delay
+      record.ends = time + delay + Int64(record.terms.minutes) * 60_000
+      try put(record)
+    case .end:
+      (record.begins, record.ends) = (min(record.begins ?? time, time), time)
+      try put(record)
+    case .enter(let account):
+      if let i {
+        guard all[i].row.status != .removed else { return .removed }
+        if all[i].row.status == .left { try set(.playing, &all[i], code) }
+      } else {
+        guard all.count < Tournament.mostEntrants else { return .full }
+        try put(Entrant(account: account, number: all.count + 1), of: code)
+        all = try entrants(of: code)
+      }
+    case .status(_, let status):
+      guard let i else { return .noEntrant }
+      guard all[i].row.status != .removed else { return .removed }
+      try set(status, &all[i], code)
+    case .remove(_, let isOut):
+      guard let i else { return .noEntrant }
+      try set(isOut ? .removed : .playing, &all[i], code)
+    }
+    return .found(Tournament(record, all))
+  }
+
+  private mutating func set(
+    _ status: TournamentRow.Status, _ entrant: inout Entrant, _ code: String
+  ) throws(StoreError) {
+    // Read again under its lock: the end of a game may have changed the row since the table was read.
+    guard var fresh = try self.entrant(entrant.account, of: code) else { return }
+    fresh.row.name = entrant.row.name
+    fresh.row.status = status
+    entrant = fresh
+    try put(fresh, of: code)
+  }
+}
+
+extension FieldObject {
+  /// The value as the text of a row, which only lobbies decode.
+  package var stored: String { String(decoding: bytes(), as: UTF8.self) }
+
+  /// Decodes the text of a row; `nil` if a newer build wrote it.
+  package init?(stored text: String) {
+    guard let object = try? JSONObject(line: Array(text.utf8), with: "code"), let value = try? Self(object) else {
+      return nil
+    }
+    self = value
+  }
+}
+
+extension Entrant {
+  /// Decodes the text of a row, under the present name of the account; `nil` for a deleted account.
+  package init?(stored text: String, name: String?) {
+    self.init(stored: text)
+    row.name = name ?? "deleted-\(account)"
+  }
+}

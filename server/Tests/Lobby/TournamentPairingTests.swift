@@ -1,0 +1,129 @@
+import Base
+import MatchProtocol
+import MatchStore
+import Testing
+import TicTacToe
+
+@testable import Lobby
+
+/// Whole tournaments on the matchmaker alone, in simulated time.
+@Suite struct TournamentPairingTests {
+  /// What a simulated tournament showed.
+  struct Report: CustomStringConvertible {
+    /// Milliseconds from a player's seek, and from the time since when somebody else is free who was not the last opponent, to
+    /// the game.
+    var waits: [Int] = []
+    var waitsWithPartner: [Int] = []
+    var games = 0
+    var repeats = 0
+    var players = 0
+    /// The ranks of the players of the best strength.
+    var ranksOfStrongest: [Int] = []
+    /// The longest time for which two free players who may meet both waited.
+    var longestWithPartner = 0
+
+    /// The wait in milliseconds that this share of the waits does not exceed.
+    static func wait(_ share: Double, of waits: [Int]) -> Int {
+      waits.isEmpty ? 0 : waits.sorted()[min(waits.count - 1, Int(share * Double(waits.count)))]
+    }
+
+    var description: String {
+      """
+      \(players) players: \(games) games, \(2 * games / players) a head; waits p50 \(Report.wait(0.5, of: waits)) ms, \
+      p99 \(Report.wait(0.99, of: waits)) ms, longest \(Report.wait(1, of: waits)) ms; \
+      with a partner p99 \(Report.wait(0.99, of: waitsWithPartner)) ms; \(1000 * repeats / max(1, games)) of 1,000 games repeat the last opponent; \
+      ranks of the strongest \(ranksOfStrongest)
+      """
+    }
+  }
+
+  /// Runs a tournament of ten minutes: players of strengths 1–6 in turn, games of 8–40 s, two seconds between games. The
+  /// stronger of two wins with the probability of 150 rating points a level; one game in eight is a draw.
+  private func run(_ players: Int, seed: UInt64) -> Report {
+    var random = SplitMix64(seed: seed)
+    var record = TournamentRecord()
+    (record.code, record.begins, record.ends) = ("K3X9QF", 0, 600_000)
+    let terms = record.matchTerms
+    var entrants = (1...players).map { Entrant(account: Int64($0), number: $0) }
+    func strength(_ i: Int) -> Int { i % 6 }
+    var (matchmaker, report, freeAt) = (Matchmaker(), Report(), [Int64](repeating: 0, count: players))
+    var playing: [(end: Int64, x: Int, o: Int)] = []
+    report.players = players
+    var seeking = Set<Int>()
+    var partnerSince = [Int64?](repeating: nil, count: players)
+    for now in stride(from: Int64(0), through: 700_000, by: 250) {
+      for game in playing where game.end <= now {
+        let edge = Double(strength(game.x) - strength(game.o)) * 150
+        // 2^(150/120) is 10^(150/400) within one per cent.
+        var odds = 1.0
+        for _ in 0..<Int(abs(edge) / 10) { odds *= 1.0593 }
+        let chance = edge >= 0 ? odds / (1 + odds) : 1 / (1 + odds)
+        let outcome: Outcome =
+          random.below(8) == 0 ? .draw : Double(random.below(1_000_000)) < chance * 1e6 ? .win(.x) : .win(.o)
+        change(&entrants, game.x, game.o, .ends(outcome, pauses: nil))
+        for i in [game.x, game.o] { freeAt[i] = now + 2000 }
+      }
+      playing.removeAll { $0.end <= now }
+      let busy = Set(playing.flatMap { [$0.x, $0.o] })
+      guard now < 600_000 else { continue }
+      var entry = TournamentDesk.Entry()
+      entry.take(Tournament(record, entrants), now)
+      let context = Matchmaker.Context(
+        now: now, accounts: Accounts(), mostPairs: 1000, botAfter: 20_000, tournaments: [record.code: entry], wall: now)
+      for i in 0..<players where !busy.contains(i) && !seeking.contains(i) && freeAt[i] <= now {
+        seeking.insert(i)
+        let player = AccountRecord(id: Int64(i + 1), name: "p\(i)", guest: true, token: nil, tokenExpires: 0)
+        let ticket = Ticket(
+          id: "t\(i)-\(now)", session: "s\(i)", node: "n", player: player, seek: .init(terms, bots: true, key: nil),
+          isBot: false, since: now)
+        #expect(matchmaker.add(ticket, context).isEmpty)
+      }
+      for i in seeking {
+        let has = seeking.contains { j in
+          j != i && entrants[i].lastOpponent != Int64(j + 1) && entrants[j].lastOpponent != Int64(i + 1)
+        }
+        partnerSince[i] = has ? partnerSince[i] ?? now : nil
+      }
+      guard now % 1000 == 0 else { continue }
+      for case .pair(let a, let b) in matchmaker.pairAll(context) {
+        matchmaker.release(Pairing(m: MatchID(using: &random), seats: Sides(x: a, o: b)))
+        let (i, j) = (Int(a.account) - 1, Int(b.account) - 1)
+        let (x, o) = entrants[i].balance <= entrants[j].balance ? (i, j) : (j, i)
+        if entrants[x].lastOpponent == Int64(o + 1) { report.repeats += 1 }
+        change(&entrants, x, o, .begins)
+        for ticket in [a, b] { report.waits.append(Int(now - ticket.since)) }
+        for i in [i, j] { if let since = partnerSince[i] { report.waitsWithPartner.append(Int(now - since)) } }
+        (partnerSince[i], partnerSince[j]) = (nil, nil)
+        seeking.subtract([i, j])
+        playing.append((now + 8000 + Int64(random.below(32_000)), x, o))
+        report.games += 1
+      }
+      let waits = matchmaker.queue.oldestFirst.map { Int(now - $0.since) }
+      if waits.count > 1 { report.longestWithPartner = max(report.longestWithPartner, waits[1]) }
+    }
+    let ranked = Tournament(record, entrants).ranked.map { Int($0.account) - 1 }
+    report.ranksOfStrongest = ranked.indices.filter { strength(ranked[$0]) == 5 }.prefix(5).map { $0 + 1 }
+    return report
+  }
+
+  private func change(_ entrants: inout [Entrant], _ x: Int, _ o: Int, _ change: TournamentGame.Change) {
+    let seats = Sides(x: entrants[x].account, o: entrants[o].account)
+    let game = TournamentGame("K3X9QF", MatchID(rawValue: "m") ?? .blank, seats, change)
+    var both: Sides<Entrant?> = Sides(x: entrants[x], o: entrants[o])
+    game.apply(to: &both)
+    if let x1 = both.x, let o1 = both.o { (entrants[x], entrants[o]) = (x1, o1) }
+  }
+
+  @Test(arguments: [2, 3, 30, 100, 512])
+  func `free players are paired within the bounds`(players: Int) {
+    let report = run(players, seed: UInt64(players))
+    print("TOURNAMENT: \(report)")
+    #expect(report.longestWithPartner <= 15_000, "nobody stays free for long while another free player exists")
+    guard players >= 30 else { return }
+    #expect(Report.wait(0.99, of: report.waitsWithPartner) <= 3000)
+    // With 30 players often only the last opponent is free.
+    if players >= 100 { #expect(Report.wait(0.99, of: report.waits) <= 3000) }
+    #expect(report.repeats * 20 <= report.games)
+    #expect((report.ranksOfStrongest.first ?? 99) <= 3, "one of the strongest is among the first three")
+  }
+}

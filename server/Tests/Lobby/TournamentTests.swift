@@ -1,0 +1,194 @@
+import MatchProtocol
+import MatchStore
+import ServerTestSupport
+import Testing
+import TicTacToe
+
+@testable import Lobby
+
+/// Tournaments at one node and at two.
+@Suite struct TournamentTests {
+  private static let caps = #"["event","infinite"]"#
+  private static let terms = #""name":"Class 4","secret":"organisers""#
+
+  /// Makes a tournament; returns the organiser's connection and the code.
+  private func host(_ world: inout SteppedLobby, _ terms: String = terms) throws -> (id: Int, code: String) {
+    let id = world.login("Teacher", caps: Self.caps)
+    world.type(id, #"{"t":"host","id":"h",\#(terms)}"#)
+    return (id, try #require(world.field("code", of: id, in: "tournament")))
+  }
+
+  private func order(_ operation: String, _ code: String, _ more: String = "") -> String {
+    #"{"t":"tournament","id":"r","op":"\#(operation)","code":"\#(code)"\#(more)}"#
+  }
+  private static let secret = #","secret":"organisers""#
+
+  private func enter(_ world: inout SteppedLobby, _ name: String, _ code: String) -> Int {
+    let id = world.login(name, caps: Self.caps)
+    world.type(id, order("enter", code))
+    return id
+  }
+
+  private func seek(_ world: inout SteppedLobby, _ id: Int, _ code: String, key: String) {
+    world.type(id, #"{"t":"seek","id":"s","tournament":"\#(code)","key":"\#(key)"}"#)
+  }
+
+  /// Plays the game that two connections are paired in: X wins. Returns the connection of X.
+  @discardableResult private func play(_ world: inout SteppedLobby, _ a: Int, _ b: Int) throws -> Int {
+    let m = try #require(world.field("m", of: a, in: "paired"))
+    let (x, o) = world.field("side", of: a, in: "paired") == "x" ? (a, b) : (b, a)
+    for (ply, cell) in ["a1", "a2", "b1", "b2", "c1"].enumerated() {
+      world.move(ply % 2 == 0 ? x : o, m, ply, cell)
+    }
+    #expect(try world.state(m).end?.outcome == .win(.x))
+    return x
+  }
+
+  private func table(_ world: SteppedLobby, _ code: String) throws -> [TournamentRow] {
+    guard case .tournament(.found(let found)) = try world.store.answer(.tournament(code)) else { return [] }
+    return found.entrants.map(\.row)
+  }
+
+  @Test func `players enter, are paired, and see the table change; the first three are named at the end`() throws {
+    var world = try SteppedLobby()
+    let (teacher, code) = try host(&world)
+    let players = ["Ann", "Bob"].map { enter(&world, $0, code) }
+    seek(&world, players[0], code, key: "k1")
+    #expect(world.heardAny(players[0], #""code":"over","msg":"the tournament has not started""#))
+    world.type(teacher, order("start", code, Self.secret))
+    #expect(world.heardAny(teacher, #""phase":"running","in_ms":600000,"entrants":2"#))
+    world.wait(1000)
+    #expect(world.heardAny(players[1], #""phase":"running""#))
+    _ = world.heard(teacher)
+    for (i, id) in players.enumerated() { seek(&world, id, code, key: "k\(i)") }
+    world.wait(3000)
+    let winner = try play(&world, players[0], players[1])
+    world.wait(1000)
+    #expect(world.heardAny(teacher, #""rows":[{"n":"#))
+    #expect(try table(world, code).map(\.points).sorted() == [0, 2])
+    let m = try #require(world.field("m", of: winner, in: "paired"))
+    #expect(try world.stored(m).terms.tournament == code)
+    world.type(winner, #"{"t":"rematch","id":"q","m":"\#(m)","mid":"again"}"#)
+    #expect(world.heardAny(winner, "a tournament has no rematch"))
+    world.wait(600_000)
+    let last = try #require(world.said.last { $0.connection == teacher && $0.line.contains(#""phase":"over""#) })
+    #expect(last.line.contains(#""winners":[{"n":"#) && last.line.contains(#""m":"\#(m)""#))
+    seek(&world, players[0], code, key: "k9")
+    #expect(world.heardAny(players[0], "the tournament is over"))
+  }
+
+  @Test func `two who have just played each other meet again only after ten seconds`() throws {
+    var world = try SteppedLobby()
+    let (teacher, code) = try host(&world)
+    let players = ["Ann", "Bob"].map { enter(&world, $0, code) }
+    world.type(teacher, order("start", code, Self.secret))
+    for (i, id) in players.enumerated() { seek(&world, id, code, key: "k\(i)") }
+    world.wait(3000)
+    let first = try play(&world, players[0], players[1])
+    for id in players { _ = world.heard(id) }
+    for (i, id) in players.enumerated() { seek(&world, id, code, key: "l\(i)") }
+    world.wait(9000)
+    #expect(!world.heardAny(players[0], "paired"))
+    world.wait(3000)
+    #expect(world.field("side", of: first, in: "paired") == "o", "sides alternate")
+  }
+
+  @Test func `a first move whose time runs out pauses its player until play`() throws {
+    var world = try SteppedLobby()
+    let (teacher, code) = try host(&world)
+    let players = ["Ann", "Bob"].map { enter(&world, $0, code) }
+    world.type(teacher, order("start", code, Self.secret))
+    for (i, id) in players.enumerated() { seek(&world, id, code, key: "k\(i)") }
+    world.wait(3000)
+    let x = world.field("side", of: players[0], in: "paired") == "x" ? 0 : 1
+    let m = try #require(world.field("m", of: players[x], in: "paired"))
+    world.type(players[x], #"{"t":"abort","id":"q","m":"\#(m)","mid":"no"}"#)
+    #expect(world.heardAny(players[x], "cannot be aborted"))
+    world.wait(Int64(Limits.firstMove) + 1000)
+    #expect(try table(world, code).map(\.status) == (x == 0 ? [.paused, .playing] : [.playing, .paused]))
+    #expect(try table(world, code).map(\.games) == [0, 0])
+    seek(&world, players[x], code, key: "l")
+    #expect(world.heardAny(players[x], "you pause; say play to go on"))
+    world.type(players[x], order("play", code))
+    _ = world.heard(players[x])
+    seek(&world, players[x], code, key: "m")
+    #expect(world.heardAny(players[x], "queued"))
+  }
+
+  @Test func `an entrant with two tabs plays one game at a time`() throws {
+    var world = try SteppedLobby()
+    let (teacher, code) = try host(&world)
+    let ann = enter(&world, "Ann", code)
+    let token = try #require(world.field("token", of: ann, in: "welcome"))
+    let others = ["Bob", "Eve"].map { enter(&world, $0, code) }
+    let tab = world.login("", caps: Self.caps, token: token)
+    world.type(teacher, order("start", code, Self.secret))
+    for (i, id) in ([ann, tab] + others).enumerated() { seek(&world, id, code, key: "k\(i)") }
+    world.wait(5000)
+    #expect(world.lobby.matches.values.count { !$0.isOver } == 1)
+    #expect(world.heardAny(tab, "occupied") || world.heardAny(ann, "occupied"))
+  }
+
+  @Test func `what is wrong is refused in one line and changes nothing`() throws {
+    var configuration = LobbyConfiguration()
+    configuration.maxTournaments = 2
+    configuration.tournamentsPerAddress = 1
+    var world = try SteppedLobby(configuration)
+    let (teacher, code) = try host(&world)
+    world.type(teacher, #"{"t":"host","id":"h",\#(Self.terms)}"#)
+    #expect(world.field("code", of: teacher, in: "tournament") == code, "the same secret is the same tournament")
+    let bob = world.login("Bob", caps: Self.caps)
+    func refusal(_ line: String, of id: Int) -> String? {
+      _ = world.heard(id)
+      world.type(id, line)
+      let answers = world.heard(id).filter { $0.contains(#""t":"err""#) }
+      return answers.count == 1 ? answers.first : nil
+    }
+    let wrong: [(String, String)] = [
+      (order("enter", "AAAAAA"), #""code":"code""#), (order("enter", "!"), #""code":"code""#),
+      (order("start", code, #","secret":"other""#), #""code":"forbidden""#),
+      (order("follow", code, #","secret":"other""#), #""code":"forbidden""#),
+      (order("end", code), #""code":"bad_request""#), (order("pause", code), #""code":"not_found""#),
+      (#"{"t":"seek","id":"s","tournament":"\#(code)","key":"k"}"#, "has not started"),
+      (#"{"t":"host","id":"h","name":"   ","secret":"s2"}"#, #""code":"name""#),
+      (#"{"t":"host","id":"h","name":"A","minutes":121,"secret":"s2"}"#, #""code":"bad_request""#),
+    ]
+    for (line, answer) in wrong { #expect(refusal(line, of: bob)?.contains(answer) == true, "\(line)") }
+    world.type(bob, #"{"t":"host","id":"h","name":"Ultimate","rules":"ultimate","secret":"s3"}"#)
+    let other = try #require(world.field("code", of: bob, in: "tournament"))
+    #expect(refusal(order("enter", other), of: bob)?.contains(#""code":"rules""#) == true)
+    #expect(
+      refusal(#"{"t":"host","id":"h","name":"C","secret":"s4"}"#, of: bob)?.contains("2 open tournaments") == true)
+    let stranger = world.login("Old")
+    #expect(refusal(order("follow", code), of: stranger)?.contains(#""code":"rules""#) == true)
+    let bot = world.login("Bot", caps: #"["bot","event"]"#)
+    #expect(refusal(order("enter", code), of: bot)?.contains(#""code":"forbidden""#) == true)
+    #expect(try table(world, code).isEmpty)
+    #expect(!world.heardAny(stranger, "tournament"))
+  }
+
+  @Test func `players of two nodes meet, and both nodes show the same table`() throws {
+    var world = try SteppedNodes()
+    let (teacher, code) = try host(&world[0])
+    let ann = enter(&world[0], "Ann", code)
+    let bob = enter(&world[1], "Bob", code)
+    world[0].type(teacher, order("start", code, Self.secret))
+    world.wait(2500)
+    seek(&world[0], ann, code, key: "a")
+    seek(&world[1], bob, code, key: "b")
+    world.wait(3000)
+    let m = try #require(world[0].field("m", of: ann, in: "paired"))
+    #expect(world[1].field("m", of: bob, in: "paired") == m)
+    let annIsX = world[0].field("side", of: ann, in: "paired") == "x"
+    for (ply, cell) in ["a1", "a2", "b1", "b2", "c1"].enumerated() {
+      if (ply % 2 == 0) == annIsX { world[0].move(ann, m, ply, cell) } else { world[1].move(bob, m, ply, cell) }
+      world.wait(50)
+    }
+    world.wait(2500)
+    let tables = world.nodes.map { $0.lobby.tournaments[code]?.known?.entrants.map(\.row) }
+    #expect(tables[0] == tables[1])
+    #expect(try tables[0] == table(world.nodes[0], code))
+    #expect(tables[0]?.map(\.points) == (annIsX ? [2, 0] : [0, 2]))
+    _ = teacher
+  }
+}
