@@ -115,7 +115,11 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   }
 
   /// The reason why players cannot log in; `nil` if they can. May be called from any thread.
-  var whyNotReady: String? { ready.withLock { $0 == .ready ? nil : $0.rawValue } }
+  var whyNotReady: String? {
+    let state = ready.withLock { $0 }
+    if state != .ready { return state.rawValue }
+    return store.refusesRequests ? "the store refuses logins or moves" : nil
+  }
 
   /// Whether the store can be reached. May be called from any thread except the loop's.
   func reachesStore() async throws -> Bool { try await store.isReached().value() }

@@ -22,20 +22,6 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// A lane of a shared store; `nil` for writing questions of an unshared one, which share a commit.
   private typealias LineName = StoreLane?
 
-  /// Failures in a row.
-  private struct Losses {
-    private var count = 0
-    /// The time of the last failure.
-    private var at = Int64.min / 2
-
-    mutating func add() { (count, at) = (count + 1, Moment.currentMonotonic) }
-    mutating func end() { count = 0 }
-
-    /// Whether the last three tries have failed, the last one within a minute: a load balancer sends no logins to a
-    /// node that is not ready, so they cannot show that it has recovered.
-    var areMany: Bool { count >= 3 && Moment.currentMonotonic - at < 60_000 }
-  }
-
   private let loop: any EventLoop
   private let store: any MatchStore
   private let metrics: HostMetrics
@@ -65,7 +51,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
   /// With a damaged database page logins or moves may fail while all else works.
-  private let losses = Mutex((logins: Losses(), units: Losses()))
+  private let refusals = Mutex((logins: RefusalCount(), units: RefusalCount()))
   private let heard = Mutex<[String?]>([])
 
   init(_ store: any MatchStore, loop: any EventLoop, metrics: HostMetrics, logger: Logger) {
@@ -106,9 +92,9 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
       // The next batch is stored while the results of this one are sent.
       self.applyUnits()
       if verdicts.contains(where: \.isStored) {
-        self.losses.withLock { $0.units.end() }
+        self.refusals.withLock { $0.units.requestSucceeded() }
       } else if !verdicts.allSatisfy(\.isConflict) {
-        self.losses.withLock { $0.units.add() }
+        self.refusals.withLock { $0.units.requestFailed(at: Moment.currentMonotonic) }
       }
       for (unit, verdict) in zip(batch, verdicts) {
         switch verdict {
@@ -177,14 +163,18 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
         zip(batch, results).map { asked, result in
           switch result {
           case .success(let answer):
-            if case .login = answer { self.losses.withLock { $0.logins.end() } }
+            if case .login = answer { self.refusals.withLock { $0.logins.requestSucceeded() } }
             if case .differences(let found) = answer { self.metrics.found(found) }
-            if case .heartbeat = asked.question { self.seeWhetherTroubleIsOver() }
+            if case .heartbeat = asked.question {
+              self.countHeartbeat(succeeded: true)
+              self.seeWhetherTroubleIsOver()
+            }
             return .answer(asked.number, answer)
           case .failure(let error):
             if case .login = asked.question {
-              self.losses.withLock { $0.logins.add() }
+              self.refusals.withLock { $0.logins.requestFailed(at: Moment.currentMonotonic) }
             }
+            if case .heartbeat = asked.question { self.countHeartbeat(succeeded: false) }
             self.complain("the store did not answer", "\(error)")
             return .answer(asked.number, nil)
           }
@@ -264,10 +254,22 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return String(parts[1])
   }
 
-  /// Whether the store answers within 800 ms and neither logins nor units have failed in a row. May be called from any thread.
+  private func countHeartbeat(succeeded: Bool) {
+    refusals.withLock {
+      $0.logins.heartbeatEnded(succeeded: succeeded)
+      $0.units.heartbeatEnded(succeeded: succeeded)
+    }
+  }
+
+  /// Whether the store answers heartbeats and refuses logins or moves. May be called from any thread.
+  var refusesRequests: Bool {
+    let now = Moment.currentMonotonic
+    return refusals.withLock { $0.logins.isRefused(at: now) || $0.units.isRefused(at: now) }
+  }
+
+  /// Whether the store answers within 800 ms and refuses neither logins nor moves. May be called from any thread.
   func isReached() -> EventLoopFuture<Bool> {
-    let areLost = losses.withLock { $0.logins.areMany || $0.units.areMany }
-    guard !areLost else { return loop.makeSucceededFuture(false) }
+    guard !refusesRequests else { return loop.makeSucceededFuture(false) }
     let answered = loop.makePromise(of: Bool.self)
     loop.scheduleTask(in: .milliseconds(800)) { answered.succeed(false) }
     probes.async {

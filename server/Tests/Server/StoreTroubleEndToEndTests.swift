@@ -5,6 +5,7 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
+@testable import Lobby
 @testable import MatchStore
 @testable import SQLiteStore
 @testable import PostgresStore
@@ -22,6 +23,55 @@ import Testing
     }
     Issue.record("busy for ever")
     return ""
+  }
+
+  /// A lobby that sends ten heartbeats a second and admits any number of logins, so that a refusing store is noticed soon.
+  private var quick: LobbyConfiguration {
+    var configuration = LobbyConfiguration()
+    (configuration.beatEvery, configuration.loginsPerMinute, configuration.rate) = (100, 100_000, [1000, 1000])
+    return configuration
+  }
+
+  /// Repeats `request`, which the store refuses, until the server is not ready; returns the reason.
+  private func untilNotReady(_ server: TestServer, _ request: (Int) throws -> Void) async throws -> String? {
+    for i in 0..<500 where server.host.whyNotReady == nil {
+      try request(i)
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    return server.host.whyNotReady
+  }
+
+  private func failLogin(_ server: TestServer) throws {
+    let peer = try RawPeer(server.port)
+    peer.type(#"{"t":"hello","v":[1]}"#)
+    #expect(try peer.wait(#""t":"bye""#).contains("restart"))
+  }
+
+  @Test func `requests that fail on both sides of a successful heartbeat are refused, until one succeeds`() {
+    var count = RefusalCount()
+    for _ in 0..<3 { count.requestFailed(at: 1000) }
+    #expect(!count.isRefused(at: 1000), "one interval may be a restart of the database")
+    count.heartbeatEnded(succeeded: true)
+    #expect(!count.isRefused(at: 2000))
+    count.requestFailed(at: 2000)
+    #expect(count.isRefused(at: 2000) && count.isRefused(at: 61_999) && !count.isRefused(at: 62_000))
+    count.requestFailed(at: 62_000)
+    #expect(count.isRefused(at: 62_000))
+    count.requestSucceeded()
+    #expect(!count.isRefused(at: 62_000))
+  }
+
+  @Test func `requests that failed while heartbeats failed do not count as refused`() {
+    var count = RefusalCount()
+    count.requestFailed(at: 1000)
+    count.heartbeatEnded(succeeded: false)
+    count.requestFailed(at: 1500)
+    count.heartbeatEnded(succeeded: true)
+    #expect(!count.isRefused(at: 2000))
+    count.requestFailed(at: 2000)
+    #expect(count.isRefused(at: 2000), "the store refuses after it has answered again")
+    count.heartbeatEnded(succeeded: false)
+    #expect(!count.isRefused(at: 2000))
   }
 
   @Test func `with a full disk no player is disconnected or misinformed, and the match continues once there is space`()
@@ -49,16 +99,13 @@ import Testing
   @Test func `a store that answers everything but logins makes the server not ready, until one succeeds`() async throws
   {
     let store = TroubledStore()
-    let server = try await TestServer(store: store)
+    let server = try await TestServer(store: store, lobby: quick)
     store.trouble.withLock { $0 = .full }
-    for _ in 0..<3 {
-      let peer = try RawPeer(server.port)
-      peer.type(#"{"t":"hello","v":[1]}"#)
-      #expect(try peer.wait(#""t":"bye""#).contains("restart"))
-    }
+    #expect(try await untilNotReady(server) { _ in try failLogin(server) } == "the store refuses logins or moves")
     #expect(try await !server.host.reachesStore())
     store.trouble.withLock { $0 = nil }
     try RawPeer(server.port).hello()
+    #expect(server.host.whyNotReady == nil)
     #expect(try await server.host.reachesStore())
     try await server.stop()
   }
@@ -75,12 +122,8 @@ import Testing
     try file.write(contentsOf: Data(repeating: 0xFF, count: 64))
     try file.close()
     let store = try SQLiteStore(path: path)
-    let server = try await TestServer(store: store)
-    for _ in 0..<3 {
-      let peer = try RawPeer(server.port)
-      peer.type(#"{"t":"hello","v":[1]}"#)
-      #expect(try peer.wait(#""t":"bye""#).contains("restart"))
-    }
+    let server = try await TestServer(store: store, lobby: quick)
+    #expect(try await untilNotReady(server) { _ in try failLogin(server) } != nil)
     #expect(try await !server.host.reachesStore())
     try await server.stop()
     store.close()
@@ -89,20 +132,43 @@ import Testing
   @Test func `a store that stores nothing makes the server not ready, though everything else is answered`() async throws
   {
     let store = TroubledStore()
-    let server = try await TestServer(store: store)
+    let server = try await TestServer(store: store, lobby: quick)
     let (x, _, m, _) = try RawPeer.pair(server.port)
     store.trouble.withLock { $0 = .full }
-    for i in 0..<3 {
-      x.type(#"{"t":"move","id":"r\#(i)","m":"\#(m)","ply":0,"cell":"b2","mid":"p\#(i)"}"#)
-      try x.wait(#""re":"r\#(i)","code":"busy""#)
-    }
+    #expect(
+      try await untilNotReady(server) { i in
+        x.type(#"{"t":"move","id":"r\#(i)","m":"\#(m)","ply":0,"cell":"b2","mid":"p\#(i)"}"#)
+        try x.wait(#""re":"r\#(i)","code":"busy""#)
+      } != nil)
     #expect(try await !server.host.reachesStore())
     store.trouble.withLock { $0 = nil }
     #expect(
       try await insist(x, #"{"t":"move","id":"again","m":"\#(m)","ply":0,"cell":"b2","mid":"p"}"#, id: "again")
         .contains("ok"))
+    #expect(server.host.whyNotReady == nil)
     #expect(try await server.host.reachesStore())
     try await server.stop()
+  }
+
+  @Test func `after a restart of PostgreSQL that lost moves the server is ready without another move or login`()
+    async throws
+  {
+    let bed = PostgresTestBed()
+    let store = try PostgresStore(PGAddress(bed.url))
+    let server = try await TestServer(store: store, lobby: quick)
+    let (x, _, m, _) = try RawPeer.pair(server.port)
+    try bed.order("kill")
+    let why = try await untilNotReady(server) { i in
+      x.type(#"{"t":"move","id":"r\#(i)","m":"\#(m)","ply":0,"cell":"b2","mid":"p\#(i)"}"#)
+      try x.wait(#""re":"r\#(i)","code":"busy""#)
+    }
+    #expect(why == "the database cannot be reached", "its moves were not refused by a store that is reached")
+    try bed.order("start")
+    for _ in 0..<500 where server.host.whyNotReady != nil { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(server.host.whyNotReady == nil)
+    #expect(try await server.host.reachesStore())
+    try await server.stop()
+    store.close()
   }
 
   @Test func `each move is answered even if PostgreSQL accepts everything and never answers`() async throws {
