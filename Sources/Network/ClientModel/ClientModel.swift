@@ -68,6 +68,8 @@ package struct ClientModel: Sendable {
   package private(set) var currentSeek: ClientMessage.Seek?
   /// The requests for missed events that are not answered, by their ids.
   private var syncing: [MatchID: String] = [:]
+  /// The matches of which the server has sent events or the state on this connection.
+  private var received: Set<MatchID> = []
   /// The matches whose state a busy server refused to send, and whether it refused to end the seek. The client asks
   /// again with the next heartbeat.
   private var stale: Set<MatchID> = []
@@ -94,6 +96,7 @@ package struct ClientModel: Sendable {
     var out = Output()
     (welcome, failure, retry) = (nil, nil, nil)
     syncing = [:]
+    received = []
     let id = freshID()
     helloID = id
     let resume = identity.newToken == nil ? identity.resume : nil
@@ -326,7 +329,9 @@ package struct ClientModel: Sendable {
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
     syncing[state.id] = nil
-    if let known = matches[state.id], known.state.seq > state.seq { return }
+    // A node may not have the last events yet that another node has sent. On one connection fewer events than before are a correction.
+    let isFirst = received.insert(state.id).inserted
+    if isFirst, let known = matches[state.id], known.state.seq > state.seq { return }
     var view = matches[state.id] ?? MatchView(state: state, you: you)
     view.state = state
     view.you = you ?? view.you
@@ -360,6 +365,7 @@ package struct ClientModel: Sendable {
     if let pending = view.pending, pending.ply < next.position.plies || next.phase == .over { view.pending = nil }
     if case .back = event.kind, event.side != view.you { view.claimableAt = nil }
     matches[m] = view
+    received.insert(m)
     if case .rematch(let match?) = event.kind, matches[match] == nil, let you = view.you {
       matches[match] = MatchView(state: MatchState(id: match), you: you.opponent)
     }

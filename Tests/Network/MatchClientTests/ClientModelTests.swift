@@ -67,4 +67,34 @@ import TicTacToe
     }
     #expect(events.map { $0.match?.state.moves.count } == [0, 1, 2])
   }
+
+  @Test func `a state with fewer events is a correction on one connection, and outdated after a reconnect`() throws {
+    var model = ClientModel(.init(guest: "ann"), seed: 1)
+    let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
+    func receive(_ message: ServerMessage) {
+      _ = Array(message.bytes(re: nil).dropLast()).withUnsafeBytes { model.receive($0, now: 0) }
+    }
+    let players = Sides(
+      x: PlayerInfo(name: "Vera", rating: 1_500, guest: true), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
+    var states = [MatchState(id: m)]
+    let kinds: [(Player?, MatchEvent.Kind)] = [
+      (nil, .start(players, MatchTerms(), confirm: false, previous: nil, keys: [])),
+      (.x, .move(ply: 0, cell: CellName(Cell(4), in: .classic), spent: 0)),
+    ]
+    for (side, kind) in kinds {
+      var state = states[states.count - 1]
+      let event = MatchEvent(at: 0, side: side, mid: nil, kind)
+      try state.append(event, body: event.body)
+      states.append(state)
+      receive(.event(m, seq: state.seq, hash: state.hash.short, body: event.body))
+    }
+    let (start, moved) = (states[1], states[2])
+    receive(.state(start, left: nil, you: .x))
+    #expect(model.matches[m]?.state == start)
+    receive(.state(moved, left: nil, you: .x))
+    model.disconnected()
+    _ = model.connected()
+    receive(.state(start, left: nil, you: .x))
+    #expect(model.matches[m]?.state == moved)
+  }
 }

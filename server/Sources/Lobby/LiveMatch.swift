@@ -10,6 +10,9 @@ struct LiveMatch: Sendable {
   var nodes: [NodeID] = []
   /// The encoded events of the log, for clients that join later.
   private(set) var bodies: [[UInt8]] = []
+  /// The number of events that the store is known to have. Later ones came in notifications, which another role of the database
+  /// can forge.
+  private(set) var storedCount = 0
   /// For each `mid` that a side used: its action and the `seq` of the resulting event. A repeated command gets the same answer.
   private(set) var answers: [String: (action: MatchAction, seq: Int)] = [:]
   /// For each side, the sessions of this node that play it.
@@ -42,8 +45,8 @@ struct LiveMatch: Sendable {
     /// Whether the log is being read again, and whether to read it again once no unit is in flight.
     var isBeingRead = false
     var isBehind = false
-    /// The number of events in memory when the log was last requested; a shorter log in the store means lost data.
-    var known = 0
+    /// When the log was last requested: the number of events in memory, and of those known to be stored.
+    var requested = (count: 0, storedCount: 0)
     /// Commands that wait until the match is settled, in order.
     var waiting: [(id: ConnectionID, request: Request)] = []
     /// The earliest time of the next try, after the store failed an event caused by a timer or by presence.
@@ -88,12 +91,39 @@ struct LiveMatch: Sendable {
     return true
   }
 
+  /// Records the number of events before the log is requested from the store.
+  mutating func noteRequest() { work.requested = (bodies.count, storedCount) }
+
+  enum LogComparison {
+    case same
+    /// The store lacks an event of a notification, or has another one in its place.
+    case forged
+    /// The store lacks an event that it had, or has another one in its place.
+    case broken
+  }
+
+  /// Compares the events in memory with a log that was read from the store, after `requested`.
+  mutating func compare(_ log: [[UInt8]], requested: (count: Int, storedCount: Int)) -> LogComparison {
+    let same = zip(bodies, log).prefix { $0 == $1 }.count
+    if same < min(storedCount, log.count) || log.count < requested.storedCount { return .broken }
+    if same < min(bodies.count, log.count) || log.count < requested.count { return .forged }
+    storedCount = max(storedCount, same)
+    return .same
+  }
+
+  /// Takes over the players, the spectators and the work of `old`, the same match as it was in memory before.
+  mutating func replace(_ old: LiveMatch) {
+    (followers, watchers, work, timers) = (old.followers, old.watchers, old.work, old.timers)
+  }
+
   /// Folds an event at a monotonic time and updates clocks, absences and deadlines.
   mutating func add(
-    _ event: MatchEvent, body: [UInt8], at now: Int64, _ configuration: LobbyConfiguration
+    _ event: MatchEvent, body: [UInt8], at now: Int64, _ configuration: LobbyConfiguration, isStored: Bool = true
   ) throws(ProtocolError) {
     try state.append(event, body: body)
     bodies.append(body)
+    // The store validates only the length of a log, so an event stored after a forged one does not confirm it.
+    if isStored, storedCount == bodies.count - 1 { storedCount += 1 }
     if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
       answers[LiveMatch.key(side, mid)] = (action, state.seq)
     }

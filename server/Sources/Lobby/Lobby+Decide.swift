@@ -82,7 +82,7 @@ extension Lobby {
   mutating func resolveUnknownOutcome(_ number: UInt64) {
     guard let logs = store[unit: number]?.draft.unit.logs else { return }
     let m = (logs.first { $0.after > 0 } ?? logs[0]).m
-    if let seq = matches[m]?.state.seq { matches[m]?.work.known = seq }
+    matches[m]?.noteRequest()
     ask(.match(m)) { lobby, answer in
       if case .match(let found) = answer {
         lobby.resolveUnknownOutcome(number, found)
@@ -307,7 +307,7 @@ extension Lobby {
     var hasBegun = false
     for (i, (event, body)) in events.enumerated() where matches[m]?.state.seq == after + i {
       do throws(ProtocolError) {
-        try matches[m]?.add(event, body: body, at: membership.now.monotonic, configuration)
+        try matches[m]?.add(event, body: body, at: membership.now.monotonic, configuration, isStored: isStored)
       } catch {
         // Only a stored event proves that the log is broken: any database role may send a false notification.
         return isStored ? abandon(m, error.message) : reread(m)
@@ -446,7 +446,7 @@ extension Lobby {
   }
 
   /// Evicts an unplayable match and closes its followers' connections; on their return they are told the outcome.
-  private mutating func drop(_ m: MatchID, _ why: String) {
+  mutating func drop(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     for id in Set(connectionsFollowing(match) + match.watchers).sorted() { close(id, .restart, why, retry: 100) }
     evictMatch(m)

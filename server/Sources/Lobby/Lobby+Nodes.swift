@@ -101,7 +101,7 @@ extension Lobby {
     for one in found {
       let m = one.match.record.id
       let isNew = matches[m] == nil
-      if isNew { _ = install(one) } else { catchUp(one, from: 0) }
+      if isNew { _ = install(one) } else { catchUp(one, requested: (0, 0)) }
       guard matches[m] != nil else { continue }
       matches.schedulePresenceCheck(m, now.monotonic, byAll: isNew && one.nodes == [node])
       recordAbsentPlayers(of: m, one)

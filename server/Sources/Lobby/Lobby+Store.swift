@@ -195,7 +195,7 @@ extension Lobby {
     matches[m]?.work.isBehind = match.work.unit != nil
     guard match.work.unit == nil else { return }
     matches[m]?.work.isBeingRead = true
-    matches[m]?.work.known = match.state.seq
+    matches[m]?.noteRequest()
     ask(.match(m)) { lobby, answer in
       lobby.matches[m]?.work.isBeingRead = false
       guard case .match(let found) = answer else {
@@ -211,33 +211,44 @@ extension Lobby {
   /// Updates a match in memory from the store, if it is still in memory.
   mutating func catchUp(_ m: MatchID, _ found: FollowedMatch?) {
     guard let match = matches[m] else { return }
-    if let found { catchUp(found, from: match.work.known) } else { vanished(m) }
+    if let found { catchUp(found, requested: match.work.requested) } else { vanished(m) }
   }
 
-  /// Updates a match from a log that was requested when memory had `known` events.
-  mutating func catchUp(_ found: FollowedMatch, from known: Int) {
+  /// Updates a match from a log that the store was asked for after `requested`.
+  mutating func catchUp(_ found: FollowedMatch, requested: (count: Int, storedCount: Int)) {
     let m = found.match.record.id
     guard let match = matches[m] else { return }
     let record = found.match.record
     receiveAccounts(found.accounts, known: record.accounts)
     do throws(ProtocolError) {
-      var events: [(event: MatchEvent, body: [UInt8])] = []
-      var (seq, isSame) = (0, true)
+      var (events, log): ([MatchEvent], [[UInt8]]) = ([], [])
       try found.match.read { event, body in
-        seq += 1
-        if seq > match.bodies.count {
-          events.append((event, body))
-        } else if body != match.bodies[seq - 1] {
-          isSame = false
-        }
+        events.append(event)
+        log.append(body)
       }
-      guard isSame, seq >= known else { throw .inconsistent("its log is not what it was") }
+      switch matches[m]?.compare(log, requested: requested) {
+      case .broken?: throw .inconsistent("its log is not what it was")
+      case .forged?: return replace(match, by: found)
+      case .same?, nil: break
+      }
       // A notification has already delivered later events than this answer.
-      guard seq >= match.state.seq else { return }
+      guard log.count >= match.state.seq else { return }
       matches[m]?.record = record
       matches.index(m)
       matches[m]?.nodes = found.nodes
-      fold(events, of: m, after: match.state.seq)
+      fold(Array(zip(events, log).dropFirst(match.state.seq)), of: m, after: match.state.seq)
     } catch { abandon(m, error.message) }
+  }
+
+  /// Replaces a match into which a forged notification was folded, and sends its followers the stored state.
+  private mutating func replace(_ old: LiveMatch, by found: FollowedMatch) {
+    note("a notification had events of a match that are not stored", ["m": old.id.rawValue])
+    guard install(found) else { return drop(old.id, "match \(old.id) is broken; come back") }
+    matches[old.id]?.replace(old)
+    arm(old.id)
+    guard let match = matches[old.id] else { return }
+    for id in Set(connectionsFollowing(match) + match.watchers).sorted() {
+      sendState(of: match, to: id, re: nil, kind: .essential)
+    }
   }
 }

@@ -67,6 +67,42 @@ import Testing
     #expect(world.heardAny(o, #""ply":0"#))
   }
 
+  @Test func `a forged notification of a legal move is taken back once the log is read, and the match continues`() throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
+    let seq = try world.state(m).seq
+    let move = #"{"k":"move","at":1,"side":"x","mid":"f","ply":0,"cell":"a1","spent":0}"#
+    world.step(.notification("grown \(m) \(seq + 1)\n\(move)"))
+    try #require(try world.state(m).seq == seq + 1)
+    // The store refuses a move after one that it does not have, so the log is read again.
+    world.said = []
+    world.move(o, m, 1, "b2")
+    #expect(try world.state(m) == world.stored(m))
+    for id in [x, o] { #expect(world.heardAny(id, #"{"t":"state","m":"\#(m)","seq":\#(seq)"#), "\(world.said)") }
+    #expect(!world.said.contains { $0.line.contains(#""t":"ok""#) || $0.line.contains(#""t":"bye""#) }, "\(world.said)")
+    #expect(world.lobby.counts.abandoned == 0)
+    world.move(x, m, 0, "b2")
+    #expect(world.heardAny(o, #""ply":0,"cell":"b2""#))
+    #expect(try world.state(m) == world.stored(m))
+  }
+
+  @Test func `a forged notification in place of another node's move is replaced by that move`() throws {
+    var nodes = try SteppedNodes()
+    let (x, o, m) = nodes.pair(#""clock":"none","rated":false"#)
+    let seq = try nodes[o.node].state(m).seq
+    nodes.losesNotifications = true
+    nodes[x.node].move(x.id, m, 0, "b2")
+    let forged = #"{"k":"move","at":1,"side":"x","mid":"f","ply":0,"cell":"a1","spent":0}"#
+    nodes[o.node].step(.notification("grown \(m) \(seq + 1)\n\(forged)"))
+    // Another notification without its events makes the node read the log.
+    nodes[o.node].step(.notification("grown \(m) \(seq + 1)"))
+    #expect(try nodes[o.node].state(m) == nodes[o.node].stored(m))
+    #expect(nodes[o.node].lobby.counts.abandoned == 0)
+    nodes.losesNotifications = false
+    nodes[o.node].move(o.id, m, 1, "a1")
+    #expect(nodes[x.node].heardAny(x.id, #""ply":1"#))
+  }
+
   @Test func `a token issued by an administrator works, and guests get none`() throws {
     var world = try SteppedLobby()
     let id = world.named("Ann")
