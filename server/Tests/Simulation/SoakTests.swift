@@ -8,7 +8,7 @@ import Testing
 @testable import PostgresStore
 
 /// Days of play on the stores that players' games are kept in. `SOAK_DAYS` says how many days, `SOAK_PACE` how many times as
-/// fast as real time they may pass at most.
+/// fast as real time they may pass at most, and `SOAK_SEED` which days.
 @Suite struct SoakTests {
   enum Kind: String, CaseIterable {
     case sqlite, postgres
@@ -39,14 +39,15 @@ import Testing
     let pace = amount("SOAK_PACE", quick: 0, all: 0)
     options.pace = pace == 0 ? nil : Double(pace)
     let begun = Moment.currentMonotonic
-    var world = Simulation(seed: 1, options)
+    let seed = UInt64(amount("SOAK_SEED", quick: 1, all: 1))
+    var world = Simulation(seed: seed, options)
     let faults = try world.run()
     let counts = world.tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
     let matches = try real.store.matchIDs().count
     print(
-      "soak \(kind): \(options.duration / 86_400_000) days in \((Moment.currentMonotonic - begun) / 1000) s, "
+      "soak \(kind), seed \(seed): \(options.duration / 86_400_000) days in \((Moment.currentMonotonic - begun) / 1000) s, "
         + "\(matches) matches: \(counts.joined(separator: ", "))")
-    #expect(faults == [])
-    for what in ["came back", "saw end"] { #expect(world.tally[what, default: 0] > 0, "nobody \(what)") }
+    #expect(faults == [], "seed \(seed)")
+    for what in ["came back", "saw end"] { #expect(world.tally[what, default: 0] > 0, "seed \(seed): nobody \(what)") }
   }
 }
