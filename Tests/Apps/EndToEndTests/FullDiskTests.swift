@@ -8,7 +8,15 @@ import Testing
     ["render", "game.pgn", "--wav", "a.wav"], ["render", "game.pgn", "--flac", "a.flac"],
     ["render", "game.pgn", "--midi", "a.mid"], ["render", "game.pgn", "--musicxml", "a.musicxml"],
     ["render", "game.pgn", "--svg", "a.svg"], ["render", "game.pgn", "--png", "a.png"], ["tone", "A4", "tone.wav"],
+    [
+      "live", "events.jsonl", "--wav", "a.wav", "--midi", "a.mid", "--musicxml", "a.musicxml", "--png", "a.png",
+    ],
   ]
+  private static let events = """
+    {"at": 1, "voice": "first", "degree": 4}
+    {"at": 3, "voice": "second", "degree": 7, "end": {"kind": "win", "winner": "first"}}
+
+    """
   private static let arena = [
     ["run", "--x", "random", "--o", "random", "--games", "200", "--pgn", "a.pgn"],
     ["run", "--x", "random", "--o", "random", "--games", "200", "--out", "a.jsonl"],
@@ -23,11 +31,22 @@ import Testing
       ("alina-score", score), ("alina-arena", arena), ("alina", window),
     ])
   func writers(program: String, commands: [[String]]) throws {
+    try check(program, commands)
+  }
+
+  @Test(.needs("ffmpeg"))
+  func `a film that a full disk refuses ends with one line and a status of failure, and leaves no file`() throws {
+    try check("alina-score", [["film", "game.pgn", "--out", "a.mp4", "--size", "320x320"]])
+  }
+
+  private func check(_ program: String, _ commands: [[String]]) throws {
     for arguments in commands {
       func run(_ limit: Int?) throws -> (told: Child.Output, files: [String: Data]) {
         let folder = try WindowProgram.newFolder()
         try FileManager.default.copyItem(
           at: repository.appending(path: "docs/heard/game.pgn"), to: folder.appending(path: "game.pgn"))
+        try FullDiskTests.events.write(
+          to: folder.appending(path: "events.jsonl"), atomically: false, encoding: .utf8)
         // The programs ignore the signal of a file that grows too large, so `write` fails as on a full disk.
         let limited = limit.map { ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\($0)"] } ?? []
         let program = WindowProgram.program.deletingLastPathComponent().appending(path: program).path
@@ -36,7 +55,8 @@ import Testing
           environment: ["XDG_DATA_HOME": folder.path, "XDG_CONFIG_HOME": folder.path], folder: folder.path, seconds: 120
         )
         var files: [String: Data] = [:]
-        for path in FileManager.default.subpaths(atPath: folder.path) ?? [] where path != "game.pgn" {
+        for path in FileManager.default.subpaths(atPath: folder.path) ?? []
+        where !["game.pgn", "events.jsonl"].contains(path) {
           files[path] = try? Data(contentsOf: folder.appending(path: path))
         }
         return (told, files)

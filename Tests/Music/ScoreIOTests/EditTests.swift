@@ -79,6 +79,28 @@ func `Every dial changes only its number in a shipped rule file, up to both ends
   #expect(try edit.wait(seconds: 60) == 0)
 }
 
+@Test(.needs("prlimit")) func `A dial that cannot be saved is told, and the file keeps its text`() throws {
+  let folder = TemporaryFolder()
+  let file = folder.path + "/mine.yaml"
+  let text = try String(contentsOf: score, encoding: .utf8)
+  try text.write(toFile: file, atomically: true, encoding: .utf8)
+  // With the signal for oversized files ignored, `write` fails as on a full disk.
+  let limited = ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=1000 \"$@\"", "sh"]
+  let edit = try Child(
+    limited + [try #require(command), "edit", file, "--sign", "calm"], environment: ["SDL_AUDIODRIVER": "dummy"],
+    input: .pipe, output: .pipe, errors: .ours)
+  let limit = DispatchWorkItem { edit.kill() }
+  DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: limit)
+  defer { limit.cancel() }
+  try edit.input.write(contentsOf: Data("lq".utf8))
+  var lines: [String] = []
+  while let line = edit.line() { lines.append(line) }
+  #expect(lines.contains { $0.hasPrefix("\(file): cannot be written") }, "\(lines)")
+  #expect(try edit.wait(seconds: 60) == 0)
+  #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+  #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["mine.yaml"])
+}
+
 @Test(.needs("python3"), arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT])
 func `A signal that ends the dials restores the terminal's modes`(_ number: Int32) throws {
   let program = """

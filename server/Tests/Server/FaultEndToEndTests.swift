@@ -301,6 +301,34 @@ final class Crowd {
     }
   }
 
+  @Test(.needs("prlimit")) func `a backup or an export to a full disk ends with one line, and leaves no file`() throws {
+    let folder = TemporaryFolder()
+    // An archive larger than what a command writes to open the database.
+    try SQLiteStore.make(folder.path + "/data/matches.sqlite") { store in
+      try store.add((1...4000).map { someAccount($0, "p\($0)") })
+    }
+    let binary = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
+    for command in ["backup", "export"] {
+      func run(_ limit: String) throws -> Child.Output {
+        // The program ignores the signal of a file that grows too large, so `write` fails as on a full disk.
+        try Child.run(
+          ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", limit, binary, command]
+            + ["--data", folder.path + "/data", folder.path + "/made"])
+      }
+      let told = try run("unlimited")
+      try #require(told.status == 0, "\(told)")
+      let made = folder.path + "/made"
+      let size = try #require(try FileManager.default.attributesOfItem(atPath: made)[.size] as? Int)
+      try FileManager.default.removeItem(atPath: made)
+      for limit in [200_000, size - 1] {
+        let told = try run("\(limit)")
+        #expect(told.status > 0 && told.errors.hasPrefix("alina-server: cannot "), "\(command), \(limit): \(told)")
+        #expect(told.errors.contains(made) && told.errors.count { $0 == "\n" } == 1, "\(command), \(limit): \(told)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["data"])
+      }
+    }
+  }
+
   @Test(.needs("strace")) func `a command syncs the file that it makes, and the file's name, before it ends`()
     throws
   {
