@@ -141,7 +141,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private func sendHeartbeat() {
     let silence = PollLoop.now - heard
     let longest = hasHeard ? ClientRunner.leaveNode : ClientRunner.greetNode
-    if silence > (hasSeveral ? longest : Int64(Limits.silence)) {
+    if silence > (hasSeveral ? longest : Int64(Limits.serverSilence)) {
       lastProblem = .silent
       return hangUp()
     }

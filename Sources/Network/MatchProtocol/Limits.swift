@@ -28,6 +28,9 @@ package enum Limits {
   package static let heartbeat = 10_000
   /// Milliseconds of silence after which a peer is given up: two heartbeats, and time for a slow network.
   package static let silence = 25_000
+  /// Milliseconds of silence after which a client gives up its only server. It checks once a second, so the player is told within
+  /// `silence`.
+  package static let serverSilence = silence - 1000
   /// Milliseconds for the first move of each side in a match with a clock.
   package static let firstMove = 30_000
   /// Milliseconds for each move of an untimed match, the first one too: friends may still be on their way to the board.

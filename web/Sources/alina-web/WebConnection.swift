@@ -54,7 +54,7 @@ final class WebConnection {
     }
     if isUp {
       let silence = now - heard
-      if silence > Int64(Limits.silence) {
+      if silence > Int64(Limits.serverSilence) {
         problem = .silent
         Page.tell(.close)
         cameDown("")
