@@ -69,7 +69,7 @@ struct PieceKeeper: Sendable {
     case let fault as MakingFault: return .failed(fault)
     default:
       let number = (error as? ScoreFileError)?.number
-      return .failed(number.map { .write(path: folder, WriteFault($0)) } ?? .other("\(error)"))
+      return .failed(number.map { .write(path: folder, WriteFault($0)) } ?? .other(path: folder, "\(error)"))
     }
   }
 

@@ -116,8 +116,8 @@ package enum MakingNews: Sendable, Hashable {
 package enum MakingFault: Error, Sendable, Hashable {
   case noFFmpeg
   case write(path: String, WriteFault)
-  /// The error message of the program that failed.
-  case other(String)
+  /// The path, and the error message of the program that failed, in English.
+  case other(path: String, String)
 }
 
 /// The differences between the machines that the game runs on, besides the window's services.

@@ -341,7 +341,7 @@ package final class Files {
     switch fault {
     case .noFFmpeg: "\(.needsFFmpeg)"
     case .write(let path, let fault): "\(.writeFailed) \(path)\(fault.reason)"
-    case .other(let line): "\(.writeFailed) \(line)"
+    case .other(let path, let line): "\(.writeFailed) \(path)\(english: ": \(line)", else: nil)"
     }
   }
 

@@ -241,9 +241,18 @@ struct FilesTests {
     bench.pieces[0](.failed(.write(path: "p/piece.mid", .noRoom)))
     bench.pass(app)
     #expect(bench.notices.last == "Could not save: p/piece.mid The disk is full.")
+    // A program's own words are English.
+    for (language, text) in [(Language.english, ": no such codec"), (.german, "")] {
+      app.screen.settings.language = language
+      app.want(.keepPiece)
+      bench.pieces.last?(.failed(.other(path: "p", "no such codec")))
+      bench.pass(app)
+      #expect(bench.notices.last == (language == .english ? "Could not save:" : "Nicht gesichert:") + " p" + text)
+    }
+    app.screen.settings.language = .english
     app.want(.keepPiece)
-    bench.pieces[1](.kept("p"))
+    bench.pieces[3](.kept("p"))
     bench.pass(app)
-    #expect(bench.pieces.count == 2 && bench.notices.last == "Exported to p")
+    #expect(bench.pieces.count == 4 && bench.notices.last == "Exported to p")
   }
 }
