@@ -326,6 +326,7 @@ targets += layer(
       name: "StoreTests",
       dependencies: [
         "Base", "TicTacToe", "MatchProtocol", "MatchStore", "SQLiteStore", "PostgresStore", "ServerTestSupport",
+        "CSQLite",
       ], path: "server/Tests/Stores"),
     .testTarget(
       name: "LobbyTests",

@@ -148,13 +148,13 @@ import TicTacToe
 
   @Test func `a slow reader gets a long reply completely, and one that does not read is closed`() async throws {
     // The system's buffers take some megabytes at once; the rest takes longer than this time to read.
-    let server = try await server(most: 2, requestTimeout: 800)
+    let server = try await server(most: 2, requestTimeout: 2500)
     let slow = try RawPeer(server.port, receiveBuffer: 16_384)
     slow.send(Array("GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8))
     var lines = 0
     while let line = slow.line(within: 5) {
       if line.hasPrefix("xxx") { lines += 1 }
-      usleep(2000)
+      usleep(4000)
     }
     #expect(lines == 800 && slow.isAtEnd, "\(lines) of 800 lines")
     let sleeper = try ask(server, "GET /large HTTP/1.1\nHost: x\n\n")

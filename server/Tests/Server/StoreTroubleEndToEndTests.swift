@@ -214,6 +214,29 @@ import Testing
     #expect(checker.faults == [])
   }
 
+  @Test
+  func `while another program locks the SQLite file, the server is not ready and logins are refused, not delayed`()
+    async throws
+  {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    let store = try SQLiteStore(path: path)
+    let server = try await TestServer(store: store, lobby: quick)
+    let other = try SQLiteConnection(path)
+    try other.execute("BEGIN IMMEDIATE")
+    let peer = try RawPeer(server.port)
+    peer.type(#"{"t":"hello","v":[1]}"#)
+    // The store waits a second for the lock: at most one write of the server is before the login's.
+    #expect(try peer.wait(#""t":"bye""#, within: 10).contains("restart"))
+    #expect(try await !server.host.reachesStore())
+    try other.execute("ROLLBACK")
+    for _ in 0..<500 where try await !server.host.reachesStore() { try await Task.sleep(for: .milliseconds(20)) }
+    try RawPeer(server.port).hello()
+    #expect(server.host.whyNotReady == nil)
+    try await server.stop()
+    store.close()
+  }
+
   @Test func `a hanging disk does not keep a server from stopping`() async throws {
     let store = TroubledStore()
     let server = try await TestServer(store: store) { $0.drainSeconds = 0 }

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import MatchProtocol
+import TestSupport
 import Testing
 
 @testable import Lobby
@@ -119,6 +120,18 @@ import Testing
     try peer.shakeHands()
     try peer.hello()
     try await server.stop()
+  }
+
+  @Test func `a proxy that names no clients is reported in the log, once`() throws {
+    let server = ServerChild(TemporaryFolder())
+    try server.start(["--proxy-from", "127.0.0.0/8"], pages: true)
+    let port = try #require(server.port(of: "page"))
+    try RawPeer(port, web: true, headers: ["X-Forwarded-For: 203.0.113.7"]).hello()
+    for _ in 0..<2 { try RawPeer(port, web: true).hello() }
+    #expect(server.logs("a proxy sends no X-Forwarded-For: all its clients count as one proxy=127.0.0.1"))
+    // The log is written in order, so a second report would precede the last line.
+    #expect(server.stop() == 0)
+    #expect(server.logText.components(separatedBy: "a proxy sends no X-Forwarded-For").count == 2, "\(server.logText)")
   }
 
   @Test func `forwarded addresses count for the limits if the proxy is trusted, and are ignored otherwise`()

@@ -1,4 +1,5 @@
 import Base
+import CSQLite
 import Foundation
 import MatchProtocol
 import ServerTestSupport
@@ -137,6 +138,23 @@ import TicTacToe
       #expect(try store.accounts().isEmpty)
       store.close()
     }
+  }
+
+  @Test func `a page of a player's history is found by indexes, however many matches there are`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    try SQLiteStore(path: path).close()
+    var handle, statement: OpaquePointer?
+    sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil)
+    defer { sqlite3_close_v2(handle) }
+    try #require(
+      sqlite3_prepare_v2(handle, "EXPLAIN QUERY PLAN \(SQLiteRows.history)", -1, &statement, nil) == SQLITE_OK)
+    defer { sqlite3_finalize(statement) }
+    var plan: [String] = []
+    while sqlite3_step(statement) == SQLITE_ROW { plan.append(String(cString: sqlite3_column_text(statement, 3))) }
+    let reads = plan.filter { $0.hasPrefix("SEARCH match ") }
+    #expect(reads.count >= 5 && reads.allSatisfy { $0.contains("USING") && $0.contains("=") }, "\(plan)")
+    #expect(!plan.contains { $0.contains("SCAN match") }, "\(plan)")
   }
 
   @Test func `commits are synced: WAL with synchronous FULL, also after reopening`() throws {
