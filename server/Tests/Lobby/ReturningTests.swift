@@ -67,7 +67,9 @@ import Testing
     #expect(world.heardAny(o, #""ply":0"#))
   }
 
-  @Test func `a forged notification of a legal move is taken back once the log is read, and the match continues`() throws {
+  @Test func `a forged notification of a legal move is taken back once the log is read, and the match continues`()
+    throws
+  {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
     let seq = try world.state(m).seq

@@ -28,7 +28,7 @@ import Testing
   /// A lobby that sends ten heartbeats a second and admits any number of logins, so that a refusing store is noticed soon.
   private var quick: LobbyConfiguration {
     var configuration = LobbyConfiguration()
-    (configuration.beatEvery, configuration.loginsPerMinute, configuration.rate) = (100, 100_000, [1000, 1000])
+    (configuration.heartbeatInterval, configuration.loginsPerMinute, configuration.rate) = (100, 100_000, [1000, 1000])
     return configuration
   }
 
