@@ -52,8 +52,6 @@ reserve();
 
 export const remove = path => storage.removeItem(prefix + path);
 
-/** Locks a file for this tab (false if another tab has it), and releases it. */
-
 /** The names in a folder, sorted; entries of other programs are left out. */
 export function list(folder) {
   const start = prefix + (folder && !folder.endsWith('/') ? folder + '/' : folder);

@@ -2,28 +2,51 @@
 //
 // Web Locks are granted asynchronously, but the program needs the answer at once. So other tabs' locks are read at the start and
 // whenever the tab gets the focus, and each tab numbers its new files differently, so that two tabs cannot make the same file.
+//
+// Without a secure origin there are no Web Locks: tabs then ask each other over a channel which files they have. Two tabs that start
+// in the same moment can then resume the same game.
 
 const PREFIX = 'alina/';
 /** The number of distinct tab numbers. A file's number identifies its tab: `NAME-3` and `NAME-12` belong to tab 3. */
 const TABS = 9;
 /** Milliseconds after which a tab starts even if another one still seems to be starting. */
 const PATIENCE = 5000;
+/** Milliseconds in which the other tabs answer over the channel. */
+const ANSWERS = 200;
 
-// Undefined without a secure origin; tabs then do not know each other's locks.
 const { locks } = navigator;
 /** This tab's locks, with their release functions. */
 const mine = new Map();
 let others = new Set();
 let tab = 1 + Math.floor(Math.random() * TABS);
 
+const channel = locks ? null : new BroadcastChannel('alina-files');
+/** The files of other tabs that were named since the last question. */
+let named = new Set();
+channel?.addEventListener('message', ({ data }) => {
+  if (data === 'ask') return channel.postMessage([...mine.keys()]);
+  for (const name of data) {
+    others.add(name);
+    named.add(name);
+  }
+});
+
 /** Reads the locks of other tabs. */
 export async function refresh() {
+  if (channel) {
+    named = new Set();
+    channel.postMessage('ask');
+    await new Promise(done => setTimeout(done, ANSWERS));
+    others = named;
+    return;
+  }
   const { held } = await locks?.query().catch(() => ({ held: [] })) ?? { held: [] };
   others = new Set(held.filter(lock => lock.name.startsWith(PREFIX)).map(lock => lock.name.slice(PREFIX.length)).filter(name => !mine.has(name)));
 }
 
 function hold(name) {
   mine.set(name, () => {});
+  channel?.postMessage([name]);
   locks?.request(PREFIX + name, { ifAvailable: true }, lock => lock && mine.has(name) && new Promise(done => mine.set(name, done))).catch(() => {});
 }
 
@@ -50,13 +73,15 @@ export async function alone(start) {
     if (!hasStarted) start();
     hasStarted = true;
   };
-  await locks?.request(`${PREFIX}start`, { signal: AbortSignal.timeout(PATIENCE) }, async () => {
+  const begin = async () => {
     await refresh();
     tab = Array.from({ length: TABS }, (_, i) => i + 1).find(number => !others.has(`tab ${number}`)) ?? tab;
     hold(`tab ${tab}`);
     once();
     // Answered after earlier requests, so that other tabs see this tab's locks.
     await refresh();
-  }).catch(() => {});
+  };
+  if (channel) await begin();
+  await locks?.request(`${PREFIX}start`, { signal: AbortSignal.timeout(PATIENCE) }, begin).catch(() => {});
   once();
 }

@@ -52,6 +52,16 @@ TRAP = """(() => {
 })();"""
 
 # If `sessionStorage.now` is set, stops the page's clock at that time, in Sydney's time zone.
+# As on a page without a secure origin.
+LOCKLESS = """if (location.protocol.startsWith('http') && localStorage.getItem('no-locks')) Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });
+"""
+# The files that the tabs name without Web Locks.
+ASKED = """new Promise(done => {
+    const channel = new BroadcastChannel('alina-files'), names = [];
+    channel.onmessage = ({ data }) => data !== 'ask' && names.push(...data);
+    channel.postMessage('ask');
+    setTimeout(() => { channel.close(); done(names); }, 200);
+})"""
 SYDNEY = """if (location.protocol.startsWith('http') && sessionStorage.now) {
   const now = Number(sessionStorage.now);
   Date = class extends Date {
@@ -154,10 +164,12 @@ def full_screen(player, server):
     page.run("document.exitFullscreen()")
 
 
-def tabs(player, server):
+def tabs(player, server, has_locks):
     """Checks that two tabs save separate games, also in the same second, and that a new tab resumes none of theirs."""
     page = player.page
     page.run("localStorage.clear()")
+    if not has_locks:
+        page.run("localStorage.setItem('no-locks', 'yes')")
     player.open(server.url)
     other = player.tab(server.url)
     for each in (player, other):
@@ -176,7 +188,8 @@ def tabs(player, server):
     third.page.close_tab()
     # The last started game is resumed after its tab is closed.
     other.page.close_tab()
-    page.until("navigator.locks.query().then(({ held }) => held.filter(lock => lock.name.includes('data/games')).length === 1)")
+    held = "navigator.locks.query().then(({ held }) => held.map(lock => lock.name))" if has_locks else ASKED
+    page.until(f"{held}.then(names => names.filter(name => name.includes('data/games')).length === 1)")
     fourth = player.tab(server.url)
     fourth.until_cell("a1", "X")
     fourth.page.close_tab()
@@ -311,14 +324,16 @@ def main(name, program):
     server = Server(program)
     player = None
     try:
-        player = Player(name, server.url, before=f"{NOTE_KEYS}{NOTE_SOUND}{TRAP}{SYDNEY}")
+        player = Player(name, server.url, before=f"{NOTE_KEYS}{NOTE_SOUND}{TRAP}{LOCKLESS}{SYDNEY}")
         keyboard(player)
         text(player)
         player.open(server.url)
         clipboard(player)
         player.open(server.url)
         full_screen(player, server)
-        tabs(player, server)
+        for has_locks in (True, False):
+            tabs(player, server, has_locks)
+        player.page.run("localStorage.clear()")
         # Firefox has no sound output here.
         if name == "chromium":
             phone_call(player, server)
