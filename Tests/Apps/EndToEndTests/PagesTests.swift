@@ -250,6 +250,22 @@ struct PagesTests {
     #expect(try desk.quit() == 0)
   }
 
+  @Test("Ctrl-Q while the music is exported leaves no partial file", .long)
+  func quitWhileKeeping() throws {
+    let desk = try WindowProgram(["--level", "person", "--piano", "modal"])
+    for cell in ["a1", "a2", "b2", "b1", "c3"] { try desk.click(cell) }
+    try desk.hear("X wins")
+    let data = desk.folder.appendingPathComponent("data/alina/pieces").path
+    func partial() -> [String] {
+      (FileManager.default.subpaths(atPath: data) ?? []).filter { $0.hasSuffix(".part") }
+    }
+    try desk.click("Export the music")
+    for _ in 0..<2000 where partial().isEmpty { usleep(5000) }
+    try #require(!partial().isEmpty, "nothing was being written")
+    #expect(try desk.quit() == 0)
+    #expect(partial() == [])
+  }
+
   @Test("Listen plays games without end until the player starts a game", .long)
   func listen() throws {
     let desk = try WindowProgram([])

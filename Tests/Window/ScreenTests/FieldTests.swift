@@ -6,8 +6,10 @@ import TicTacToe
 
 @Suite("Text fields and the focus")
 struct FieldTests {
-  private func screen(_ network: NetworkModel = NetworkModel(phase: .offline)) -> RootScreen {
-    let screen = Samples.screen()
+  private func screen(
+    _ network: NetworkModel = NetworkModel(phase: .offline), copies: Bool = true
+  ) -> RootScreen {
+    let screen = Samples.screen(copies: copies)
     screen.pages.network = network
     screen.draw(width: 640, height: 480, at: 0)
     screen.show(.network)
@@ -57,6 +59,14 @@ struct FieldTests {
     press(screen, .character("a"), .control)
     press(screen, .delete)
     #expect(field(screen)?.text == "")
+  }
+
+  @Test("Ctrl-X empties the field only if the text was copied", arguments: [true, false])
+  func cut(isCopied: Bool) {
+    let screen = screen(copies: isCopied)
+    screen.handle([.text("one")], at: 1)
+    press(screen, .character("x"), .control)
+    #expect(field(screen)?.text == (isCopied ? "" : "one"))
   }
 
   @Test("an input method's composition is shown at the caret and becomes text when finished")

@@ -16,9 +16,10 @@ enum Samples {
   }
 
   /// A screen with levels, saved games, results and a lobby, as after some weeks of use.
-  static func screen(themes: [Theme] = Theme.all, leastTarget: Double = 0) -> RootScreen {
+  static func screen(themes: [Theme] = Theme.all, leastTarget: Double = 0, copies: Bool = true) -> RootScreen {
     var services = services()
     services.leastTarget = leastTarget
+    services.setClipboard = { $1(copies) }
     services.address = { "https://alina.example/\($0)" }
     let screen = RootScreen(services: services, themes: themes)
     screen.pages.opponents += [.adaptive, .menace]

@@ -124,10 +124,9 @@ final class FieldRow: PageRow {
     case .character("v") where isControl: return typed(context.services.clipboard() ?? "")
     case .character("c") where isControl && !isSecret: context.services.setClipboard(text) { _ in }
     case .character("x") where isControl && !isSecret:
-      context.services.setClipboard(text) { _ in }
-      isSelected = true
-      removeSelection()
-      setNeedsDisplay()
+      let cut = text
+      // A browser may refuse the copy.
+      context.services.setClipboard(cut) { isCopied in if isCopied, self.text == cut { self.clear() } }
     case .character: return !isControl  // also arrives as text
     default: return false
     }
