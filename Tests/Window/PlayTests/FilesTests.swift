@@ -247,7 +247,7 @@ struct FilesTests {
       app.want(.keepPiece)
       bench.pieces.last?(.failed(.other(path: "p", "no such codec")))
       bench.pass(app)
-      #expect(bench.notices.last == (language == .english ? "Could not save:" : "Nicht gesichert:") + " p" + text)
+      #expect(bench.notices.last == (language == .english ? "Could not save:" : "Nicht gespeichert:") + " p" + text)
     }
     app.screen.settings.language = .english
     app.want(.keepPiece)
