@@ -244,7 +244,7 @@ private func block(_ part: String) throws -> [String] {
     stream.messages(before: Tick(rawValue: 100))
       == [0xB0, 64, 127, 0xB1, 64, 127, 0xB2, 64, 127] + pan + [0x90, 83, 40, 0xB1, 10, 64, 0x91, 78, 40, 0x80, 83, 64])
   stream.post([ScoreEvent(frame: Tick(rawValue: 150), generation: 2, kind: .cut), note(150, 2, 78, .t, for: 1_000)])
-  // The same key again is released first.
+  // A key that is held is released before it is struck again.
   #expect(
     stream.messages(before: Tick(rawValue: 500)) == [0x81, 78, 64, 0xB1, 10, 64, 0x91, 78, 40])
   #expect(
