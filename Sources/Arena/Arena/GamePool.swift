@@ -59,7 +59,9 @@ final class GamePool: @unchecked Sendable {
     }
     // Slow games are distributed pair by pair.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
-    let isSerial = specs.map { !players.configuration.isFrozen && $0.contains(where: \.isLearner) }
+    let isSerial = specs.map {
+      !players.configuration.isFrozen && $0.contains { $0.isLearner(in: players.configuration.variant) }
+    }
     // A learner must not learn from games after the verdict of a test.
     isCautious = players.configuration.sprt != nil && isSerial.contains(true)
     batchSize = isSlow || isCautious ? 2 : GameBatch.size
@@ -241,7 +243,7 @@ final class GamePool: @unchecked Sendable {
         if players.stop.isSet { return false }
         continue
       }
-      let (a, b) = worker.players(of: stage.pairings[number], R.self)
+      let (a, b) = try worker.players(of: stage.pairings[number], R.self)
       for pair in pairs {
         for index in stage.firstGame + 2 * pair...stage.firstGame + 2 * pair + 1 where !batch.isPlayed(index) {
           let game = stage.game(index)

@@ -111,23 +111,6 @@ package enum PlayerSpec: Sendable, Hashable {
   /// Whether the player is an external program.
   package var isEngine: Bool { if case .engine = self { true } else { false } }
 
-  /// Whether the player learns from games.
-  package var isLearner: Bool {
-    switch self {
-    case .menace, .adaptive: true
-    default: false
-    }
-  }
-
-  /// Whether the player searches, so that a move takes time.
-  func isSearch(in variant: Variant) -> Bool {
-    switch self {
-    case .mcts, .search: true
-    case .level: variant.hasLearntValue
-    case .simple, .menace, .adaptive, .engine: false
-    }
-  }
-
   /// The budget of a searching player.
   var budget: SearchBudget? {
     switch self {
@@ -136,20 +119,13 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
+  /// Whether the machine's speed decides on the player's moves.
+  var isTimed: Bool { if case .milliseconds? = budget { true } else { false } }
+
   /// The same player with the maximal number of simulations, for a caller that limits the time.
   var untimed: PlayerSpec {
-    guard case .milliseconds? = budget else { return self }
+    guard isTimed else { return self }
     let most = SearchBudget.simulations(SearchBudget.simulationLimit)
     return if case .mcts = self { .mcts(most) } else { .search(most) }
-  }
-
-  /// The learning player, new or from the boxes of its file.
-  package func learner() throws(ArenaError) -> (any LearningOpponent)? {
-    switch self {
-    case .menace(let file?): return try MatchboxFile.load(file)
-    case .menace(nil): return Menace()
-    case .adaptive: return Adaptive()
-    default: return nil
-    }
   }
 }

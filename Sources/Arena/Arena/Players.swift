@@ -32,7 +32,9 @@ final class Players: @unchecked Sendable {
     (self.configuration, self.guardExecutable, self.trace) = (configuration, guardExecutable, trace)
     self.stop = StopSignal(under: stop)
     // Read files once, so that all pairings start with the same matchboxes.
-    beginners = try configuration.entrants.map { (entrant) throws(ArenaError) in try entrant.spec.learner() }
+    beginners = try configuration.entrants.map { (entrant) throws(ArenaError) in
+      try entrant.spec.learner(in: configuration.variant)
+    }
     engineLimit = 2 * threads
     let needsValue = configuration.entrants.contains { $0.spec.needsValue(in: configuration.variant) }
     ultimateValue = needsValue ? try UltimateValueFile.load() : nil
@@ -148,25 +150,24 @@ final class Players: @unchecked Sendable {
     }
 
     /// The two players of a pairing. Gives back the engines of other players.
-    func players<R: ArenaRules>(of pairing: Pairing, _ rules: R.Type) -> (a: BoardPlayer<R>, b: BoardPlayer<R>) {
+    func players<R: ArenaRules>(of pairing: Pairing, _ rules: R.Type) throws(ArenaError) -> (
+      a: BoardPlayer<R>, b: BoardPlayer<R>
+    ) {
       for engine in engines where engine.player != (engine.isSecond ? pairing.b : pairing.a) {
         players.giveBack(engine.player, engine.client)
       }
       engines.removeAll { $0.player != ($0.isSecond ? pairing.b : pairing.a) }
-      return (player(pairing.a, pairing, false), player(pairing.b, pairing, true))
+      return (try player(pairing.a, pairing, false), try player(pairing.b, pairing, true))
     }
 
-    private func player<R: ArenaRules>(_ number: Int, _ pairing: Pairing, _ isSecond: Bool) -> BoardPlayer<R> {
-      let spec = players.configuration.entrants[number].spec
-      guard !spec.isEngine else { return .engine(engine(number, isSecond)) }
-      let table = players.tables[number]
+    private func player<R: ArenaRules>(_ number: Int, _ pairing: Pairing, _ isSecond: Bool) throws(ArenaError)
+      -> BoardPlayer<R>
+    {
       let memory = PlayerMemory(
-        table: table, learner: table == nil ? players.learner(number, in: pairing, isSecond: isSecond) : nil,
-        search: { self.search }, tree: { self.tree(isSecond, needsValue: $0) })
-      guard let player = R.player(of: spec, with: memory) else {
-        preconditionFailure("player \(number) does not play \(R.variant)")
-      }
-      return player
+        table: players.tables[number], learner: { self.players.learner(number, in: pairing, isSecond: isSecond) },
+        search: { self.search }, tree: { self.tree(isSecond, needsValue: $0) },
+        engine: { self.engine(number, isSecond) })
+      return try R.player(of: players.configuration.entrants[number].spec, with: memory)
     }
 
     private func engine(_ number: Int, _ isSecond: Bool) -> EngineClient {

@@ -180,19 +180,9 @@ package struct Run {
     if let reader = recorded?.reader, reader.footer != nil {
       throw reader.lines.refusal("the file ends before game \(replay.next)")
     }
-    let (configuration, picks) = (configuration, picksHighlights)
-    func prepare(_ batch: GameBatch) -> GameBatch.Summary {
-      var summary = batch.counted(pairings: stage.pairings.count)
-      guard writer != nil || picks else { return summary }
-      if picks { summary.highlights = Highlights(batch, stage, configuration) }
-      if let writer { summary.format(batch, stage, configuration, in: writer.emptyBuffer()) }
-      return summary
-    }
-    let consumer = GamePool.Consumer(prepare: prepare) { (batch, prepared) throws(ArenaError) in
-      var summary = prepared
-      state.take(batch, summary)
-      if state.isDecided { summary = prepare(batch) }
-      try writer?.write(batch, summary)
+    let counter = GameCounter(stage, configuration, state, writer)
+    let consumer = GamePool.Consumer(prepare: counter.prepare) { (batch, summary) throws(ArenaError) in
+      try counter.take(batch, summary)
       return !state.isDecided
     } progress: {
       progress?(state.progress)
@@ -200,6 +190,34 @@ package struct Run {
     let indices = replay.next..<replay.indices.upperBound
     let pool = GamePool(stage, indices: indices, known: replay.open, players: players, consumer: consumer)
     return try pool.run(threads: threads)
+  }
+}
+
+/// Counts the games of a stage, whether they were just played or read from a file, and writes their lines to a file.
+struct GameCounter {
+  private let stage: Stage
+  private let configuration: RunConfiguration
+  private let state: RunState
+  private let writer: GameFileWriter?
+  private let picksHighlights: Bool
+
+  init(_ stage: Stage, _ configuration: RunConfiguration, _ state: RunState, _ writer: GameFileWriter?) {
+    (self.stage, self.configuration, self.state, self.writer) = (stage, configuration, state, writer)
+    picksHighlights = state.highlights != nil
+  }
+
+  /// Counts and formats a batch. May be called from any thread.
+  func prepare(_ batch: GameBatch) -> GameBatch.Summary {
+    var summary = batch.counted(pairings: stage.pairings.count)
+    if picksHighlights { summary.highlights = Highlights(batch, stage, configuration) }
+    if let writer { summary.format(batch, stage, configuration, in: writer.emptyBuffer()) }
+    return summary
+  }
+
+  /// Adds the batches to the results in order. If the test decides within a batch, the batch is cut after the deciding pair.
+  func take(_ batch: GameBatch, _ prepared: GameBatch.Summary, isRecorded: Bool = false) throws(ArenaError) {
+    state.take(batch, prepared, isRecorded: isRecorded)
+    try writer?.write(batch, state.isDecided ? prepare(batch) : prepared)
   }
 }
 
@@ -215,13 +233,14 @@ struct Replay {
   private let stage: Stage
   private let players: Players
   private let state: RunState
-  /// The file to which the games are copied.
-  private let copy: GameFileWriter?
+  private let counter: GameCounter
 
+  /// Prepares to take the games, and to copy them to a file if one is given.
   init(
     _ stage: Stage, _ indices: Range<Int>, _ players: Players, _ state: RunState, copyingTo copy: GameFileWriter? = nil
   ) {
-    (self.stage, self.indices, self.players, self.state, self.copy) = (stage, indices, players, state, copy)
+    (self.stage, self.indices, self.players, self.state) = (stage, indices, players, state)
+    counter = GameCounter(stage, players.configuration, state, copy)
     next = indices.lowerBound
   }
 
@@ -243,13 +262,7 @@ struct Replay {
       }
       batch.cut(to: index)
       guard !batch.indices.isEmpty else { return }
-      var summary = batch.counted(pairings: stage.pairings.count)
-      if state.highlights != nil { summary.highlights = Highlights(batch, stage, players.configuration) }
-      state.take(batch, summary, isRecorded: true)
-      if let copy {
-        summary.format(batch, stage, players.configuration, in: copy.emptyBuffer())
-        try copy.write(batch, summary)
-      }
+      try counter.take(batch, counter.prepare(batch), isRecorded: true)
       if state.isDecided, batch.indices.upperBound < index || open != nil {
         throw reader.lines.refusal("games after the end of the run")
       }
@@ -285,8 +298,8 @@ struct Replay {
     if tables == nil {
       let specs = [game.x, game.o].map { configuration.entrants[$0].spec }
       let isPlayedAgain = !specs.contains { $0.isEngine || $0.isSearch(in: R.variant) }
-      guard isPlayedAgain || specs.contains(where: \.isLearner) else { return }
-      let (a, b) = worker.players(of: stage.pairings[game.pairing], R.self)
+      guard isPlayedAgain || specs.contains(where: { $0.isLearner(in: R.variant) }) else { return }
+      let (a, b) = try worker.players(of: stage.pairings[game.pairing], R.self)
       let (x, o) = game.isSwapped ? (b, a) : (a, b)
       guard isPlayedAgain else {
         x.learn(from: moves.cells, opening, as: .x, content.game.outcome)

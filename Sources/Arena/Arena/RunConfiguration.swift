@@ -108,7 +108,7 @@ package struct RunConfiguration: Sendable, Hashable {
   package init() {}
 
   /// Whether equal arguments give equal games.
-  package var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine || $0.spec.untimed != $0.spec } }
+  package var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine || $0.spec.isTimed } }
 
   /// The names in tables and records; a number distinguishes equal ones.
   package var names: [String] {
@@ -153,10 +153,7 @@ package struct RunConfiguration: Sendable, Hashable {
       throw ArenaError(
         "--games \(games): an even number 2–\(RunConfiguration.gameLimit), since seats are swapped in pairs")
     }
-    for entrant in entrants where !entrant.spec.plays(variant) {
-      throw ArenaError(
-        "player '\(entrant.spec.text)' does not play \(variant.rawValue); allowed: \(PlayerSpec.allowed(in: variant))")
-    }
+    for entrant in entrants where !entrant.spec.plays(variant) { throw entrant.spec.refusal(in: variant) }
     guard openings.variant == nil || openings.variant == variant else {
       throw ArenaError("the openings are for a game other than \(variant.rawValue)")
     }
@@ -172,7 +169,7 @@ package struct RunConfiguration: Sendable, Hashable {
       throw ArenaError(
         "--shard needs a match, round-robin or gauntlet without --sprt: games that do not depend on others")
     }
-    guard shard == nil || isFrozen || !entrants.contains(where: \.spec.isLearner) else {
+    guard shard == nil || isFrozen || !entrants.contains(where: { $0.spec.isLearner(in: variant) }) else {
       throw ArenaError("--shard: a player that learns has to play all its games in order; see --freeze")
     }
   }

@@ -33,14 +33,10 @@ package struct BatchServer {
   /// - Throws: If the player cannot play the variant in a batch.
   package init(variant: Variant, player: PlayerSpec) throws(ArenaError) {
     (self.variant, spec) = (variant, player)
-    guard BatchServer.canPlay(player, variant) else {
+    guard player.plays(variant), !player.isEngine else {
       throw ArenaError(
         "this player cannot answer in a batch of \(variant.rawValue); allowed: \(PlayerSpec.unlearning(in: variant))")
     }
-  }
-
-  private static func canPlay(_ spec: PlayerSpec, _ variant: Variant) -> Bool {
-    !spec.isEngine && spec.plays(variant)
   }
 
   /// Serves a stream until its end.
@@ -67,7 +63,7 @@ package struct BatchServer {
       try self.serve(games, count, choice, input, output)
     }
     switch variant {
-    case .classic: try serve(Classic.self, classicChoice())
+    case .classic: try serve(Classic.self, choice(Classic.self))
     case .infinite: try serve(Infinite.self, choice(Infinite.self))
     case .misere: try serve(Misere.self, choice(Misere.self))
     case .ultimate: try serve(Ultimate.self, choice(Ultimate.self))
@@ -84,23 +80,15 @@ package struct BatchServer {
     }
   }
 
-  private func classicChoice() throws(ArenaError) -> BoardPlayer<Classic>.Choice {
-    guard let player = try spec.memoryless(in: .classic, freezing: true) else { return try choice(Classic.self) }
-    return { position, last, generator, _ in
-      let lastMove = last.map { Square($0.index) }
-      return Cell(rawValue: player.move(in: position, lastMove: lastMove, using: &generator).rawValue)
-    }
-  }
-
   private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> BoardPlayer<R>.Choice {
     let value = spec.needsValue(in: variant) ? try UltimateValueFile.load() : nil
     // One tree for all games, cleared before each move.
-    let search = UltimateSearch(value: value, capacity: 1 << 18)
-    guard case .own(let choose, _)? = R.player(of: spec, with: PlayerMemory(tree: { _ in search })) else {
-      throw ArenaError("--player does not play \(variant.rawValue)")
-    }
+    let search = variant.hasLearntValue ? UltimateSearch(value: value, capacity: 1 << 18) : nil
+    var memory = PlayerMemory(tree: { _ in search ?? UltimateSearch() })
+    memory.table = try spec.memoryless(in: variant, freezing: true).map { DistributionTable($0) }
+    guard case .own(let choose, _) = try R.player(of: spec, with: memory) else { throw spec.refusal(in: variant) }
     return { state, last, generator, isStopped in
-      search.forget()
+      search?.forget()
       return choose(state, last, &generator, isStopped)
     }
   }

@@ -30,19 +30,20 @@ extension UCIServer {
   /// Handles `go` for other variants than Classic.
   mutating func go<R: ArenaRules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> Action {
     guard R.outcome(of: state) == nil else { return .reply(["bestmove (none)"]) }
-    if R.variant.hasLearntValue, tree?.hasValue != spec.needsUltimateValue {
-      do throws(ArenaError) {
-        let needsValue = spec.needsUltimateValue
+    let choose: BoardPlayer<R>.Choice
+    do throws(ArenaError) {
+      if case .search(let needsValue)? = R.kind(of: spec), tree?.hasValue != needsValue {
         tree = UltimateSearch(
           value: needsValue ? try UltimateValueFile.load() : nil, capacity: UltimateSearch.capacity(megabytes: hash))
-      } catch { return .reply(["info string \(error)", "bestmove (none)"]) }
-    }
-    let memory = PlayerMemory(tree: { [tree] _ in tree ?? UltimateSearch() })
-    guard case .own(let choose, _)? = R.player(of: spec.untimed, with: memory) else {
-      return .reply(["bestmove (none)"])
-    }
+      }
+      let memory = PlayerMemory(tree: { [tree] _ in tree ?? UltimateSearch() })
+      guard case .own(let found, _) = try R.player(of: spec.untimed, with: memory) else {
+        throw spec.refusal(in: R.variant)
+      }
+      choose = found
+    } catch { return .reply(["info string \(error)", "bestmove (none)"]) }
     // With a number of simulations, start from an empty tree, so that position and seed determine the move.
-    if spec.untimed == spec { tree?.forget() }
+    if !spec.isTimed { tree?.forget() }
     tree?.simulationLimit = UCIServer.nodes(words)
     return answer(words, R.turn(in: state), isSearch: spec.isSearch(in: R.variant)) { [tree] generator, isStopped in
       let cell = choose(state, nil, &generator, isStopped)

@@ -1,0 +1,250 @@
+import Base
+import Opponents
+import Oracle
+import TicTacToe
+
+/// The table of players: for each game, which players play it, what each of them needs, and how a thread makes it.
+protocol ArenaRules: Rules {
+  /// The entry of a player; `nil` if it does not play this game.
+  static func entry(of spec: PlayerSpec) -> PlayerEntry<Self>?
+}
+
+/// A player of one game.
+struct PlayerEntry<R: Rules> {
+  let kind: PlayerKind
+  let make: (PlayerMemory) throws(ArenaError) -> BoardPlayer<R>
+}
+
+/// The kinds of players by what they need.
+enum PlayerKind {
+  /// The chances of its moves depend only on the state and the last move. The opponent says them where the state is a `Position`.
+  case memoryless((any MemorylessOpponent)?)
+  /// Learns from its games; the function makes it as before its first game.
+  case learner(() throws(ArenaError) -> any LearningOpponent)
+  /// Searches, so that a move takes time. With `needsValue` its tree uses the learnt values.
+  case search(needsValue: Bool)
+  /// An external program.
+  case engine
+}
+
+/// The tables, trees and engines for one player, which no other player uses during a game.
+struct PlayerMemory {
+  /// The table of a memoryless player or a frozen learner, where the state is a `Position`.
+  var table: DistributionTable?
+  /// The learner, if it has learnt before.
+  var learner: () -> Learner? = { nil }
+  /// The tree for a search in Classic.
+  var search: () -> MonteCarloSearch = { MonteCarloSearch() }
+  /// The tree for a search in Ultimate, with or without the value function.
+  var tree: (_ needsValue: Bool) -> UltimateSearch
+  var engine: () throws(ArenaError) -> EngineClient = { () throws(ArenaError) in
+    throw ArenaError("an external program cannot play here")
+  }
+}
+
+extension PlayerEntry {
+  static var engine: PlayerEntry {
+    PlayerEntry(kind: .engine) { (memory) throws(ArenaError) in .engine(try memory.engine()) }
+  }
+
+  static func memoryless(_ choose: @escaping BoardPlayer<R>.Choice) -> PlayerEntry {
+    PlayerEntry(kind: .memoryless(nil)) { _ in .own(choose) }
+  }
+
+  static func search(
+    needsValue: Bool = false, _ make: @escaping (PlayerMemory) -> BoardPlayer<R>.Choice
+  ) -> PlayerEntry {
+    PlayerEntry(kind: .search(needsValue: needsValue)) { .own(make($0)) }
+  }
+}
+
+extension PlayerEntry where R: PositionRules {
+  static func memoryless(_ player: any MemorylessOpponent) -> PlayerEntry {
+    PlayerEntry(kind: .memoryless(player)) { memory in
+      if let table = memory.table { return .table(table) }
+      return .own { position, last, generator, _ in
+        Cell(player.move(in: position, lastMove: last.map { Square($0.index) }, using: &generator).index)
+      }
+    }
+  }
+}
+
+extension PlayerEntry<Classic> {
+  static func learner(_ create: @escaping () throws(ArenaError) -> any LearningOpponent) -> PlayerEntry {
+    PlayerEntry(kind: .learner(create)) { (memory) throws(ArenaError) in
+      if let table = memory.table { return .table(table) }
+      if let learner = memory.learner() { return .learner(learner) }
+      return .learner(Learner(try create()))
+    }
+  }
+}
+
+extension Classic: ArenaRules {
+  static func entry(of spec: PlayerSpec) -> PlayerEntry<Classic>? {
+    switch spec {
+    case .simple(let player): return .memoryless(player)
+    case .level(let number): return Level(number: number).map { .memoryless($0) }
+    case .mcts(let budget):
+      return .search { memory in
+        let search = memory.search()
+        return { position, _, generator, isStopped in
+          let deadline = budget.deadline()
+          let square = search.bestMove(in: position, simulations: budget.simulations, using: &generator) {
+            isStopped() || monotonicMilliseconds() > deadline
+          }
+          return Cell(square.index)
+        }
+      }
+    case .search: return nil
+    case .menace(let file):
+      return .learner { () throws(ArenaError) in
+        if let file { return try MatchboxFile.load(file) }
+        return Menace()
+      }
+    case .adaptive: return .learner { Adaptive() }
+    case .engine: return .engine
+    }
+  }
+}
+
+extension Infinite: ArenaRules {
+  static func entry(of spec: PlayerSpec) -> PlayerEntry<Infinite>? {
+    if spec.isEngine { return .engine }
+    return spec.infinite.map { player in
+      .memoryless { state, _, generator, _ in player.move(in: state, using: &generator) }
+    }
+  }
+}
+
+extension Misere: ArenaRules {
+  static func entry(of spec: PlayerSpec) -> PlayerEntry<Misere>? {
+    switch spec {
+    case .simple(let player): .memoryless(MisereOpponent.simple(player))
+    case .level(let number): MisereLevel(number: number).map { .memoryless(MisereOpponent.level($0)) }
+    case .mcts, .search, .menace, .adaptive: nil
+    case .engine: .engine
+    }
+  }
+}
+
+extension Ultimate: ArenaRules {
+  static func entry(of spec: PlayerSpec) -> PlayerEntry<Ultimate>? {
+    switch spec {
+    case .simple(.random): .memoryless { state, _, generator, _ in moves(state).randomCell(using: &generator) }
+    case .simple, .menace, .adaptive: nil
+    case .level(let number):
+      UltimateLevel(number: number).map { level in
+        .search(needsValue: level.needsValue) { memory in
+          let search = memory.tree(level.needsValue)
+          return { state, _, generator, isStopped in
+            level.move(in: state, with: search, using: &generator, isStopped: isStopped)
+          }
+        }
+      }
+    case .mcts(let budget): search(budget, needsValue: false)
+    case .search(let budget): search(budget, needsValue: true)
+    case .engine: .engine
+    }
+  }
+
+  private static func search(_ budget: SearchBudget, needsValue: Bool) -> PlayerEntry<Ultimate> {
+    .search(needsValue: needsValue) { memory in
+      let search = memory.tree(needsValue)
+      return { state, _, generator, isStopped in
+        let deadline = budget.deadline()
+        return search.bestMove(in: state, simulations: budget.simulations, using: &generator) {
+          isStopped() || monotonicMilliseconds() > deadline
+        }
+      }
+    }
+  }
+}
+
+extension ArenaRules {
+  static func kind(of spec: PlayerSpec) -> PlayerKind? { entry(of: spec)?.kind }
+
+  /// Makes a player. Throws if it does not play this game, or cannot be made with this memory.
+  static func player(of spec: PlayerSpec, with memory: PlayerMemory) throws(ArenaError) -> BoardPlayer<Self> {
+    guard let entry = entry(of: spec) else { throw spec.refusal(in: variant) }
+    return try entry.make(memory)
+  }
+}
+
+extension Variant {
+  /// The game's rules with the table of its players. Generic code that is called with it is not specialised: loops over games use a
+  /// switch instead.
+  var arenaRules: any ArenaRules.Type {
+    switch self {
+    case .classic: Classic.self
+    case .infinite: Infinite.self
+    case .misere: Misere.self
+    case .ultimate: Ultimate.self
+    }
+  }
+}
+
+extension PlayerSpec {
+  /// What the player needs in a game; `nil` if it does not play it.
+  func kind(in variant: Variant) -> PlayerKind? { variant.arenaRules.kind(of: self) }
+
+  /// Whether the player plays a game.
+  func plays(_ variant: Variant) -> Bool { kind(in: variant) != nil }
+
+  /// Whether the player searches, so that a move takes time.
+  func isSearch(in variant: Variant) -> Bool { if case .search? = kind(in: variant) { true } else { false } }
+
+  /// Whether the player needs the learnt values of Ultimate.
+  func needsValue(in variant: Variant) -> Bool {
+    if case .search(needsValue: true)? = kind(in: variant) { true } else { false }
+  }
+
+  /// Whether the player learns from games.
+  package func isLearner(in variant: Variant) -> Bool {
+    if case .learner? = kind(in: variant) { true } else { false }
+  }
+
+  /// The learning player, new or from the boxes of its file; `nil` for other players.
+  func learner(in variant: Variant) throws(ArenaError) -> (any LearningOpponent)? {
+    if case .learner(let create)? = kind(in: variant) { try create() } else { nil }
+  }
+
+  /// The memoryless player of a game whose state is a `Position`, if it is one; `nil` in all other games. With `freezing`,
+  /// learning players count in their current state.
+  package func memoryless(
+    in variant: Variant, freezing: Bool = false
+  ) throws(ArenaError) -> (any MemorylessOpponent)? {
+    switch kind(in: variant) {
+    case .memoryless(let player)?: player
+    case .learner(let create)?: freezing ? try create().frozen : nil
+    case .search?, .engine?, nil: nil
+    }
+  }
+
+  /// The player of Infinite; `nil` for other specifications.
+  package var infinite: InfiniteOpponent? {
+    switch self {
+    case .simple(let simple): .simple(simple)
+    case .level(let number): InfiniteLevel(number: number).map { .level($0) }
+    case .mcts, .search, .menace, .adaptive, .engine: nil
+    }
+  }
+
+  /// One player of each form, and the form as messages print it.
+  private static let forms: [(example: PlayerSpec, text: String)] =
+    SimpleOpponent.allCases.map { (.simple($0), $0.name) } + [
+      (.level(1), "levels:1–6"), (.mcts(.simulations(1)), "mcts:BUDGET"), (.search(.simulations(1)), "search:BUDGET"),
+      (.menace(file: nil), "menace[:FILE]"), (.adaptive, "adaptive"), (.engine([]), "cmd:COMMAND"),
+    ]
+
+  /// Alina's own memoryless or searching players of a game, for messages.
+  static func unlearning(in variant: Variant) -> String {
+    forms.filter { !$0.example.isEngine && $0.example.plays(variant) && !$0.example.isLearner(in: variant) }
+      .map(\.text).joined(separator: ", ")
+  }
+
+  /// The error for a player that does not play a game.
+  func refusal(in variant: Variant) -> ArenaError {
+    let allowed = PlayerSpec.forms.filter { $0.example.plays(variant) }.map(\.text).joined(separator: ", ")
+    return ArenaError("player '\(text)' does not play \(variant.rawValue); allowed: \(allowed)")
+  }
+}
