@@ -150,7 +150,7 @@ targets += layer(
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
         "SampledPiano", "ScoreFormats", "ScoreIO", "ScoreMeasures", "Processes",
         argumentParser,
-      ] + (headless ? [] : ["CCairo", "Film", "Play"])),
+      ] + (headless ? [] : ["CCairo", "Film", "Play", "Screen"])),
   ])
 
 // System: libraries of the operating system as modules.

@@ -25,16 +25,33 @@ def find_engine():
     return path
 
 
-def _end(process):
-    """Ends an engine and closes its pipes."""
+def end_process(process):
+    """Ends a program and closes its pipes."""
     try:
         process.stdin.close()
     except BrokenPipeError:
-        # The engine has ended, so it no longer needs the unsent bytes.
+        # The program has ended, so it no longer needs the unsent bytes.
         pass
     process.wait()
     process.stdout.close()
     process.stderr.close()
+
+
+def read_into(array, process, data):
+    """Sends bytes to a program and fills an array with its answer."""
+    try:
+        process.stdin.write(data)
+        process.stdin.flush()
+        view = memoryview(array).cast("B")
+        have = 0
+        while have < len(view):
+            got = process.stdout.readinto(view[have:])
+            if not got:
+                raise BrokenPipeError
+            have += got
+    except BrokenPipeError:
+        process.wait()
+        raise EngineError(process.stderr.read().decode(errors="replace").strip()) from None
 
 
 def board_side(rules):
@@ -65,7 +82,7 @@ class Batch:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        self._end = weakref.finalize(self, _end, self._process)
+        self._end = weakref.finalize(self, end_process, self._process)
         self.block = np.zeros((count, 3 * self.cells + 4), np.uint8)
         n = self.cells
         self.marks, self.legal, self.ages = (self.block[:, i * n : (i + 1) * n] for i in range(3))
@@ -92,19 +109,7 @@ class Batch:
         self.close()
 
     def _send(self, data):
-        try:
-            self._process.stdin.write(data)
-            self._process.stdin.flush()
-            view = memoryview(self.block).cast("B")
-            have = 0
-            while have < len(view):
-                got = self._process.stdout.readinto(view[have:])
-                if not got:
-                    raise BrokenPipeError
-                have += got
-        except BrokenPipeError:
-            self._process.wait()
-            raise EngineError(self._process.stderr.read().decode(errors="replace").strip()) from None
+        read_into(self.block, self._process, data)
 
 
 def board_text(batch, game=0):

@@ -4,6 +4,7 @@ import gymnasium
 import numpy as np
 
 from alina_arena.batch import ANSWER, BEGIN, Batch, board_side, board_text, check_render_mode, planes
+from alina_arena.painter import Painter
 
 
 def spaces(rules):
@@ -22,11 +23,13 @@ class AlinaEnv(gymnasium.Env):
     An observation is a dictionary: `observation` (4, side, side) as `planes` makes it, `action_mask` (cells,). The reward is
     1, 0 or -1 at the end of a game. An illegal action ends the game with -1.
 
+    `render()` returns text for `render_mode="ansi"`, for `"rgb_array"` a picture of 512 × 512 pixels as the window draws it.
+
     `reset(seed=…)` repeats the opponent's choices; without a seed each copy of the environment makes other ones.
     `reset(options={"side": "x"})` chooses the agent's side.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}
 
     def __init__(self, rules="classic", opponent="levels:2", engine=None, render_mode=None):
         check_render_mode(render_mode, self.metadata["render_modes"])
@@ -34,7 +37,9 @@ class AlinaEnv(gymnasium.Env):
         self._rules, self._opponent, self._engine = rules, opponent, engine
         # The first reset gives the agent X.
         self._side = 2
-        self._batch = None
+        self._batch = self._painter = None
+        # The cells marked in this game, in order.
+        self._moves = []
         self.observation_space, self.action_space = spaces(rules)
 
     def reset(self, *, seed=None, options=None):
@@ -53,6 +58,7 @@ class AlinaEnv(gymnasium.Env):
             self._batch.step([BEGIN])
         if chosen:
             self._side = 1 if chosen == "x" else 2
+        self._moves = []
         self._answer()
         return self._observation(), {}
 
@@ -63,6 +69,7 @@ class AlinaEnv(gymnasium.Env):
             self._batch.step([int(action)])
         if not is_cell or self._batch.illegal[0]:
             return self._observation(), -1.0, True, False, {"illegal": True}
+        self._moves.append(int(action))
         self._answer()
         result = int(self._batch.result[0])
         reward = 0.0 if result in (0, 3) else 1.0 if result == self._side else -1.0
@@ -76,15 +83,21 @@ class AlinaEnv(gymnasium.Env):
         if self.render_mode is None:
             gymnasium.logger.warn("render() draws nothing without a render_mode: AlinaEnv(render_mode='ansi')")
             return None
-        return board_text(self._batch)
+        if self.render_mode == "ansi":
+            return board_text(self._batch)
+        self._painter = self._painter or Painter(self._rules)
+        return self._painter.draw(self._moves)
 
     def close(self):
-        if self._batch is not None:
-            self._batch.close()
+        for program in (self._batch, self._painter):
+            if program is not None:
+                program.close()
+        self._painter = None
 
     def _answer(self):
         if self._batch.result[0] == 0 and self._batch.turn[0] != self._side:
             self._batch.step([ANSWER])
+            self._moves.append(int(self._batch.last[0]))
 
     def _observation(self):
         return {"observation": planes(self._batch)[0], "action_mask": self._batch.legal[0].astype(np.int8)}

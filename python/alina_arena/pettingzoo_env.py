@@ -7,6 +7,7 @@ from pettingzoo.utils import wrappers
 
 from alina_arena.batch import BEGIN, Batch, board_text, check_render_mode, planes
 from alina_arena.gymnasium_env import spaces
+from alina_arena.painter import Painter
 
 
 def env(rules="classic", render_mode=None, engine=None):
@@ -19,7 +20,7 @@ def env(rules="classic", render_mode=None, engine=None):
 class raw_env(AECEnv):
     """Agents `x` and `o`; observations and rewards are those of `AlinaEnv`."""
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 1, "name": "alina_v1", "is_parallelizable": False}
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1, "name": "alina_v1", "is_parallelizable": False}
 
     def __init__(self, rules="classic", render_mode=None, engine=None):
         super().__init__()
@@ -28,6 +29,7 @@ class raw_env(AECEnv):
         self._rules = rules
         # Both sides are agents, so the batch's player never moves.
         self._batch = Batch(1, rules, "random", 1, engine)
+        self._painter, self._moves = None, []
         self.possible_agents = ["x", "o"]
         self.observation_spaces, self.action_spaces = (
             dict(zip(self.possible_agents, pair)) for pair in zip(spaces(rules), spaces(rules))
@@ -41,6 +43,7 @@ class raw_env(AECEnv):
 
     def reset(self, seed=None, options=None):
         self._batch.step([BEGIN])
+        self._moves = []
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
@@ -69,6 +72,7 @@ class raw_env(AECEnv):
         assert 0 <= int(action) < self._batch.cells, f"{agent}: there is no cell {action}"
         self._batch.step([int(action)])
         assert not self._batch.illegal[0], f"{agent} may not mark cell {action}"
+        self._moves.append(int(action))
         self._cumulative_rewards[agent] = 0
         self._clear_rewards()
         result = int(self._batch.result[0])
@@ -84,7 +88,12 @@ class raw_env(AECEnv):
         if self.render_mode is None:
             gymnasium.logger.warn("render() draws nothing without a render_mode: env(render_mode='ansi')")
             return None
-        return board_text(self._batch)
+        if self.render_mode == "ansi":
+            return board_text(self._batch)
+        self._painter = self._painter or Painter(self._rules)
+        return self._painter.draw(self._moves)
 
     def close(self):
         self._batch.close()
+        if self._painter is not None:
+            self._painter.close()

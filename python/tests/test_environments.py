@@ -1,17 +1,20 @@
 """python3 -m unittest discover python/tests, with ALINA_ARENA set to the program."""
 
 import gc
+import json
 import random
 import subprocess
 import sys
 import tempfile
 import unittest
 import warnings
+from pathlib import Path
 
 import numpy as np
 
 from alina_arena import ANSWER, BEGIN, SIDES, WAIT, Batch, EngineError, State
 from alina_arena.agent import Agent
+from alina_arena.batch import find_engine
 
 
 class BatchTests(unittest.TestCase):
@@ -136,6 +139,33 @@ class AgentTests(unittest.TestCase):
         self.assertEqual(answer, "bestmove P@b1\n")
 
 
+class CodinGameTests(unittest.TestCase):
+    BOT = """
+import random
+generator = random.Random(1)
+while True:
+    input()
+    cells = [input() for _ in range(int(input()))]
+    print(generator.choice(cells), "a message", flush=True)
+"""
+
+    def play(self, *options):
+        tool = Path(__file__).resolve().parents[2] / "tools" / "codingame.py"
+        with tempfile.TemporaryDirectory() as folder:
+            bot = Path(folder) / "bot.py"
+            bot.write_text(self.BOT)
+            command = f"cmd:{sys.executable} {tool} {sys.executable} {bot}"
+            run = [find_engine(), "run", "--rules", "ultimate", "--x", command, "--o", "random", "--games", "4", "--json"]
+            return json.loads(subprocess.run(run + list(options), capture_output=True, check=True).stdout)
+
+    def test_a_program_for_codingame_plays_whole_games(self):
+        report = self.play("--ending", "boards")
+        self.assertEqual((report["games"], report["forfeits"]), (4, []))
+
+    def test_a_program_that_has_not_chosen_its_own_moves_loses_the_game(self):
+        self.assertEqual(self.play("--openings", "random:2")["forfeits"][0]["count"], 4)
+
+
 class EnvironmentTests(unittest.TestCase):
     def setUp(self):
         warnings.simplefilter("error")
@@ -174,12 +204,34 @@ class EnvironmentTests(unittest.TestCase):
             self.assertEqual(environment.render().count("X"), 1)
             environment.close()
 
+    def test_a_picture_changes_with_each_move_and_is_that_of_the_same_moves(self):
+        import gymnasium
+
+        from alina_arena.painter import Painter
+
+        for rules in SIDES:
+            environment = gymnasium.make(f"alina/{rules.capitalize()}-v1", opponent="random", render_mode="rgb_array")
+            observation, _ = environment.reset(seed=1, options={"side": "x"})
+            empty = environment.render()
+            self.assertEqual((empty.shape, empty.dtype), ((512, 512, 3), np.uint8))
+            environment.step(observation["action_mask"].argmax())
+            batch = environment.unwrapped._batch
+            cells = [int(np.flatnonzero(batch.marks[0] == side)[0]) for side in (1, 2)]
+            painter = Painter(rules)
+            self.assertTrue((painter.draw(cells) == environment.render()).all())
+            self.assertTrue((painter.draw([]) == empty).all())
+            self.assertFalse((painter.draw(cells[:1]) == painter.draw(cells)).all())
+            with self.assertRaisesRegex(EngineError, "line 4: .* may not be marked there"):
+                painter.draw([cells[0], cells[0]])
+            painter.close()
+            environment.close()
+
     def test_a_wrong_mode_or_side_is_refused_and_no_mode_draws_nothing(self):
         from alina_arena.gymnasium_env import AlinaEnv
         from alina_arena.pettingzoo_env import env
 
         for make in (AlinaEnv, env):
-            with self.assertRaisesRegex(ValueError, "render_mode must be 'ansi' or None, not 'human'"):
+            with self.assertRaisesRegex(ValueError, "render_mode must be 'ansi' or 'rgb_array' or None, not 'human'"):
                 make(render_mode="human")
         environment = AlinaEnv()
         with self.assertRaisesRegex(ValueError, "option side must be .x. or .o., not .z."):
@@ -231,7 +283,7 @@ class EnvironmentTests(unittest.TestCase):
         import gymnasium
 
         for rules in SIDES:
-            environment = gymnasium.make(f"alina/{rules.capitalize()}-v1", render_mode="ansi").unwrapped
+            environment = gymnasium.make(f"alina/{rules.capitalize()}-v1", render_mode="rgb_array").unwrapped
             check_env(environment)
             observation, _ = environment.reset()
             ended = False

@@ -47,7 +47,7 @@ struct Root: ParsableCommand {
 
   /// The subcommands that need Cairo.
   #if canImport(CCairo)
-    private static let drawn: [any ParsableCommand.Type] = [MakeFilm.self]
+    private static let drawn: [any ParsableCommand.Type] = [MakeFilm.self, DrawBoards.self]
   #else
     private static let drawn: [any ParsableCommand.Type] = []
   #endif

@@ -65,6 +65,7 @@ func `A film has the requested size, sound, and the length of the trimmed piece`
   ["check-rules", "/nowhere.yaml"], ["fx", "/nowhere.wav", "--chain", "comb:honey", "/tmp/x.wav"],
   ["fx", "/nowhere.wav", "--chain", "comb:wax-comb", "/tmp/x.wav"], ["tone", "H9", "/tmp/x.wav"],
   ["tone", "A4", "--a4", "100", "/tmp/x.wav"], ["envelope", "match", "--match", "101", "a", "b", "c.wav"],
+  ["boards"], ["boards", "--side", "8"], ["boards", "--rules", "chess"],
 ])
 func `Invalid input gives one line on standard error and status 2, and writes no file`(_ arguments: [String]) throws {
   let told = try run(arguments, input: record)
