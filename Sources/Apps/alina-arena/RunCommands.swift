@@ -40,6 +40,9 @@ struct GameOptions: ParsableArguments {
   @Option(help: "Seconds and increment of an engine's clock, as 10+0.1.") var tc: String?
   @Option(help: "Nodes a move, sent to engines.") var nodes: Int?
   @Option(help: "Milliseconds granted beyond the limit (default: 50).") var margin: Int?
+  @Option(
+    help: "The result of Ultimate when nobody has a line: rules (a draw, the default) or boards (more boards win).")
+  var ending: String?
   @Option(help: "Draw a game after this number of plies.") var maxPlies: Int?
   @Option(help: "Draw when both engines report values near 0: moves=4,score=10 (hundredths).") var draw: String?
   @Option(help: "A side loses when its engine reports the other side ahead by so much: moves=3,score=900 (hundredths).")
@@ -80,6 +83,7 @@ struct GameOptions: ParsableArguments {
     if let seed { configuration.seed = seed }
     if let rules { configuration.variant = try Variant(option: rules) }
     if let openings { configuration.openings = try Openings(argument: openings, configuration.variant) }
+    if let ending { configuration.adjudication.ending = try .init(option: ending) }
     if let maxPlies {
       guard (1...1000).contains(maxPlies) else { throw ArenaError("--max-plies \(maxPlies): 1–1000") }
       configuration.adjudication.maxPlies = maxPlies

@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// The rules by which a referee ends a game early.
+/// The rules by which a referee ends a game early, or gives it another result.
 package struct Adjudication: Sendable, Hashable {
   /// A number of consecutive moves with values, in hundredths, of at most `score` (draw) or at least `score` against the mover (resign).
   package struct Rule: Sendable, Hashable {
@@ -27,6 +27,23 @@ package struct Adjudication: Sendable, Hashable {
     var text: String { "moves=\(moves),score=\(score)" }
   }
 
+  /// The result of a game of Ultimate in which nobody has a line.
+  package enum Ending: String, Sendable, CaseIterable {
+    /// By the rules of the game: drawn.
+    case rules
+    /// As on CodinGame: the side that has won more boards wins.
+    case boards
+
+    /// Reads the option `--ending`.
+    package init(option text: String) throws(ArenaError) {
+      guard let ending = Ending(rawValue: text) else {
+        throw ArenaError("--ending '\(text)': \(Ending.allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      self = ending
+    }
+  }
+
+  package var ending = Ending.rules
   /// Plies after which a game is drawn; 0 for no limit.
   package var maxPlies = 0
   /// The game is drawn if both sides' values agree with this rule.
@@ -41,6 +58,7 @@ package struct Adjudication: Sendable, Hashable {
 
   /// The members of a header.
   func add(to members: inout JSONObject) {
+    members.add("ending", ending == .rules ? nil : .string(ending.rawValue))
     members.add("maxPlies", maxPlies == 0 ? nil : .int(maxPlies))
     members.add("draw", draw.map { .string($0.text) })
     members.add("resign", resign.map { .string($0.text) })
@@ -48,6 +66,7 @@ package struct Adjudication: Sendable, Hashable {
 
   /// Reads the members of a header.
   init(header: JSON) throws(ArenaError) {
+    if let text = header["ending"] { ending = try Ending(option: text.string ?? "") }
     if let plies = header["maxPlies"] {
       guard let number = plies.int, (1...1000).contains(number) else {
         throw ArenaError("the header's 'maxPlies' is missing or wrong")
@@ -72,6 +91,13 @@ struct Referee {
   private var lost: [Player: Int] = [:]
 
   init(_ rules: Adjudication) { self.rules = rules }
+
+  /// The verdict on a game that is drawn by its rules, from the boards that each side has won; `nil` if it stays drawn.
+  func verdict(onDraw boards: (x: Int, o: Int)) -> Verdict? {
+    guard rules.ending == .boards, boards.x != boards.o else { return nil }
+    let winner: Player = boards.x > boards.o ? .x : .o
+    return Verdict(outcome: .win(winner), reason: "X has \(boards.x) boards, O \(boards.o)")
+  }
 
   /// The verdict after a move that did not end the game; a move without a value resets the counts.
   mutating func verdict(after report: MoveReport?, by mover: Player, plies: Int) -> Verdict? {

@@ -81,7 +81,7 @@ struct PlayedGame {
   var notes: GameNotes?
 }
 
-extension Rules {
+extension ArenaRules {
   /// Plays one game; `nil` if it was stopped. Throws if the system refuses resources.
   static func playGame(
     x: BoardPlayer<Self>, o: BoardPlayer<Self>, opening: VariantOpening, adjudication: Adjudication,
@@ -119,7 +119,8 @@ extension Rules {
     }
     if stop.isSet { return nil }
     for client in clients { client?.endGame() }
-    let result: Outcome = outcome ?? verdict?.outcome ?? .win(turn(in: state).opponent)
+    if outcome == .draw, let boards = wonBoards(state) { verdict = referee.verdict(onDraw: boards) }
+    let result: Outcome = verdict?.outcome ?? outcome ?? .win(turn(in: state).opponent)
     let ending = loss?.ending ?? (verdict == nil ? .normal : .adjudication)
     let reason = loss?.reason ?? verdict?.reason
     x.learn(from: cells, opening, as: .x, result)

@@ -7,6 +7,9 @@ import TicTacToe
 protocol ArenaRules: Rules {
   /// The entry of a player; `nil` if it does not play this game.
   static func entry(of spec: PlayerSpec) -> PlayerEntry<Self>?
+
+  /// The number of boards that each side has won; `nil` in a game of one board.
+  static func wonBoards(_ state: State) -> (x: Int, o: Int)?
 }
 
 /// A player of one game.
@@ -147,6 +150,10 @@ extension Ultimate: ArenaRules {
     }
   }
 
+  static func wonBoards(_ state: State) -> (x: Int, o: Int)? {
+    (state.boards(of: .x).count, state.boards(of: .o).count)
+  }
+
   private static func search(_ budget: SearchBudget, needsValue: Bool) -> PlayerEntry<Ultimate> {
     .search(needsValue: needsValue) { memory in
       let search = memory.tree(needsValue)
@@ -161,6 +168,8 @@ extension Ultimate: ArenaRules {
 }
 
 extension ArenaRules {
+  static func wonBoards(_ state: State) -> (x: Int, o: Int)? { nil }
+
   static func kind(of spec: PlayerSpec) -> PlayerKind? { entry(of: spec)?.kind }
 
   /// Makes a player. Throws if it does not play this game, or cannot be made with this memory.

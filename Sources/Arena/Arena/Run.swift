@@ -294,7 +294,9 @@ struct Replay {
     if tables == content.game, content.start == configuration.openings.start(pair: game.opening) { return }
     let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed, R.self)
     let moves = content.anyMoves
-    if let fault = R.fault(in: moves, content.game, opening: opening) { throw reader.lines.refusal(fault) }
+    if let fault = R.fault(in: moves, content.game, opening: opening, configuration.adjudication) {
+      throw reader.lines.refusal(fault)
+    }
     if tables == nil {
       let specs = [game.x, game.o].map { configuration.entrants[$0].spec }
       let isPlayedAgain = !specs.contains { $0.isEngine || $0.isSearch(in: R.variant) }

@@ -154,6 +154,9 @@ package struct RunConfiguration: Sendable, Hashable {
         "--games \(games): an even number 2–\(RunConfiguration.gameLimit), since seats are swapped in pairs")
     }
     for entrant in entrants where !entrant.spec.plays(variant) { throw entrant.spec.refusal(in: variant) }
+    guard adjudication.ending == .rules || !variant.isOneBoard else {
+      throw ArenaError("--ending \(adjudication.ending.rawValue): only ultimate has boards to count")
+    }
     guard openings.variant == nil || openings.variant == variant else {
       throw ArenaError("the openings are for a game other than \(variant.rawValue)")
     }

@@ -36,7 +36,8 @@ package enum RunText {
         + "\(late.most) ms at most\n"
     }
     if report.results.count > 1, !configuration.isFrozen {
-      for (entrant, name) in zip(configuration.entrants, names) where entrant.spec.isLearner(in: configuration.variant) {
+      for (entrant, name) in zip(configuration.entrants, names) where entrant.spec.isLearner(in: configuration.variant)
+      {
         out += "\(name) began anew in each pairing, and learned there alone\n"
       }
     }

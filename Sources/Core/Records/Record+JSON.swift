@@ -96,11 +96,14 @@ extension Record {
     guard let result = json["result"]?.string, Record.results.contains(where: { $0.token == result }) else {
       throw refuse("member 'result' must be 1-0, 0-1, 1/2-1/2 or *")
     }
-    text += " \(result)"
     do {
-      try self.init(text: text, variants: variants)
+      try self.init(text: "\(text) \(result)", variants: variants)
     } catch {
-      throw refuse(error.message)
+      // `alina-arena run --ending boards` gives a win to the side with more boards; the record keeps the draw of the rules.
+      guard json["termination"]?.string == "adjudication",
+        let drawn = try? Record(text: "\(text) 1/2-1/2", variants: variants), drawn.game.end?.termination == .normal
+      else { throw refuse(error.message) }
+      self = drawn
     }
     try readColumns(json)
   }

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import Records
 import TestSupport
 import Testing
 import TicTacToe
@@ -73,6 +74,8 @@ import TicTacToe
     (["--rules", "chess"], "--rules 'chess': \(Variant.names)"),
     (["--rules", "ultimate", "--x", "menace"], "player 'menace' does not play ultimate; allowed: random, "),
     (["--rules", "infinite", "--openings", "random:9"], "--openings 'random:9': random:0 to random:4"),
+    (["--ending", "cells"], "--ending 'cells': rules, boards"),
+    (["--rules", "infinite", "--ending", "boards"], "--ending boards: only ultimate has boards to count"),
     (["--max-plies", "0"], "--max-plies 0: 1–1000"), (["--draw", "moves=3"], "--draw 'moves=3': moves=1–1000"),
   ])
   func `invalid runs are refused in one line`(words: [String], message: String) throws {
@@ -235,6 +238,35 @@ import TicTacToe
         String(decoding: played.bytes, as: UTF8.self).contains(
           "\"termination\":\"adjudication\",\"reason\":\"10 plies\""))
       #expect(try Support.run(["resume", path]).code == 0)
+    }
+  }
+
+  @Test func `where boards are counted, the side with more of them wins each game that the rules draw`() throws {
+    try Support.withFolder { folder in
+      var configuration = try VariantRunEndToEndTests.match("random", "random", .ultimate, games: 60)
+      let plain = String(decoding: try Support.play(configuration, to: folder + "/plain").bytes, as: UTF8.self)
+      configuration.adjudication.ending = .boards
+      let (path, winner) = (
+        folder + "/games", #/"result":"([^"]+)","termination":"adjudication","reason":"X has (\d) boards, O (\d)"/#
+      )
+      let counted = String(decoding: try Support.play(configuration, to: path).bytes, as: UTF8.self)
+      var won = 0
+      for (rules, boards) in zip(plain.split(separator: "\n").dropFirst(), counted.split(separator: "\n").dropFirst())
+      where rules.hasPrefix("{\"game\"") {
+        guard rules.contains("\"1/2-1/2\""), let found = boards.firstMatch(of: winner) else {
+          // Drawn with equal boards, or decided by a line.
+          #expect(rules == boards)
+          continue
+        }
+        won += 1
+        #expect(found.1 == (found.2 > found.3 ? "1-0" : "0-1") && found.2 != found.3)
+        #expect(rules.dropLast().split(separator: "1/2")[0] == boards.split(separator: String(found.1))[0])
+        #expect(try Record(jsonLine: String(boards), variants: [.ultimate], rules: .ultimate).resultToken == "1/2-1/2")
+      }
+      #expect(won > 3, "\(won) of 60 games were won by boards")
+      #expect(try Support.run(["resume", path]).code == 0)
+      let other = try Support.run(["resume", path, "--ending", "rules"])
+      #expect(other.code == 2 && other.err.contains("ending is boards in the file, now none"), "\(other)")
     }
   }
 

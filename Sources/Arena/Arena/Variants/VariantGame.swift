@@ -15,9 +15,11 @@ struct VariantMoves: Sendable, Hashable {
   }
 }
 
-extension Rules {
+extension ArenaRules {
   /// Returns the error in a recorded game; `nil` if its moves are legal and lead to its result.
-  static func fault(in moves: VariantMoves, _ game: PackedGame, opening: VariantOpening) -> String? {
+  static func fault(in moves: VariantMoves, _ game: PackedGame, opening: VariantOpening, _ adjudication: Adjudication)
+    -> String?
+  {
     guard moves.start == opening.start, moves.cells.starts(with: opening.cells) else {
       return "the game does not begin as the header says"
     }
@@ -26,11 +28,13 @@ extension Rules {
       guard outcome == nil, self.moves(state).contains(cell) else { return "the game breaks the rules" }
       outcome = play(cell, &state)
     }
+    let boards = outcome == .draw ? wonBoards(state) : nil
+    let verdict = boards.flatMap { Referee(adjudication).verdict(onDraw: $0) }
     let isRight =
       switch game.ending {
-      case .normal: outcome == game.outcome
+      case .normal: outcome == game.outcome && verdict == nil
       case .forfeit, .time: outcome == nil && game.outcome == .win(turn(in: state).opponent)
-      case .adjudication: outcome == nil
+      case .adjudication: outcome == nil || verdict?.outcome == game.outcome
       }
     return isRight ? nil : "the game breaks the rules"
   }
