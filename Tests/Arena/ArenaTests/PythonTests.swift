@@ -35,6 +35,7 @@ private enum Python {
     try expectTests("test_environments.BatchTests")
     try expectTests("test_environments.StateTests")
     try expectTests("test_environments.AgentTests")
+    try expectTests("test_environments.CodinGameTests")
   }
 
   @Test(.enabled(if: Python.has("numpy", "gymnasium", "pettingzoo"), "python3 has no gymnasium or no pettingzoo"))
