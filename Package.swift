@@ -118,11 +118,13 @@ targets += layer(
   "Sources/Arena",
   [
     .target(name: "RulesLibrary", dependencies: ["Base", "TicTacToe"]),
+    .target(name: "ArenaFiles", dependencies: ["CProcess", "Processes"]),
     .target(
       name: "Arena",
       dependencies: [
-        "Base", "TicTacToe", "Oracle", "Records", "Opponents", "RulesLibrary", "CProcess", "Processes",
+        "Base", "TicTacToe", "Oracle", "Records", "Opponents", "RulesLibrary", "ArenaFiles", "CProcess", "Processes",
       ]),
+    .target(name: "ArenaTexts", dependencies: ["Base", "TicTacToe", "Oracle", "Records", "Opponents", "Arena"]),
   ])
 
 // Apps: arguments, and one call.
@@ -142,7 +144,7 @@ targets += layer(
       name: "alina-arena",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "Tintinnabuli", "GameScore", "Synth", "ScoreIO",
-        "MatchProtocol", "MatchClient", "Arena", "Locks", "Processes", argumentParser,
+        "MatchProtocol", "MatchClient", "Arena", "ArenaTexts", "Locks", "Processes", argumentParser,
       ]),
     .executableTarget(
       name: "alina-score",
@@ -291,7 +293,8 @@ targets += layer(
   "Tests/Arena",
   [
     .testTarget(
-      name: "ArenaTests", dependencies: ["Base", "TicTacToe", "Oracle", "Records", "Opponents", "Arena"],
+      name: "ArenaTests",
+      dependencies: ["Base", "TicTacToe", "Oracle", "Records", "Opponents", "ArenaFiles", "Arena", "ArenaTexts"],
       exclude: ["Fixtures", "Goldens"])
   ])
 targets += layer(

@@ -1,4 +1,5 @@
 import Arena
+import ArenaTexts
 import ArgumentParser
 import Base
 import Foundation
@@ -238,7 +239,7 @@ struct MenaceTrain: ParsableCommand {
     var training = MenaceTraining(try load.map { (path) throws(ArenaError) in try MatchboxFile.load(path) } ?? Menace())
     training.train(against: teachers, games: games, seed: seed, measuringEvery: interval)
     if let save { try writeFile(MatchboxFile.text(of: training.menace).utf8, to: save) }
-    if let svg { try writeFile(training.svg.utf8, to: svg) }
+    if let svg { try writeFile(LearningCurve(training).svg.utf8, to: svg) }
     if json {
       let points = training.curve.map {
         "{\"games\":\($0.games),\"againstRandom\":\($0.againstRandom),\"againstPerfect\":\($0.againstPerfect)}"

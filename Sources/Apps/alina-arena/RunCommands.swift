@@ -1,4 +1,5 @@
 import Arena
+import ArenaTexts
 import ArgumentParser
 import Foundation
 import Processes

@@ -1,3 +1,5 @@
+// The errors of the arena, which everything that imports it meets, and its files.
+@_exported import ArenaFiles
 import Base
 import Foundation
 import Opponents

@@ -49,7 +49,7 @@ package struct RunReport: Sendable {
   package internal(set) var ratings: [Rating] = []
   /// The players that had a bye.
   package internal(set) var byes: [Int] = []
-  var knockout: [Schedule.Match] = []
+  package internal(set) var knockout: [Schedule.Match] = []
   /// The selected games, if requested.
   package var highlights: [Highlight] = []
   /// The duration of the run in seconds, without resumed games.
@@ -58,7 +58,7 @@ package struct RunReport: Sendable {
   /// The result of a match.
   package var match: PairingStatistics { results.first?.statistics ?? PairingStatistics() }
 
-  var meanPlies: Double? {
+  package var meanPlies: Double? {
     games > 0 ? Double(lengths.enumerated().reduce(0) { $0 + $1.offset * $1.element }) / Double(games) : nil
   }
 
@@ -241,7 +241,7 @@ final class RunState: @unchecked Sendable {
 }
 
 extension Schedule.Match {
-  func json(undecided: JSON) -> JSON {
+  package func json(undecided: JSON) -> JSON {
     [
       "round": .int(round), "a": .int(pairing.a), "b": .int(pairing.b), "pairs": .int(pairs),
       "winner": winner.map { .int($0) } ?? undecided, "bySeed": .bool(bySeed),

@@ -1,7 +1,7 @@
 /// Two players that meet. The first has X in the first game of each pair.
-struct Pairing: Sendable, Hashable {
-  var a: Int
-  var b: Int
+package struct Pairing: Sendable, Hashable {
+  package var a: Int
+  package var b: Int
 }
 
 /// Games independent of each other's results.
@@ -45,16 +45,16 @@ extension Stage {
 }
 
 /// The stages of a tournament, each determined by the results so far.
-struct Schedule: Sendable {
+package struct Schedule: Sendable {
   /// A match of a knockout tournament with its result.
-  struct Match: Sendable, Hashable {
-    var round: Int
-    var pairing: Pairing
-    var pairs = 0
+  package struct Match: Sendable, Hashable {
+    package internal(set) var round: Int
+    package internal(set) var pairing: Pairing
+    package internal(set) var pairs = 0
     var difference = 0
-    var winner: Int?
+    package internal(set) var winner: Int?
     /// Whether the match was level after the extra pairs and decided by the order of entry.
-    var bySeed = false
+    package internal(set) var bySeed = false
   }
 
   private let configuration: RunConfiguration

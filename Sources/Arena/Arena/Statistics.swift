@@ -71,7 +71,7 @@ package enum Elo: Sendable, Hashable {
   }
 
   /// Formats with two decimals and a sign.
-  static func signed(_ value: Double) -> String { String(format: "%+.2f", value == 0 ? 0 : value) }
+  package static func signed(_ value: Double) -> String { String(format: "%+.2f", value == 0 ? 0 : value) }
 
   /// The Elo difference of a score strictly between 0 and 1.
   package static func of(score: Double) -> Double { 0 - 400 * log10(1 / score - 1) }

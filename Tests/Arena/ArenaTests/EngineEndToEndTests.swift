@@ -7,6 +7,7 @@ import Testing
 import TicTacToe
 
 @testable import Arena
+@testable import ArenaTexts
 
 @Suite("Engines", .serialized) struct EngineEndToEndTests {
   @Test func `our engine's dialogue with cutechess-cli matches the transcript`() throws {
@@ -285,8 +286,7 @@ import TicTacToe
   @Test func `an answer that arrived in time counts even if it is read late`() throws {
     try Support.withFolder { folder in
       let command = [Support.misbehave, "punctual", folder + "/said"]
-      let process = try EngineProcess(
-        .init(command: command, guardExecutable: Support.arena, time: TimeLimit(), seed: 1), StopSignal())
+      let process = try EngineProcess(.init(command, guardExecutable: Support.arena), StopSignal())
       defer { process.stop() }
       #expect(process.write("isready\n", deadline: .infinity))
       #expect(Support.eventually { FileManager.default.fileExists(atPath: folder + "/said") })

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Arena
+@testable import ArenaTexts
 
 @Suite("Ratings") struct RatingTests {
   private func report(of configuration: RunConfiguration) throws -> RunReport {

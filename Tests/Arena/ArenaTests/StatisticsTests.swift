@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Arena
+@testable import ArenaTexts
 
 @Suite("Statistics") struct StatisticsTests {
   nonisolated(unsafe) static let facts: [String: Any] = {

@@ -8,6 +8,7 @@ import Testing
 import TicTacToe
 
 @testable import Arena
+@testable import ArenaTexts
 
 @Suite("The arena's tools over the variants", .serialized) struct VariantToolTests {
   private static func tournament(

@@ -47,6 +47,14 @@ final class EngineClient: @unchecked Sendable {
     /// The log of all lines, under the player's number.
     var trace: EngineTrace?
     var player = 0
+
+    /// How its process is started. Of variables that are named twice the last counts.
+    var launch: EngineProcess.Launch {
+      var launch = EngineProcess.Launch(command, guardExecutable: guardExecutable)
+      (launch.folder, launch.log, launch.trace, launch.player) = (settings.folder, settings.log, trace, player)
+      for variable in settings.environment { launch.environment[variable.name] = variable.value }
+      return launch
+    }
   }
 
   /// Milliseconds to wait for `uciok` and `readyok`.
@@ -93,7 +101,7 @@ final class EngineClient: @unchecked Sendable {
 
   /// Starts the engine and performs the handshake.
   func start() throws(ArenaError) {
-    let process = try EngineProcess(recipe, stopSignal)
+    let process = try EngineProcess(recipe.launch, stopSignal)
     let deadline = monotonicMilliseconds() + EngineClient.handshakeTimeout
     func refuse(_ what: String) -> ArenaError {
       process.stop()

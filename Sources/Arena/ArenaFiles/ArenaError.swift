@@ -20,7 +20,7 @@ package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// An error for a resource that the system refused.
-  static func resourceExhausted(_ what: String) -> ArenaError {
+  package static func resourceExhausted(_ what: String) -> ArenaError {
     ArenaError("the system has no more \(what); try fewer --threads, or raise its limits", kind: .resourceExhausted)
   }
 }

@@ -1,3 +1,4 @@
+import Arena
 import Base
 import Foundation
 import Opponents

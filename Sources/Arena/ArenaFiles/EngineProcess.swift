@@ -1,5 +1,4 @@
 import Foundation
-import TicTacToe
 
 /// Milliseconds of a monotonic clock.
 package func monotonicMilliseconds() -> Double {
@@ -12,9 +11,29 @@ package func monotonicMilliseconds() -> Double {
 ///
 /// The guard (`EngineGuard`) leads its own session and process group. When the socket to it closes, even because we
 /// were killed, it kills all processes that the engine started.
-final class EngineProcess {
+package final class EngineProcess {
+  /// How an engine is started.
+  package struct Launch: Sendable {
+    /// The program and its arguments.
+    package var command: [String]
+    /// The program that guards it.
+    package var guardExecutable: String
+    package var folder: String?
+    /// Where its standard error goes.
+    package var log: String?
+    /// Variables besides the inherited ones.
+    package var environment: [String: String] = [:]
+    /// The log of all lines, under the player's number.
+    package var trace: EngineTrace?
+    package var player = 0
+
+    package init(_ command: [String], guardExecutable: String) {
+      (self.command, self.guardExecutable) = (command, guardExecutable)
+    }
+  }
+
   /// The result of reading a line.
-  enum Reading {
+  package enum Reading {
     case line(String)
     /// The deadline has passed, or the run is stopped.
     case late
@@ -25,7 +44,7 @@ final class EngineProcess {
   }
 
   /// The longest line read from an engine.
-  static let lineLimit = 4096
+  package static let lineLimit = 4096
 
   private let stopSignal: StopSignal
   private let trace: EngineTrace?
@@ -38,14 +57,13 @@ final class EngineProcess {
   private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 2 * EngineProcess.lineLimit)
   private var (head, tail) = (0, 0)
   /// Bytes read since `resetCount`.
-  private(set) var bytesRead = 0
+  package private(set) var bytesRead = 0
   private var isOpen = true
   private let tick = ReadTick()
 
   /// Starts `guardExecutable guard -- command…`.
-  init(_ recipe: EngineClient.Recipe, _ stop: StopSignal) throws(ArenaError) {
-    (stopSignal, trace, player) = (stop, recipe.trace, recipe.player)
-    let settings = recipe.settings
+  package init(_ launch: Launch, _ stop: StopSignal) throws(ArenaError) {
+    (stopSignal, trace, player) = (stop, launch.trace, launch.player)
     // Report a closed input by write(2)'s error, not by a signal.
     signal(SIGPIPE, SIG_IGN)
     let (first, second) = (Descriptor.pipe(), Descriptor.pipe())
@@ -64,7 +82,7 @@ final class EngineProcess {
     posix_spawn_file_actions_adddup2(&actions, fromEngine.1, 1)
     // A FIFO without reader is refused instead of waited for.
     posix_spawn_file_actions_addopen(
-      &actions, 2, settings.log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0o644)
+      &actions, 2, launch.log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0o644)
     posix_spawn_file_actions_adddup2(&actions, sockets.1, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -81,15 +99,14 @@ final class EngineProcess {
       for descriptor in [toEngine.0, fromEngine.1, sockets.1] { close(descriptor) }
     }
     var arguments: [UnsafeMutablePointer<CChar>?] =
-      ([recipe.guardExecutable, "guard", "-C", settings.folder ?? ".", "--"] + recipe.command).map { strdup($0) }
+      ([launch.guardExecutable, "guard", "-C", launch.folder ?? ".", "--"] + launch.command).map { strdup($0) }
     arguments.append(nil)
-    let inherited = ProcessInfo.processInfo.environment
-    let environment = settings.environment.reduce(into: inherited) { $0[$1.name] = $1.value }
+    let environment = ProcessInfo.processInfo.environment.merging(launch.environment) { $1 }
     var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") }
     variables.append(nil)
     defer { for text in arguments + variables { free(text) } }
     var child: pid_t = 0
-    let code = posix_spawn(&child, recipe.guardExecutable, &actions, &attributes, arguments, variables)
+    let code = posix_spawn(&child, launch.guardExecutable, &actions, &attributes, arguments, variables)
     (pid, input, output, guardSocket) = (child, toEngine.1, fromEngine.0, sockets.0)
     guard code == 0 else {
       isOpen = false
@@ -98,7 +115,7 @@ final class EngineProcess {
       if [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code) {
         throw ArenaError.resourceExhausted("processes for an engine: \(reason)")
       }
-      throw ArenaError("\(settings.log ?? "the guard of engines"): \(reason)")
+      throw ArenaError("\(launch.log ?? "the guard of engines"): \(reason)")
     }
     _ = fcntl(input, F_SETFL, O_NONBLOCK)
     tick.begin()
@@ -114,7 +131,7 @@ final class EngineProcess {
 
   /// Kills the engine and its descendants and waits for the guard, slightly longer than its own limit; with `quitting`
   /// the engine may first end after `quit`.
-  func stop(quitting: Bool = false) {
+  package func stop(quitting: Bool = false) {
     guard isOpen else { return }
     let grace = monotonicMilliseconds() + EngineProcess.quitGracePeriod
     if quitting, !stopSignal.isSet, write("quit\n", deadline: grace) { _ = wait(guardSocket, Int16(POLLIN), grace) }
@@ -141,10 +158,10 @@ final class EngineProcess {
   }
 
   /// Sends lines; `false` if the engine does not accept them in time or has ended.
-  func write(_ text: String, deadline: Double) -> Bool { write(Array(text.utf8), deadline: deadline) }
+  package func write(_ text: String, deadline: Double) -> Bool { write(Array(text.utf8), deadline: deadline) }
 
   /// Sends the bytes of lines; `false` if the engine does not accept them in time or has ended.
-  func write(_ bytes: [UInt8], deadline: Double) -> Bool {
+  package func write(_ bytes: [UInt8], deadline: Double) -> Bool {
     trace?.note(player, ">", String(decoding: bytes, as: UTF8.self))
     var sent = 0
     while sent < bytes.count {
@@ -161,7 +178,7 @@ final class EngineProcess {
   }
 
   /// The next line without its end; a line already written is read even after the deadline.
-  func readLine(deadline: Double) -> Reading {
+  package func readLine(deadline: Double) -> Reading {
     while true {
       if let end = lineEnd {
         let isShorter = end > head && buffer[end - 1] == 0x0D
@@ -179,7 +196,7 @@ final class EngineProcess {
   }
 
   /// Whether a complete line is in the buffer.
-  var hasLine: Bool { lineEnd != nil }
+  package var hasLine: Bool { lineEnd != nil }
 
   /// The end of the line at `head`, if complete.
   private var lineEnd: Int? {
@@ -203,13 +220,13 @@ final class EngineProcess {
   }
 
   /// Keeps the engine's main thread on a processor.
-  func pin(toCore core: Int) {
+  package func pin(toCore core: Int) {
     let bytes = Array("\(core)\n".utf8)
     _ = Glibc.write(guardSocket, bytes, bytes.count)
   }
 
   /// The first move among lines that the engine has already sent unasked.
-  func unaskedMove() -> String? {
+  package func unaskedMove() -> String? {
     var count: Int32 = 0
     if ioctl(output, UInt(FIONREAD), &count) == 0, count > 0 { _ = fill(.infinity) }
     while lineEnd != nil {
@@ -219,11 +236,11 @@ final class EngineProcess {
   }
 
   /// Resets `bytesRead`.
-  func resetCount() { bytesRead = 0 }
+  package func resetCount() { bytesRead = 0 }
 
   /// The guard's report of how the engine ended, if it comes within half a second. Otherwise the engine still runs, and
   /// this is `deed`.
-  func ending(otherwise deed: String = "closed its output") -> String {
+  package func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500
     while wait(guardSocket, Int16(POLLIN), deadline) {

@@ -11,10 +11,10 @@ nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
 /// become its children. It ends only when it has no children.
 package enum EngineGuard {
   /// Milliseconds after which the guard gives up: remaining processes then hang in the kernel and die there.
-  static let quitTimeout = 3000.0
+  package static let quitTimeout = 3000.0
 
   /// The prefix of a report that the system refused resources.
-  static let resourceExhausted = "could not be started for now"
+  package static let resourceExhausted = "could not be started for now"
 
   /// Starts `-C FOLDER -- COMMAND…` on our standard input and output, reports its end to the arena on descriptor 3, and
   /// kills all descendants when it ends or the arena closes the descriptor.

@@ -2,15 +2,15 @@ import Foundation
 import Processes
 
 /// The system's message for the last `errno`.
-var systemReason: String { String(cString: strerror(errno)) }
+package var systemReason: String { String(cString: strerror(errno)) }
 
 /// Renames a complete file to its final name.
-func putInPlace(_ part: String, _ path: String) throws(ArenaError) {
+package func putInPlace(_ part: String, _ path: String) throws(ArenaError) {
   guard rename(part, path) == 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
 }
 
 /// Opens a file for reading; refuses folders.
-func openFile(_ path: String) throws(ArenaError) -> FileHandle {
+package func openFile(_ path: String) throws(ArenaError) -> FileHandle {
   var status = stat()
   guard stat(path, &status) == 0, let handle = FileHandle(forReadingAtPath: path) else {
     throw ArenaError("\(path): \(systemReason)")
@@ -20,7 +20,7 @@ func openFile(_ path: String) throws(ArenaError) -> FileHandle {
 }
 
 /// Reads a file of at most `limit` bytes.
-func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
+package func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
   let handle = try openFile(path)
   defer { try? handle.close() }
   let data: Data
@@ -40,7 +40,7 @@ package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(Ar
 }
 
 /// Writes all bytes; returns the system's message on failure.
-func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? {
+package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? {
   var sent = 0
   while sent < bytes.count {
     let count = write(descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent)
@@ -103,7 +103,7 @@ package final class LineReader {
   /// The number of the line read last, from 1.
   package private(set) var line = 0
   /// The number of bytes of the complete lines read so far.
-  private(set) var wholeBytes = 0
+  package private(set) var wholeBytes = 0
   private let handle: FileHandle
   /// Bytes read and not yet consumed are in `head`..<`tail`.
   private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 1)
@@ -128,7 +128,7 @@ package final class LineReader {
   package var rest: [UInt8] { Array(buffer[head..<tail]) }
 
   /// The last line read with its end; valid until the next line is read.
-  var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
+  package var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
 
   /// Lines are read in place: bytes do not move until the next line is read.
   private func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {

@@ -2,9 +2,9 @@ import CProcess
 import Foundation
 
 /// Creates descriptors that no child process inherits, on whichever thread it is started.
-enum Descriptor {
+package enum Descriptor {
   /// Opens a file; −1 with `errno` on failure.
-  static func open(_ path: String, _ flags: Int32) -> Int32 { Glibc.open(path, flags | O_CLOEXEC, 0o644) }
+  package static func open(_ path: String, _ flags: Int32) -> Int32 { Glibc.open(path, flags | O_CLOEXEC, 0o644) }
 
   /// Creates a pipe; `nil` with `errno` on failure.
   static func pipe() -> (read: Int32, write: Int32)? { pair { alina_pipe($0) } }
@@ -24,12 +24,12 @@ enum Descriptor {
 }
 
 /// A file locked for this run while the value is open.
-final class LockedFile {
+package final class LockedFile {
   /// The descriptor; −1 after closing.
-  private(set) var descriptor: Int32
+  package private(set) var descriptor: Int32
 
   /// Takes over a descriptor of `path`; throws if another run has locked the file.
-  init(_ descriptor: Int32, _ path: String) throws(ArenaError) {
+  package init(_ descriptor: Int32, _ path: String) throws(ArenaError) {
     self.descriptor = descriptor
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw ArenaError("\(path) is being written by another run") }
   }
@@ -37,7 +37,7 @@ final class LockedFile {
   deinit { close() }
 
   /// Unlocks and closes the file.
-  func close() {
+  package func close() {
     guard descriptor >= 0 else { return }
     // Unlock explicitly: close-on-exec applies only at exec, and a child just forked by another thread would keep the lock.
     flock(descriptor, LOCK_UN)
