@@ -3,8 +3,9 @@
 
 Run: python3 Tests/Ears/midi.py ALINA_SCORE RULES [GAMES [SEED]]   (needs numpy, scipy, mido, fluidsynth, the soundfont)
 
-Both sounds come from the same font, ours through our engine with room, strings and drone off, the other from the file
-alone. How each note grows is measured in each by itself, in samples, and compared; mido reads the file besides.
+Both sounds come from the same font: ours through our engine with room, strings and drone off and with the loudness as composed,
+because the gain of the even loudness changes within the first 10 ms of a note; the other from the file alone. How each note grows
+is measured in each by itself, in samples, and compared; mido reads the file besides.
 """
 
 import re
@@ -74,8 +75,8 @@ def main():
         for index, (_, text) in enumerate(games.reference(count, seed)):
             game, ours, file, theirs = (folder / f"{index}{kind}" for kind in (".pgn", ".wav", ".mid", "-fluid.wav"))
             game.write_text(text)
-            run(score, "render", game, "--score-rules", folder / "dry.yaml", "--piano", "grand", "--wav", ours,
-                "--midi", file)
+            run(score, "render", game, "--score-rules", folder / "dry.yaml", "--piano", "grand", "--loudness", "concert",
+                "--wav", ours, "--midi", file)
             run("fluidsynth", "-ni", "-q", "-R", 0, "-C", 0, "-g", 1, "-r", RATE, "-F", theirs, FONT, file)
             a, b = read(ours), read(theirs)
             apart = []
