@@ -62,10 +62,15 @@ package enum MusicXML {
         }
       }
       xml += backup
-      if number == 1 { xml += pedal("start") }
-      xml += bass(pairs, lengths)
+      var pedals = number == 1 ? [(at: 0, type: "start")] : []
+      if let awakening = pairs.firstIndex(where: { $0.isAwakening }) {
+        let before = lengths[..<awakening].reduce(0, +)
+        pedals += [(before, "stop"), (before, "start")]
+      }
+      if isLast { pedals.append((eighths, "stop")) }
+      xml += bass(pairs, lengths, pedals, backup)
       if isLast {
-        xml += pedal("stop") + "      <barline location=\"right\"><bar-style>light-heavy</bar-style></barline>\n"
+        xml += "      <barline location=\"right\"><bar-style>light-heavy</bar-style></barline>\n"
       }
       return xml + "    </measure>\n"
     }
@@ -114,7 +119,7 @@ package enum MusicXML {
       let slur = sounding.count > 2 ? (sounding.first, sounding.last) : (nil, nil)
       var xml = ""
       for (index, (melody, length, isAwakening)) in notes.enumerated() {
-        if isAwakening { xml += words("✿", "") + pedal("stop") + pedal("start") }
+        if isAwakening { xml += words("✿", "") }
         var rest = length
         while rest > 0 {
           // A held note whose length no single note has is written as tied notes.
@@ -128,40 +133,68 @@ package enum MusicXML {
       return xml
     }
 
-    /// The low notes ring to the next of them or to the end of the measure.
-    private func bass(_ pairs: [Pair], _ lengths: [Int]) -> String {
-      var xml = ""
-      var held: [Note] = []
-      var length = 0
-      func flush() {
-        var rest = length
-        while rest > 0 {
-          let part = min(rest, 8)
-          if held.isEmpty { xml += note(nil, part, voice: 3) }
-          for (index, low) in held.enumerated() {
-            xml += note(low, part, voice: 3, isChord: index > 0, tie: (rest < length, part < rest))
-          }
-          rest -= part
-        }
-      }
-      for (pair, pairLength) in zip(pairs, lengths) {
+    /// The low notes ring to the next of them or to the end of the measure. An octave above middle C and higher they are written on
+    /// the staff of T, because on that of the bass they would stand on many ledger lines.
+    ///
+    /// Pedals stand before a note or rest of the low voice, because LilyPond ignores a pedal whose beginning and end are in different
+    /// voices, or whose end no note follows.
+    private func bass(_ pairs: [Pair], _ lengths: [Int], _ pedals: [(at: Int, type: String)], _ backup: String)
+      -> String
+    {
+      var held: [(notes: [Note], length: Int)] = [([], 0)]
+      for (pair, length) in zip(pairs, lengths) {
         if !pair.bass.isEmpty {
-          flush()
-          held = []
-          for low in pair.bass.sorted(by: { $0.pitch < $1.pitch }) where held.last?.pitch != low.pitch {
-            held.append(low)
+          held.append(([], 0))
+          for low in pair.bass.sorted(by: { $0.pitch < $1.pitch })
+          where held[held.count - 1].notes.last?.pitch != low.pitch {
+            held[held.count - 1].notes.append(low)
           }
-          length = 0
+        } else if pair.isAwakening, held[held.count - 1].notes.isEmpty {
+          held.append(([], 0))
         }
-        length += pairLength
+        held[held.count - 1].length += length
       }
-      flush()
-      return xml
+      func isHigh(_ notes: [Note]) -> Bool { notes.first.map { $0.pitch.midi >= 72 } ?? false }
+      let low = held.flatMap { tied(isHigh($0.notes) ? [] : $0.notes, $0.length, voice: 3, staff: 3) }
+      var (xml, at) = ("", 0)
+      var pedals = pedals[...]
+      for (index, part) in low.enumerated() {
+        while let next = pedals.first, next.at < at + part.length || index == low.count - 1 {
+          xml += pedal(next.type, after: next.at - at)
+          pedals.removeFirst()
+        }
+        xml += part.xml
+        at += part.length
+      }
+      guard held.contains(where: { isHigh($0.notes) }) else { return xml }
+      return xml + backup
+        + held.map { notes, length in
+          isHigh(notes)
+            ? tied(notes, length, voice: 4, staff: 2).map { $0.xml }.joined()
+            : length > 0 ? "      <forward><duration>\(length)</duration></forward>\n" : ""
+        }.joined()
+    }
+
+    /// Notes that sound together, or a rest, as tied notes of at most a whole.
+    private func tied(_ notes: [Note], _ length: Int, voice: Int, staff: Int) -> [(xml: String, length: Int)] {
+      var parts: [(xml: String, length: Int)] = []
+      var rest = length
+      while rest > 0 {
+        let part = min(rest, 8)
+        var xml = notes.isEmpty ? note(nil, part, voice: voice) : ""
+        for (index, one) in notes.enumerated() {
+          xml += note(
+            one, part, voice: voice, staff: staff, isChord: index > 0, tie: (rest < length, part < rest))
+        }
+        parts.append((xml, part))
+        rest -= part
+      }
+      return parts
     }
 
     private func note(
-      _ note: Note?, _ eighths: Int, voice: Int, isChord: Bool = false, tie: (stop: Bool, start: Bool) = (false, false),
-      slur: String? = nil
+      _ note: Note?, _ eighths: Int, voice: Int, staff: Int? = nil, isChord: Bool = false,
+      tie: (stop: Bool, start: Bool) = (false, false), slur: String? = nil
     ) -> String {
       // MusicXML gives the velocity in per cent of forte, which is 90.
       let touch = note.map { " dynamics=\"\((Int($0.velocity) * 100 + 45) / 90)\"" } ?? ""
@@ -181,7 +214,7 @@ package enum MusicXML {
       let (type, isDotted) = Self.type(eighths)
       xml += "<voice>\(voice)</voice><type>\(type)</type>\(isDotted ? "<dot/>" : "")"
       if note != nil && eighths < 8 { xml += "<stem>none</stem>" }
-      xml += "<staff>\(voice)</staff>"
+      xml += "<staff>\(staff ?? voice)</staff>"
       let notations =
         ties.map { "<tied type=\"\($0)\"/>" } + (slur.map { ["<slur type=\"\($0)\" number=\"1\"/>"] } ?? [])
       if !notations.isEmpty { xml += "<notations>" + notations.joined() + "</notations>" }
@@ -206,8 +239,10 @@ package enum MusicXML {
     direction("above", "<words\(style)>\(text)</words>", more)
   }
 
-  private static func pedal(_ type: String) -> String {
-    direction("below", "<pedal type=\"\(type)\" line=\"no\"/>", "<staff>3</staff>")
+  /// A change of the pedal so many eighths after the begin of the next note.
+  private static func pedal(_ type: String, after eighths: Int) -> String {
+    let offset = eighths > 0 ? "<offset>\(eighths)</offset>" : ""
+    return direction("below", "<pedal type=\"\(type)\" line=\"no\"/>", offset + "<staff>3</staff>")
   }
 
   private static func direction(_ place: String, _ type: String, _ more: String) -> String {
