@@ -281,7 +281,7 @@ targets += layer(
     .testTarget(
       name: "PlayTests",
       dependencies: [
-        "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "MatchProtocol",
+        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "MatchProtocol",
         "ClientModel",
         "Session",
         "Interface", "WindowLogic", "Screen", "Play",

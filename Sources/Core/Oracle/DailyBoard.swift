@@ -44,7 +44,7 @@ package struct DailyBoard: Sendable, Hashable {
       state = DailyBoard.infinite(moves: moves, using: &random)
       goal = .win(moves: moves)
     case 3:
-      state = DailyBoard.ultimate(using: &random)
+      state = .ultimate(DailyBoard.ultimate(using: &random))
       goal = .win(moves: 2)
     default:
       let choices = DailyBoard.grades[weekday]
@@ -61,7 +61,7 @@ package struct DailyBoard: Sendable, Hashable {
   }
 
   /// A random board with all six marks on which a single move wins, in exactly `moves` moves of the winner.
-  private static func infinite(moves: Int, using random: inout SplitMix64) -> VariantState {
+  static func infinite(moves: Int, using random: inout SplitMix64) -> VariantState {
     let table = InfiniteTable.shared
     while true {
       let board = InfiniteTable.board(number: random.below(InfiniteTable.boardCount))
@@ -80,7 +80,7 @@ package struct DailyBoard: Sendable, Hashable {
   }
 
   /// A position of a random game in which a single move forces a win in two moves, and no move wins at once.
-  private static func ultimate(using random: inout SplitMix64) -> VariantState {
+  static func ultimate(using random: inout SplitMix64) -> Ultimate.State {
     while true {
       var states = [Ultimate.start]
       while let last = states.last, Ultimate.outcome(of: last) == nil {
@@ -88,7 +88,7 @@ package struct DailyBoard: Sendable, Hashable {
         _ = next.mark(Ultimate.moves(last).randomCell(using: &random))
         states.append(next)
       }
-      for state in states.suffix(9).dropLast() where isPuzzle(state) { return .ultimate(state) }
+      for state in states.suffix(9).dropLast() where isPuzzle(state) { return state }
     }
   }
 
@@ -108,7 +108,7 @@ package struct DailyBoard: Sendable, Hashable {
   }
 
   /// The classic positions for Monday to Sunday: an immediate win, a threat to parry, wins in two, a win in three, a quiet defence.
-  private static let grades: [[Position]] = {
+  static let grades: [[Position]] = {
     var grades: [[Position]] = Array(repeating: [], count: 7)
     for position in Solver.positions where position.empty.count >= 3 && position.outcome == nil {
       let worth = Solver.shared.evaluation(of: position)

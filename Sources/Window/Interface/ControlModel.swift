@@ -26,8 +26,12 @@ package struct ControlModel: Sendable, Hashable {
 }
 
 extension BoardModel {
-  /// Whether hint and analysis are allowed: not against a remote person, nor for the daily puzzle.
-  package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil }
+  /// Whether hint and analysis are allowed: not against a remote person, nor for a puzzle.
+  package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil }
+  /// Whether the next puzzle may begin: this one was answered, and no three minutes run.
+  package var mayPuzzle: Bool {
+    puzzle.map { $0.isSolved != nil && $0.sprint == nil } ?? (today != nil && game.isOver)
+  }
   /// Whether the player only listens to a game and so cannot take back, offer or resign.
   private var isListening: Bool { online == nil && !setup.hasHuman }
   private var hasLost: Bool {
@@ -48,15 +52,17 @@ extension BoardModel {
     let mayRematch = online.map { $0.you != nil && $0.rematch != .mine && $0.mayRematch } ?? true
     let isDrawOffered = online?.draw == .theirs
     let mayAbort = online?.mayAbort == true
-    let isTaught = !isOver && setup.hasHuman && online == nil && letter == nil
-    let isBare = online == nil && (isOver || game.cells.isEmpty)
+    let isTaught = !isOver && setup.hasHuman && online == nil && letter == nil && puzzle == nil
+    let isBare = online == nil && puzzle == nil && (isOver || game.cells.isEmpty)
     return [
       .init(.stopListening, .stopListening, if: isListening),
       .init(.sleep, .sleep, count: sleepMinutes ?? 0, if: isListening),
+      .init(.another, .another, if: mayPuzzle),
+      .init(.sprint, .sprint, if: mayPuzzle, isSpare: true),
       .init(.newGame, .show(.newGame), isUsable: mayLeave, isSpare: isLive),
       .init(
         today != nil ? .tryAgain : online?.rematch == .theirs ? .acceptRematch : .rematch, .rematch,
-        if: isOver && setup.hasHuman && mayRematch),
+        if: isOver && setup.hasHuman && mayRematch && puzzle == nil),
       .init(.shareToday, .shareToday, if: isOver && today?.isSolved == true),
       .init(.playFriend, .playFriend, if: isBare, isSpare: true),
       .init(.today, .today, if: isBare && today == nil, isSpare: true),
@@ -90,18 +96,20 @@ extension BoardModel {
   /// The visible lines of the menu, in order.
   package func menuControls(isPage: Bool, canShare: Bool) -> [ControlModel] {
     let isOver = game.isOver
-    let isRunning = !isOver && !game.cells.isEmpty && setup.hasHuman
+    let isRunning = !isOver && !game.cells.isEmpty && setup.hasHuman && puzzle == nil
     let isPair = online == nil && setup.isPair
     let controls: [ControlModel] = [
       .init(.newGame, .show(.newGame), key: "N", if: mayLeave),
       .init(.review, .show(.review), if: isOver),
       .init(.keep, .keepPiece, if: isOver),
       .init(.redo, .redo, key: "Ctrl Y", if: !isOver && canRedo && !isLive),
-      .init(.hint, .hint, key: "F2", if: acceptsMove && !isOver && !isLive && letter == nil),
-      .init(.analysis, .analysis, key: "F3", if: acceptsMove && !isOver && !isLive && letter == nil),
+      .init(.hint, .hint, key: "F2", if: acceptsMove && !isOver && !isLive && letter == nil && puzzle == nil),
+      .init(.analysis, .analysis, key: "F3", if: acceptsMove && !isOver && !isLive && letter == nil && puzzle == nil),
       .init(.playFriend, .playFriend, if: mayLeave),
       .init(.quickMatch, .quickMatch, if: mayLeave),
       .init(.today, .today, if: mayLeave),
+      .init(.another, .another, if: mayLeave && puzzle?.sprint == nil),
+      .init(.sprint, .sprint, if: mayLeave),
       .init(.playByLink, .show(.letters)),
       .init(.network, .show(.network)),
       .init(.shareMatch, .shareMatch, if: online != nil && canShare),

@@ -31,6 +31,8 @@ package enum Intent: Sendable, Hashable {
   case explainAgain
   /// Play the daily puzzle against the best defence; share its result as text.
   case today, shareToday
+  /// Show another puzzle; begin three minutes of puzzles.
+  case another, sprint
   /// Offer a draw, or accept the pending offer.
   case offerDraw
   case declineDraw

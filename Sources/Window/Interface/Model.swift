@@ -93,6 +93,28 @@ package struct TodayModel: Sendable, Hashable {
   }
 }
 
+/// The puzzle on the board, other than the daily one.
+package struct PuzzleModel: Sendable, Hashable {
+  /// The moves to a win; `nil` if the goal is to hold a draw.
+  package var moves: Int?
+  /// Whether the player's move was right; `nil` before it.
+  package var isSolved: Bool?
+  /// The state of the three minutes, if they run.
+  package var sprint: Sprint?
+
+  package struct Sprint: Sendable, Hashable {
+    /// The seconds left.
+    package let seconds: Int
+    package let solved, mistakes: Int
+
+    package init(seconds: Int, solved: Int, mistakes: Int) {
+      (self.seconds, self.solved, self.mistakes) = (seconds, solved, mistakes)
+    }
+  }
+
+  package init(isSolved: Bool?) { self.isSolved = isSolved }
+}
+
 /// The result of the daily puzzle to be shared as text and picture: the goal without the solution.
 package struct DayCard: Sendable, Hashable {
   package let date, title, goal, result: String
@@ -146,6 +168,8 @@ package struct BoardModel: Sendable, Hashable {
   package var resuming: Message?
   /// The goal of the daily puzzle, if this is one.
   package var today: TodayModel?
+  /// The puzzle, if this is another one.
+  package var puzzle: PuzzleModel?
   /// The network match, if this is one.
   package var online: OnlineModel?
   /// The game in letters, if this is one.
@@ -171,7 +195,7 @@ package struct BoardModel: Sendable, Hashable {
   /// Whether another game may be chosen on the board itself.
   package var mayChooseGame: Bool {
     game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && letter == nil && resuming == nil
-      && today == nil
+      && today == nil && puzzle == nil
       && !isFilm && setup.hasHuman
   }
 }

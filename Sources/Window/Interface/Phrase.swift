@@ -86,6 +86,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case letterMarked, letterOld, letterFork, letterDamaged, letterFirst, letterHere, letterThere
   case withdrawDraw
   case sleep, sleepSet, sleepOff
+  case another, sprint, sprintState, sprintOver, answerPlays
   case premoveSet, premoveGone, premoveIllegal, speakPremove
 
   package func text(in language: Language) -> String { language.words.texts[self] ?? rawValue }

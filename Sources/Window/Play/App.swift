@@ -22,8 +22,9 @@ package final class App: PlatformGame {
   private let analyzer: Analyzer
   package let files: Files
   private let letters: Letters
+  private let puzzles: PuzzleStore
   private var audioSettings: AudioSettingsBinding?
-  private var state: WindowState
+  private(set) var state: WindowState
   /// Whether the player wants to quit.
   package private(set) var wantsToQuit = false
   /// Called with the audio frame of each move of a local person.
@@ -72,6 +73,7 @@ package final class App: PlatformGame {
     music = Music(machine.sound, session, screen)
     files = Files(machine, session, screen, library, music, store: store, resuming: unfinished)
     letters = Letters(services, screen, seed: seed)
+    puzzles = PuzzleStore(services, screen, seed: seed)
     screen.settings.store.forThisRun { overrides(screen.settings) }
     Pages.fill(screen, machine.rules)
     audioSettings = AudioSettingsBinding(machine, session, screen, rulesName: rulesName)
@@ -284,6 +286,7 @@ package final class App: PlatformGame {
     case .remember(let memory): screen.settings.remember(memory, services)
     case .judge: analyzer.judge(session.game)
     case .letter(let request): if let news = letters.answer(request) { step(.letter(news)) }
+    case .puzzle(let request): if let puzzle = puzzles.answer(request) { step(.puzzle(puzzle)) }
     case .review:
       files.letterPiece = state.letterPiece
       files.review()
@@ -388,6 +391,9 @@ package final class App: PlatformGame {
       let isSolved = today.isReached(by: session.game.end?.outcome)
       return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
     }
+    model.puzzle = state.puzzle(at: now)
+    // The answer is played by itself.
+    if model.puzzle?.isSolved != nil { model.acceptsMove = false }
     model.isMuted = screen.settings.muted
     model.sleepMinutes = state.sleepMinutes(at: now)
     if screen.notice == nil, let message = explanation(bars, at: model.soundNow) { screen.say(message) }

@@ -37,6 +37,7 @@ package enum Effect: Sendable, Hashable {
   /// Show a message for some seconds; `nil` takes the last one away.
   case say(Message?)
   case letter(LetterRequest)
+  case puzzle(PuzzleRequest)
   /// Request attention if the window is hidden.
   case attention
   /// Store a value for the next start.

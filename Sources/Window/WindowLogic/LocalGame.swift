@@ -2,7 +2,7 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The games without a network: those of the player, the daily puzzle, and the endless ones to listen to.
+/// The games without a network: those of the player, the puzzles, and the endless ones to listen to.
 struct LocalGame: Sendable {
   /// The players of the current game.
   private(set) var setup: GameSetup
@@ -11,6 +11,8 @@ struct LocalGame: Sendable {
   /// Whether two computer opponents play endlessly.
   private(set) var isListening = false
   private var daily: DailyBoard?
+  /// A puzzle other than the daily one.
+  var puzzle: PuzzleRun?
   private var gamesHeard = 0
   private var silentSince: Double?
 
@@ -23,14 +25,15 @@ struct LocalGame: Sendable {
   var today: DailyBoard? { isListening ? nil : daily }
 
   /// Whether a game of these players continues the series of games.
-  func isContinued(by next: GameSetup) -> Bool { next == setup && !isListening && today == nil }
+  func isContinued(by next: GameSetup) -> Bool { next == setup && !isListening && today == nil && puzzle == nil }
 
   /// Begins a game from its start or from a position. With `isHome` it is the one to return to after a match.
   mutating func begin(
-    _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, isHome: Bool = false
+    _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, puzzle: PuzzleRun? = nil,
+    isHome: Bool = false
   ) -> Effect {
     if isHome { home = next }
-    (setup, self.daily, isListening) = (next, daily, false)
+    (setup, self.daily, self.puzzle, isListening) = (next, daily, puzzle, false)
     return .begin(next, from: start ?? VariantState(startOf: next.variant))
   }
 

@@ -71,7 +71,8 @@ extension WindowState {
   /// Whether the game on the board is kept among the saved games.
   package var isBoardKept: Bool {
     switch mode {
-    case .local, .online, .watching: true
+    case .local: puzzleRun == nil
+    case .online, .watching: true
     case .listening, .letter: false
     }
   }

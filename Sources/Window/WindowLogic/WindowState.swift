@@ -44,6 +44,8 @@ package struct WindowState: Sendable {
     case pageChanged
     /// The store of letters has answered.
     case letter(LetterNews)
+    /// The puzzle that was requested.
+    case puzzle(Puzzle)
     case tick
   }
 
@@ -106,6 +108,8 @@ package struct WindowState: Sendable {
   /// The game in letters on the board, if there is one.
   var letter: LetterGame?
   var sleepTimer: SleepTimer?
+  /// The three minutes that begin with the requested puzzle.
+  var pendingSprint: PuzzleRun.Sprint?
   var lobby = LobbyModel()
   var talk = Talk()
   var series = SeriesScore()
@@ -135,7 +139,7 @@ package struct WindowState: Sendable {
   package var isReplaced: Bool { lobby.isReplaced }
 
   /// The first choice on the page for a new game: the local game on the board, or the last one if the board has another kind.
-  package var offered: GameSetup { mode == .local && today == nil ? setup : local.home }
+  package var offered: GameSetup { mode == .local && today == nil && puzzleRun == nil ? setup : local.home }
 
   /// Whether this player is in an unfinished match.
   var isPlaying: Bool { onlineMatch?.isPlaying == true }
@@ -184,6 +188,7 @@ package struct WindowState: Sendable {
     case .intent(let intent): return answer(intent, board)
     case .network(let event, let view): return hear(event, view, board)
     case .letter(let news): return hear(news)
+    case .puzzle(let puzzle): return begin(puzzle)
     case .pageChanged:
       if board.page == .talk { talk.pageOpened() }
       if board.page != .network { lobby.cancelOpening() }
@@ -194,12 +199,13 @@ package struct WindowState: Sendable {
 
   private mutating func tick(_ board: Board) -> [Effect] {
     let isListening = mode == .listening
-    if !isListening, letter == nil, series.count(board.game), let today, today.isReached(by: board.game.end?.outcome),
+    if !isListening, letter == nil, puzzleRun == nil, series.count(board.game), let today,
+      today.isReached(by: board.game.end?.outcome),
       today.day != preferences.solvedDay
     {
       return [.remember(.solved(day: today.day))]
     }
-    let effects = watchSleepTimer() + showNextMove(board)
+    let effects = watchSleepTimer() + showNextMove(board) + showAnswer(board)
     let request = lobby.tick(in: context(board.page))
     return effects + (request.isEmpty && isListening ? local.listenOn(board, at: now) : request)
   }
@@ -208,7 +214,8 @@ package struct WindowState: Sendable {
 
   private func takesBoard(_ intent: Intent) -> Bool {
     switch intent {
-    case .newGame, .playOn, .listen, .today, .connect, .host, .playFriend, .quickMatch, .joinRoom, .joinNearby,
+    case .newGame, .playOn, .listen, .today, .another, .sprint, .connect, .host, .playFriend, .quickMatch, .joinRoom,
+      .joinNearby,
       .openRoom, .watch, .letter(.begin), .letter(.open), .letter(.show):
       true
     default: false
@@ -217,7 +224,7 @@ package struct WindowState: Sendable {
 
   private mutating func answer(_ intent: Intent, _ board: Board) -> [Effect] {
     if takesBoard(intent), isInLiveMatch { return .refused(.finishFirst) }
-    if let effects = answerLetter(intent, board) { return effects }
+    if let effects = answerLetter(intent, board) ?? answerPuzzle(intent, board) { return effects }
     switch intent {
     case .letter(let intent): return answer(intent)
     case .show(let page): return [.show(page)]
@@ -241,6 +248,8 @@ package struct WindowState: Sendable {
     case .today:
       let board = DailyBoard(date: preferences.date) ?? DailyBoard(day: 0)
       return leaveMatch(for: true) + begin(board) + teach(board.state.variant)
+    case .another: return [.puzzle(.next(Set(Variant.allCases)))]
+    case .sprint: return beginSprint()
     case .shareToday: return today.map { [.shareToday($0)] } ?? .refused(.gameRuns)
     case .sleep: return chooseSleepTimer()
     case .stopListening: return mode == .listening ? begin(local.home) : .refused(.notListening)
@@ -280,16 +289,17 @@ package struct WindowState: Sendable {
 
   /// Begins a local game; the score continues only for the same players.
   mutating func begin(
-    _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, isHome: Bool = false
+    _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, puzzle: PuzzleRun? = nil,
+    isHome: Bool = false
   ) -> [Effect] {
     series.nextGame(samePlayers: onlineMatch == nil && letter == nil && local.isContinued(by: next))
     lobby.cancelOpening()
     letter = nil
-    return [local.begin(next, from: start, daily: daily, isHome: isHome)]
+    return [local.begin(next, from: start, daily: daily, puzzle: puzzle, isHome: isHome)]
   }
 
   /// Shows the rules of a game chosen for the first time.
-  private func teach(_ variant: Variant) -> [Effect] {
+  func teach(_ variant: Variant) -> [Effect] {
     preferences.shownRules.contains(variant) ? [] : [.remember(.shownRules(variant)), .show(.rules)]
   }
 

@@ -145,7 +145,7 @@ deviceStandard = System default
 helpIntro = The game composes. Each of your moves begins a bar; the melody above walks by step, and a second voice answers it with the three notes of one chord, like a small bell. Nothing is recorded: the music is made of what happens on the board, and it is new each time.
 helpSigns = Select a row to hear it.
 helpKeys = Keys
-helpKeysText = Arrows or h j k l and Enter choose a cell; the digits are a keypad, 7 8 9 on top. (In text notation cells count in reading order, 1 2 3 on top.) Tab walks through every control, Esc goes back. N new game, R rematch, Ctrl-Z and Ctrl-Y undo and redo, F2 hint, F3 analysis, S the score, M sound, + and - volume, F1 this page, F5 reads the score rules again, Ctrl-S saves, Ctrl-O opens, Ctrl-C and Ctrl-V copy and paste a game or the link of a letter, F11 full screen, F12 picture, Ctrl-Q quits. In a match, a cell chosen while the opponent is to move is marked after that move; choose it again to take it back.
+helpKeysText = Arrows or h j k l and Enter choose a cell; the digits are a keypad, 7 8 9 on top. (In text notation cells count in reading order, 1 2 3 on top.) Tab walks through every control, Esc goes back. N new game, R rematch, A another puzzle, Ctrl-Z and Ctrl-Y undo and redo, F2 hint, F3 analysis, S the score, M sound, + and - volume, F1 this page, F5 reads the score rules again, Ctrl-S saves, Ctrl-O opens, Ctrl-C and Ctrl-V copy and paste a game or the link of a letter, F11 full screen, F12 picture, Ctrl-Q quits. In a match, a cell chosen while the opponent is to move is marked after that move; choose it again to take it back.
 signCells = Cells are pitches
 signOpening = The opening
 signCalm = Calm
@@ -293,6 +293,11 @@ speakPremove = your next move
 sleep = Sleep timer
 sleepSet = The music fades out in % minutes, then the sound is off.
 sleepOff = The sleep timer is off.
+another = Another puzzle
+sprint = Three minutes
+sprintState = % left · solved: % · mistakes: %
+sprintOver = Solved: %. Your best: %
+answerPlays = The answer is being played.
 
 """ + englishMessages)
 }

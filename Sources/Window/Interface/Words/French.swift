@@ -145,7 +145,7 @@ deviceStandard = Choix du système
 helpIntro = Le jeu compose. Chacun de tes coups commence une mesure ; la mélodie en haut avance par degrés, et une seconde voix lui répond avec les trois notes d'un accord, comme une petite cloche. Rien n'est enregistré : la musique naît de ce qui se passe sur le plateau, et elle est nouvelle à chaque fois.
 helpSigns = Choisis une ligne pour l'entendre.
 helpKeys = Touches
-helpKeysText = Les flèches ou h j k l et Entrée choisissent une case ; les chiffres sont un pavé numérique, 7 8 9 en haut. (Dans la notation, les cases se comptent dans l'ordre de lecture, 1 2 3 en haut.) Tab passe par toutes les commandes, Échap revient en arrière. N nouvelle partie, R revanche, Ctrl-Z et Ctrl-Y annulent et rétablissent, F2 indice, F3 évaluation, S la partition, M le son, + et - le volume, F1 cette page, F5 relit les règles de la musique, Ctrl-S enregistre, Ctrl-O ouvre, Ctrl-C et Ctrl-V copient et collent une partie ou le lien d'une lettre, F11 plein écran, F12 image, Ctrl-Q quitte. Dans une partie en réseau, une case choisie pendant le tour de l'adversaire est marquée après son coup ; choisis-la de nouveau pour la retirer.
+helpKeysText = Les flèches ou h j k l et Entrée choisissent une case ; les chiffres sont un pavé numérique, 7 8 9 en haut. (Dans la notation, les cases se comptent dans l'ordre de lecture, 1 2 3 en haut.) Tab passe par toutes les commandes, Échap revient en arrière. N nouvelle partie, R revanche, A autre problème, Ctrl-Z et Ctrl-Y annulent et rétablissent, F2 indice, F3 évaluation, S la partition, M le son, + et - le volume, F1 cette page, F5 relit les règles de la musique, Ctrl-S enregistre, Ctrl-O ouvre, Ctrl-C et Ctrl-V copient et collent une partie ou le lien d'une lettre, F11 plein écran, F12 image, Ctrl-Q quitte. Dans une partie en réseau, une case choisie pendant le tour de l'adversaire est marquée après son coup ; choisis-la de nouveau pour la retirer.
 signCells = Les cases sont des hauteurs
 signOpening = L'ouverture
 signCalm = Le calme
@@ -293,6 +293,11 @@ speakPremove = ton prochain coup
 sleep = Minuteur de sommeil
 sleepSet = La musique s'éteint dans % minutes, puis le son est coupé.
 sleepOff = Le minuteur de sommeil est arrêté.
+another = Autre problème
+sprint = Trois minutes
+sprintState = reste % · réussis : % · erreurs : %
+sprintOver = Réussis : %. Record : %
+answerPlays = La solution est jouée.
 
 """ + frenchMessages)
 }

@@ -145,7 +145,7 @@ deviceStandard = Systemvorgabe
 helpIntro = Das Spiel komponiert. Jeder Zug beginnt einen Takt; oben geht die Melodie in Schritten, und eine zweite Stimme antwortet mit den drei Tönen eines Akkords, wie eine kleine Glocke. Nichts ist aufgenommen: Die Musik entsteht aus dem, was auf dem Brett geschieht, jedes Mal neu.
 helpSigns = Wähle eine Zeile, um sie zu hören.
 helpKeys = Tasten
-helpKeysText = Pfeile oder h j k l und Enter wählen ein Feld; die Ziffern sind ein Ziffernblock, 7 8 9 oben. (In der Notation zählen die Felder in Leserichtung, 1 2 3 oben.) Tab geht durch alle Bedienelemente, Esc geht zurück. N neues Spiel, R Revanche, Strg-Z und Strg-Y nehmen zurück und stellen wieder her, F2 Tipp, F3 Bewertung, S die Noten, M Ton, + und - Lautstärke, F1 diese Seite, F5 liest die Musikregeln neu, Strg-S speichert, Strg-O öffnet, Strg-C und Strg-V kopieren ein Spiel oder den Link eines Briefs und fügen ihn ein, F11 Vollbild, F12 Bild, Strg-Q beendet. Ein Feld, das du in einer Partie wählst, während der Gegner am Zug ist, wird nach seinem Zug gesetzt; noch einmal gewählt, wird es zurückgenommen.
+helpKeysText = Pfeile oder h j k l und Enter wählen ein Feld; die Ziffern sind ein Ziffernblock, 7 8 9 oben. (In der Notation zählen die Felder in Leserichtung, 1 2 3 oben.) Tab geht durch alle Bedienelemente, Esc geht zurück. N neues Spiel, R Revanche, A weiteres Rätsel, Strg-Z und Strg-Y nehmen zurück und stellen wieder her, F2 Tipp, F3 Bewertung, S die Noten, M Ton, + und - Lautstärke, F1 diese Seite, F5 liest die Musikregeln neu, Strg-S speichert, Strg-O öffnet, Strg-C und Strg-V kopieren ein Spiel oder den Link eines Briefs und fügen ihn ein, F11 Vollbild, F12 Bild, Strg-Q beendet. Ein Feld, das du in einer Partie wählst, während der Gegner am Zug ist, wird nach seinem Zug gesetzt; noch einmal gewählt, wird es zurückgenommen.
 signCells = Felder sind Töne
 signOpening = Die Eröffnung
 signCalm = Ruhe
@@ -293,6 +293,11 @@ speakPremove = dein nächster Zug
 sleep = Einschlaftimer
 sleepSet = Die Musik verklingt in % Minuten, danach ist der Ton aus.
 sleepOff = Der Einschlaftimer ist aus.
+another = Weiteres Rätsel
+sprint = Drei Minuten
+sprintState = noch % · gelöst: % · Fehler: %
+sprintOver = Gelöst: %. Rekord: %
+answerPlays = Die Lösung wird gespielt.
 
 """ + germanMessages)
 }

@@ -344,6 +344,7 @@ final class BoardScene: Scene {
     case .function(3), .controllerY: return receive(.analysis)
     case .character("n"): return send(.show(.newGame))
     case .character("r") where context.model.game.isOver: return send(.rematch)
+    case .character("a") where context.model.mayPuzzle: return send(.another)
     case .character("s"): return receive(.toggleStrip)
     default: break
     }
@@ -399,9 +400,10 @@ extension ViewContext {
     }
   }
 
-  private func goal(_ today: TodayModel) -> String {
+  /// The goal of a puzzle: to win in some moves, or `nil` for a draw. After 0 moves the win was missed.
+  private func goal(moves: Int?) -> String {
     let goal: String? =
-      switch today.moves {
+      switch moves {
       case nil: text(.todayHold)
       case 0?: nil
       case 1?: text(.todayWinNow)
@@ -411,16 +413,26 @@ extension ViewContext {
     return [game, goal].compactMap { $0 }.joined(separator: ": ")
   }
 
-  /// The status of the game and, at its end, the reason. Without `countsDown` the seconds left for a rematch are
-  /// omitted, for screen readers.
+  private func puzzleText(_ puzzle: PuzzleModel, _ countsDown: Bool) -> (main: String, detail: String, isLarge: Bool) {
+    let main = text(puzzle.isSolved.map { $0 ? .solved : .notSolved } ?? .yourMove)
+    let goal = goal(moves: puzzle.moves)
+    guard countsDown, let sprint = puzzle.sprint else { return (main, goal, true) }
+    let time = "\(sprint.seconds / 60):\(sprint.seconds % 60 < 10 ? "0" : "")\(sprint.seconds % 60)"
+    return (main, "\(goal) · \(text(.sprintState, time, "\(sprint.solved)", "\(sprint.mistakes)"))", true)
+  }
+
+  /// The status of the game and, at its end, the reason. Without `countsDown` the seconds left for a rematch and in the
+  /// three minutes of puzzles are omitted, for screen readers.
   func statusText(countsDown: Bool = true) -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
+    if let puzzle = model.puzzle { return puzzleText(puzzle, countsDown) }
     guard let end = game.end else {
       if let letter = model.letter, let line = letterText(letter) { return line }
       if let words = model.resuming { return (text(.resuming), words.text(in: language), true) }
       let turn = game.turn
       let seat = turn == .x ? model.setup.x : model.setup.o
-      let detail = onlineText() ?? model.today.map(goal) ?? (model.soundWaits ? text(.soundWaits) : "")
+      let detail =
+        onlineText() ?? model.today.map { goal(moves: $0.moves) } ?? (model.soundWaits ? text(.soundWaits) : "")
       if let online = model.online, online.isOffline, online.you != nil { return (text(.offline), detail, true) }
       if let side = model.setup.loneHuman, side == turn { return (text(.yourMove), detail, true) }
       if case .remote = seat, model.setup.loneHuman != nil { return (text(.waitingFor, name(of: seat)), detail, false) }

@@ -1,6 +1,5 @@
+import Base
 import Testing
-
-@testable import MatchStore
 
 @Suite struct Glicko2Tests {
   @Test func `the example of Glickman's paper gives the printed results`() {

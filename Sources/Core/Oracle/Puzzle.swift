@@ -1,0 +1,228 @@
+import Base
+import TicTacToe
+
+/// A board to solve: a position in which one move alone reaches the best result that the side to move can force.
+package struct Puzzle: Sendable, Hashable {
+  /// Puzzles of one game that are about equally hard.
+  package struct Kind: Sendable, Hashable {
+    package let variant: Variant
+    /// Classic: the weekday of `DailyBoard`, from 0 for Monday. Infinite: the moves to the win. Misère: 0 for a win, 1 for a
+    /// draw. Ultimate: 0, a win in two moves.
+    let grade: Int
+    /// The Glicko-2 rating of the board, at which a player of equal rating finds the move in half of the cases.
+    package let rating: Double
+
+    /// All kinds. The ratings are fitted by maximum likelihood to the chances with which the levels 1–5 of the games find the
+    /// move, over 300 puzzles each (40 of Ultimate, levels 1–4), with level 3 at 1500. The levels are then at 1256, 1377,
+    /// 1500, 1633 and 1806 (28 November 2026).
+    package static let all: [Kind] = [
+      Kind(variant: .classic, grade: 0, rating: 1067), Kind(variant: .classic, grade: 1, rating: 1199),
+      Kind(variant: .classic, grade: 2, rating: 1204), Kind(variant: .classic, grade: 3, rating: 1443),
+      Kind(variant: .classic, grade: 4, rating: 1494), Kind(variant: .classic, grade: 5, rating: 1373),
+      Kind(variant: .classic, grade: 6, rating: 1504), Kind(variant: .infinite, grade: 1, rating: 1133),
+      Kind(variant: .infinite, grade: 2, rating: 1414), Kind(variant: .infinite, grade: 3, rating: 1491),
+      Kind(variant: .misere, grade: 0, rating: 1428), Kind(variant: .misere, grade: 1, rating: 1446),
+      Kind(variant: .ultimate, grade: 0, rating: 1306),
+    ]
+  }
+
+  package let kind: Kind
+  package let state: VariantState
+  package let goal: DailyBoard.Goal
+  /// The right move, then best play of both sides to the end of the game.
+  package let answer: [Cell]
+
+  private init(_ kind: Kind, _ state: VariantState) {
+    (self.kind, self.state, answer) = (kind, state, Puzzle.bestPlay(from: state))
+    let worth = Puzzle.evaluation(of: state)
+    goal = worth.value == .win ? .win(moves: (worth.distance + 1) / 2) : .hold
+  }
+
+  /// A hash of the position, to recognise a puzzle: FNV-1a of the game and its notation.
+  package var key: UInt64 {
+    "\(state.variant.rawValue) \(state.notation)".utf8.reduce(0xCBF2_9CE4_8422_2325) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+    }
+  }
+
+  /// A random puzzle of a kind.
+  package init(of kind: Kind, using random: inout SplitMix64) {
+    func choose(_ positions: [Position]) -> Position { positions[random.below(positions.count)] }
+    switch kind.variant {
+    case .classic: self.init(kind, .classic(choose(DailyBoard.grades[kind.grade])))
+    case .misere: self.init(kind, .misere(choose(kind.grade == 0 ? Puzzle.misere.wins : Puzzle.misere.draws)))
+    case .infinite: self.init(kind, DailyBoard.infinite(moves: kind.grade, using: &random))
+    case .ultimate:
+      let solver = UltimateSolver(entries: 1 << 14)
+      var state = DailyBoard.ultimate(using: &random)
+      while !Puzzle.isUnique(state, solver) { state = DailyBoard.ultimate(using: &random) }
+      self.init(kind, .ultimate(state))
+    }
+  }
+
+  /// A puzzle that a player of this rating solves about 65 times in 100.
+  /// - Parameter seen: The keys of puzzles not to be chosen again.
+  package static func next(
+    for rating: Double, of games: Set<Variant>, except seen: [UInt64], using random: inout SplitMix64
+  ) -> Puzzle {
+    // 400 · log₁₀(0.65 / 0.35) = 108: at this distance Glicko-2 expects 0.65 points.
+    let target = rating - 108
+    // Up to 120 points more or less, so that the kinds change.
+    let kinds = Kind.all.filter { games.contains($0.variant) }
+      .map { (kind: $0, distance: abs($0.rating - target) + Double(random.below(120))) }
+      .sorted { $0.distance < $1.distance }.map { $0.kind }
+    for kind in kinds {
+      for _ in 0..<60 {
+        let puzzle = Puzzle(of: kind, using: &random)
+        if !seen.contains(puzzle.key) { return puzzle }
+      }
+    }
+    return Puzzle(of: kinds.first ?? Kind.all[0], using: &random)
+  }
+
+  // MARK: - Exact values
+
+  private static func evaluation(of state: VariantState) -> Evaluation {
+    switch state {
+    case .classic(let position): return Solver.shared.evaluation(of: position)
+    case .misere(let position): return Solver.misere.evaluation(of: position)
+    case .infinite(let state): return InfiniteTable.shared.evaluation(of: state)
+    case .ultimate(let state):
+      if let outcome = Ultimate.outcome(of: state) {
+        return Evaluation(value: outcome == .draw ? .draw : .loss, distance: 0)
+      }
+      if let plies = pliesToWin(state, moves: 2) { return Evaluation(value: .win, distance: plies) }
+      if let plies = pliesToLoss(state, moves: 1) { return Evaluation(value: .loss, distance: plies) }
+      return Evaluation(value: .draw, distance: 0)
+    }
+  }
+
+  /// Plies to a win of the side to move that is forced within some moves; `nil` without one.
+  private static func pliesToWin(_ state: Ultimate.State, moves: Int) -> Int? {
+    if state.isGiven { return 1 }
+    guard moves > 1 else { return nil }
+    return Ultimate.moves(state).compactMap { cell in
+      var after = state
+      return after.mark(cell) == nil ? pliesToLoss(after, moves: moves - 1).map { $0 + 1 } : nil
+    }.min()
+  }
+
+  /// Plies to a loss of the side to move that is forced within some moves of the other side; `nil` without one.
+  private static func pliesToLoss(_ state: Ultimate.State, moves: Int) -> Int? {
+    guard !state.isGiven else { return nil }
+    var longest = 0
+    for cell in Ultimate.moves(state) {
+      var after = state
+      guard after.mark(cell) == nil, let plies = pliesToWin(after, moves: moves) else { return nil }
+      longest = max(longest, plies + 1)
+    }
+    return longest
+  }
+
+  /// Whether the solver proves that exactly one move wins. 2,000 positions a move: a search of a few milliseconds.
+  private static func isUnique(_ state: Ultimate.State, _ solver: UltimateSolver) -> Bool {
+    var winning = 0
+    for cell in Ultimate.moves(state) {
+      var after = state
+      _ = after.mark(cell)
+      guard let value = solver.value(of: after, limit: 2_000) else { return false }
+      if value == .loss { winning += 1 }
+    }
+    return winning == 1
+  }
+
+  /// The moves of best play: a winner hurries and a loser delays.
+  private static func bestPlay(from start: VariantState) -> [Cell] {
+    var (state, cells) = (start, [Cell]())
+    while state.outcome == nil {
+      var best: (cell: Cell, rank: Int)?
+      for cell in state.moves {
+        var after = state
+        after.play(cell)
+        let worth = evaluation(of: after)
+        let rank =
+          switch worth.value {
+          case .loss: 100 - worth.distance
+          case .draw: 0
+          case .win: worth.distance - 100
+          }
+        if rank > best?.rank ?? .min { best = (cell, rank) }
+      }
+      guard let best else { break }
+      state.play(best.cell)
+      cells.append(best.cell)
+    }
+    return cells
+  }
+
+  /// The positions of Misère with a single right move.
+  private static let misere: (wins: [Position], draws: [Position]) = {
+    var (wins, draws) = ([Position](), [Position]())
+    for position in Solver.positions where position.empty.count >= 3 && position.outcome == nil {
+      let value = Solver.misere.evaluation(of: position).value
+      guard value != .loss, Solver.misere.valuePreservingMoves(in: position).count == 1 else { continue }
+      if value == .win { wins.append(position) } else { draws.append(position) }
+    }
+    return (wins, draws)
+  }()
+}
+
+/// A player's results on puzzles: the rating, the best of the three-minute runs, and the puzzles shown last.
+package struct PuzzleProgress: Sendable, Hashable {
+  package private(set) var rating = Glicko2.Rating()
+  /// The most puzzles solved in three minutes.
+  package var best = 0
+  private var seen: [UInt64] = []
+
+  package init() {}
+
+  /// No puzzle is shown twice within this number.
+  package static let memory = 200
+
+  /// Chooses a puzzle and notes it as shown.
+  package mutating func next(of games: Set<Variant>, using random: inout SplitMix64) -> Puzzle {
+    let puzzle = Puzzle.next(for: rating.value, of: games, except: seen, using: &random)
+    seen = seen.suffix(PuzzleProgress.memory - 1) + [puzzle.key]
+    return puzzle
+  }
+
+  package mutating func rate(_ puzzle: Puzzle, isSolved: Bool) {
+    // The boards of a kind differ by about this deviation.
+    let board = Glicko2.Rating(value: puzzle.kind.rating, deviation: 80)
+    rating = Glicko2.rate(rating, [(board, isSolved ? 1 : 0)])
+    rating.value = min(max(rating.value, 400), 3_000)
+  }
+
+  // MARK: - Text
+
+  /// Three lines: the rating with its deviation and volatility as integers, the best run, and the keys of the puzzles.
+  package var text: String {
+    func scaled(_ value: Double, _ factor: Double) -> Int { Int((value * factor).rounded()) }
+    return """
+      rating \(scaled(rating.value, 100)) \(scaled(rating.deviation, 100)) \(scaled(rating.volatility, 1_000_000))
+      best \(best)
+      seen \(seen.map { String($0, radix: 16) }.joined(separator: " "))
+
+      """
+  }
+
+  /// Reads a text that `text` has written. Lines that are damaged count as missing.
+  package init(text: String) {
+    for line in text.unicodeScalars.split(separator: "\n") {
+      let words = line.split(separator: " ").map { String($0) }
+      let numbers = words.dropFirst().compactMap { Int($0) }
+      switch words.first {
+      case "rating" where numbers.count == 3:
+        guard (40_000...300_000).contains(numbers[0]), (3_000...35_000).contains(numbers[1]),
+          (1_000...500_000).contains(numbers[2])
+        else { continue }
+        rating = Glicko2.Rating(
+          value: Double(numbers[0]) / 100, deviation: Double(numbers[1]) / 100,
+          volatility: Double(numbers[2]) / 1_000_000)
+      case "best" where numbers.count == 1: best = min(max(numbers[0], 0), 9_999)
+      case "seen": seen = words.dropFirst().suffix(PuzzleProgress.memory).compactMap { UInt64($0, radix: 16) }
+      default: break
+      }
+    }
+  }
+}
