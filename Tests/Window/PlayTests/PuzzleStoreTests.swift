@@ -14,7 +14,7 @@ import TicTacToe
   }
 
   /// The keypad's digit of a place on a board of nine.
-  private func digit(_ place: Int) -> Key { .character("\((2 - place / 3) * 3 + place % 3 + 1)") }
+  private func digit(_ place: Int) -> Key { .character(Character("\((2 - place / 3) * 3 + place % 3 + 1)")) }
 
   /// Presses the digits of a cell.
   private func mark(_ bench: Bench, _ app: App, _ cell: Cell) {
