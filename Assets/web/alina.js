@@ -440,7 +440,7 @@ function resize() {
 
 /** Follows a link in the page's address. */
 function follow(kind, word) {
-  const kinds = { g: 2, r: 3, w: 4, l: 9 };
+  const kinds = { g: 2, r: 3, w: 4, l: 9, t: 10 };
   say(kinds[kind])(kind === 'g' ? `g/${word}` : word);
 }
 

@@ -110,7 +110,7 @@ const isServed = () => performance.getEntriesByType('navigation')[0]?.serverTimi
 export const address = path => new URL((path.startsWith('g/') || path.startsWith('l/') && !isServed() ? '#/' : '') + path, new URL('./', document.baseURI)).href;
 
 /** The link in the page's address as [kind, word], or null. */
-export const asked = () => location.hash.match(/^#\/([rwgl])\/(.*)$/)?.slice(1) ?? null;
+export const asked = () => location.hash.match(/^#\/([rwglt])\/(.*)$/)?.slice(1) ?? null;
 
 /** Calls `told` when the user enters another link while the page is open; steps in the history do not count. */
 export const whenAsked = told => addEventListener('hashchange', () => { if (asked() && !history.state) told(...asked()); });

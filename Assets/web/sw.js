@@ -20,7 +20,7 @@ addEventListener('fetch', event => {
   if (request.method !== 'GET' || !url.href.startsWith(scope.href)) return;
   const path = url.pathname.slice(scope.pathname.length);
   // A link leads to the page with the link after a #.
-  const link = request.mode === 'navigate' && path.match(/^([rwgl])\/([\w-]+(?:\/[\w-]+)?)$/);
+  const link = request.mode === 'navigate' && path.match(/^([rwglt])\/([\w-]+(?:\/[\w-]+)?)$/);
   if (link) {
     event.respondWith(Response.redirect(`${scope.href}#/${link[1]}/${link[2]}`));
   } else if (path.startsWith('v/')) {

@@ -263,7 +263,9 @@ package struct ClientModel: Sendable {
   }
 
   private func tellTournament(_ out: inout Output) {
-    if let tournament { tell(.tournament(tournament), &out) }
+    guard var told = tournament else { return }
+    told.secret = secrets[told.code]
+    tell(.tournament(told), &out)
   }
 
   /// The organiser's secret of a tournament, for the link that gives it to another device; `nil` for everybody else.

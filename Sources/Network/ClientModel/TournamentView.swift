@@ -5,6 +5,8 @@ package struct TournamentView: Sendable, Hashable {
   package let code: String
   /// The last notice, with the terms, the phase and the top board.
   package private(set) var notice = TournamentNotice()
+  /// The organiser's secret, if this client has it.
+  package internal(set) var secret: String?
   /// The time of the notice, by the monotonic clock of `MatchClient.now`.
   private var noticedAt: Int64 = 0
   private var rows: [Int: TournamentRow] = [:]

@@ -75,6 +75,7 @@ extension BoardModel {
         if: letter?.isOffered == true || letter?.step == .send && !isOver, isSpare: letter?.isOffered == false),
       .init(.resign, .resign, if: letter?.step == .answer, isSpare: true),
       .init(.letters, .show(.letters), if: letter != nil, isSpare: true),
+      .init(.tournament, .show(.tournament), if: tournament != nil),
       .init(.claimWin, .claimWin, if: isLive && online?.isOpponentAway == true, isUsable: online?.claimIn == 0),
       .init(
         isDrawOffered ? .acceptDraw : .offerDraw, .offerDraw, if: isLive,
@@ -106,6 +107,7 @@ extension BoardModel {
       .init(.hint, .hint, key: "F2", if: acceptsMove && !isOver && !isLive && letter == nil && puzzle == nil),
       .init(.analysis, .analysis, key: "F3", if: acceptsMove && !isOver && !isLive && letter == nil && puzzle == nil),
       .init(.playFriend, .playFriend, if: mayLeave),
+      .init(.tournament, .show(.tournament)),
       .init(.quickMatch, .quickMatch, if: mayLeave),
       .init(.today, .today, if: mayLeave),
       .init(.another, .another, if: mayLeave && puzzle?.sprint == nil),

@@ -78,6 +78,9 @@ package enum Intent: Sendable, Hashable {
   // Games in letters
   case letter(LetterIntent)
 
+  // Tournaments
+  case tournament(TournamentIntent)
+
   // Music
   /// Play a musical sign, for the help page.
   case playSign(MusicSign)
@@ -128,5 +131,5 @@ package enum Intent: Sendable, Hashable {
 package enum SceneName: String, Sendable, Hashable, CaseIterable {
   case board
   case newGame = "new-game"
-  case contents, settings, help, rules, review, games, statistics, network, talk, letters, letter
+  case contents, settings, help, rules, review, games, statistics, network, talk, letters, letter, tournament
 }

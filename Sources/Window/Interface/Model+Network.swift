@@ -68,6 +68,9 @@ package struct NetworkModel: Sendable, Hashable {
   package var waited: Int?
   /// The clock of the selected game, in seconds and increment.
   package var usualClock = "60+2"
+  /// The clock and the minutes of a usual tournament of the selected game.
+  package var tournamentClock = "20+1"
+  package var tournamentMinutes = 10
   /// Rooms of others on the local network.
   package var nearby: [Nearby] = []
   /// The address for others of the server on this machine, if one runs.

@@ -168,6 +168,9 @@ package struct PagesModel: Sendable, Hashable {
   /// The results by game, for games played at least once.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
+  /// The tournament that this player follows, while its page is open; and the code of a link to one.
+  package var tournament: TournamentModel?
+  package var linkedTournament = ""
   /// The chat of the network match.
   package var talk = TalkModel()
   /// The game under review; `nil` reviews the game on the board.

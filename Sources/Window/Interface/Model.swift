@@ -172,6 +172,8 @@ package struct BoardModel: Sendable, Hashable {
   package var puzzle: PuzzleModel?
   /// The network match, if this is one.
   package var online: OnlineModel?
+  /// The player's place in the tournament that this player takes part in.
+  package var tournament: TournamentModel.Standing?
   /// The game in letters, if this is one.
   package var letter: LetterModel?
   /// Whether the board is part of a film, without buttons below it.

@@ -88,6 +88,12 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case sleep, sleepSet, sleepOff
   case another, sprint, sprintState, sprintOver, answerPlays
   case premoveSet, premoveGone, premoveIllegal, speakPremove
+  // Tournaments
+  case tournament, tournamentIntro, tournamentName, tournamentCode, tournamentLength, tournamentMake, tournamentEnter
+  case tournamentPause, tournamentPlay, tournamentTop, tournamentSave, tournamentEnd, tournamentLeave, tournamentRemove
+  case tournamentPlayers, tournamentStartsIn, tournamentLeft, tournamentLastGames, tournamentOver, tournamentFull
+  case tournamentRow, tournamentPlace, tournamentFire, tournamentIsPaused, tournamentHasLeft, tournamentNext
+  case tournamentPaused, reallyEnd, tournamentBots, tournamentPeople, tournamentAnybody
 
   package func text(in language: Language) -> String { language.words.texts[self] ?? rawValue }
 

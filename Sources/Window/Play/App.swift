@@ -268,9 +268,9 @@ package final class App: PlatformGame {
     case .hangUp:
       connection?.disconnect()
       connection = nil
-    case .host:
+    case .host(let destination):
       if let address = machine.host() {
-        connect(to: address, destination: .open, isHosting: true)
+        connect(to: address, destination: destination, isHosting: true)
       } else {
         screen.say("\(.hostFailed)")
       }
@@ -372,6 +372,7 @@ package final class App: PlatformGame {
     model.score = state.score == .init() ? nil : state.score
     model.beads = session.beads
     model.online = state.online(at: now, client: machine.milliseconds())
+    model.tournament = state.standing
     model.letter = state.letterModel
     if let path = model.letter?.path, !path.isEmpty { model.letter?.address = letters.address(of: path) }
     model.canUndo = session.canUndo
@@ -401,7 +402,13 @@ package final class App: PlatformGame {
     var network = state.network
     (network.hostAddress, network.hostPage, network.nearby) = (near.own, near.page, near.rooms)
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
+    (network.tournamentClock, network.tournamentMinutes) = state.usualTournament
     (screen.pages.network, screen.pages.talk) = (network, state.chat)
+    // Its remaining time changes each second; the other pages do not show it.
+    if screen.currentScene == .tournament {
+      screen.pages.linkedTournament = state.linkedTournament
+      screen.pages.tournament = state.tournament(client: machine.milliseconds())
+    }
     screen.pages.offered = state.offered
   }
 }

@@ -64,6 +64,7 @@ package final class Files {
   func answer(_ intent: Intent) {
     switch intent {
     case .saveGame: saveGame()
+    case .tournament: saveTable()
     case .listGames, .listOlder:
       flush()
       listLimit = intent == .listOlder ? listLimit + Library.listStep : Library.listStep
@@ -195,6 +196,19 @@ package final class Files {
     do throws(WriteFault) {
       try keeper.save(record, as: name)
       screen.say("\(.savedAs) \(store.path(of: name))")
+    } catch {
+      screen.say("\(.saveFailed)\(error.reason)")
+    }
+  }
+
+  /// Saves the table of the tournament: in the player's folder, or as the browser's download.
+  private func saveTable() {
+    guard let table = screen.pages.tournament else { return screen.say("\(.nothingToKeep)") }
+    let name = "tournament-\(table.code)-\(machine.services.timeStamp()).csv"
+    let path = machine.services.isPage ? "download/\(name)" : "\(machine.services.dataFolder())/\(name)"
+    do throws(WriteFault) {
+      try machine.services.files.write(path, Array(table.csv.utf8))
+      screen.say("\(.savedAs) \(machine.services.isPage ? name : path)")
     } catch {
       screen.say("\(.saveFailed)\(error.reason)")
     }

@@ -102,6 +102,7 @@ final class PageStack {
     case .talk: TalkScene(context: context)
     case .letters: LettersScene(context: context)
     case .letter: LetterScene(context: context)
+    case .tournament: TournamentScene(context: context)
     }
   }
 }

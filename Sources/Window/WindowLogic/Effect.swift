@@ -26,7 +26,7 @@ package enum Effect: Sendable, Hashable {
   case connect(ServerAddress, newToken: String)
   case hangUp
   /// Start a server on this machine for the local network and connect to it.
-  case host
+  case host(Destination)
   /// Share the page's URL followed by a path.
   case share(String)
   /// Share the result of the daily puzzle.
@@ -84,6 +84,8 @@ package enum Destination: Sendable, Hashable {
   case queue
   /// Resume the interrupted match.
   case resume
+  /// Make, follow or enter a tournament.
+  case request(ClientModel.Command)
 }
 
 /// A match as shown when joined.

@@ -101,10 +101,12 @@ struct LobbyModel: Sendable {
     forgetServer()
     server = (address.description, isHosting)
     (self.destination, isReplaced, connection, opensPage) = (destination, false, .connecting, true)
+    // The page of the tournament is open already.
+    if case .request = destination { opensPage = false }
     switch destination {
     case .room(let code): self.code = code
     case .watch(_, let code): self.code = code
-    case .open, .queue, .resume, nil: break
+    case .open, .queue, .resume, .request, nil: break
     }
     network = NetworkModel(phase: .connecting)
     // The port of a server on this machine changes, so do not store it.
@@ -169,6 +171,7 @@ struct LobbyModel: Sendable {
     case .open: effects += openRoom(context.preferences)
     case .queue: effects += seek(context.preferences)
     case .watch(let id, let code): if let m = MatchID(rawValue: id) { effects += watch(m, code: code) }
+    case .request(let command): effects.append(.command(command))
     case nil where !hasMatch: effects += [.remember(.matchServer(""))] + openPage(in: context)
     case nil: break
     }

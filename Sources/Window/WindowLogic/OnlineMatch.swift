@@ -172,7 +172,9 @@ struct OnlineMatch: Sendable {
 
   /// Seconds left to ask for or accept a rematch; `nil` if impossible.
   private func rematchIn(isOnline: Bool, at seconds: Double) -> Int? {
-    guard let view, view.you != nil, isOnline, view.state.phase == .over, view.state.next == nil else { return nil }
+    guard let view, view.you != nil, isOnline, view.state.phase == .over, view.state.next == nil,
+      view.state.terms.tournament == nil
+    else { return nil }
     let left = turnSince.at + OnlineMatch.rematchWithin - seconds
     return left > 0 ? Int(left.rounded(.up)) : nil
   }

@@ -17,6 +17,7 @@ extension WindowState {
   ) -> [Effect] {
     onlineMatch?.forgetServer()
     talk.forgetServer()
+    tournament.forgetServer()
     return lobby.connect(to: address, destination, isHosting: isHosting, newToken: newToken)
   }
 
@@ -36,7 +37,7 @@ extension WindowState {
     switch intent {
     case .playFriend, .quickMatch:
       guard let address = ServerAddress(preferences.server) else {
-        return intent == .playFriend ? leaveMatch() + [.show(.network), .host] : [.show(.network)]
+        return intent == .playFriend ? leaveMatch() + [.show(.network), .host(.open)] : [.show(.network)]
       }
       return leaveMatch() + [.show(.network)]
         + connect(to: address, destination: intent == .playFriend ? .open : .queue)
@@ -57,7 +58,7 @@ extension WindowState {
     case .joinNearby(let address, let code):
       guard let address = ServerAddress(address) else { return .refused(.writeSomeAddress) }
       return leaveMatch() + connect(to: address, destination: .room(code: code))
-    case .host: return leaveMatch() + [.host]
+    case .host: return leaveMatch() + [.host(.open)]
     case .leave:
       if isInLiveMatch { return .refused(.finishFirst) }
       return onlineMatch != nil ? leaveMatch() + [.show(.network)] : lobby.leave()
@@ -142,7 +143,11 @@ extension WindowState {
     case .refused(let code, let said, .say), .refused(let code, let said, .emote):
       talk.dropUnsent()
       return [.say(code.message(said))]
-    case .refused(let code, let said, let asked): return lobby.refused(asked, code.message(said), in: context)
+    case .refused(let code, let said, .host), .refused(let code, let said, .tournament):
+      return tournamentRefused(code, said)
+    case .refused(let code, let said, let asked):
+      if case .seek(let seek) = asked, seek.terms.tournament != nil { tournament.seekRefused(at: now) }
+      return lobby.refused(asked, code.message(said), in: context)
     case .lost(let m):
       if m == lobby.pendingMatch { return lobby.roomClosed(in: context) }
       guard m == match else { return [] }
@@ -160,7 +165,8 @@ extension WindowState {
       return talk.hear(event, me: nil, page: board.page)
     case .registered(let name): return lobby.registered(name)
     case .draining: return [.say("\(.restarting)")]
-    case .gone, .tournament: break
+    case .tournament(let view): return tournament.take(view)
+    case .gone: break
     }
     return []
   }

@@ -111,6 +111,7 @@ package struct WindowState: Sendable {
   /// The three minutes that begin with the requested puzzle.
   var pendingSprint: PuzzleRun.Sprint?
   var lobby = LobbyModel()
+  var tournament = OnlineTournament()
   var talk = Talk()
   var series = SeriesScore()
   var confirmation = Confirmation()
@@ -165,6 +166,7 @@ package struct WindowState: Sendable {
 
   /// The page's path: the watched match, or the room of the player; else empty.
   package var place: String {
+    if letter == nil, let path = tournamentPath { return path }
     switch (mode, network.phase, lobby.destination) {
     case (.watching(let m), _, _): return watched(m.rawValue)
     case (.letter, _, _): return letter.map { "l/\($0.link)" } ?? ""
@@ -205,7 +207,7 @@ package struct WindowState: Sendable {
     {
       return [.remember(.solved(day: today.day))]
     }
-    let effects = watchSleepTimer() + showNextMove(board) + showAnswer(board)
+    let effects = watchSleepTimer() + showNextMove(board) + showAnswer(board) + nextTournamentGame()
     let request = lobby.tick(in: context(board.page))
     return effects + (request.isEmpty && isListening ? local.listenOn(board, at: now) : request)
   }
@@ -227,6 +229,7 @@ package struct WindowState: Sendable {
     if let effects = answerLetter(intent, board) ?? answerPuzzle(intent, board) { return effects }
     switch intent {
     case .letter(let intent): return answer(intent)
+    case .tournament(let intent): return answer(intent)
     case .show(let page): return [.show(page)]
     case .play(let cell): return play(cell, board)
     case .preview(let cell): return [.preview(cell)]

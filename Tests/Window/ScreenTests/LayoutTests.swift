@@ -43,6 +43,30 @@ struct LayoutTests {
     }
   }
 
+  @Test("the page of a tournament fits in every phase, for players and organisers, at every size, in every language")
+  func tournament() {
+    let screen = Samples.screen()
+    for (width, height) in LayoutTests.sizes {
+      for language in Language.allCases {
+        for (phase, isOrganiser) in [
+          (TournamentModel.Phase.waiting, true), (.running, false), (.running, true), (.over, false),
+        ] {
+          screen.settings.language = language
+          screen.pages.tournament = Samples.tournament(phase, isOrganiser: isOrganiser)
+          screen.show(.board)
+          screen.show(.tournament)
+          screen.measureForTest(width, height)
+          let place = "\(phase) \(isOrganiser) \(width)×\(height) \(language)"
+          check(screen.topScene, width, height, place)
+          guard let page = screen.topScene as? PageScene, page.column.columns == 1 else { continue }
+          for (above, below) in zip(page.column.rows, page.column.rows.dropFirst()) {
+            #expect(above.frame.maxY <= below.frame.y + 0.5, "\(place)")
+          }
+        }
+      }
+    }
+  }
+
   @Test("no page crashes at any size from 1×1, scale, text size or pointer")
   func anySize() {
     var random = SplitMix64(seed: 11)
@@ -54,6 +78,7 @@ struct LayoutTests {
       screen.scale = [0.5, 1, 1.5, 3][random.below(4)]
       screen.settings.textScale = [0.75, 1, 2][random.below(3)]
       screen.model = games[random.below(games.count)]
+      if random.below(2) == 0 { screen.pages.tournament = Samples.tournament(.running, isOrganiser: true) }
       let name = all[round % all.count]
       let (width, height) =
         round < edges.count * edges.count / 2

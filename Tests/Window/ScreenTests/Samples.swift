@@ -56,6 +56,24 @@ enum Samples {
     return screen
   }
 
+  /// A tournament with twenty players, of whom this one has the second place.
+  static func tournament(_ phase: TournamentModel.Phase, isOrganiser: Bool = false) -> TournamentModel {
+    var model = TournamentModel()
+    (model.code, model.name, model.phase, model.isOrganiser) = ("K7Q2XD", "Friday after school", phase, isOrganiser)
+    model.remaining = phase == .running ? 452 : nil
+    model.top = phase == .running ? "0123456789ab" : nil
+    model.rows = (1...20).map { place in
+      var row = TournamentModel.Row()
+      (row.number, row.place, row.name, row.points, row.games) = (
+        place, place, "guest-Player-\(place)", 60 - 3 * place, 9
+      )
+      (row.isMine, row.isOnFire) = (place == 2, place % 5 == 1)
+      row.status = place == 7 ? .paused : place == 9 ? .left : .playing
+      return row
+    }
+    return model
+  }
+
   /// An online match with an open draw offer.
   static func online() -> BoardModel {
     var model = Samples.model([4, 0, 8], setup: GameSetup(x: .human, o: .remote(name: "Nora (1518)")))

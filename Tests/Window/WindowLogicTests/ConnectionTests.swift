@@ -256,7 +256,7 @@ extension TableTests {
     for (intent, command) in [(Intent.playFriend, "create"), (.quickMatch, "seek")] {
       var window = TestWindow()
       // Without a known server this window starts one; a seek then needs another server.
-      #expect(window.want(intent).contains(.host) == (intent == .playFriend))
+      #expect(window.want(intent).contains(.host(.open)) == (intent == .playFriend))
       window.state.preferences.server = "127.0.0.1:4664"
       let effects = window.want(intent)
       #expect(effects.contains(.show(.network)) && effects.contains { if case .connect = $0 { true } else { false } })

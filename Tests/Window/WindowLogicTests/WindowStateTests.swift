@@ -30,6 +30,10 @@ struct TableTests {
     .letter(.begin), .letter(.open("x")), .letter(.show(1)), .letter(.send), .letter(.write("x")),
     .letter(.sign("Vera")),
     .letter(.copy), .letter(.share), .letter(.list), .letter(.delete(1)),
+    .tournament(.make(name: "Class")), .tournament(.open(path: "ABC234")), .tournament(.open(path: "?")),
+    .tournament(.enter(code: "ABC234")), .tournament(.enter(code: "")), .tournament(.pause), .tournament(.play),
+    .tournament(.leave), .tournament(.start), .tournament(.end), .tournament(.remove(name: "Ida")), .tournament(.share),
+    .tournament(.save),
     .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit, .leavePage,
   ]
 

@@ -98,7 +98,7 @@ package final class Site: Sendable {
       reply.headers = ["cache-control": "no-cache", "content-security-policy": "default-src 'none'"]
       return reply
     }
-    if let kind = request.path.first, ["r", "w", "g", "l"].contains(kind),
+    if let kind = request.path.first, ["r", "w", "g", "l", "t"].contains(kind),
       words.count == 1 || words.count == 2 && kind == "w"
     {
       var reply = HTTPReply(status: .found)

@@ -63,7 +63,8 @@ import TicTacToe
     #expect(again.0 == 304 && again.body == "")
     #expect(try ask("v/1/alina.js", "If-None-Match: \(tag)").0 == 200, "of another coding")
     for (link, place) in [
-      ("r/k7q2xd", "../#/r/k7q2xd"), ("w/a_b-1", "../#/w/a_b-1"), ("r/%0d%0aX:%20y", "../#/r/%0D%0AX%3A%20y"),
+      ("r/k7q2xd", "../#/r/k7q2xd"), ("t/k7q2xd", "../#/t/k7q2xd"), ("w/a_b-1", "../#/w/a_b-1"),
+      ("r/%0d%0aX:%20y", "../#/r/%0D%0AX%3A%20y"),
     ] {
       let answer = try ask(link)
       #expect(answer.0 == 302 && answer.head.contains("location: \(place.lowercased())\r\n"), "\(answer)")

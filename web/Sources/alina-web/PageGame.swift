@@ -217,7 +217,7 @@ package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
 
 /// Handles an event with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line
 /// of the server, 6 the
-/// socket is open, 7 it is closed, 8 a film's progress, 9 a letter to open. A room's match has its code after a slash.
+/// socket is open, 7 it is closed, 8 a film's progress, 9 a letter to open, 10 a tournament's code. A room's match has its code after a slash.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
   guard let game else { return }
@@ -234,6 +234,7 @@ package func alinaText(_ kind: Int32) {
   case 6: socket?.cameUp()
   case 7: socket?.cameDown(words)
   case 9: game.app.want(.letter(.open(words)))
+  case 10: game.app.want(.tournament(.open(path: words)))
   default: if film?.hear(words) == false { film = nil }
   }
 }

@@ -206,5 +206,38 @@ stopListening = Stop
 notListening = No demo game is running.
 gameResumed = Resumed your unfinished game.
 playFriend = Play a friend
+
+# Tournaments
+tournament = Tournament
+tournamentIntro = Everybody with the link plays game after game until the time is up. A win is 2 points, a draw 1. From the third win in a row on, a win is 4 points.
+tournamentName = Name of the new tournament
+tournamentCode = Code of a tournament
+tournamentLength = Length
+tournamentMake = Create tournament
+tournamentEnter = Join
+tournamentPause = Pause
+tournamentPlay = Play
+tournamentTop = Watch the top game
+tournamentSave = Save table
+tournamentEnd = End tournament
+tournamentLeave = Leave tournament
+tournamentRemove = Remove player
+tournamentPlayers = Players: %
+tournamentStartsIn = Starts in %
+tournamentLeft = Time left: %
+tournamentLastGames = The time is up. The last games are being played.
+tournamentOver = The tournament is over.
+tournamentFull = The server allows no more players or tournaments.
+tournamentRow = Place %: %, points: %
+tournamentPlace = Place % · points: %
+tournamentFire = next win counts double
+tournamentIsPaused = paused
+tournamentHasLeft = left
+tournamentNext = the next game begins by itself
+tournamentPaused = You are paused in the tournament. Press Play on its page to go on.
+reallyEnd = Press End tournament again to confirm.
+tournamentBots = Players
+tournamentPeople = people only
+tournamentAnybody = people and programs
 """
 }

@@ -206,5 +206,38 @@ stopListening = Arrêter
 notListening = Aucune démonstration n'est en cours.
 gameResumed = Ta partie inachevée reprend.
 playFriend = Jouer avec un ami
+
+# Tournaments
+tournament = Tournoi
+tournamentIntro = Tous ceux qui ont le lien jouent partie après partie jusqu'à la fin du temps. Une victoire vaut 2 points, une nulle 1. À partir de la troisième victoire de suite, une victoire vaut 4 points.
+tournamentName = Nom du nouveau tournoi
+tournamentCode = Code d'un tournoi
+tournamentLength = Durée
+tournamentMake = Créer le tournoi
+tournamentEnter = Participer
+tournamentPause = Faire une pause
+tournamentPlay = Jouer
+tournamentTop = Regarder la partie de tête
+tournamentSave = Enregistrer le classement
+tournamentEnd = Terminer le tournoi
+tournamentLeave = Quitter le tournoi
+tournamentRemove = Exclure
+tournamentPlayers = Participants : %
+tournamentStartsIn = Début dans %
+tournamentLeft = Temps restant : %
+tournamentLastGames = Le temps est écoulé. Les dernières parties se terminent.
+tournamentOver = Le tournoi est terminé.
+tournamentFull = Le serveur n'accepte pas plus de participants ou de tournois.
+tournamentRow = Place % : %, points : %
+tournamentPlace = Place % · points : %
+tournamentFire = la prochaine victoire compte double
+tournamentIsPaused = en pause
+tournamentHasLeft = parti
+tournamentNext = la partie suivante commence d'elle-même
+tournamentPaused = Tu es en pause dans le tournoi. Appuie sur « Jouer » sur sa page pour continuer.
+reallyEnd = Appuie encore sur « Terminer le tournoi » pour confirmer.
+tournamentBots = Participants
+tournamentPeople = humains seulement
+tournamentAnybody = humains et robots
 """
 }

@@ -206,5 +206,38 @@ stopListening = Stopp
 notListening = Es läuft kein Vorführspiel.
 gameResumed = Dein unfertiges Spiel geht weiter.
 playFriend = Mit Freunden spielen
+
+# Tournaments
+tournament = Turnier
+tournamentIntro = Alle mit dem Link spielen Spiel um Spiel, bis die Zeit um ist. Ein Sieg gibt 2 Punkte, ein Remis 1. Ab dem dritten Sieg in Folge gibt ein Sieg 4 Punkte.
+tournamentName = Name des neuen Turniers
+tournamentCode = Code eines Turniers
+tournamentLength = Dauer
+tournamentMake = Turnier eröffnen
+tournamentEnter = Mitspielen
+tournamentPause = Pausieren
+tournamentPlay = Spielen
+tournamentTop = Beim Spitzenspiel zusehen
+tournamentSave = Tabelle sichern
+tournamentEnd = Turnier beenden
+tournamentLeave = Turnier verlassen
+tournamentRemove = Ausschließen
+tournamentPlayers = Teilnehmer: %
+tournamentStartsIn = Beginnt in %
+tournamentLeft = Restzeit: %
+tournamentLastGames = Die Zeit ist um. Die letzten Spiele laufen noch.
+tournamentOver = Das Turnier ist vorbei.
+tournamentFull = Der Server lässt nicht mehr Teilnehmer oder Turniere zu.
+tournamentRow = Platz %: %, Punkte: %
+tournamentPlace = Platz % · Punkte: %
+tournamentFire = der nächste Sieg zählt doppelt
+tournamentIsPaused = pausiert
+tournamentHasLeft = ausgestiegen
+tournamentNext = das nächste Spiel beginnt von selbst
+tournamentPaused = Du pausierst im Turnier. Drücke auf seiner Seite „Spielen“, um weiterzumachen.
+reallyEnd = Drücke noch einmal „Turnier beenden“, um zu bestätigen.
+tournamentBots = Teilnehmer
+tournamentPeople = nur Menschen
+tournamentAnybody = Menschen und Programme
 """
 }

@@ -385,7 +385,7 @@ extension ViewContext {
     case .mine: return text(.drawOffered)
     case .theirs: return text(.drawOfferedYou)
     case .nobody:
-      guard let seconds = online.firstMoveIn, online.you == model.game.turn else { return nil }
+      guard let seconds = online.firstMoveIn, online.you == model.game.turn else { return tournamentText() }
       return text(.firstMoveIn, "\(seconds)")
     }
   }
@@ -460,7 +460,8 @@ extension ViewContext {
     case .nobody, nil: rematch = seconds.map { text(.rematchWithin, "\($0)") }
     }
     let rating = model.online?.rating.map { "\($0.before) → \($0.after)" }
-    let why = [reason.map(text), rating, rematch].compactMap { $0 }.joined(separator: " · ")
+    let next = model.online == nil ? nil : tournamentText()
+    let why = [reason.map(text), rating, rematch, next].compactMap { $0 }.joined(separator: " · ")
     switch end.outcome {
     case .win(let winner):
       guard let side = model.setup.loneHuman else { return (text(winner == .x ? .xWins : .oWins), why, true) }

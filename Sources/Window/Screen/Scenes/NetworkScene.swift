@@ -217,12 +217,7 @@ final class NetworkScene: PageScene {
   private static let ownServer = "localhost"
 
   private static func clockNames(_ context: ViewContext) -> [String] {
-    ([context.pages.network.usualClock] + clocks.dropFirst()).map { words(for: $0, context) }
-  }
-
-  private static func words(for clock: String, _ context: ViewContext) -> String {
-    guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return context.text(.noClock) }
-    return "\(seconds / 60) \(context.text(.minutes)) + \(clock[clock.index(after: plus)...]) s"
+    ([context.pages.network.usualClock] + clocks.dropFirst()).map(context.clockName)
   }
 
   /// Fills an intent without text, as the footer's buttons send it, with the content of the page's fields.

@@ -1,9 +1,11 @@
 /// A centred QR code, dark on light in every theme, as scanners require.
 final class QRRow: PageRow {
   private let code: QRCode
+  /// The most that the code is wide, in em.
+  private let side: Double
 
-  init(context: ViewContext, _ code: QRCode) {
-    self.code = code
+  init(context: ViewContext, _ code: QRCode, side: Double = 12) {
+    (self.code, self.side) = (code, side)
     super.init(context: context)
   }
 
@@ -11,7 +13,7 @@ final class QRRow: PageRow {
 
   /// The side of a module in whole pixels, for sharp edges.
   private func module(_ width: Double) -> Double {
-    max(2, (min(width, 12 * em) / Double(modules)).rounded(.down))
+    max(2, (min(width, side * em) / Double(modules)).rounded(.down))
   }
 
   override func height(_ width: Double) -> Double { module(width) * Double(modules) }

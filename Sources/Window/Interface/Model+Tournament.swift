@@ -1,0 +1,80 @@
+import TicTacToe
+
+/// A tournament that this player follows, for its page.
+package struct TournamentModel: Sendable, Hashable {
+  package enum Phase: Sendable, Hashable {
+    /// Players enter; no game begins.
+    case waiting
+    case running
+    /// The time is up, and the last games are finished.
+    case ending
+    case over
+  }
+
+  /// A row of the ranked table.
+  package struct Row: Sendable, Hashable {
+    package enum Status: Sendable, Hashable { case playing, paused, left }
+
+    /// The number of the player, which never changes.
+    package var number = 0
+    package var place = 1
+    package var name = ""
+    package var points = 0
+    package var games = 0
+    /// Whether the next win counts double.
+    package var isOnFire = false
+    package var isMine = false
+    package var status = Status.playing
+
+    package init() {}
+  }
+
+  /// The player's own row, for the board page.
+  package struct Standing: Sendable, Hashable {
+    package var row: Row
+    /// Whether the next game begins by itself.
+    package var isWaiting: Bool
+
+    package init(_ row: Row, isWaiting: Bool) { (self.row, self.isWaiting) = (row, isWaiting) }
+  }
+
+  package var code = ""
+  package var name = ""
+  package var rules = Variant.classic
+  /// The clock in seconds and increment, such as `20+1`.
+  package var clock = "20+1"
+  package var minutes = 10
+  package var phase = Phase.waiting
+  /// Whole seconds until the start, if one is set, or until the end.
+  package var remaining: Int?
+  package var rows: [Row] = []
+  package var isOrganiser = false
+  /// The match with the most points at the board.
+  package var top: String?
+
+  package init() {}
+
+  package var mine: Row? { rows.first { $0.isMine } }
+
+  /// The table as a file of comma-separated values. Names have letters, digits, `-` and `_` only.
+  package var csv: String {
+    rows.reduce("place,name,points,games\n") { "\($0)\($1.place),\($1.name),\($1.points),\($1.games)\n" }
+  }
+}
+
+/// An action of the player about tournaments.
+package enum TournamentIntent: Sendable, Hashable {
+  /// Make a tournament of the game chosen in the settings. Empty values stand for the fields of the page.
+  case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false)
+  /// Follow the tournament of a link's path: `CODE`, or `CODE/SECRET` for the organiser.
+  case open(path: String)
+  /// Become a player; an empty code stands for the tournament that is shown.
+  case enter(code: String)
+  case pause, play, leave
+  /// The organiser's: begin, end, and take a player out.
+  case start, end, remove(name: String)
+  /// Share the link for players.
+  case share
+  /// Save the table.
+  case save
+}

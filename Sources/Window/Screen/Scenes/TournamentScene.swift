@@ -1,0 +1,352 @@
+import Interface
+import TicTacToe
+
+/// A tournament: the form that makes or enters one, then its lobby, its table and its end.
+///
+/// The organiser's page on a wide screen is meant for a projector: link and time on the left, the table on the right.
+final class TournamentScene: PageScene {
+  private let name: FieldRow
+  private let code: FieldRow
+  private let ownName: FieldRow
+  private let game: ChoiceRow
+  private let clock: ChoiceRow
+  private let minutes: ChoiceRow
+  private let bots: ChoiceRow
+  /// Whether the player has chosen another length than the usual one of the game.
+  private var hasChosenMinutes = false
+  /// The link beside the table, on a wide page.
+  private let side: ScrollView
+  private let time: TextRow
+  /// The rows of the code and the link, which stay while they are shown.
+  private var link: (text: String, isWide: Bool, rows: [PageRow]) = ("", false, [])
+  private var standings: [Int: StandingRow] = [:]
+  /// Whether the link was beside the table when the rows were made.
+  private var wasWide = false
+  /// The number of the player who may be taken out.
+  private var chosen: Int?
+  private var shown: (tournament: TournamentModel?, network: NetworkModel) = (nil, NetworkModel())
+
+  /// The offered clocks after the usual one of the game, and the offered lengths in minutes.
+  private static let clocks = ["20+1", "60+1", "180+2", "300+3"]
+  private static let lengths = [5, 10, 15, 20, 30, 40, 60, 90, 120]
+
+  private var model: TournamentModel? { context.pages.tournament }
+
+  override var title: String { model?.name ?? context.text(.tournament) }
+  override var initialFocus: View? { footerButtons.first { !$0.isHidden && $0.isEnabled } }
+
+  override init(context: ViewContext) {
+    name = FieldRow(context: context, .tournamentName, text: context.text(.tournament), limit: 40) {
+      .tournament(.make(name: $0))
+    }
+    code = FieldRow(context: context, .tournamentCode, limit: 32) { .tournament(.enter(code: $0)) }
+    ownName = FieldRow(context: context, .yourName, text: context.settings.name, limit: 20) { _ in
+      .tournament(.enter(code: ""))
+    }
+    game = ChoiceRow(context: context, selected: context.settings.game)
+    clock = ChoiceRow(context: context, .clock, TournamentScene.clockNames(context), selected: 0)
+    minutes = ChoiceRow(
+      context: context, .tournamentLength, TournamentScene.lengths.map { "\($0) \(context.text(.minutes))" },
+      selected: TournamentScene.lengths.firstIndex(of: context.pages.network.tournamentMinutes))
+    bots = ChoiceRow(
+      context: context, .tournamentBots, [context.text(.tournamentPeople), context.text(.tournamentAnybody)],
+      selected: 0)
+    side = ScrollView(context: context)
+    time = TextRow(context: context, "", faint: false, lining: true, size: 1.4)
+    super.init(context: context)
+    add(side)
+    game.onSelect = { [unowned(unsafe) self] in
+      self.context.settings.game = Variant.allCases[$0]
+      clock.show(0)
+      hasChosenMinutes = false
+    }
+    minutes.onSelect = { [unowned(unsafe) self] _ in hasChosenMinutes = true }
+    setFooter([
+      (.tournamentMake, .tournament(.make(name: ""))), (.tournamentEnter, .tournament(.enter(code: ""))),
+      (.start, .tournament(.start)), (.tournamentPause, .tournament(.pause)), (.tournamentPlay, .tournament(.play)),
+      (.tournamentTop, .watch(id: "")), (.tournamentSave, .tournament(.save)), (.tournamentEnd, .tournament(.end)),
+      (.tournamentLeave, .tournament(.leave)), (.back, .back),
+    ])
+    fill()
+  }
+
+  // MARK: Rows
+
+  private func text(_ text: String, size: Double = 1, faint: Bool = true, isCentred: Bool = false) -> TextRow {
+    let row = TextRow(context: context, text, faint: faint, lining: true, size: size)
+    if isCentred { row.alignment = .center }
+    return row
+  }
+
+  private func fill() {
+    shown = (model, context.pages.network)
+    if let model { fill(model) } else { fillForm() }
+    showFooter()
+  }
+
+  private func fillForm() {
+    let (network, linked) = (context.pages.network, context.pages.linkedTournament)
+    let names = TournamentScene.clockNames(context)
+    if clock.options != names { clock.options = names }
+    if !hasChosenMinutes, let usual = TournamentScene.lengths.firstIndex(of: network.tournamentMinutes) {
+      minutes.show(usual)
+    }
+    if !linked.isEmpty, code.text.isEmpty { _ = code.typed(linked) }
+    var rows: [PageRow] = [TextRow(context: context, context.text(.tournamentIntro), italic: true)]
+    if let message = network.message { rows = [text(message.text(in: context.language), faint: false)] }
+    if network.phase == .connecting { rows.append(text(context.text(.connecting))) }
+    if linked.isEmpty { rows += [name, game, clock, minutes, bots] }
+    // The name is sent when the connection begins.
+    rows += [code] + (network.phase == .offline ? [ownName] : [])
+    column.isCentered = true
+    column.set(rows)
+    side.set([])
+  }
+
+  private func fill(_ model: TournamentModel) {
+    let isOpen = model.phase == .waiting || model.phase == .running
+    let (isWide, link) = (isWide, isOpen ? linkRows(model) : [])
+    wasWide = isWide
+    time.text = context.status(of: model)
+    time.size = isWide ? 2.2 : 1.4
+    let terms = text(
+      "\(context.name(of: model.rules)) · \(context.clockName(model.clock)) · \(model.minutes) \(context.text(.minutes))"
+    )
+    let rows = model.rows.flatMap { row -> [PageRow] in
+      let standing = standings[row.number] ?? StandingRow(context: context, row)
+      standings[row.number] = standing
+      // The first three are large at the end.
+      standing.show(row, size: (isWide ? 1.3 : 1) * (model.phase == .over && row.place <= 3 ? 1.5 : 1))
+      let mayRemove = model.isOrganiser && isOpen
+      standing.onPress = mayRemove ? { [unowned(unsafe) self] in choose(row.number) } : nil
+      guard mayRemove, chosen == row.number else { return [standing] }
+      return [standing, WordsRow(context: context, [(.tournamentRemove, .tournament(.remove(name: row.name)))])]
+    }
+    let head: [PageRow] = [time, terms]
+    column.isCentered = false
+    side.isCentered = false
+    side.set(isWide ? head + link : [])
+    let isLinkFirst = model.phase == .waiting
+    column.set((isWide ? [] : head + (isLinkFirst ? link : [])) + rows + (isWide || isLinkFirst ? [] : link))
+  }
+
+  /// The code, the link and its picture.
+  private func linkRows(_ model: TournamentModel) -> [PageRow] {
+    let path = "t/\(model.code)"
+    let network = context.pages.network
+    let address = context.services.address?(path) ?? network.hostPage.map { $0 + path } ?? ""
+    let text = [model.code, address, network.hostAddress ?? ""].joined(separator: " ")
+    guard link.text != text || link.isWide != isWide else { return link.rows }
+    var words: [(Phrase, Intent)] = [(.copy, .copyText(address.isEmpty ? model.code : address))]
+    if context.services.share != nil { words.append((.share, .tournament(.share))) }
+    var rows: [PageRow] = [
+      self.text(model.code, size: 3, faint: false, isCentred: true), WordsRow(context: context, words),
+    ]
+    if !address.isEmpty {
+      rows.append(self.text(address, isCentred: true))
+      if let picture = QRCode(address) { rows.append(QRRow(context: context, picture, side: isWide ? 20 : 12)) }
+    }
+    if let host = network.hostAddress { rows.append(self.text(context.text(.hostIs) + " " + host)) }
+    link = (text, isWide, rows)
+    return rows
+  }
+
+  private func choose(_ number: Int) {
+    chosen = chosen == number ? nil : number
+    fill()
+    relay()
+    guard chosen != nil, let at = column.rows.firstIndex(where: { $0 === standings[number] }) else { return }
+    if let words = column.rows[at + 1] as? WordsRow { context.moveFocus(to: words.words.first) }
+  }
+
+  // MARK: Layout
+
+  /// Whether the link is beside the table.
+  private var isWide: Bool {
+    let m = context.metrics
+    return model?.isOrganiser == true && m.isLandscape && m.bounds.width >= 60 * em
+  }
+
+  override func layout() {
+    if let model, wasWide != isWide { fill(model) }
+    super.layout()
+    side.isHidden = !isWide
+    column.columns = 1
+    guard !side.isHidden else { return }
+    let m = context.metrics
+    let width = m.bounds.width - 2 * m.margin - ScrollView.gutter * em
+    side.frame = Rect(m.margin, column.frame.y, width * 0.4, column.frame.height)
+    column.frame = Rect(
+      side.frame.maxX + ScrollView.gutter * em, column.frame.y, width * 0.6, column.frame.height)
+    if column.rows.count > 12 { column.columns = 2 }
+    side.layout()
+    column.layout()
+  }
+
+  private func showFooter() {
+    let phase = model?.phase
+    let isRunning = phase == .running
+    let isOpen = phase == .waiting || isRunning
+    let isOrganiser = model?.isOrganiser == true
+    let mine = model?.mine?.status
+    let isThere: [Bool] = [
+      model == nil && context.pages.linkedTournament.isEmpty, model == nil || isOpen && (mine ?? .left) == .left,
+      isOrganiser && phase == .waiting && model?.remaining == nil, isOpen && mine == .playing,
+      isOpen && mine == .paused, model?.top != nil, model?.rows.isEmpty == false, isOrganiser && isOpen, model != nil,
+      true,
+    ]
+    for (button, isThere) in zip(footerButtons, isThere) {
+      button.isHidden = !isThere
+      if case .watch = button.intent { button.intent = .watch(id: model?.top ?? "") }
+    }
+  }
+
+  // MARK: Changes
+
+  override func contentChanged() {
+    let before = shown
+    guard before.tournament != model || before.network != context.pages.network || model == nil else { return }
+    // The time changes each second: nothing else is placed again for it.
+    if var old = before.tournament, let model {
+      old.remaining = model.remaining
+      if old == model, before.network == context.pages.network {
+        shown.tournament = model
+        time.text = context.status(of: model)
+        return
+      }
+    }
+    fill()
+    relay()
+    if let model, before.tournament?.phase != model.phase { context.say(context.status(of: model)) }
+  }
+
+  private static func clockNames(_ context: ViewContext) -> [String] { clocks(context).map(context.clockName) }
+
+  private static func clocks(_ context: ViewContext) -> [String] {
+    let usual = context.pages.network.tournamentClock
+    return [usual] + clocks.filter { $0 != usual }
+  }
+
+  /// Fills an intent without values, as the footer's buttons send it, with the content of the page's fields.
+  override func receive(_ intent: Intent) -> Bool {
+    guard model == nil, case .tournament(let intent) = intent else { return false }
+    switch intent {
+    case .make(_, clock: "", _, _):
+      let title = name.text.isEmpty ? context.text(.tournament) : name.text
+      return send(
+        .tournament(
+          .make(
+            name: title, clock: TournamentScene.clocks(context)[clock.selected],
+            minutes: TournamentScene.lengths[minutes.selected], hasBots: bots.selected == 1)))
+    case .enter(let typed):
+      if context.pages.network.phase == .offline { context.settings.name = ownName.text }
+      return typed.isEmpty && !code.text.isEmpty && send(.tournament(.enter(code: code.text)))
+    default: return false
+    }
+  }
+}
+
+/// A row of a tournament's table: place, name and points. A note marks a player whose next win counts double.
+final class StandingRow: PressableRow {
+  private(set) var row: TournamentModel.Row
+  private var size = 1.0
+  /// Called when the row is pressed; `nil` if it is only read.
+  var onPress: (() -> Void)?
+
+  init(context: ViewContext, _ row: TournamentModel.Row) {
+    self.row = row
+    super.init(context: context)
+    gapAfter = 0
+  }
+
+  func show(_ row: TournamentModel.Row, size: Double) {
+    guard row != self.row || size != self.size else { return }
+    (self.row, self.size) = (row, size)
+    setNeedsDisplay()
+  }
+
+  override var isClickable: Bool { onPress != nil }
+  override func press() { onPress?() }
+
+  private var status: String? {
+    switch row.status {
+    case .playing: nil
+    case .paused: context.text(.tournamentIsPaused)
+    case .left: context.text(.tournamentHasLeft)
+    }
+  }
+
+  private var words: String {
+    let place = context.text(.tournamentRow, "\(row.place)", row.name, "\(row.points)")
+    return ([place] + [row.isOnFire ? context.text(.tournamentFire) : nil, status].compactMap { $0 }).joined(
+      separator: ", ")
+  }
+  override var accessibilityLabel: String? { isClickable ? words : nil }
+  override var accessibilityText: String? { isClickable ? nil : words }
+
+  override func height(_ width: Double) -> Double { em * 1.9 * size }
+
+  override func draw(_ canvas: Canvas) {
+    let unit = em * size
+    let baseline = frame.midY + unit * 0.33
+    let style = TextStyle(unit * 1.05, lining: true)
+    if row.isMine {
+      canvas.fill(Rect(frame.x, frame.y + unit * 0.3, unit * 0.14, frame.height - unit * 0.6), theme.accent)
+    }
+    canvas.text(
+      "\(row.place)", style, context.typeface, x: frame.x + unit * 2.2, baseline: baseline, alignment: .right,
+      theme.faintInk)
+    canvas.text(
+      "\(row.points)", style, context.typeface, x: frame.maxX - unit * 0.3, baseline: baseline, alignment: .right,
+      theme.ink)
+    if row.isOnFire {
+      canvas.fill(
+        Glyphs.blackHead.scaled(unit * 0.6, unit * 0.6).moved(frame.maxX - unit * 3.2, baseline - unit * 0.3),
+        theme.accent)
+    }
+    let left = frame.x + unit * 2.9
+    let isPlaying = row.status == .playing
+    canvas.saved {
+      canvas.clip(Rect(left - unit * 0.3, frame.y, max(1, frame.maxX - unit * 4 - left), frame.height))
+      let name = context.typeface.block(row.name, style)
+      canvas.draw(name, at: Point(left, baseline - name.baseline), isPlaying ? theme.ink : theme.faintInk)
+      if let status {
+        canvas.text(
+          status, TextStyle(unit * 0.85, italic: true), context.typeface, x: left + name.width + unit * 0.6,
+          baseline: baseline, theme.faintInk)
+      }
+      underline(canvas, x: left, y: baseline + unit * 0.25, width: name.width)
+    }
+  }
+}
+
+extension ViewContext {
+  /// A clock such as `20+1` or `180+2` in words; other texts are no clock.
+  func clockName(_ clock: String) -> String {
+    guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return text(.noClock) }
+    let base = seconds % 60 == 0 ? "\(seconds / 60) \(text(.minutes))" : "\(seconds) s"
+    return "\(base) + \(clock[clock.index(after: plus)...]) s"
+  }
+
+  /// What happens in a tournament, with the time that is left.
+  fileprivate func status(of model: TournamentModel) -> String {
+    switch (model.phase, model.remaining) {
+    case (.waiting, let seconds?): text(.tournamentStartsIn, PlayersView.minutes(seconds))
+    case (.waiting, nil): text(.tournamentPlayers, "\(model.rows.count)")
+    case (.running, let seconds): text(.tournamentLeft, PlayersView.minutes(seconds ?? 0))
+    case (.ending, _): text(.tournamentLastGames)
+    case (.over, _): text(.tournamentOver)
+    }
+  }
+
+  /// The player's place and points, and what comes next, for the board page.
+  func tournamentText() -> String? {
+    guard let standing = model.tournament else { return nil }
+    let row = standing.row
+    var lines = [text(.tournamentPlace, "\(row.place)", "\(row.points)")]
+    if row.status == .paused { lines.append(text(.tournamentIsPaused)) }
+    if row.isOnFire { lines.append(text(.tournamentFire)) }
+    if standing.isWaiting, model.game.isOver { lines.append(text(.tournamentNext)) }
+    return lines.joined(separator: " · ")
+  }
+}

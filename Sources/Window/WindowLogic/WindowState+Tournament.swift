@@ -1,0 +1,106 @@
+import ClientModel
+import Interface
+import MatchProtocol
+import TicTacToe
+
+/// Tournaments: makes, joins and follows one, and asks for its next game.
+extension WindowState {
+  /// The tournament on the connected server.
+  private var followed: OnlineTournament? { lobby.connection == .none ? nil : tournament }
+
+  /// The tournament for its page; `milliseconds` is the client's clock.
+  package func tournament(client milliseconds: Int64) -> TournamentModel? {
+    followed?.model(client: milliseconds)
+  }
+
+  /// The player's own row of the tournament, for the board page.
+  package var standing: TournamentModel.Standing? { followed?.standing }
+
+  /// The code of a link that was opened, until the tournament is followed.
+  package var linkedTournament: String { tournament.linkedCode }
+
+  /// The usual clock and length of a tournament of the selected game.
+  package var usualTournament: (clock: String, minutes: Int) {
+    (preferences.game.tournamentClock.description, preferences.game.tournamentMinutes)
+  }
+
+  /// The path of the page's address; `nil` without a tournament.
+  var tournamentPath: String? {
+    lobby.connection == .none && tournament.linkedCode.isEmpty ? nil : tournament.path
+  }
+
+  // MARK: - Requests of the player
+
+  mutating func answer(_ intent: TournamentIntent) -> [Effect] {
+    switch intent {
+    case .make(let name, let clock, let minutes, let hasBots):
+      let terms = TournamentTerms(
+        name: name, rules: preferences.game, clock: TimeControl(clock), minutes: minutes == 0 ? nil : minutes,
+        bots: hasBots)
+      return request(.host(terms))
+    case .open(let path): return open(path)
+    case .enter(let code):
+      let known = tournament.view?.code ?? tournament.linkedCode
+      guard let code = canonicalCode(code.isEmpty ? known : code) else { return .refused(.writeCode) }
+      return request(.tournament(TournamentOrder(.enter, code)))
+    case .save: return [.file(.tournament(.save))]
+    case .pause, .play, .leave, .start, .end, .remove, .share: break
+    }
+    guard let view = followed?.view else { return .refused(.notConnected) }
+    func order(_ operation: TournamentOrder.Operation, name: String? = nil) -> [Effect] {
+      request(.tournament(TournamentOrder(operation, view.code, name: name)))
+    }
+    switch intent {
+    case .pause: return order(.pause)
+    case .play: return order(.play)
+    case .leave:
+      let isOpen = view.notice.phase == .waiting || view.notice.phase == .running
+      let effects = order(view.mine != nil && isOpen ? .leave : .unfollow)
+      tournament = OnlineTournament()
+      return effects
+    case .start: return order(.start)
+    case .end: return confirmation.confirm(.tournament(.end), .reallyEnd, at: now, order(.end))
+    case .remove(let name): return order(.remove, name: name)
+    case .share: return [.share("t/\(view.code)")]
+    case .make, .open, .enter, .save: return []
+    }
+  }
+
+  /// Follows the tournament of a link. A player without a name writes one first, because it is sent with the login.
+  private mutating func open(_ path: String) -> [Effect] {
+    let parts = path.split(separator: "/").map { String($0) }
+    guard let code = parts.first.flatMap(canonicalCode) else { return [.show(.tournament)] + .refused(.errCode) }
+    let secret = parts.count > 1 ? parts[1] : nil
+    tournament = OnlineTournament(linkedCode: code)
+    let isNew =
+      lobby.connection == .none && secret == nil && preferences.name.isEmpty && preferences.matchServer.isEmpty
+    let effects = isNew ? [] : request(.tournament(TournamentOrder(.follow, code, secret: secret)))
+    return [.show(.tournament)] + effects
+  }
+
+  /// Sends a command, after connecting if necessary.
+  private mutating func request(_ command: ClientModel.Command) -> [Effect] {
+    switch lobby.connection {
+    case .online: return [.command(command)]
+    case .connecting, .reconnecting: return .refused(.stillConnecting)
+    case .none: break
+    }
+    if let address = ServerAddress(preferences.server) {
+      return leaveMatch() + connect(to: address, destination: .request(command))
+    }
+    if case .host = command { return leaveMatch() + [.host(.request(command))] }
+    return [.show(.network)] + .refused(.writeSomeAddress)
+  }
+
+  // MARK: - Time and events
+
+  mutating func nextTournamentGame() -> [Effect] {
+    lobby.connection == .online ? tournament.tick(isPlaying: isPlaying, at: now) : []
+  }
+
+  /// Says in one line why the server refused a request about a tournament.
+  func tournamentRefused(_ code: ErrorCode, _ said: String) -> [Effect] {
+    let phrase: Phrase? = code == .over ? .tournamentOver : code == .occupied ? .tournamentFull : nil
+    return [.refuse, .say(phrase.map { "\(english: said, else: $0)" } ?? code.message(said))]
+  }
+}

@@ -1,0 +1,96 @@
+import Interface
+import Testing
+import TicTacToe
+
+@testable import Screen
+
+@Suite struct TournamentSceneTests {
+  /// A screen that shows the page, and the intents that it sends.
+  private func screen(_ model: TournamentModel?, width: Int = 1_280) -> (screen: RootScreen, log: IntentLog) {
+    let screen = Samples.screen()
+    let log = IntentLog()
+    screen.onIntent = { log.intents.append($0) }
+    screen.pages.tournament = model
+    screen.draw(width: width, height: 720, at: 0)
+    screen.show(.tournament)
+    screen.handle([], at: 1)
+    return (screen, log)
+  }
+
+  private final class IntentLog { var intents: [Intent] = [] }
+
+  private func press(_ phrase: Phrase, _ screen: RootScreen) throws {
+    let control = try #require(screen.accessible().first { $0.name == phrase.text(in: .english) }, "\(phrase)")
+    screen.activate(control.id, at: 2)
+  }
+
+  @Test func `two presses make a tournament with the usual clock and length of the game`() throws {
+    let (screen, log) = screen(nil)
+    try press(.tournamentMake, screen)
+    #expect(log.intents == [.tournament(.make(name: "Tournament", clock: "20+1", minutes: 10))])
+    screen.pages.network.tournamentClock = "180+2"
+    screen.pages.network.tournamentMinutes = 40
+    try press(.tournamentMake, screen)
+    #expect(log.intents.last == .tournament(.make(name: "Tournament", clock: "180+2", minutes: 40)))
+  }
+
+  @Test func `a link offers only to join, with the own name, which is kept`() throws {
+    let (screen, log) = screen(nil)
+    screen.pages.network = NetworkModel()
+    screen.pages.linkedTournament = "K7Q2XD"
+    screen.handle([], at: 2)
+    let names = screen.accessible().map(\.name)
+    #expect(names.contains("Your name") && !names.contains("Create tournament"))
+    try press(.tournamentEnter, screen)
+    #expect(log.intents == [.tournament(.enter(code: "K7Q2XD"))])
+  }
+
+  @Test func `a screen reader reads place, name, points, the double win and a pause of each row`() {
+    let (screen, _) = screen(Samples.tournament(.running))
+    let words = screen.accessible(hidden: true).filter { $0.role == "paragraph" }.map(\.name)
+    #expect(words.contains("Place 1: guest-Player-1, points: 57, next win counts double"))
+    #expect(words.contains("Place 7: guest-Player-7, points: 39, paused"))
+  }
+
+  @Test func `the organiser takes a player out by two presses`() throws {
+    let (screen, log) = screen(Samples.tournament(.running, isOrganiser: true))
+    let row = try #require(screen.accessible(hidden: true).first { $0.name.hasPrefix("Place 3:") })
+    screen.activate(row.id, at: 2)
+    screen.handle([], at: 3)
+    try press(.tournamentRemove, screen)
+    #expect(log.intents == [.tournament(.remove(name: "guest-Player-3"))])
+  }
+
+  @Test func `the passing time changes one line and leaves all other rows where they are`() throws {
+    let (screen, _) = screen(Samples.tournament(.running))
+    let page = try #require(screen.topScene as? TournamentScene)
+    let before = page.column.rows
+    screen.pages.tournament?.remaining = 59
+    #expect((page.column.rows.first as? TextRow)?.text == "Time left: 0:59")
+    #expect(zip(before, page.column.rows).allSatisfy { $0 === $1 } && before.count == page.column.rows.count)
+  }
+
+  @Test func `each phase offers what can be done in it`() {
+    func words(_ phase: TournamentModel.Phase, isOrganiser: Bool = false) -> Set<String> {
+      Set(screen(Samples.tournament(phase, isOrganiser: isOrganiser)).screen.accessible().map(\.name))
+    }
+    #expect(words(.waiting, isOrganiser: true).contains("Start") && !words(.waiting).contains("Start"))
+    #expect(words(.running).isSuperset(of: ["Pause", "Watch the top game", "Leave tournament", "Save table"]))
+    #expect(words(.running, isOrganiser: true).contains("End tournament"))
+    #expect(words(.over).isDisjoint(with: ["Pause", "Join", "End tournament", "Start"]))
+  }
+
+  @Test func `the board shows place and points, and one press opens the table`() throws {
+    let (screen, log) = screen(nil)
+    screen.show(.board)
+    var model = Samples.online()
+    model.online?.draw = .nobody
+    let mine = try #require(Samples.tournament(.running).mine)
+    model.tournament = .init(mine, isWaiting: false)
+    screen.model = model
+    screen.handle([], at: 2)
+    #expect(screen.context.statusText().detail == "Place 2 · points: 54")
+    try press(.tournament, screen)
+    #expect(screen.currentScene == .tournament && log.intents.isEmpty)
+  }
+}

@@ -1,0 +1,202 @@
+import Interface
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import ClientModel
+@testable import WindowLogic
+
+@Suite struct TournamentTests {
+  private static let code = "ABC234"
+
+  /// The tournament as the server tells it; Vera, this player, has row 1.
+  private static func view(
+    _ phase: TournamentNotice.Phase, you: Int? = 1, status: TournamentRow.Status = .playing, isOrganiser: Bool = false
+  ) -> TournamentView {
+    var notice = TournamentNotice()
+    (notice.code, notice.terms.name, notice.phase, notice.you) = (code, "Class", phase, you)
+    (notice.isOrganiser, notice.remaining) = (isOrganiser, phase == .running ? 60_000 : nil)
+    var (vera, ida) = (TournamentRow(), TournamentRow())
+    (vera.number, vera.name, vera.points, vera.status, vera.streak) = (1, "Vera", 4, status, 2)
+    (ida.number, ida.name, ida.points) = (2, "Ida", 6)
+    var view = TournamentView(code: code)
+    view.take(notice, 0)
+    view.take([vera, ida], isWhole: true)
+    return view
+  }
+
+  private static func order(_ operation: TournamentOrder.Operation, name: String? = nil) -> Effect {
+    .command(.tournament(TournamentOrder(operation, code, name: name)))
+  }
+
+  /// A window that takes part in a running tournament and is free.
+  private static func running() -> TestWindow {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.step(.network(.tournament(view(.running)), nil))
+    return window
+  }
+
+  private static func count(_ effects: [Effect]) -> Int { effects.count { $0 == .command(.nextGame) } }
+
+  @Test func `a tournament is made on the server used last, or on this machine, and its maker starts it`() {
+    let terms = TournamentTerms(name: "Class", clock: TimeControl("60+1"), minutes: 15)
+    let make = Intent.tournament(.make(name: "Class", clock: "60+1", minutes: 15))
+    var window = TestWindow()
+    #expect(window.want(make) == [.host(.request(.host(terms)))])
+    window.state.preferences.server = "127.0.0.1:4664"
+    #expect(window.want(make).contains { if case .connect = $0 { true } else { false } })
+    window.turn(to: .tournament)
+    window.online()
+    #expect(window.effects.filter { $0 == .command(.host(terms)) }.count == 1)
+    #expect(!window.effects.contains(.show(.network)))
+    window.step(.network(.tournament(Self.view(.waiting, you: nil, isOrganiser: true)), nil))
+    #expect(window.state.tournament(client: 0)?.isOrganiser == true && window.state.standing == nil)
+    #expect(window.want(.tournament(.start)) == [Self.order(.start)])
+    #expect(window.want(.tournament(.remove(name: "Ida"))) == [Self.order(.remove, name: "Ida")])
+    // The end is confirmed by a second press.
+    #expect(!window.want(.tournament(.end)).contains(Self.order(.end)))
+    #expect(window.want(.tournament(.end)).contains(Self.order(.end)))
+  }
+
+  @Test func `a link opens the page: without a name it connects when the player joins, with a name at once`() {
+    let connects = { (effects: [Effect]) in effects.contains { if case .connect = $0 { true } else { false } } }
+    var window = TestWindow()
+    window.state.preferences.server = "127.0.0.1:4664"
+    var named = window
+    let opened = window.want(.tournament(.open(path: "abc234")))
+    #expect(
+      opened == [.show(.tournament)] && window.state.linkedTournament == Self.code && window.state.place == "t/ABC234")
+    #expect(connects(window.want(.tournament(.enter(code: "")))))
+    window.online()
+    #expect(window.effects.contains(Self.order(.enter)))
+    named.state.preferences.name = "Vera"
+    #expect(connects(named.want(.tournament(.open(path: "abc234")))))
+    named.online()
+    #expect(named.effects.contains(Self.order(.follow)) && !named.effects.contains(Self.order(.enter)))
+    // The organiser's link has a secret.
+    var organiser = TestWindow()
+    organiser.state.preferences.server = "127.0.0.1:4664"
+    organiser.want(.tournament(.open(path: "abc234/secret")))
+    organiser.online()
+    let follow = TournamentOrder(.follow, Self.code, secret: "secret")
+    #expect(organiser.effects.contains(.command(.tournament(follow))))
+    #expect(TestWindow.words(organiser.want(.tournament(.open(path: "?")))) == ["\(.errCode)"])
+  }
+
+  @Test func `the next game is asked for once, at once after entering and two seconds after each game`() {
+    var window = Self.running()
+    window.effects = []
+    for _ in 0..<3 { window.step(.tick) }
+    #expect(Self.count(window.effects) == 1)
+    window.start()
+    window.move(4)
+    window.step(.tick)
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    let ended = window.now
+    window.effects = []
+    window.now = ended + 1.9
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 0 && window.state.standing?.isWaiting == true)
+    window.now = ended + 2
+    for _ in 0..<3 { window.step(.tick) }
+    #expect(Self.count(window.effects) == 1)
+    // Nothing except the match opens a page.
+    #expect(!window.effects.contains { if case .show = $0 { true } else { false } })
+  }
+
+  @Test func `a refused request for the next game is repeated after two seconds`() {
+    var window = Self.running()
+    window.step(.tick)
+    var terms = MatchTerms(clock: TimeControl("20+1"))
+    terms.tournament = Self.code
+    window.step(.network(.refused(.busy, "busy", .seek(.init(terms, key: nil))), nil))
+    window.effects = []
+    window.now += 1.9
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 0)
+    window.now += 0.2
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 1)
+  }
+
+  @Test func `a paused player is told so in one line and gets no game until Play`() {
+    var window = Self.running()
+    window.step(.tick)
+    let effects = window.step(.network(.tournament(Self.view(.running, status: .paused)), nil))
+    #expect(TestWindow.words(effects) == ["\(.tournamentPaused)"])
+    window.effects = []
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 0 && window.state.standing?.isWaiting == false)
+    #expect(window.want(.tournament(.play)) == [Self.order(.play)])
+    window.step(.network(.tournament(Self.view(.running)), nil))
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 1)
+    #expect(window.want(.tournament(.pause)) == [Self.order(.pause)])
+  }
+
+  @Test func `a lost connection keeps the table, and the waiting request is not repeated`() {
+    var window = Self.running()
+    window.step(.tick)
+    window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
+    window.effects = []
+    window.step(.tick)
+    #expect(window.state.tournament(client: 0)?.rows.count == 2)
+    window.online()
+    window.step(.network(.tournament(Self.view(.running)), nil))
+    window.step(.tick)
+    #expect(Self.count(window.effects) == 0)
+    // With another connection the table is no longer valid.
+    window.step(.network(.status(.failed(.banned)), nil))
+    #expect(window.state.tournament(client: 0) == nil && window.state.standing == nil)
+  }
+
+  @Test func `the table is ranked, with the own row and the time that is left`() throws {
+    let window = Self.running()
+    let model = try #require(window.state.tournament(client: 10_001))
+    #expect(model.rows.map(\.name) == ["Ida", "Vera"] && model.remaining == 50)
+    #expect(model.mine?.place == 2 && model.mine?.isOnFire == true && model.rows[0].isOnFire == false)
+    #expect(model.csv == "place,name,points,games\n1,Ida,6,0\n2,Vera,4,0\n")
+    #expect(window.state.standing?.row == model.mine)
+  }
+
+  @Test func `the end is said once, and after leaving the page offers another tournament`() {
+    var window = Self.running()
+    let over = ClientEvent.tournament(Self.view(.over))
+    #expect(window.step(.network(over, nil)) == [.say("\(.tournamentOver)")])
+    #expect(window.step(.network(over, nil)) == [])
+    #expect(window.state.place == "t/ABC234")
+    #expect(window.want(.tournament(.leave)) == [Self.order(.unfollow)])
+    #expect(window.state.tournament(client: 0) == nil && window.state.place == "")
+    var left = Self.running()
+    #expect(left.want(.tournament(.leave)) == [Self.order(.leave)])
+  }
+
+  @Test(arguments: ErrorCode.allCases)
+  func `a refusal is said in one line and opens no other page`(code: ErrorCode) {
+    var window = Self.running()
+    window.turn(to: .tournament)
+    for asked in [ClientMessage.tournament(TournamentOrder(.enter, Self.code)), .host(TournamentTerms(), secret: nil)] {
+      let effects = window.step(.network(.refused(code, "no", asked), nil))
+      #expect(effects.count == 2 && effects[0] == .refuse && TestWindow.words(effects).count == 1)
+      for language in Language.allCases {
+        #expect(TestWindow.words(effects).first?.text(in: language).contains("\n") == false)
+      }
+    }
+  }
+
+  @Test func `a match of a tournament offers no rematch`() {
+    var window = Self.running()
+    var terms = MatchTerms(clock: TimeControl("20+1"))
+    terms.tournament = Self.code
+    let players = Sides(
+      x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
+    window.log(.start(players, terms, confirm: false, previous: nil, keys: []))
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    #expect(window.state.online(at: window.now, client: 0)?.mayRematch == false)
+    #expect(TestWindow.words(window.want(.rematch)) == ["\(.rematchTooLate)"])
+  }
+}
