@@ -102,8 +102,7 @@ targets += layer(
       name: "Play",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore",
-        "MatchProtocol",
-        "ClientModel",
+        "ScoreFormats", "MatchProtocol", "ClientModel",
         "Session", "Interface", "WindowLogic", "Screen", "Locks",
       ]),
     .target(
@@ -247,8 +246,8 @@ targets += layer(
     .testTarget(
       name: "ScoreIOTests",
       dependencies: [
-        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreIO",
-        "ScoreMeasures", "alina-score",
+        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
+        "ScoreIO", "ScoreMeasures", "alina-score",
       ],
       exclude: ["Goldens"]),
   ])
@@ -281,10 +280,8 @@ targets += layer(
     .testTarget(
       name: "PlayTests",
       dependencies: [
-        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "MatchProtocol",
-        "ClientModel",
-        "Session",
-        "Interface", "WindowLogic", "Screen", "Play",
+        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreFormats", "ScoreIO",
+        "MatchProtocol", "ClientModel", "Session", "Interface", "WindowLogic", "Screen", "Play",
       ]),
     .testTarget(
       name: "SDLPlatformTests", dependencies: ["Base", "ScoreModel", "Synth", "Screen", "SDLPlatform", "CSDL2"]),

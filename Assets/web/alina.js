@@ -92,7 +92,8 @@ function turn(draws) {
   clearTimeout(timer);
   const wait = alina.turn(draws);
   if (hasTrapped) return;
-  if (draws || document.hidden) setTimeout(alina.controls);  // after the frame, so as not to delay it
+  // After the frame, so as not to delay it.
+  if (draws || document.hidden) setTimeout(alina.controls, 0, Number(wait < 0));
   if (wait >= 0) turnAfter(Math.min(wait * 1000, 2 ** 30));
   else if (!frame) frame = requestAnimationFrame(() => { frame = 0; turn(1); });
 }
@@ -440,13 +441,15 @@ function resize() {
 
 /** Follows a link in the page's address. */
 function follow(kind, word) {
-  const kinds = { g: 2, r: 3, w: 4, l: 9, t: 10 };
+  const kinds = { g: 2, r: 3, w: 4, l: 9, t: 10, m: 11 };
   say(kinds[kind])(kind === 'g' ? `g/${word}` : word);
 }
 
 // ---- Start.
 
-/** Downloads a file and shows the progress on the page. */
+/** Bytes of the program, which scripts/web-files sets. */
+const PROGRAM_BYTES = 3e6;
+/** Downloads the program and shows the progress on the page. */
 async function counted(request) {
   const answer = await request;
   const message = document.getElementById('message');
@@ -454,7 +457,7 @@ async function counted(request) {
   const tell = new TransformStream({
     transform(chunk, next) {
       count += chunk.byteLength;
-      if (!message.hidden) message.textContent = `Alina is being opened … ${(count / 1e6).toFixed(1)} MB`;
+      if (!message.hidden) message.textContent = `Alina is being opened … ${(count / 1e6).toFixed(1)} of ${(PROGRAM_BYTES / 1e6).toFixed(1)} MB`;
       next.enqueue(chunk);
     },
   });

@@ -157,16 +157,20 @@ def alone(player):
     expect(page.name == "firefox" or page.run("level() > 0.001"), "a game without a sound")
 
 
-def keep(player, program):
-    """Compares the piece's files with those of alina-score."""
+def keep(player, program, rules=None):
+    """Compares the piece's files with those of alina-score, which uses a saved rule file if there is one."""
     page = player.page
     for name in ("Menu", "Export the music"):
         player.press(name)
     kinds = {"pgn", "mid", "musicxml", "svg", "wav"}
-    wait(lambda: f"the piece in {os.listdir(page.downloads) if os.path.exists(page.downloads) else 'no folder'}", lambda: os.path.exists(
-        page.downloads) and {name.split(".")[-1] for name in os.listdir(page.downloads) if os.path.getsize(f"{page.downloads}/{name}")} == kinds)
-    stem = f"{page.downloads}/{next(iter(os.listdir(page.downloads))).rsplit('.', 1)[0]}"
-    subprocess.run([program, "render", f"{stem}.pgn", "--times", "trimmed", "--wav", f"{stem}.2.wav", "--midi", f"{stem}.2.mid", "--musicxml", f"{stem}.2.musicxml",
+
+    def made():
+        names = os.listdir(page.downloads) if os.path.exists(page.downloads) else []
+        return [name for name in names if not name.endswith(".yaml") and os.path.getsize(f"{page.downloads}/{name}")]
+
+    wait(lambda: f"the piece in {made()}", lambda: {name.split(".")[-1] for name in made()} == kinds)
+    stem = f"{page.downloads}/{made()[0].rsplit('.', 1)[0]}"
+    subprocess.run([program, "render", f"{stem}.pgn", *(["--score-rules", rules] if rules else []), "--times", "trimmed", "--wav", f"{stem}.2.wav", "--midi", f"{stem}.2.mid", "--musicxml", f"{stem}.2.musicxml",
                     "--svg", f"{stem}.2.svg"], check=True, stdout=subprocess.DEVNULL)
     for kind in kinds - {"pgn"}:
         ours, theirs = (open(f"{stem}{number}.{kind}", "rb").read() for number in ("", ".2"))
@@ -205,6 +209,34 @@ def open_room(player):
     for name in ("Open a room", "Share link"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/r/') && copied.at(-1)")
+
+
+def next_move(ann, ben):
+    """Plays a game in which X chooses a move while O is to move: shown, said, taken back, and played at once after O's move."""
+    for player in (ann, ben):
+        player.page.run("heard.splice(0)")
+        player.press("b2")
+    for player in (ann, ben):
+        player.until_cell("b2", "X")
+        player.page.run("heard.splice(0)")
+        player.page.key("t")
+    is_ann = ann.page.until("heard.at(-1)").startswith("Your move")
+    o, x = (ann, ben) if is_ann else (ben, ann)
+    x.press("c3")
+    x.hears("Your next move: c3")
+    x.page.until(f"{CELL}.some(cell => cell.ariaLabel === 'c3, empty, your next move')")
+    x.press("c3")
+    x.hears("Your next move was taken back")
+    x.until_cell("c3", "empty")
+    x.press("a1")
+    o.press("a3")
+    for player in (ann, ben):
+        player.until_cell("a1", "X")
+    x.press("c3")
+    o.press("b1")
+    for player in (ann, ben):
+        player.until_cell("c3", "X")
+        player.sees("Rematch")
 
 
 def watch(player):
@@ -347,6 +379,11 @@ def main(name, program):
                 ben.press("Accept rematch")
                 for player in (ann, ben, *watchers):
                     player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
+        ann.press("Rematch")
+        ben.press("Accept rematch")
+        for player in (ann, ben):
+            player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
+        next_move(ann, ben)
         # A match from the queue with a spectator.
         for player in (ann, ben):
             for what in ("Leave the match", "Time control: unlimited", "Quick match"):

@@ -66,6 +66,9 @@ struct Alina: ParsableCommand {
   @Flag(help: "Print a line for a screen reader whenever something changes.")
   var speakLines = false
 
+  @Flag(help: "Speak moves, turns and controls through speech-dispatcher.")
+  var speak = false
+
   @Option(help: ArgumentHelp("The page to show first.", valueName: "page"))
   var scene: String?
 

@@ -68,7 +68,7 @@ struct Launch {
     let app = App(machine, opening)
     let game = ScriptedGame(app, engine, pictures, script: try script(), controlLog: options.controlLog)
     game.endsWithScript(after: options.script == nil ? .seconds(1) : .zero, picture: options.screenshot)
-    if options.speakLines { game.speakLines() }
+    game.speak(by: nil, prints: options.speakLines)
     showFirst(app)
     platform.run(game) { pictures.areWanted }
     app.finish()
@@ -86,6 +86,10 @@ struct Launch {
     if let device = options.device, !options.noAudio, case let names = AudioDevice.allNames, !names.contains(device) {
       let known = names.isEmpty ? "there is none" : "there are \(names.joined(separator: ", "))"
       throw Failure(description: "--device \(device): there is no such sound device; \(known)")
+    }
+    if options.speak, !SpeechDispatcher.isInstalled {
+      throw Failure(
+        description: "--speak: \(SpeechDispatcher.file) is not installed (Debian: libspeechd2, speech-dispatcher)")
     }
     let opening = try opening()
     let engine = Engine(patch: Patch(opening.rules.rules))
@@ -122,6 +126,8 @@ struct Launch {
     // A gated run is reproducible only if moves are computed synchronously.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
+    let speaker = SpeechDispatcher(inBackground: services.inBackground)
+    services.canSpeak = { speaker != nil }
     let near = LANDiscovery()
     let pictures = Pictures(services)
     let block = Tick(rawValue: Int64(options.buffer))
@@ -138,7 +144,7 @@ struct Launch {
     let app = App(machine, opening)
     if let log { app.onMove = { frame in log.note(moveAt: frame) } }
     let game = ScriptedGame(app, engine, pictures, script: script, controlLog: options.controlLog)
-    if options.speakLines { game.speakLines() }
+    game.speak(by: speaker, prints: options.speakLines)
     if isGated { game.endsWithScript(after: .zero, picture: nil) }
     showFirst(app)
     connect(app)
@@ -233,6 +239,7 @@ struct Launch {
     if let piano = options.piano { settings.piano = PianoKind(rawValue: piano) ?? .grand }
     if let device = options.device { settings.device = device }
     if options.fullScreen { settings.fullScreen = true }
+    if options.speak { settings.speech = true }
   }
 
   /// The path of the grand's SoundFont: the one given, or the standard one if installed.
@@ -289,6 +296,7 @@ struct Launch {
     }
     rules.names = RuleLibrary.names
     rules.path = { RuleLibrary.path(of: $0) }
+    rules.tree = { RuleLibrary.tree($0) }
     let security: MatchClient.Configuration.Security = options.tls ? .tls : options.plain ? .plain : .automatic
     let font = grandFont
     var machine = AppEnvironment(

@@ -35,6 +35,7 @@ final class ScriptedGame: PlatformGame {
   private var controlLog: ControlLog?
   private var end: (frame: Tick, picture: String?)?
   private var quits = false
+  private var speaker: SpeechDispatcher?
 
   init(_ app: App, _ engine: Engine, _ pictures: Pictures, script: Script?, controlLog path: String?) {
     (self.app, self.engine, self.pictures, self.script) = (app, engine, pictures, script)
@@ -48,13 +49,22 @@ final class ScriptedGame: PlatformGame {
   /// Ends the program once the script is done and `frame` is reached, after a last picture if `picture` is given.
   func endsWithScript(after frame: Tick, picture: String?) { end = (frame, picture) }
 
-  /// Prints the lines for a screen reader.
-  func speakLines() {
-    app.screen.onSpeak = { line in
-      print(line)
-      // Flushed, as a reader of the pipe must get the line at once.
-      fflush(nil)
+  /// Passes the lines for a screen reader to speech-dispatcher, if it is installed and set, and prints them if `prints`. Answers to
+  /// the player's questions are spoken without the setting too.
+  func speak(by speaker: SpeechDispatcher?, prints: Bool) {
+    guard prints || speaker != nil else { return }
+    let screen = app.screen
+    let say = { (line: String, isSpoken: Bool) in
+      if prints {
+        print(line)
+        // Flushed, as a reader of the pipe must get the line at once.
+        fflush(nil)
+      }
+      if isSpoken { speaker?.add(line) }
     }
+    screen.onSpeak = { say($0, screen.settings.speech) }
+    screen.onReply = { say($0, true) }
+    self.speaker = speaker
   }
 
   func update(input: [InputEvent], at now: Double) {
@@ -63,6 +73,7 @@ final class ScriptedGame: PlatformGame {
     endIfDone()
     app.update(input: [], at: now)
     controlLog?.write(app.screen, with: app.services)
+    speaker?.speak(in: app.screen.settings.language.rawValue)
   }
 
   func nextFrame(after now: Double) -> Double { pictures.areWanted ? now : app.nextFrame(after: now) }

@@ -71,6 +71,12 @@ package func escapedMarkup(_ text: String) -> String {
   }.joined()
 }
 
+/// FNV-1a as sixteen hexadecimal digits.
+package func fnv1aText(_ bytes: some Sequence<UInt8>) -> String {
+  let digits = String(fnv1a(bytes), radix: 16)
+  return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+}
+
 /// FNV-1a with 64 bits: a hash that is the same on every machine, for stored and compared values.
 package func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
   bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

@@ -5,8 +5,8 @@ import Tintinnabuli
 /// The shipped rule files for the browser: one JSON object, which the build makes from the YAML files (`{"score":
 /// {"hash": "…", "rules": {…}}}`, words and numbers as strings).
 package struct RulePack: Sendable {
-  /// A rule file: its reference for records, and its rules.
-  package typealias Entry = (reference: Record.ScoreRules, rules: ScoreRules)
+  /// A rule file: its reference for records, its rules, and the tree from which they were read.
+  package typealias Entry = (reference: Record.ScoreRules, rules: ScoreRules, tree: RuleTree)
 
   /// The rule files in order.
   package let entries: [Entry]
@@ -20,9 +20,21 @@ package struct RulePack: Sendable {
       guard let hash = member.value["hash"]?.string, let rules = member.value["rules"] else {
         throw RuleErrors("\(member.name) lacks its hash or its rules")
       }
-      entries.append((Record.ScoreRules(name: member.name, hash: hash), try RuleReader.rules(RuleTree(rules))))
+      let tree = RuleTree(rules)
+      entries.append((Record.ScoreRules(name: member.name, hash: hash), try RuleReader.rules(tree), tree))
     }
     self.entries = entries
+  }
+
+  package func tree(_ name: String) -> RuleTree? { entries.first { $0.reference.name == name }?.tree }
+
+  /// The rules of a name: shipped ones, or a player's own.
+  package func rules(_ name: String) -> ScoreRules? {
+    if let entry = entries.first(where: { $0.rules.name == name }) { return entry.rules }
+    guard let own = try? OwnMusic(name, bases: entries.map { $0.reference.name }), let base = tree(own.base) else {
+      return nil
+    }
+    return try? RuleReader.rules(own.changing(base))
   }
 }
 

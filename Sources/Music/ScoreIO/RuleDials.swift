@@ -4,23 +4,6 @@ import Yams
 
 /// The ten most important numbers of a rule file as dials, which change the file's text but keep comments and layout.
 package struct RuleDials {
-  package struct Dial: Sendable {
-    /// The keys from the top of the file, joined by dots.
-    package let key: String
-    /// The range of the dial.
-    package let range: ClosedRange<Double>
-    /// The increment of a step.
-    package let step: Double
-  }
-
-  package static let all = [
-    Dial(key: "bars.short", range: 0.4...2, step: 0.05), Dial(key: "bars.long", range: 2...8, step: 1),
-    Dial(key: "bars.longest", range: 3...12, step: 1), Dial(key: "phrases.velocity", range: 30...100, step: 2),
-    Dial(key: "melody.familiar", range: 0...60, step: 2), Dial(key: "melody.weights.leap", range: 0...80, step: 2),
-    Dial(key: "melody.weights.tension", range: -20...40, step: 2), Dial(key: "performance.m", range: 24...80, step: 2),
-    Dial(key: "drone.velocity", range: 1...80, step: 2), Dial(key: "mix.reverb-send", range: -40...0, step: 0.5),
-  ]
-
   /// The text of the rule file.
   package private(set) var text: String
   /// The index of the selected dial.
@@ -30,14 +13,14 @@ package struct RuleDials {
 
   /// Selects a dial relative to the current one; wraps around.
   package mutating func choose(_ places: Int) {
-    chosen = ((chosen + places) % Self.all.count + Self.all.count) % Self.all.count
+    chosen = ((chosen + places) % RuleDial.all.count + RuleDial.all.count) % RuleDial.all.count
   }
 
   /// Turns the selected dial by a number of steps within its range.
   ///
   /// - Throws: If the file lacks the number, or becomes invalid.
   package mutating func turn(_ steps: Int) throws(ScoreFileError) {
-    let dial = Self.all[chosen]
+    let dial = RuleDial.all[chosen]
     guard let (value, place) = number(dial) else { throw ScoreFileError("the file has no number \(dial.key)") }
     let turned = min(max(value + Double(steps) * dial.step, dial.range.lowerBound), dial.range.upperBound)
     var text = self.text
@@ -49,11 +32,11 @@ package struct RuleDials {
   }
 
   /// The dials as lines with the selected one marked.
-  package var lines: [String] { Self.all.indices.map { line($0) } }
+  package var lines: [String] { RuleDial.all.indices.map { line($0) } }
 
   /// A dial's name, value and position.
   package func line(_ index: Int) -> String {
-    let dial = Self.all[index]
+    let dial = RuleDial.all[index]
     let name = (index == chosen ? "> " : "  ") + dial.key.padded(to: 24)
     guard let (value, _) = number(dial) else { return name + "not in the file" }
     let share = (value - dial.range.lowerBound) / (dial.range.upperBound - dial.range.lowerBound)
@@ -64,7 +47,7 @@ package struct RuleDials {
   }
 
   /// A dial's number in the text with its range.
-  private func number(_ dial: Dial) -> (Double, Range<String.Index>)? {
+  private func number(_ dial: RuleDial) -> (Double, Range<String.Index>)? {
     var node = try? Yams.compose(yaml: text, .basic)
     for key in dial.key.split(separator: ".") { node = node?.mapping?[Node(String(key), Tag(.str))] }
     guard let scalar = node?.scalar, let value = Double(scalar.string), let mark = node?.mark else { return nil }

@@ -73,6 +73,12 @@ package enum RuleLibrary {
     return Loaded(rules: rules, path: path, hash: hash(data))
   }
 
+  /// The tree of a rule file by name or path; `nil` if it cannot be read.
+  package static func tree(_ name: String) -> RuleTree? {
+    guard let data = path(of: name).flatMap({ FileManager.default.contents(atPath: $0) }) else { return nil }
+    return try? RuleReader.tree(String(decoding: data, as: UTF8.self))
+  }
+
   /// The rules referenced by a record, whether shipped, in the working directory or in `folder`; `nil` if no file with
   /// that name has the hash.
   package static func load(recorded reference: Record.ScoreRules, beside folder: String) -> Loaded? {
@@ -81,6 +87,6 @@ package enum RuleLibrary {
   }
 
   static func hash(_ data: Data) -> String {
-    String(fnv1a(data), radix: 16).paddedLeft(to: 16, with: "0")
+    fnv1aText(data)
   }
 }

@@ -121,6 +121,7 @@ extension BoardModel {
       .init(.sleep, .sleep, if: isListening),
       .init(.games, .show(.games), key: "Ctrl O"),
       .init(.statistics, .show(.statistics)),
+      .init(.rules, .show(.rules)),
       .init(.help, .show(.help), key: "F1"),
       .init(.settings, .show(.settings)),
       .init(isPair ? .agreeDraw : .offerDraw, .offerDraw, if: isRunning && (isPair || online?.mayOfferDraw == true)),

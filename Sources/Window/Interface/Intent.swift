@@ -82,6 +82,7 @@ package enum Intent: Sendable, Hashable {
   case tournament(TournamentIntent)
 
   // Music
+  case ownMusic(MusicIntent)
   /// Play a musical sign, for the help page.
   case playSign(MusicSign)
   /// Play the music of the game under review from the bar of a ply on (0 is the opening); `nil` stops it.
@@ -131,5 +132,5 @@ package enum Intent: Sendable, Hashable {
 package enum SceneName: String, Sendable, Hashable, CaseIterable {
   case board
   case newGame = "new-game"
-  case contents, settings, help, rules, review, games, statistics, network, talk, letters, letter, tournament
+  case contents, settings, help, rules, review, games, statistics, network, talk, letters, letter, tournament, music
 }

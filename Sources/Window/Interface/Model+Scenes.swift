@@ -171,6 +171,7 @@ package struct PagesModel: Sendable, Hashable {
   /// The tournament that this player follows, while its page is open; and the code of a link to one.
   package var tournament: TournamentModel?
   package var linkedTournament = ""
+  package var ownMusic = OwnMusicModel()
   /// The chat of the network match.
   package var talk = TalkModel()
   /// The game under review; `nil` reviews the game on the board.

@@ -21,7 +21,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case theme, themeLight, themeDark, themeContrast, language, textSize, motion, motionFull, motionReduced
   case strip, coordinates, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
   case loudness, loudnessEven, loudnessConcert
-  case piano, pianoModal, pianoGrand, grandElsewhere, background, backgroundFull, backgroundDrone, backgroundSilent
+  case piano, pianoModal, pianoGrand, background, backgroundFull, backgroundDrone, backgroundSilent
   case screenSize, window, fullScreen, scoreRules, scoreMorning, scoreNight, device, deviceStandard
   // Help
   case helpIntro, helpSigns, helpKeys, helpKeysText
@@ -62,7 +62,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case blockSubtitle, muteTalkSubtitle, declineDrawSubtitle
   case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
   // Screen reader
-  case speakPlays, speakEmpty
+  case speakPlays, speakEmpty, speakInBoard, speakInAnyBoard, speech, speechOn
   // Refusals and their reasons
   case answerIsDue
   case nothingToUndo, nothingToRedo, nothingToKeep, gameIsOver, gameRuns, notYourTurn, cellTaken, onlyWatching
@@ -85,6 +85,10 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case playByLink, letters, lettersIntro, letterSend, letterField, letterWords, letterSendIt
   case letterMarked, letterOld, letterFork, letterDamaged, letterFirst, letterHere, letterThere
   case withdrawDraw
+  // The player's own music
+  case ownMusic, ownMusicIntro, hearIt, useMusic, musicFile, resetMusic, musicCount, musicNumber, musicBase
+  case dialShort, dialLong, dialLongest, dialPhrases, dialFamiliar, dialLeap, dialTension, dialMelody, dialDrone
+  case dialReverb
   case sleep, sleepSet, sleepOff
   case another, sprint, sprintState, sprintOver, answerPlays
   case premoveSet, premoveGone, premoveIllegal, speakPremove

@@ -23,6 +23,7 @@ package final class App: PlatformGame {
   package let files: Files
   private let letters: Letters
   private let puzzles: PuzzleStore
+  private let musicEditor: MusicEditor
   private var audioSettings: AudioSettingsBinding?
   private(set) var state: WindowState
   /// Whether the player wants to quit.
@@ -74,10 +75,12 @@ package final class App: PlatformGame {
     files = Files(machine, session, screen, library, music, store: store, resuming: unfinished)
     letters = Letters(services, screen, seed: seed)
     puzzles = PuzzleStore(services, screen, seed: seed)
+    musicEditor = MusicEditor(machine, screen, music, files)
     screen.settings.store.forThisRun { overrides(screen.settings) }
     Pages.fill(screen, machine.rules)
     audioSettings = AudioSettingsBinding(machine, session, screen, rulesName: rulesName)
     files.openLetter = { [unowned(unsafe) self] in want(.letter(.open($0))) }
+    files.openMusic = { [unowned(unsafe) self] in want(.ownMusic(.open($0))) }
     screen.onIntent = { [unowned(unsafe) self] in step(.intent($0)) }
     screen.onPageChange = { [unowned(unsafe) self] in step(.pageChanged) }
     showSession()
@@ -120,6 +123,7 @@ package final class App: PlatformGame {
   package func update(input: [InputEvent], at now: Double) {
     take(input, at: now)
     music.carryOn()
+    musicEditor.carryOn(at: now)
     analyzer.carryOn()
     audioSettings?.watchRules(at: now)
     // Runs before any move of this update, so that no move is missed.
@@ -178,8 +182,14 @@ package final class App: PlatformGame {
   /// Whether the game only plays to be heard.
   package var isListening: Bool { state.mode == .listening }
 
-  /// The page's path: a match, a room, or the game under review.
-  package var place: String { screen.currentScene == .review ? files.reviewedPlace : state.place }
+  /// The page's path: a match, a room, the game under review, or the player's own music.
+  package var place: String {
+    switch screen.currentScene {
+    case .review: files.reviewedPlace
+    case .music: musicEditor.place
+    default: state.place
+    }
+  }
 
   /// The number of browser steps back: the pages above the board, plus one that protects a running match.
   package var stepsBack: Int { screen.depth + (state.isInLiveMatch ? 1 : 0) }
@@ -202,7 +212,8 @@ package final class App: PlatformGame {
 
   /// The time at which `update` is due even without a frame or input.
   package func nextUpdate(after now: Double) -> Double {
-    let interval = music.isPlaying || analyzer.isThinking ? App.interludeInterval : App.lookInterval
+    let interval =
+      music.isPlaying || analyzer.isThinking || musicEditor.isDue ? App.interludeInterval : App.lookInterval
     return now + min(interval, session.wake ?? .infinity)
   }
 
@@ -294,6 +305,7 @@ package final class App: PlatformGame {
       files.letterPiece = state.letterPiece
       files.answer(intent)
     case .music(.reloadRules): audioSettings?.loadRules(screen.settings.scoreRules)
+    case .music(.ownMusic(let intent)): musicEditor.answer(intent)
     case .music(let intent): music.answer(intent)
     case .fade(let decibels): audioSettings?.fade = decibels
     case .mute(let isMuted): screen.settings.muted = isMuted

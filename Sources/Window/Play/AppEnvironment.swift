@@ -3,6 +3,7 @@ import Interface
 import ClientModel
 import WindowLogic
 import MatchProtocol
+import ScoreFormats
 import ScoreModel
 import Records
 import Screen
@@ -60,9 +61,27 @@ package struct ScoreRulesProvider {
   package var names: [String] = []
   /// The file of a name, if it is one that may change.
   package var path: (_ name: String) -> String? = { _ in nil }
-  package var load: (_ name: String) throws(Refusal) -> Loaded
+  /// The tree of shipped rules.
+  package var tree: (_ name: String) -> RuleTree? = { _ in nil }
+  private let loadNamed: (_ name: String) throws(Refusal) -> Loaded
 
-  package init(load: @escaping (_ name: String) throws(Refusal) -> Loaded) { self.load = load }
+  /// Makes a provider of shipped rules and files.
+  package init(load: @escaping (_ name: String) throws(Refusal) -> Loaded) { loadNamed = load }
+
+  /// Loads shipped rules, a file, or a player's own music by its word.
+  package func load(_ name: String) throws(Refusal) -> Loaded {
+    guard let own = try? OwnMusic(name, bases: names), let base = tree(own.base) else { return try loadNamed(name) }
+    let tree = own.changing(base)
+    do throws(RuleErrors) {
+      let reference = Record.ScoreRules(name: ScoreRulesProvider.fileName(own), hash: fnv1aText(tree.yaml.utf8))
+      return (try RuleReader.rules(tree), reference)
+    } catch {
+      throw Refusal(error.description)
+    }
+  }
+
+  /// The name of the rule file of a player's own music.
+  static func fileName(_ own: OwnMusic) -> String { "\(own.word).yaml" }
 }
 
 /// A connection to a match server, as functions.
@@ -142,6 +161,8 @@ package struct AppEnvironment {
   package var keep: (Piece, _ told: @escaping @Sendable (MakingNews) -> Void) -> Void
   /// Makes a film of a piece and returns a function that cancels it; `told` is called from any thread. `nil` if films are not possible.
   package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (MakingNews) -> Void) -> () -> Void)?
+  /// Gives the player a file to keep; `nil` if the program writes it into the folder of its data.
+  package var giveFile: ((_ name: String, _ bytes: [UInt8]) -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
   /// Shares the picture of the daily puzzle drawn by `draw`; returns its path if it is a file.
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }

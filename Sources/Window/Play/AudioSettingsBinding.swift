@@ -104,7 +104,7 @@ final class AudioSettingsBinding {
       session.rules = loaded.rules
       session.rulesReference = loaded.reference
       retune()
-      if !isFirst { screen.say("\(.rulesRead) \(loaded.rules.name)") }
+      if !isFirst, name != screen.settings.ownMusic { screen.say("\(.rulesRead) \(loaded.rules.name)") }
     } catch {
       screen.say(Message(error.description))
     }

@@ -3,6 +3,7 @@ import Interface
 import Locks
 import Oracle
 import Records
+import ScoreFormats
 import Screen
 import Session
 import TicTacToe
@@ -34,6 +35,8 @@ package final class Files {
   private var listLimit = Library.listStep
   private var pictureCount = 0
   var openLetter: (_ link: String) -> Void = { _ in }
+  /// Opens a player's own music by its word.
+  var openMusic: (_ word: String) -> Void = { _ in }
   /// The piece of the game in letters on the board.
   var letterPiece: Record?
 
@@ -86,6 +89,7 @@ package final class Files {
       let open = { [self] (text: String) in
         guard text.contains(where: { !$0.isWhitespace }) else { return screen.say("\(.clipboardEmpty)") }
         if Letter.link(in: text) != nil { return openLetter(text) }
+        if let word = OwnMusic.word(in: text) { return openMusic(word) }
         self.open(record(from: text, in: "\(.game)"))
       }
       if let paste = services.paste { paste(open) } else { open(services.clipboard() ?? "") }

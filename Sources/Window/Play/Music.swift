@@ -16,6 +16,8 @@ final class Music {
   private var count: UInt32 = 0
   /// The game last reviewed, with its music.
   private(set) var reviewed: (record: Record, music: Rendition)?
+  /// The music of the example that plays on the page of the player's own music.
+  private var example: Rendition?
   /// Whether instrument and drone are set for another piece than the running game's.
   private var isAway = false
 
@@ -38,7 +40,7 @@ final class Music {
     stop()
     count += 1
     session.isResting = true
-    isAway = rules.scale != session.rulesInForce.scale
+    isAway = rules != session.rulesInForce
     if isAway { tune(rules) }
     playback = PiecePlayback(events, from: from, to: to, number: count, sound: sound.port)
     carryOn()
@@ -55,6 +57,8 @@ final class Music {
     playback = nil
     session.isResting = false
     screen.pages.replay?.soundNow = nil
+    example = nil
+    screen.pages.ownMusic.isPlaying = false
     if isAway { tune(session.rulesInForce) }
     isAway = false
   }
@@ -86,6 +90,22 @@ final class Music {
     guard let music = reviewed?.music else { return }
     let bar = music.bars.first { $0.kind == .move && $0.ply >= ply } ?? music.bars.last
     start(music.events, from: ply == 0 ? .zero : bar?.start ?? .zero, to: music.end, rules: music.rules)
+  }
+
+  /// Plays an example of rules. An example that plays already continues from its bar with these rules.
+  func playExample(_ rules: ScoreRules) {
+    var game = Game()
+    // Threats of both sides, a block, a fork and a win, in seven moves.
+    for cell in [4, 1, 0, 8, 6, 2, 3] { try? game.play(Cell(cell)) }
+    let next = Rendition(of: Record(game: game), rules: rules, human: .x)
+    let bar = playback.flatMap { playback in
+      example?.bars.lastIndex { $0.start <= playback.position(sound.port) }
+    }
+    start(
+      next.events, from: bar.map { next.bars[min($0, next.bars.count - 1)].start } ?? .zero, to: next.end,
+      rules: next.rules)
+    example = next
+    screen.pages.ownMusic.isPlaying = true
   }
 
   /// Plays a musical sign.

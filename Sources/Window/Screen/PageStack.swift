@@ -103,6 +103,7 @@ final class PageStack {
     case .letters: LettersScene(context: context)
     case .letter: LetterScene(context: context)
     case .tournament: TournamentScene(context: context)
+    case .music: MusicScene(context: context)
     }
   }
 }

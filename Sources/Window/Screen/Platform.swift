@@ -80,6 +80,8 @@ package struct PlatformServices: Sendable {
   package var files: FileFunctions
   /// The names of the output devices; empty if unknown.
   package var soundDevices: @Sendable () -> [String] = { [] }
+  /// Whether speech-dispatcher is installed, so that the program can speak by itself.
+  package var canSpeak: @Sendable () -> Bool = { false }
   /// A number that changes whenever the file changes; `nil` without a file.
   package var fileStamp: @Sendable (_ path: String) -> UInt64? = { _ in nil }
   /// Starts text input (input methods, screen keyboards) at a position of the bitmap, or ends it with `nil`; `caption`

@@ -21,6 +21,12 @@ package final class RootScreen {
     set { context.onSpeak = newValue }
   }
 
+  /// Called with an answer to a question of the player about the board; without it `onSpeak` is called.
+  package var onReply: ((String) -> Void)? {
+    get { context.onReply }
+    set { context.onReply = newValue }
+  }
+
   /// The content of the board. Setting it is cheap; the page is updated at the next `handle`, `advance` or `draw`.
   package var model = BoardModel()
 
@@ -151,6 +157,7 @@ package final class RootScreen {
     case .games: onIntent(.listGames)
     case .statistics: onIntent(.statistics)
     case .letters: onIntent(.letter(.list))
+    case .music: onIntent(.ownMusic(.show))
     case .review where context.pages.replay == nil: onIntent(.review)
     default: break
     }
@@ -207,10 +214,7 @@ package final class RootScreen {
   private func speakChange(from old: BoardModel) {
     guard context.onSpeak != nil else { return }
     let game = context.model.game
-    for (index, cell) in game.cells.enumerated().dropFirst(old.game.cells.count) {
-      let mover = game.mover(ofMove: index)
-      context.say("\(mover.letter) \(context.text(.speakPlays)) \(context.name(cell, of: game.variant))")
-    }
+    for index in game.cells.indices.dropFirst(old.game.cells.count) { context.say(context.spokenMove(index)) }
     let isNews =
       game != old.game || context.model.isThinking != old.isThinking
       || (context.model.resuming == nil) != (old.resuming == nil)

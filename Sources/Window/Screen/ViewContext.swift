@@ -76,9 +76,15 @@ final class ViewContext {
   /// Passes announcements to a screen reader.
   var onSpeak: ((String) -> Void)?
 
+  /// Passes answers to the player's questions to a screen reader; without it `onSpeak` gets them.
+  var onReply: ((String) -> Void)?
+
   func say(_ text: String?) {
     if let text, !text.isEmpty { onSpeak?(text) }
   }
+
+  /// Says an answer to a question of the player.
+  func reply(_ text: String) { (onReply ?? onSpeak)?(text) }
 
   func damage(_ rect: Rect) {
     guard !rect.isEmpty, !damage.contains(where: { $0.contains(rect) }) else { return }

@@ -279,7 +279,7 @@ package struct WindowState: Sendable {
       return [.file(intent)]
     case .shareRoom(let code): return [.share("r/\(code)")]
     case .shareMatch: return match.map { [.share(watched($0.rawValue))] } ?? .refused(.notConnected)
-    case .playSign, .replay, .reloadRules: return [.music(intent)]
+    case .playSign, .replay, .reloadRules, .ownMusic: return [.music(intent)]
     case .judge: return board.game.isOver ? [] : [.judge]
     case .back, .hint, .analysis, .toggleStrip, .playAll, .seek, .explainAgain, .chooseGame, .nameGame:
       return [.screen(intent)]

@@ -54,6 +54,11 @@ import Testing
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `a player's own music is that of alina-score, and each game can be played by what is spoken alone`() throws {
+    try run("dials.py")
+  }
+
+  @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
   func `keys, clipboard, tabs, interrupted sound, full storage and a crash leave the game intact`() throws {
     try run("hands.py")
   }

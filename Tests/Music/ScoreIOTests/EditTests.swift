@@ -11,7 +11,7 @@ func `Every dial changes only its number in a shipped rule file, up to both ends
   let text = try String(contentsOfFile: "\(assets)/\(name).yaml", encoding: .utf8)
   var dials = RuleDials(text)
   let before = text.split(separator: "\n", omittingEmptySubsequences: false)
-  for (index, dial) in RuleDials.all.enumerated() {
+  for (index, dial) in RuleDial.all.enumerated() {
     #expect(dials.chosen == index && dials.line(index).contains(dial.key) && dials.line(index).contains("●"))
     try dials.turn(-1_000)
     #expect(dials.line(index).contains(" ●"), "\(dials.line(index))")
@@ -29,7 +29,7 @@ func `Every dial changes only its number in a shipped rule file, up to both ends
 @Test func `Every dial works in a file with CRLF line ends, which are kept`() throws {
   let text = try String(contentsOf: score, encoding: .utf8).replacing("\n", with: "\r\n")
   var dials = RuleDials(text)
-  for index in RuleDials.all.indices {
+  for index in RuleDial.all.indices {
     try dials.turn(1)
     #expect(!dials.line(index).contains("not in the file"))
     dials.choose(1)

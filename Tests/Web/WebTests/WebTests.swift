@@ -116,6 +116,15 @@ struct WebTests {
     try expectSame((0..<amount("WEB_SCORES", quick: 12, all: 200)).map { "music \($0) \($0 % 3)" })
   }
 
+  @Test func `WebAssembly reads a player's own music alike, and writes the same rule file`() throws {
+    try expectSame(
+      [
+        "score-----------", "night-32-6-9-35-30-40-30-28-39-80", "morning-0-0-0-0-0-0-0-0-0-0", "score-30-9---------",
+        "x",
+      ]
+      .map { "own\n" + $0 })
+  }
+
   @Test func `WebAssembly renders a record alike, sample for sample`() throws {
     let seconds = amount("WEB_SECONDS", quick: 2, all: 4)
     try expectSame(

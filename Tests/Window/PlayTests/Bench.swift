@@ -94,9 +94,10 @@ final class Bench: @unchecked Sendable {
         defer { self.events = [] }
         return self.events.map { ($0, self.view) }
       }, match: { _ in self.view }, perform: { self.commands.append($0) }, disconnect: {})
+    var provider = ScoreRulesProvider { _ throws(ScoreRulesProvider.Refusal) in rules }
+    (provider.names, provider.tree) = (RuleLibrary.names, { RuleLibrary.tree($0) })
     var machine = AppEnvironment(
-      services: services, sound: SoundOutput(port),
-      rules: ScoreRulesProvider { _ throws(ScoreRulesProvider.Refusal) in rules },
+      services: services, sound: SoundOutput(port), rules: provider,
       connect: { _, _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { self.pieces.append($1) })
     machine.film = { _, shape, told in
       self.films.append((shape, told))

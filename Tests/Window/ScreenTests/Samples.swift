@@ -49,6 +49,13 @@ enum Samples {
     screen.pages.network = NetworkModel(
       phase: .lobby, matches: [.init(id: "a", title: "Nora and Jan"), .init(id: "b", title: "Ida and a guest")])
     screen.pages.network.you = .init(name: "Vera", ratings: [.classic: 1_542], isGuest: false)
+    let captions: [Phrase] = [
+      .dialShort, .dialLong, .dialLongest, .dialPhrases, .dialFamiliar, .dialLeap, .dialTension, .dialMelody,
+      .dialDrone, .dialReverb,
+    ]
+    screen.pages.ownMusic.dials = captions.enumerated().map {
+      DialModel($1, position: 3 * $0 + 2, texts: (0...32).map { "\(Double($0) / 10)" })
+    }
     screen.pages.talk.opponent = "Nora"
     screen.pages.talk.lines = [
       .init(name: "Nora", text: "Good luck"), .init(name: "Vera", text: "Thanks, and to you."),

@@ -82,6 +82,21 @@ struct PremoveTests {
     #expect(PremoveTests.premove(window) == nil)
   }
 
+  @Test func `a premove is sent in the step in which the opponent's move arrives, so that it costs no time`() {
+    var window = PremoveTests.match()
+    window.want(.play(Cell(8)))
+    window.now += 3
+    window.step(.tick)
+    #expect(PremoveTests.moves(window.effects) == [4], "nothing is sent before")
+    let view = window.views[TestWindow.m]
+    let move = MatchEvent(
+      at: 0, side: .o, mid: nil, .move(ply: 1, cell: CellName(Cell(0), in: .classic), spent: 3_000))
+    var next = view
+    try? next?.state.append(move, body: move.body)
+    let effects = window.state.step(.network(.event(TestWindow.m, seq: 3, move), next), window.board, at: window.now)
+    #expect(PremoveTests.moves(effects) == [8])
+  }
+
   @Test func `a premove ends with its match`() {
     var window = PremoveTests.match()
     window.want(.play(Cell(8)))

@@ -33,8 +33,10 @@ package struct Probe {
     case "record": return read { () throws(NotationError) in try Record(text: text, variants: Variant.allCases) }
     case "line": return read { () throws(NotationError) in try Record(jsonLine: text) }
     case "link": return read { () throws(NotationError) in try Record(link: text) }
-    case "piece": return (try? Record(text: text, variants: Variant.allCases)).map { music($0, rules: 0) } ?? "no game"
-    case "music": return music(Probe.game(seed: number(0)), rules: Int(number(1)))
+    case "piece":
+      return (try? Record(text: text, variants: Variant.allCases)).map { music($0, pack.entries[0].rules) } ?? "no game"
+    case "music": return music(Probe.game(seed: number(0)), pack.entries[Int(number(1))].rules)
+    case "own": return own(text)
     case "sound": return sound(Probe.game(seed: number(0)), rules: Int(number(1)), frames: Int(number(2)))
     case "client": return client(text)
     default: return "no such question"
@@ -103,8 +105,15 @@ package struct Probe {
     } catch { return "\(error.line):\(error.column): \(error.message)" }
   }
 
-  private func music(_ record: Record, rules index: Int) -> String {
-    let rules = pack.entries[index].rules
+  /// A player's own music: its rule file, and a game's piece.
+  private func own(_ word: String) -> String {
+    let bases = pack.entries.map { $0.reference.name }
+    guard let own = try? OwnMusic(word, bases: bases), let tree = pack.tree(own.base), let rules = pack.rules(word)
+    else { return "no music" }
+    return own.changing(tree).yaml + music(Probe.game(seed: 5), rules)
+  }
+
+  private func music(_ record: Record, _ rules: ScoreRules) -> String {
     let rendition = Rendition(of: record, rules: rules)
     var text = ""
     for event in rendition.events {

@@ -42,9 +42,9 @@ package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
 package func soundRules(_ count: Int32) {
   let lines = String(decoding: buffer.prefix(Int(count)), as: UTF8.self).split(separator: "\n")
   guard lines.count == 3, let letter = Int(lines[1]), let alteration = Int(lines[2]),
-    let entry = pack?.entries.first(where: { $0.rules.name == lines[0] })
+    let named = pack?.rules(String(lines[0]))
   else { return }
-  let rules = entry.rules.moved(to: Spelling(letter: letter, alteration: alteration, octave: 4))
+  let rules = named.moved(to: Spelling(letter: letter, alteration: alteration, octave: 4))
   sound?.rules = rules
   sound?.engine.load(Patch(rules))
 }

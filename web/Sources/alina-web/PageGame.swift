@@ -76,6 +76,7 @@ final class PageGame {
       surface.flush()
       return nil
     }
+    machine.giveFile = { Page.download($0, $1) }
     machine.readAsset = { Page.ask(.file, "page/" + $0) }
     app = App(machine, opening)
     app.soundWaits = true
@@ -135,10 +136,17 @@ final class PageGame {
     }
   }
 
-  /// Updates the elements behind the picture to match the views that drew it.
-  func tellControls() {
+  /// Updates the elements behind the picture to match the views that drew it. While `isMoving`, as when a board of Ultimate comes
+  /// near, cells that have only moved wait for the end of the movement.
+  func tellControls(isMoving: Bool) {
     let controls = app.screen.accessible(hidden: true)
-    if controls != toldControls {
+    let waits =
+      isMoving
+      && controls.elementsEqual(toldControls) {
+        $0.id == $1.id && $0.words == $1.words && $0.state == $1.state
+          && ($0.role == "gridcell" || $0.place == $1.place)
+      }
+    if controls != toldControls, !waits {
       toldControls = controls
       let scale = app.screen.scale
       let lines = controls.map { control in
@@ -189,9 +197,9 @@ package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
 @_expose(wasm, "turn") @_cdecl("alinaTurn")
 package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
 
-/// Updates the elements behind the drawn picture.
+/// Updates the elements behind the drawn picture; `isMoving` is 1 if the next frame is due.
 @_expose(wasm, "controls") @_cdecl("alinaControls")
-package func alinaControls() { game?.tellControls() }
+package func alinaControls(_ isMoving: Int32) { game?.tellControls(isMoving: isMoving != 0) }
 
 /// Handles a pointer: 0 moved, 1 down, 2 up, 3 cancelled, 4 left; or a wheel: 5, by `y` lines.
 @_expose(wasm, "pointer") @_cdecl("alinaPointer")
@@ -217,7 +225,8 @@ package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
 
 /// Handles an event with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line
 /// of the server, 6 the
-/// socket is open, 7 it is closed, 8 a film's progress, 9 a letter to open, 10 a tournament's code. A room's match has its code after a slash.
+/// socket is open, 7 it is closed, 8 a film's progress, 9 a letter to open, 10 a tournament's code, 11 a player's own
+/// music. A room's match has its code after a slash.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
   guard let game else { return }
@@ -235,6 +244,7 @@ package func alinaText(_ kind: Int32) {
   case 7: socket?.cameDown(words)
   case 9: game.app.want(.letter(.open(words)))
   case 10: game.app.want(.tournament(.open(path: words)))
+  case 11: game.app.want(.ownMusic(.open(words)))
   default: if film?.hear(words) == false { film = nil }
   }
 }
@@ -289,21 +299,22 @@ extension ServerAddress {
 extension ScoreRulesProvider {
   /// The rules shipped with the page.
   static var page: ScoreRulesProvider {
-    var entries: [RulePack.Entry] = []
+    var pack: RulePack?
     do throws(RuleErrors) {
-      entries = try RulePack(Page.ask(.file, "page/rules.json") ?? []).entries
+      pack = try RulePack(Page.ask(.file, "page/rules.json") ?? [])
     } catch {
       Page.tell(.say, error.description)
     }
-    let found = entries
+    let found = pack
     var shelf = ScoreRulesProvider { name throws(ScoreRulesProvider.Refusal) in
-      guard let entry = found.first(where: { $0.reference.name == name }) else {
+      guard let entry = found?.entries.first(where: { $0.reference.name == name }) else {
         throw ScoreRulesProvider.Refusal("\(name): no such rules")
       }
       return (entry.rules, entry.reference)
     }
     // The standard rules come first.
-    shelf.names = ["score"] + entries.map { $0.reference.name }.filter { $0 != "score" }
+    shelf.names = ["score"] + (found?.entries ?? []).map { $0.reference.name }.filter { $0 != "score" }
+    shelf.tree = { found?.tree($0) }
     return shelf
   }
 }

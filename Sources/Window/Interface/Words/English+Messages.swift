@@ -138,6 +138,8 @@ emoteOops = Oops
 # Speech
 speakPlays = plays
 speakEmpty = empty
+speakInBoard = in board %
+speakInAnyBoard = in any open board
 
 # Refusals with reasons
 answerIsDue = Please wait: the opponent moves in time with the music.

@@ -116,6 +116,8 @@ volume = Volume
 drone = Drone volume
 preview = Cell preview volume
 off = off
+speech = Speak moves and controls
+speechOn = on
 reply = The opponent moves
 replyMusical = in time with the music
 replyImmediate = immediately
@@ -127,7 +129,6 @@ loudnessConcert = as in a concert
 piano = Piano
 pianoModal = synthesised
 pianoGrand = sampled grand
-grandElsewhere = The sampled grand piano is only in the desktop program.
 background = Sound while the window is hidden
 backgroundFull = all
 backgroundDrone = drone only
@@ -145,7 +146,7 @@ deviceStandard = System default
 helpIntro = The game composes. Each of your moves begins a bar; the melody above walks by step, and a second voice answers it with the three notes of one chord, like a small bell. Nothing is recorded: the music is made of what happens on the board, and it is new each time.
 helpSigns = Select a row to hear it.
 helpKeys = Keys
-helpKeysText = Arrows or h j k l and Enter choose a cell; the digits are a keypad, 7 8 9 on top. (In text notation cells count in reading order, 1 2 3 on top.) Tab walks through every control, Esc goes back. N new game, R rematch, A another puzzle, Ctrl-Z and Ctrl-Y undo and redo, F2 hint, F3 analysis, S the score, M sound, + and - volume, F1 this page, F5 reads the score rules again, Ctrl-S saves, Ctrl-O opens, Ctrl-C and Ctrl-V copy and paste a game or the link of a letter, F11 full screen, F12 picture, Ctrl-Q quits. In a match, a cell chosen while the opponent is to move is marked after that move; choose it again to take it back.
+helpKeysText = Arrows or h j k l and Enter choose a cell; the digits are a keypad, 7 8 9 on top. (In text notation cells count in reading order, 1 2 3 on top.) Tab walks through every control, Esc goes back. N new game, R rematch, A another puzzle, Ctrl-Z and Ctrl-Y undo and redo, F2 hint, F3 analysis, S the score, M sound, + and - volume, F1 this page, F5 reads the score rules again, Ctrl-S saves, Ctrl-O opens, Ctrl-C and Ctrl-V copy and paste a game or the link of a letter, F11 full screen, F12 picture, Ctrl-Q quits. In a match, a cell chosen while the opponent is to move is marked after that move; choose it again to take it back. P, T, I and C say the last move, whose turn it is, the row of the chosen cell, and the clocks.
 signCells = Cells are pitches
 signOpening = The opening
 signCalm = Calm
@@ -298,6 +299,27 @@ sprint = Three minutes
 sprintState = % left · solved: % · mistakes: %
 sprintOver = Solved: %. Your best: %
 answerPlays = The answer is being played.
+
+# Your own music
+ownMusic = Your own music
+ownMusicIntro = Ten numbers decide most of how the music sounds. Move one, and an example plays with it.
+hearIt = Hear it
+useMusic = Use in games
+musicFile = Save as rule file
+resetMusic = Reset
+musicCount = The link to this music is damaged: it has % of % numbers.
+musicNumber = The link to this music is damaged: its number % must be between 0 and %.
+musicBase = The link to this music is damaged: no music is named %.
+dialShort = Length of short notes (seconds)
+dialLong = Length of long notes (in short ones)
+dialLongest = Longest bar (pairs of notes)
+dialPhrases = Loudness while a player thinks (per cent)
+dialFamiliar = Avoiding melodies just heard
+dialLeap = Avoiding leaps
+dialTension = Avoiding notes outside the chord
+dialMelody = Loudness of the melody
+dialDrone = Loudness of the low drone
+dialReverb = Reverberation (decibels)
 
 """ + englishMessages)
 }

@@ -138,6 +138,8 @@ emoteOops = Oups
 # Speech
 speakPlays = joue
 speakEmpty = vide
+speakInBoard = sur le plateau %
+speakInAnyBoard = sur tout plateau ouvert
 
 # Refusals with reasons
 answerIsDue = Attends : l'adversaire joue en mesure avec la musique.

@@ -116,6 +116,8 @@ volume = Volume
 drone = Volume du bourdon
 preview = Volume de l'aperçu d'une case
 off = coupé
+speech = Lire les coups et les commandes à voix haute
+speechOn = oui
 reply = L'adversaire joue
 replyMusical = en mesure
 replyImmediate = immédiatement
@@ -127,7 +129,6 @@ loudnessConcert = comme au concert
 piano = Piano
 pianoModal = synthétisé
 pianoGrand = piano à queue échantillonné
-grandElsewhere = Le piano à queue échantillonné n'existe que dans le programme de bureau.
 background = Son quand la fenêtre est cachée
 backgroundFull = tout
 backgroundDrone = bourdon seul
@@ -145,7 +146,7 @@ deviceStandard = Choix du système
 helpIntro = Le jeu compose. Chacun de tes coups commence une mesure ; la mélodie en haut avance par degrés, et une seconde voix lui répond avec les trois notes d'un accord, comme une petite cloche. Rien n'est enregistré : la musique naît de ce qui se passe sur le plateau, et elle est nouvelle à chaque fois.
 helpSigns = Choisis une ligne pour l'entendre.
 helpKeys = Touches
-helpKeysText = Les flèches ou h j k l et Entrée choisissent une case ; les chiffres sont un pavé numérique, 7 8 9 en haut. (Dans la notation, les cases se comptent dans l'ordre de lecture, 1 2 3 en haut.) Tab passe par toutes les commandes, Échap revient en arrière. N nouvelle partie, R revanche, A autre problème, Ctrl-Z et Ctrl-Y annulent et rétablissent, F2 indice, F3 évaluation, S la partition, M le son, + et - le volume, F1 cette page, F5 relit les règles de la musique, Ctrl-S enregistre, Ctrl-O ouvre, Ctrl-C et Ctrl-V copient et collent une partie ou le lien d'une lettre, F11 plein écran, F12 image, Ctrl-Q quitte. Dans une partie en réseau, une case choisie pendant le tour de l'adversaire est marquée après son coup ; choisis-la de nouveau pour la retirer.
+helpKeysText = Les flèches ou h j k l et Entrée choisissent une case ; les chiffres sont un pavé numérique, 7 8 9 en haut. (Dans la notation, les cases se comptent dans l'ordre de lecture, 1 2 3 en haut.) Tab passe par toutes les commandes, Échap revient en arrière. N nouvelle partie, R revanche, A autre problème, Ctrl-Z et Ctrl-Y annulent et rétablissent, F2 indice, F3 évaluation, S la partition, M le son, + et - le volume, F1 cette page, F5 relit les règles de la musique, Ctrl-S enregistre, Ctrl-O ouvre, Ctrl-C et Ctrl-V copient et collent une partie ou le lien d'une lettre, F11 plein écran, F12 image, Ctrl-Q quitte. Dans une partie en réseau, une case choisie pendant le tour de l'adversaire est marquée après son coup ; choisis-la de nouveau pour la retirer. P, T, I et C disent le dernier coup, à qui le tour, la rangée de la case choisie et les pendules.
 signCells = Les cases sont des hauteurs
 signOpening = L'ouverture
 signCalm = Le calme
@@ -298,6 +299,27 @@ sprint = Trois minutes
 sprintState = reste % · réussis : % · erreurs : %
 sprintOver = Réussis : %. Record : %
 answerPlays = La solution est jouée.
+
+# Ta propre musique
+ownMusic = Ta propre musique
+ownMusicIntro = Dix nombres décident de l'essentiel du son. Déplaces-en un : un exemple se joue avec lui.
+hearIt = Écouter
+useMusic = Utiliser en jeu
+musicFile = Enregistrer comme fichier de règles
+resetMusic = Réinitialiser
+musicCount = Le lien vers cette musique est abîmé : il a % nombres sur %.
+musicNumber = Le lien vers cette musique est abîmé : son nombre n° % doit être entre 0 et %.
+musicBase = Le lien vers cette musique est abîmé : aucune musique ne s'appelle %.
+dialShort = Durée des notes brèves (secondes)
+dialLong = Durée des notes longues (en brèves)
+dialLongest = Mesure la plus longue (paires de notes)
+dialPhrases = Volume pendant la réflexion (pour cent)
+dialFamiliar = Éviter ce qui vient d'être entendu
+dialLeap = Éviter les sauts
+dialTension = Éviter les notes étrangères à l'accord
+dialMelody = Volume de la mélodie
+dialDrone = Volume du bourdon grave
+dialReverb = Réverbération (décibels)
 
 """ + frenchMessages)
 }

@@ -138,6 +138,8 @@ emoteOops = Hoppla
 # Speech
 speakPlays = spielt
 speakEmpty = leer
+speakInBoard = auf Brett %
+speakInAnyBoard = auf jedem offenen Brett
 
 # Refusals with reasons
 answerIsDue = Bitte warte: Der Gegner zieht im Takt der Musik.

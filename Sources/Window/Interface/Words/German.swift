@@ -116,6 +116,8 @@ volume = Lautstärke
 drone = Lautstärke des Grundtons
 preview = Lautstärke der Feldvorschau
 off = aus
+speech = Züge und Bedienelemente vorlesen
+speechOn = an
 reply = Der Gegner zieht
 replyMusical = im Takt der Musik
 replyImmediate = sofort
@@ -127,7 +129,6 @@ loudnessConcert = wie im Konzert
 piano = Klavier
 pianoModal = synthetisiert
 pianoGrand = gesampelter Flügel
-grandElsewhere = Den gesampelten Flügel gibt es nur im Programm für den Desktop.
 background = Ton, während das Fenster verborgen ist
 backgroundFull = alles
 backgroundDrone = nur der Grundton
@@ -145,7 +146,7 @@ deviceStandard = Systemvorgabe
 helpIntro = Das Spiel komponiert. Jeder Zug beginnt einen Takt; oben geht die Melodie in Schritten, und eine zweite Stimme antwortet mit den drei Tönen eines Akkords, wie eine kleine Glocke. Nichts ist aufgenommen: Die Musik entsteht aus dem, was auf dem Brett geschieht, jedes Mal neu.
 helpSigns = Wähle eine Zeile, um sie zu hören.
 helpKeys = Tasten
-helpKeysText = Pfeile oder h j k l und Enter wählen ein Feld; die Ziffern sind ein Ziffernblock, 7 8 9 oben. (In der Notation zählen die Felder in Leserichtung, 1 2 3 oben.) Tab geht durch alle Bedienelemente, Esc geht zurück. N neues Spiel, R Revanche, A weiteres Rätsel, Strg-Z und Strg-Y nehmen zurück und stellen wieder her, F2 Tipp, F3 Bewertung, S die Noten, M Ton, + und - Lautstärke, F1 diese Seite, F5 liest die Musikregeln neu, Strg-S speichert, Strg-O öffnet, Strg-C und Strg-V kopieren ein Spiel oder den Link eines Briefs und fügen ihn ein, F11 Vollbild, F12 Bild, Strg-Q beendet. Ein Feld, das du in einer Partie wählst, während der Gegner am Zug ist, wird nach seinem Zug gesetzt; noch einmal gewählt, wird es zurückgenommen.
+helpKeysText = Pfeile oder h j k l und Enter wählen ein Feld; die Ziffern sind ein Ziffernblock, 7 8 9 oben. (In der Notation zählen die Felder in Leserichtung, 1 2 3 oben.) Tab geht durch alle Bedienelemente, Esc geht zurück. N neues Spiel, R Revanche, A weiteres Rätsel, Strg-Z und Strg-Y nehmen zurück und stellen wieder her, F2 Tipp, F3 Bewertung, S die Noten, M Ton, + und - Lautstärke, F1 diese Seite, F5 liest die Musikregeln neu, Strg-S speichert, Strg-O öffnet, Strg-C und Strg-V kopieren ein Spiel oder den Link eines Briefs und fügen ihn ein, F11 Vollbild, F12 Bild, Strg-Q beendet. Ein Feld, das du in einer Partie wählst, während der Gegner am Zug ist, wird nach seinem Zug gesetzt; noch einmal gewählt, wird es zurückgenommen. P, T, I und C sagen den letzten Zug, wer am Zug ist, die Reihe des gewählten Felds und die Uhren an.
 signCells = Felder sind Töne
 signOpening = Die Eröffnung
 signCalm = Ruhe
@@ -298,6 +299,27 @@ sprint = Drei Minuten
 sprintState = noch % · gelöst: % · Fehler: %
 sprintOver = Gelöst: %. Rekord: %
 answerPlays = Die Lösung wird gespielt.
+
+# Deine eigene Musik
+ownMusic = Deine eigene Musik
+ownMusicIntro = Zehn Zahlen bestimmen, wie die Musik vor allem klingt. Verschiebe eine, und ein Beispiel erklingt damit.
+hearIt = Anhören
+useMusic = In Spielen verwenden
+musicFile = Als Regeldatei speichern
+resetMusic = Zurücksetzen
+musicCount = Der Link zu dieser Musik ist beschädigt: Er hat % von % Zahlen.
+musicNumber = Der Link zu dieser Musik ist beschädigt: Seine Zahl Nr. % muss zwischen 0 und % liegen.
+musicBase = Der Link zu dieser Musik ist beschädigt: Keine Musik heißt %.
+dialShort = Dauer kurzer Töne (Sekunden)
+dialLong = Dauer langer Töne (in kurzen)
+dialLongest = Längster Takt (Tonpaare)
+dialPhrases = Lautstärke, während jemand nachdenkt (Prozent)
+dialFamiliar = Eben Gehörtes meiden
+dialLeap = Sprünge meiden
+dialTension = Akkordfremde Töne meiden
+dialMelody = Lautstärke der Melodie
+dialDrone = Lautstärke des tiefen Grundtons
+dialReverb = Hall (Dezibel)
 
 """ + germanMessages)
 }

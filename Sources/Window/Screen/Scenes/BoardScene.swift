@@ -339,6 +339,10 @@ final class BoardScene: Scene {
       default: return false
       }
     }
+    if let question = BoardQuestion(key), modifiers.isEmpty {
+      context.reply(context.answer(to: question, at: board.focusedCell))
+      return true
+    }
     switch key {
     case .function(2), .controllerX: return receive(.hint)
     case .function(3), .controllerY: return receive(.analysis)

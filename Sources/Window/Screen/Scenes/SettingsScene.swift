@@ -42,8 +42,12 @@ final class SettingsScene: PageScene {
     column.isCentered = false
     let deviceRow = choice(.device, devices, settings.$device)
     deviceRow.isHidden = context.services.isPage
-    let grandIsElsewhere = TextRow(context: context, context.text(.grandElsewhere), italic: true)
-    grandIsElsewhere.isHidden = !context.services.isPage
+    let pianoRow = choice(
+      .piano, words(context.pianos.map { ($0, $0 == .modal ? .pianoModal : .pianoGrand) }), settings.$piano,
+      shown: context.piano)
+    pianoRow.isHidden = context.pianos.count == 1
+    let speechRow = choice(.speech, words([(false, .off), (true, .speechOn)]), settings.$speech)
+    speechRow.isHidden = !context.services.canSpeak()
     column.set([
       choice(
         .theme, context.themes.map { ($0.name, themeNames[$0.name].map(context.text) ?? $0.name) }, settings.$theme),
@@ -58,16 +62,15 @@ final class SettingsScene: PageScene {
       slider(.preview, settings.$preview, 0...1, level),
       slider(.pace, settings.$pace, 0.7...1.3, percent),
       slider(.tuning, settings.$a4, 415...466, step: 1, { "\(Int($0)) Hz" }),
-      choice(
-        .piano, words(context.pianos.map { ($0, $0 == .modal ? .pianoModal : .pianoGrand) }), settings.$piano,
-        shown: context.piano),
-      grandIsElsewhere,
+      pianoRow,
       choice(.scoreRules, context.scoreRuleChoices, settings.$scoreRules),
+      ContentsRow(context: context, title: context.text(.ownMusic), intent: .show(.music)),
       deviceRow,
       choice(.reply, words([(.musical, .replyMusical), (.immediate, .replyImmediate)]), settings.$reply),
       choice(
         .background, words([(.full, .backgroundFull), (.drone, .backgroundDrone), (.silent, .backgroundSilent)]),
         settings.$background),
+      speechRow,
       choice(.coordinates, words([(true, .shown), (false, .hidden)]), settings.$coordinates),
       choice(.explain, words([(true, .explainFirst), (false, .explainNever)]), settings.$explains),
       choice(
@@ -82,10 +85,15 @@ extension ViewContext {
   /// The score rules as options; custom files by their names.
   var scoreRuleChoices: [(String, String)] {
     let titles: [String: Phrase] = ["score": .title, "morning": .scoreMorning, "night": .scoreNight]
-    let chosen = settings.scoreRules
-    let names = pages.scoreRules + (pages.scoreRules.contains(chosen) ? [] : [chosen])
+    let (chosen, own) = (settings.scoreRules, settings.ownMusic)
+    let others = [own, chosen].filter { !$0.isEmpty && !pages.scoreRules.contains($0) }
+    let names = pages.scoreRules + (others.count == 2 && own == chosen ? [own] : others)
     return names.map { name in
-      (name, titles[name].map(text) ?? name.split(separator: "/").last.map(String.init) ?? name)
+      (
+        name,
+        name == own
+          ? text(.ownMusic) : titles[name].map(text) ?? name.split(separator: "/").last.map(String.init) ?? name
+      )
     }
   }
 }

@@ -79,12 +79,16 @@ package final class Settings {
   @Setting package var piano: PianoKind
   @Setting package var loudness: Loudness
   @Setting package var filmShape: FilmShape
+  /// Whether moves, turns and controls are spoken by speech-dispatcher.
+  @Setting package var speech: Bool
   /// The sounds played while the window is hidden.
   @Setting package var background: BackgroundSound
   /// The name of the audio device; empty for the system's default.
   @Setting package var device: String
   /// The name or path of the score rules.
   @Setting package var scoreRules: String
+  /// The player's own music that was edited last, as a word; empty without one.
+  @Setting package var ownMusic: String
   /// Whether the window fills the screen.
   @Setting package var fullScreen: Bool
   /// The player's name on the network.
@@ -147,9 +151,11 @@ package final class Settings {
     _piano = Setting(store, "piano", PianoKind.grand)
     _loudness = Setting(store, "loudness", Loudness.even)
     _filmShape = Setting(store, "film-shape", FilmShape.wide)
+    _speech = Setting(store, "speech", false)
     _background = Setting(store, "background", BackgroundSound.full)
     _device = Setting(store, "device", "")
     _scoreRules = Setting(store, "score-rules", "score")
+    _ownMusic = Setting(store, "own-music", "")
     _fullScreen = Setting(store, "full-screen", false)
     _name = Setting(store, "name", "")
     _server = Setting(store, "server", "")

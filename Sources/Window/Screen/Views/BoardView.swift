@@ -53,6 +53,9 @@ final class BoardView: View {
     return cells[((chosen ?? facts.boards?.target)?.index ?? 4) * 9 + 4]
   }
 
+  /// The cell with the focus, or else the one that gets it first.
+  var focusedCell: Cell { (cells.first { $0.isFocused } ?? home).cell }
+
   // MARK: Layout
 
   /// Whether the cells of a board of this side are too small for a finger.

@@ -19,6 +19,7 @@ final class CellView: View {
   /// Whether the next move removes the mark.
   private var isFading = false
   private var isHovered = false
+  private var keptSending: String?
   /// The point at which a finger came down last.
   private var touchedAt = Point(0, 0)
 
@@ -45,8 +46,16 @@ final class CellView: View {
     return !variant.isOneBoard && isOpen ? "\(place); \(sending)" : place
   }
 
-  /// For screen readers: the board to which a move in this cell sends the opponent.
+  /// The board to which a move in this cell sends the opponent, for screen readers.
   private var sending: String {
+    // Kept until the board changes: the page asks all 81 cells after each frame.
+    if let keptSending { return keptSending }
+    let words = sendingOfTrial
+    keptSending = words
+    return words
+  }
+
+  private var sendingOfTrial: String {
     var state = context.model.game.state
     let other = String(state.turn.opponent.letter)
     guard state.play(cell) == nil else { return context.text(.speakEnds) }
@@ -57,6 +66,7 @@ final class CellView: View {
   /// Updates the cell, with a drawing animation if `animated`.
   func show(_ player: Player?, isLast: Bool, isBeaten: Bool, isFading: Bool, isClosed: Bool, animated: Bool) {
     let animator = context.animator
+    keptSending = nil
     if player != held {
       held = player
       if let player {

@@ -52,13 +52,13 @@ final class StatusView: View {
     let gap = em * 0.7
     var size = em * (isLarge ? 1.9 : 1.5)
     var block = context.typeface.block(main, TextStyle(size, lining: true))
-    var second = context.typeface.block(detail, TextStyle(em * 1.05, italic: true))
+    var second = context.typeface.block(detail, TextStyle(em * 1.05, italic: true, lining: true))
     var width = block.width + (detail.isEmpty ? 0 : gap + second.width)
     if width > frame.width {
       let k = max(0.45, frame.width / width)
       size *= k
       block = context.typeface.block(main, TextStyle(size, lining: true))
-      second = context.typeface.block(detail, TextStyle(em * 1.05 * k, italic: true))
+      second = context.typeface.block(detail, TextStyle(em * 1.05 * k, italic: true, lining: true))
       width = block.width + (detail.isEmpty ? 0 : gap * k + second.width)
     }
     let x = frame.midX - width / 2
@@ -211,7 +211,8 @@ final class PlayersView: View {
 
   override func draw(_ canvas: Canvas) {
     guard lines.count == 2 else { return }
-    let style = TextStyle(em, italic: true)
+    // An old-style 0 or 1 beside a name looks like an o or an I.
+    let style = TextStyle(em, italic: true, lining: true)
     let clock = TextStyle(em * 1.1, lining: true)
     func write(_ block: Typeface.Block, x: Double, baseline: Double, isActive: Bool) {
       canvas.draw(block, at: Point(x, baseline - block.baseline), isActive ? theme.ink : theme.faintInk)
@@ -236,7 +237,8 @@ final class PlayersView: View {
     var parts = (0..<2).map { lines[$0] + (times.indices.contains($0) ? "  \(times[$0])" : "") }
     parts.insert("   ·   ", at: 1)
     let width = context.typeface.block(parts.joined(), style).width
-    let fitting = width > frame.width ? TextStyle(em * max(0.6, frame.width / width), italic: true) : style
+    let fitting =
+      width > frame.width ? TextStyle(em * max(0.6, frame.width / width), italic: true, lining: true) : style
     let blocks = parts.map { context.typeface.block($0, fitting) }
     var x = frame.midX - blocks.reduce(0) { $0 + $1.width } / 2
     for (index, block) in blocks.enumerated() {

@@ -1,0 +1,93 @@
+import Glibc
+import Locks
+
+/// Speaks lines through speech-dispatcher, whose library is loaded while the program runs: without it Alina needs nothing.
+final class SpeechDispatcher: Sendable {
+  private typealias Open =
+    @convention(c) (
+      UnsafePointer<CChar>, UnsafePointer<CChar>?, UnsafePointer<CChar>?, CInt
+    ) -> OpaquePointer?
+  private typealias Say = @convention(c) (OpaquePointer, CInt, UnsafePointer<CChar>) -> CInt
+  private typealias SetLanguage = @convention(c) (OpaquePointer, UnsafePointer<CChar>) -> CInt
+
+  /// The functions of the library.
+  private struct Library: Sendable {
+    let open: Open
+    let say: Say
+    let setLanguage: SetLanguage
+
+    init?() {
+      guard let library = dlopen(SpeechDispatcher.file, RTLD_LAZY), let open = dlsym(library, "spd_open"),
+        let say = dlsym(library, "spd_say"), let setLanguage = dlsym(library, "spd_set_language")
+      else { return nil }
+      self.open = unsafeBitCast(open, to: Open.self)
+      self.say = unsafeBitCast(say, to: Say.self)
+      self.setLanguage = unsafeBitCast(setLanguage, to: SetLanguage.self)
+    }
+  }
+
+  /// The library's file, whose version 2 has been the same since speech-dispatcher 0.7 of 2010.
+  static let file = "libspeechd.so.2"
+  private static let library = Library()
+  static var isInstalled: Bool { library != nil }
+
+  /// `SPD_TEXT` of libspeechd.h: a new line interrupts the one before.
+  private static let text: CInt = 3
+
+  /// `SPD_MODE_SINGLE`: no thread for events.
+  private static let single: CInt = 0
+
+  private struct Queue {
+    /// The lines of the current moment.
+    var lines: [String] = []
+    /// What is to be spoken next, with its language; a newer text replaces it, as it would interrupt it.
+    var next: (text: String, language: String)?
+    var isSpeaking = false
+  }
+
+  private let library: Library
+  private let queue = Mutex(Queue())
+  private let inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
+  /// Used by one background job at a time: the one that set `isSpeaking`.
+  private nonisolated(unsafe) var connection: OpaquePointer?
+
+  /// `nil` if the library is not installed.
+  init?(inBackground: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
+    guard let library = SpeechDispatcher.library else { return nil }
+    (self.library, self.inBackground) = (library, inBackground)
+    // The library writes to a socket, whose other end may be closed.
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  func add(_ line: String) { queue.withLock { $0.lines.append(line) } }
+
+  /// Speaks the lines since the last call together. Returns at once: starting speech-dispatcher can take a second.
+  func speak(in language: String) {
+    let isIdle = queue.withLock { queue in
+      guard !queue.lines.isEmpty else { return false }
+      queue.next = (queue.lines.joined(separator: ". "), language)
+      queue.lines = []
+      defer { queue.isSpeaking = true }
+      return !queue.isSpeaking
+    }
+    if isIdle { inBackground { self.speakAll() } }
+  }
+
+  private func speakAll() {
+    while let (text, language) = takeNext() {
+      if connection == nil { connection = library.open("alina", "board", nil, SpeechDispatcher.single) }
+      guard let connection else { continue }
+      _ = library.setLanguage(connection, language)
+      // The server may have been restarted: the next text opens a new connection.
+      if library.say(connection, SpeechDispatcher.text, text) < 0 { self.connection = nil }
+    }
+  }
+
+  private func takeNext() -> (text: String, language: String)? {
+    queue.withLock { queue in
+      defer { queue.next = nil }
+      queue.isSpeaking = queue.next != nil
+      return queue.next
+    }
+  }
+}

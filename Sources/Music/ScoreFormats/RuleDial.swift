@@ -1,0 +1,30 @@
+/// One of the most important numbers of a rule file, with its range.
+package struct RuleDial: Sendable {
+  /// The keys from the top of the file, joined by dots.
+  package let key: String
+  package let range: ClosedRange<Double>
+  /// The increment of a step.
+  package let step: Double
+
+  package static let all = [
+    RuleDial(key: "bars.short", range: 0.4...2, step: 0.05), RuleDial(key: "bars.long", range: 2...8, step: 1),
+    RuleDial(key: "bars.longest", range: 3...12, step: 1),
+    RuleDial(key: "phrases.velocity", range: 30...100, step: 2),
+    RuleDial(key: "melody.familiar", range: 0...60, step: 2),
+    RuleDial(key: "melody.weights.leap", range: 0...80, step: 2),
+    RuleDial(key: "melody.weights.tension", range: -20...40, step: 2),
+    RuleDial(key: "performance.m", range: 24...80, step: 2), RuleDial(key: "drone.velocity", range: 1...80, step: 2),
+    RuleDial(key: "mix.reverb-send", range: -40...0, step: 0.5),
+  ]
+
+  /// The number of steps from the lower to the upper end.
+  package var steps: Int { Int(((range.upperBound - range.lowerBound) / step).rounded(.down)) }
+
+  /// The number after some steps from the lower end, as a rule file spells it.
+  package func text(at steps: Int) -> String {
+    let hundredths = Int((range.lowerBound * 100).rounded()) + steps * Int((step * 100).rounded())
+    let (whole, rest) = (abs(hundredths) / 100, abs(hundredths) % 100)
+    let fraction = rest == 0 ? "" : rest % 10 == 0 ? ".\(rest / 10)" : rest < 10 ? ".0\(rest)" : ".\(rest)"
+    return (hundredths < 0 ? "-" : "") + "\(whole)\(fraction)"
+  }
+}

@@ -1,0 +1,44 @@
+/// A request on the page of the player's own music.
+package enum MusicIntent: Sendable, Hashable {
+  /// Show the music that was edited last.
+  case show
+  /// Show the music of a link, by its word.
+  case open(String)
+  /// Move a dial to a position.
+  case turn(dial: Int, to: Int)
+  /// Play an example, or stop it.
+  case hear
+  /// Play games with this music.
+  case use
+  /// Return all dials to the numbers of the shipped rules.
+  case reset
+  case share, saveFile
+}
+
+/// A dial of the player's own music.
+package struct DialModel: Sendable, Hashable {
+  package var caption: Phrase
+  /// The steps from the lower end, and their largest number.
+  package var position: Int
+  package var most: Int
+  /// The number at each position, as a rule file spells it; a number of the shipped rules may lie between two positions.
+  package var texts: [String]
+
+  package init(_ caption: Phrase, position: Int, texts: [String]) {
+    (self.caption, self.position, self.texts) = (caption, position, texts)
+    most = texts.count - 1
+  }
+}
+
+/// The player's own music, for its page.
+package struct OwnMusicModel: Sendable, Hashable {
+  package var dials: [DialModel] = []
+  /// Whether games are played with it.
+  package var isUsed = false
+  /// Whether its example plays.
+  package var isPlaying = false
+  /// Whether no dial was turned.
+  package var isUnchanged = true
+
+  package init() {}
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests of the window that speaks, with a library in the place of speech-dispatcher's that writes down what it is told to say.
+@Suite(
+  .serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"), .needs("gcc"))
+struct SpeechTests {
+  private static let source = """
+    #include <stdio.h>
+    #include <stdlib.h>
+    static char language[16];
+    void *spd_open(const char *client, const char *connection, const char *user, int mode) { return language; }
+    int spd_set_language(void *c, const char *name) { return snprintf(language, sizeof language, "%s", name) < 0; }
+    int spd_say(void *c, int priority, const char *text) {
+      FILE *file = fopen(getenv("SAID"), "a");
+      fprintf(file, "%s %d %s\\n", language, priority, text);
+      return fclose(file);
+    }
+    """
+
+  /// A window whose speech is written down, in a folder with the library.
+  private func window(_ arguments: [String]) throws -> (desk: WindowProgram, said: () -> [String]) {
+    let folder = try WindowProgram.newFolder()
+    let (source, said) = (folder.appendingPathComponent("speech.c"), folder.appendingPathComponent("said"))
+    try Data(SpeechTests.source.utf8).write(to: source)
+    try WindowProgram.shell(
+      "gcc", "-shared", "-fPIC", "-o", folder.appendingPathComponent("libspeechd.so.2").path, source.path)
+    let desk = try WindowProgram(
+      ["--level", "1", "--reply", "immediate"] + arguments,
+      environment: ["LD_LIBRARY_PATH": folder.path, "SAID": said.path], folder: folder)
+    return (
+      desk,
+      { ((try? String(contentsOf: said, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init) }
+    )
+  }
+
+  @Test func `With --speak moves are spoken in the player's language`() throws {
+    let (desk, said) = try window(["--speak"])
+    try desk.click("b2")
+    try waitFor(seconds: 20, "a spoken move") {
+      said().contains { $0.hasPrefix("en 3 ") && $0.contains("X plays b2") } ? () : nil
+    }
+    #expect(try desk.quit() == 0)
+    #expect(desk.complaints == "")
+  }
+
+  @Test func `Without the setting only answers to the player's questions are spoken`() throws {
+    let (desk, said) = try window([])
+    try desk.click("b2")
+    try waitFor(seconds: 20, "two moves") { desk.spoken.count { $0.contains(" plays ") } >= 2 ? () : nil }
+    try desk.press("p")
+    try waitFor(seconds: 20, "an answer") { said().isEmpty ? nil : () }
+    #expect(said().count == 1 && said()[0].contains("O plays "))
+    #expect(try desk.quit() == 0)
+  }
+}
