@@ -223,7 +223,7 @@ package struct ClientModel: Sendable {
       // The client has left it: a line that was on its way.
       guard parsed.re != nil || tournament?.code == notice.code else { break }
       if tournament?.code != notice.code { tournament = TournamentView(code: notice.code) }
-      tournament?.take(notice, now)
+      tournament?.take(notice, now, secret: secrets[notice.code])
       tellTournament(&out)
     case .standings(let code, let rows, let isWhole):
       guard tournament?.code == code else { break }
@@ -263,13 +263,8 @@ package struct ClientModel: Sendable {
   }
 
   private func tellTournament(_ out: inout Output) {
-    guard var told = tournament else { return }
-    told.secret = secrets[told.code]
-    tell(.tournament(told), &out)
+    if let tournament { tell(.tournament(tournament), &out) }
   }
-
-  /// The organiser's secret of a tournament, for the link that gives it to another device; `nil` for everybody else.
-  package func secret(of code: String) -> String? { secrets[code] }
 
   private mutating func welcomed(_ welcome: ServerMessage.Welcome, _ out: inout Output) {
     self.welcome = welcome

@@ -100,5 +100,5 @@ extension ClientMessage {
 
 extension ErrorCode {
   /// Whether the same message may be accepted a little later.
-  var isPassing: Bool { [.busy, .rate, .draining].contains(self) }
+  package var isPassing: Bool { [.busy, .rate, .draining].contains(self) }
 }

@@ -6,7 +6,7 @@ package struct TournamentView: Sendable, Hashable {
   /// The last notice, with the terms, the phase and the top board.
   package private(set) var notice = TournamentNotice()
   /// The organiser's secret, if this client has it.
-  package internal(set) var secret: String?
+  package private(set) var secret: String?
   /// The time of the notice, by the monotonic clock of `MatchClient.now`.
   private var noticedAt: Int64 = 0
   private var rows: [Int: TournamentRow] = [:]
@@ -15,8 +15,8 @@ package struct TournamentView: Sendable, Hashable {
 
   init(code: String) { self.code = code }
 
-  mutating func take(_ notice: TournamentNotice, _ now: Int64) {
-    (self.notice, noticedAt) = (notice, now)
+  mutating func take(_ notice: TournamentNotice, _ now: Int64, secret: String? = nil) {
+    (self.notice, noticedAt, self.secret) = (notice, now, secret)
     self.notice.secret = nil
   }
 

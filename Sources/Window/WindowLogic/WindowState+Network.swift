@@ -146,7 +146,13 @@ extension WindowState {
     case .refused(let code, let said, .host), .refused(let code, let said, .tournament):
       return tournamentRefused(code, said)
     case .refused(let code, let said, let asked):
-      if case .seek(let seek) = asked, seek.terms.tournament != nil { tournament.seekRefused(at: now) }
+      if case .seek(let seek) = asked, seek.terms.tournament != nil {
+        if code.isPassing {
+          tournament.seekRefused(at: now)
+          return []
+        }
+        if code == .over { return [.say("\(.tournamentOver)")] }
+      }
       return lobby.refused(asked, code.message(said), in: context)
     case .lost(let m):
       if m == lobby.pendingMatch { return lobby.roomClosed(in: context) }

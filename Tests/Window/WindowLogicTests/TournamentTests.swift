@@ -112,14 +112,20 @@ import TicTacToe
     window.step(.tick)
     var terms = MatchTerms(clock: TimeControl("20+1"))
     terms.tournament = Self.code
-    window.step(.network(.refused(.busy, "busy", .seek(.init(terms, key: nil))), nil))
     window.effects = []
+    window.step(.network(.refused(.busy, "busy", .seek(.init(terms, key: nil))), nil))
+    #expect(window.effects.isEmpty)
     window.now += 1.9
     window.step(.tick)
     #expect(Self.count(window.effects) == 0)
     window.now += 0.2
     window.step(.tick)
     #expect(Self.count(window.effects) == 1)
+    // The end of the time is no reason to ask again.
+    let late = window.step(.network(.refused(.over, "over", .seek(.init(terms, key: nil))), nil))
+    window.now += 3
+    window.step(.tick)
+    #expect(TestWindow.words(late) == ["\(.tournamentOver)"] && Self.count(window.effects) == 1)
   }
 
   @Test func `a paused player is told so in one line and gets no game until Play`() {

@@ -22,8 +22,8 @@ final class TournamentScene: PageScene {
   private var standings: [Int: StandingRow] = [:]
   /// Whether the link was beside the table when the rows were made.
   private var wasWide = false
-  /// The number of the player who may be taken out.
-  private var chosen: Int?
+  /// The player who may be taken out, and the word that does it, which stays while it is shown.
+  private var chosen: (number: Int, words: WordsRow)?
   private var shown: (tournament: TournamentModel?, network: NetworkModel) = (nil, NetworkModel())
 
   /// The offered clocks after the usual one of the game, and the offered lengths in minutes.
@@ -118,9 +118,9 @@ final class TournamentScene: PageScene {
       // The first three are large at the end.
       standing.show(row, size: (isWide ? 1.3 : 1) * (model.phase == .over && row.place <= 3 ? 1.5 : 1))
       let mayRemove = model.isOrganiser && isOpen
-      standing.onPress = mayRemove ? { [unowned(unsafe) self] in choose(row.number) } : nil
-      guard mayRemove, chosen == row.number else { return [standing] }
-      return [standing, WordsRow(context: context, [(.tournamentRemove, .tournament(.remove(name: row.name)))])]
+      standing.onPress = mayRemove ? { [unowned(unsafe) self] in choose(row) } : nil
+      if mayRemove, let chosen, chosen.number == row.number { return [standing, chosen.words] }
+      return [standing]
     }
     let head: [PageRow] = [time, terms]
     column.isCentered = false
@@ -151,12 +151,14 @@ final class TournamentScene: PageScene {
     return rows
   }
 
-  private func choose(_ number: Int) {
-    chosen = chosen == number ? nil : number
+  /// Offers to take a player out, or no longer if it was offered.
+  private func choose(_ row: TournamentModel.Row) {
+    let isChosen = chosen?.number == row.number
+    let words = WordsRow(context: context, [(.tournamentRemove, .tournament(.remove(name: row.name)))])
+    chosen = isChosen ? nil : (row.number, words)
     fill()
     relay()
-    guard chosen != nil, let at = column.rows.firstIndex(where: { $0 === standings[number] }) else { return }
-    if let words = column.rows[at + 1] as? WordsRow { context.moveFocus(to: words.words.first) }
+    context.moveFocus(to: isChosen ? standings[row.number] : words.words.first)
   }
 
   // MARK: Layout
