@@ -1,16 +1,15 @@
 import ScoreModel
 
-/// Evens out loudness, so that quiet passages are heard in a room that is not silent: a passage that is 3 dB softer than
+/// Evens out loudness, so that quiet passages are heard in a room that is not silent: a passage that is 4 dB softer than
 /// another becomes 1 dB softer.
 ///
-/// The gain follows from the mean power of the cells before: within 10 ms if the sound gets louder, so that a note after silence
-/// does not jump out, and within 0.7 s if it gets softer. Measured on 3.8 minutes of Classic on 2026-11-28: a loudness range of
-/// 16.4 LU at −21.6 LUFS becomes 11.2 LU at −20.2 LUFS.
+/// The gain follows from the mean power of the cells before: within 5 ms if the sound gets louder, so that a note after silence
+/// does not jump out, and within 0.35 s if it gets softer. docs/pace.md has the loudness and its range in each game.
 struct Leveler: ~Copyable {
   /// The mean power at which the gain is `makeup` alone: −24 dBFS.
   private static let reference: Float = 0.003_981
-  /// The greatest gain before `makeup`, 15 dB, as a cube: `gain(at:)` takes its cube root.
-  private static let most: Float = 177.8
+  /// The largest ratio of `reference` to the mean power that raises the gain: 29.3 dB, for a gain of 22 dB before `makeup`.
+  private static let most: Float = 857.7
   /// The mean power below which the gain falls with the sound, dB for dB, so that a note still dies away: −60 dBFS.
   private static let floor: Float = 0.000_001
   /// The gain for all sound, 6 dB, so that evened sound is as loud in the mean as unchanged sound.
@@ -27,8 +26,8 @@ struct Leveler: ~Copyable {
 
   init(sampleRate: Double) {
     let cells = Float(sampleRate) / Float(Grid.frames)
-    attack = Arithmetic.follow(0.01, rate: cells)
-    release = Arithmetic.follow(0.7, rate: cells)
+    attack = Arithmetic.follow(0.005, rate: cells)
+    release = Arithmetic.follow(0.35, rate: cells)
   }
 
   /// Begins a cell.
@@ -52,12 +51,10 @@ struct Leveler: ~Copyable {
     }
   }
 
-  /// The gain for a mean power: the cube root of reference / power, which makes up for two thirds of the distance in dB.
+  /// The gain for a mean power: (reference / power)^⅜, which makes up for three quarters of the distance in dB.
   private static func gain(at power: Float) -> Float {
-    let x = min(reference / max(power, 1e-12), most)
-    // The cube root: a third of the exponent is within 6 %; three steps of Newton's method make it exact in Float.
-    var y = Float(bitPattern: x.bitPattern / 3 + 709_921_077)
-    for _ in 0..<3 { y = (2 * y + x / (y * y)) / 3 }
-    return power < floor ? makeup * y * OpaqueCalls.squareRoot(power / floor) : makeup * y
+    let root = OpaqueCalls.squareRoot(OpaqueCalls.squareRoot(min(reference / max(power, 1e-12), most)))
+    let gain = makeup * root * OpaqueCalls.squareRoot(root)
+    return power < floor ? gain * OpaqueCalls.squareRoot(power / floor) : gain
   }
 }
