@@ -20,7 +20,7 @@ package struct SelfSimilarity {
   package init() {}
 
   /// Takes interleaved stereo at 48 kHz.
-  package mutating func hear(_ samples: [Float]) {
+  package mutating func add(_ samples: [Float]) {
     for at in stride(from: 0, to: samples.count, by: 2 * Self.fold) {
       sums.append(samples[at..<min(at + 2 * Self.fold, samples.count)].reduce(0, +))
       if sums.count == Self.second / Self.fold { closeSecond() }

@@ -128,7 +128,7 @@ private final class BotSession {
         throw ArenaError("the tournament is one of \(view.notice.terms.rules.rawValue): name it with --rules")
       }
       do throws(BotModel.Stopped) {
-        try model.hear(event, you: match?.you, at: MatchClient.now)
+        try model.receive(event, you: match?.you, at: MatchClient.now)
       } catch { throw ArenaError(error.reason) }
     }
     sendChosen()

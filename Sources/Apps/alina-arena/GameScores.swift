@@ -94,7 +94,7 @@ struct GameScores {
   }
 
   private func write(_ record: Record, _ stem: String, check: () throws -> Void) throws {
-    try WholeFile.write(Array(record.text.utf8), to: "\(stem).pgn")
+    try OutputFile.write(Array(record.text.utf8), to: "\(stem).pgn")
     let rendition = Rendition(of: record, rules: rules)
     let rules = rendition.rules
     let title = ScoreTitle.title(record)
@@ -103,9 +103,9 @@ struct GameScores {
       ("musicxml", MusicXML.text(rendition.bars, rules: rules, title: title)),
       ("txt", TextScore.text(rendition.bars, scale: rules.scale)), ("svg", page.svg),
     ]
-    for (form, text) in texts { try WholeFile.write(Array(text.utf8), to: "\(stem).\(form)") }
-    try WholeFile.write(MIDIFile.bytes(rendition, title: title), to: "\(stem).mid")
-    try WholeFile.write("\(stem).flac") { part in
+    for (form, text) in texts { try OutputFile.write(Array(text.utf8), to: "\(stem).\(form)") }
+    try OutputFile.write(MIDIFile.bytes(rendition, title: title), to: "\(stem).mid")
+    try OutputFile.write("\(stem).flac") { part in
       let engine = Engine(patch: Patch(rules))
       engine.setEven(true)
       try OfflineSound(rendition.events, end: rendition.end)

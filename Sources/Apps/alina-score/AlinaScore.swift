@@ -92,7 +92,7 @@ struct Simulate: ParsableCommand {
     let play = SimulatedPlay(games: games, of: variant, seed: seed, rules: rules, idle: idle)
     var sound = OfflineSound(play.events, end: play.end)
     sound.turns = play.turns
-    try WholeFile.write(wav) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
+    try OutputFile.write(wav) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
   }
 }
 
@@ -210,11 +210,11 @@ struct Measure: ParsableCommand {
     var form = SelfSimilarity()
     let progress = Progress()
     try sound.render(Engine(patch: Patch(rules))) { samples, done, all in
-      form.hear(samples)
+      form.add(samples)
       try progress.tell(done, of: all)
     }
     progress.end()
-    try WholeFile.write(path) { try form.writePNG(to: $0) }
+    try OutputFile.write(path) { try form.writePNG(to: $0) }
     func percent(_ share: Double) -> String { String(format: "%.1f", 100 * share) }
     print(
       "\(path): \(form.harmony.count) s; of seconds half a minute apart \(percent(form.returns)) % sound alike, of the middle third \(percent(form.middleReturns)) %"

@@ -50,7 +50,7 @@ struct Edit: ParsableCommand {
           dials = RuleDials(try text())
           dials.choose(chosen)
           try dials.turn(steps)
-          try WholeFile.write(Array(dials.text.utf8), to: file)
+          try OutputFile.write(Array(dials.text.utf8), to: file)
           print(dials.line(chosen))
         } catch {
           print(error)

@@ -62,12 +62,12 @@ struct Live: ParsableCommand {
     let begun = ContinuousClock.now
     try lines(rules) { line in
       let elapsed = line.at == nil ? (ContinuousClock.now - begun) / .seconds(1) : 0
-      all += score.hear(line, now: .seconds(elapsed))
+      all += score.compose(line, now: .seconds(elapsed))
     }
     let (rest, end) = score.finish()
     try write(score, all + rest, end: end)
     let sound = OfflineSound(all + rest, end: end)
-    try WholeFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
+    try OutputFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, sounding) }
   }
 
   /// Plays the lines read by another thread on the sound device, until the input and the music end.
@@ -127,7 +127,7 @@ struct Live: ParsableCommand {
       while heard < waiting.count,
         score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead
       {
-        post(score.hear(waiting[heard], now: engine.framesBegun))
+        post(score.compose(waiting[heard], now: engine.framesBegun))
         heard += 1
       }
       waiting.removeFirst(heard)
@@ -152,10 +152,10 @@ struct Live: ParsableCommand {
     let title = rules.name
     if let midi, !isMIDIStream {
       let heard = ScoreEvent.heard(events).inOrder
-      try WholeFile.write(MIDIFile.bytes(heard, bars, end: end, rules: rules, title: title), to: midi)
+      try OutputFile.write(MIDIFile.bytes(heard, bars, end: end, rules: rules, title: title), to: midi)
     }
     if let musicXML {
-      try WholeFile.write(Array(MusicXML.text(bars, rules: rules, title: title).utf8), to: musicXML)
+      try OutputFile.write(Array(MusicXML.text(bars, rules: rules, title: title).utf8), to: musicXML)
     }
     if let png { try ScorePage(bars, rules: rules, title: title, subtitle: "").writePNG(to: png) }
   }

@@ -32,7 +32,7 @@ struct PlaySign: ParsableCommand {
     print(example.text, terminator: "")
     if let wav {
       let sound = OfflineSound(example.events(from: .zero), end: example.length)
-      try WholeFile.write(wav) { try sound.write(to: $0, format: .wav, rules: example.rules, sounding) }
+      try OutputFile.write(wav) { try sound.write(to: $0, format: .wav, rules: example.rules, sounding) }
       return
     }
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }

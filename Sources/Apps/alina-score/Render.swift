@@ -60,22 +60,22 @@ struct Render: ParsableCommand {
       throw ScoreFileError("--from \(from): the music ends at \(Int(rendition.end.seconds)) s")
     }
     if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
-    if let midi { try WholeFile.write(MIDIFile.bytes(rendition, title: title), to: midi) }
+    if let midi { try OutputFile.write(MIDIFile.bytes(rendition, title: title), to: midi) }
     if let musicXML {
-      try WholeFile.write(Array(MusicXML.text(bars, rules: rules, title: title).utf8), to: musicXML)
+      try OutputFile.write(Array(MusicXML.text(bars, rules: rules, title: title).utf8), to: musicXML)
     }
     if png != nil || svg != nil {
       let page = ScorePage(
         bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record),
         isExcerpt: bars.last?.index != rendition.bars.last?.index)
-      if let svg { try WholeFile.write(Array(page.svg.utf8), to: svg) }
+      if let svg { try OutputFile.write(Array(page.svg.utf8), to: svg) }
       if let png { try page.writePNG(to: png) }
     }
     var sound = OfflineSound(rendition.events, end: rendition.end)
     sound.range = (from ?? 0)...(to ?? .greatestFiniteMagnitude)
     for (path, format) in [(wav, AudioFile.Format.wav), (flac, .flac)] {
       guard let path else { continue }
-      try WholeFile.write(path) { try sound.write(to: $0, format: format, rules: rules, sounding) }
+      try OutputFile.write(path) { try sound.write(to: $0, format: format, rules: rules, sounding) }
     }
   }
 

@@ -97,7 +97,7 @@ struct Envelope: ParsableCommand {
       for index in stride(from: 0, to: envelope.frames.count, by: step) {
         text += "\(Double(index) / Double(envelope.sampleRate)),\(envelope.frames[index].x)\n"
       }
-      try WholeFile.write(Array(text.utf8), to: output)
+      try OutputFile.write(Array(text.utf8), to: output)
     }
   }
 

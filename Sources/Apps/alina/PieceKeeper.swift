@@ -84,7 +84,7 @@ struct PieceKeeper: Sendable {
       try write("piece.musicxml", Array(MusicXML.text(music.bars, rules: rules, title: piece.title).utf8))
       let page = ScorePage(music.bars, rules: rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
       try page.writePNG(to: "\(folder)/piece.png", zoom: PieceKeeper.zoom)
-      try WholeFile.write("\(folder)/piece.flac") { path in
+      try OutputFile.write("\(folder)/piece.flac") { path in
         try playing(music) { engine in
           var progress = 0
           try OfflineSound(music.events, end: music.end).write(to: path, format: .flac, engine: engine) { done, all in

@@ -30,8 +30,8 @@ package final class UltimateValue: @unchecked Sendable {
   let boardClasses: UnsafeMutablePointer<UInt8>
   /// By mask, the base-3 key of X's marks.
   let keys: UnsafeMutablePointer<Int32>
-  /// The values of sums of weights: `value(of:)` looks a sum up, in steps of sixteen units.
-  private let squashed: UnsafeMutablePointer<Float>
+  /// The values of sums of weights: `value(ofSum:)` looks a sum up, in steps of sixteen units.
+  private let valueTable: UnsafeMutablePointer<Float>
   /// The sum is clamped to ±8 in the log-odds, where the value is almost ±1.
   private static let bound: Int32 = 8 * Int32(scale)
 
@@ -65,7 +65,7 @@ package final class UltimateValue: @unchecked Sendable {
     lines = .allocate(capacity: 8 * lineSize)
     boardClasses = .allocate(capacity: cells)
     keys = .allocate(capacity: 512)
-    squashed = .allocate(capacity: 2 * Int(UltimateValue.bound) / 16 + 1)
+    valueTable = .allocate(capacity: 2 * Int(UltimateValue.bound) / 16 + 1)
     for (index, place) in UltimateValue.boardPlaces().enumerated() {
       boards[index] = weights[Int(place)]
       boards[9 * cells + index] = weights[3 * cells + Int(place)]
@@ -80,7 +80,7 @@ package final class UltimateValue: @unchecked Sendable {
     for mask in 0..<512 { keys[mask] = Int32(Position(x: SquareSet(rawValue: UInt16(mask)), o: []).ternaryKey) }
     for step in 0...(2 * Int(UltimateValue.bound) / 16) {
       let odds = Float(step * 16 - Int(UltimateValue.bound)) / Float(UltimateValue.scale)
-      squashed[step] = UltimateValue.tanhHalf(odds)
+      valueTable[step] = UltimateValue.tanhHalf(odds)
     }
   }
 
@@ -89,7 +89,7 @@ package final class UltimateValue: @unchecked Sendable {
     lines.deallocate()
     boardClasses.deallocate()
     keys.deallocate()
-    squashed.deallocate()
+    valueTable.deallocate()
   }
 
   /// tanh(x/2), with the same result on every machine.
@@ -104,7 +104,7 @@ package final class UltimateValue: @unchecked Sendable {
   @inline(__always)
   func value(ofSum sum: Int32) -> Float {
     let bound = UltimateValue.bound
-    return squashed[Int(truncatingIfNeeded: (max(-bound, min(bound, sum)) &+ bound) &>> 4)]
+    return valueTable[Int(truncatingIfNeeded: (max(-bound, min(bound, sum)) &+ bound) &>> 4)]
   }
 
   /// The status of a board for the side whose marks are X's.

@@ -217,7 +217,7 @@ package struct LiveScore {
       // A half arch follows its bar without an event of its own: render it before the next line.
       events += score.conductor.renderToEnd()
       let end = score.conductor.bars.last?.end ?? .seconds(1)
-      events += score.hear(EventLine(kind: line.kind, at: nil), now: end)
+      events += score.compose(EventLine(kind: line.kind, at: nil), now: end)
     }
     events += score.finish().events
     return (score, ScoreEvent.heard(events).inOrder)
@@ -230,7 +230,7 @@ package struct LiveScore {
   }
 
   /// Composes a line. Events before `now` cannot sound any more.
-  package mutating func hear(_ line: EventLine, now: Tick) -> [ScoreEvent] {
+  package mutating func compose(_ line: EventLine, now: Tick) -> [ScoreEvent] {
     let moment = moment(of: line, now: now)
     var events = conductor.advance(to: moment - Conductor.lookahead)
     if !isBegun { events += conductor.begin(at: moment) }

@@ -14,7 +14,7 @@
       let stem = path.hasSuffix(".png") ? String(path.dropLast(4)) : path
       for (index, piece) in pieces(of: Self.longest / zoom).enumerated() {
         let name = index == 0 ? path : "\(stem)-\(index + 1)\(path.dropFirst(stem.count))"
-        try WholeFile.write(name) { try write(piece, to: $0, zoom: zoom) }
+        try OutputFile.write(name) { try write(piece, to: $0, zoom: zoom) }
       }
     }
 

@@ -40,7 +40,7 @@ package struct Sound: Sendable {
     guard path.hasSuffix(".wav") || path.hasSuffix(".flac") else {
       throw ScoreFileError("\(path): must end in .wav or .flac")
     }
-    try WholeFile.write(path) { part in
+    try OutputFile.write(path) { part in
       let format: AudioFile.Format = path.hasSuffix(".flac") ? .flac : .wav
       let file = try AudioFile(path: part, format: format, frames: frames.count, sampleRate: sampleRate)
       try frames.withUnsafeBufferPointer { try file.write(UnsafeRawBufferPointer($0).bindMemory(to: Float.self)) }

@@ -107,7 +107,7 @@ extension Conductor {
     piece.pendingSigns.record(plan, written, by: event.voice)
     slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
     let bar = changePedal(in: events(of: written), stroke) + [cut(at: moment)]
-    return (bar + lead(to: event.root, at: moment) + scheduleNext(after: written, event, at: moment)).inOrder
+    return (bar + moveBed(to: event.root, at: moment) + scheduleNext(after: written, event, at: moment)).inOrder
   }
 
   /// Ends the last bar, keeps a snapshot for a take-back, and begins a new piece if the event starts one.
@@ -129,7 +129,7 @@ extension Conductor {
 
   /// Takes a person's thinking time into the tempo, and a very short one as hurry.
   private mutating func takeTime(_ stroke: inout Stroke) {
-    if let gap = stroke.gap, !autoReplyVoices.contains(stroke.event.voice) { piece.tempo.hear(gap) }
+    if let gap = stroke.gap, !autoReplyVoices.contains(stroke.event.voice) { piece.tempo.add(gap) }
     stroke.isHurried = stroke.gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
     piece.hurried = stroke.isHurried ? piece.hurried + 1 : 0
     piece.last = (stroke.moment, stroke.logged ?? stroke.moment)
@@ -217,7 +217,7 @@ extension Conductor {
       close(end, facts: [], from: written.end)
       return []
     }
-    let events = lead(to: event.nextRoot, at: moment + (written.onsets.dropLast().last ?? .zero))
+    let events = moveBed(to: event.nextRoot, at: moment + (written.onsets.dropLast().last ?? .zero))
     if event.closes, let sentence = event.sentence {
       closeSentence(sentence, event, from: written.end)
     } else {

@@ -14,13 +14,13 @@ extension Conductor {
     let gesture = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []
     let source = bars.last { $0.kind == .move && $0.ply == number }
     book.cut(at: moment)
-    guard let source else { return lead(to: root, at: moment) }
+    guard let source else { return moveBed(to: root, at: moment) }
     let step = Tick.seconds(rules.gestures.undoShort / pace)
     let written = EchoWriter(rules: rules, short: short)
       .backwards(source, after: gesture, step: step, index: bars.count, at: moment)
     book.take(written)
     agenda.wait(from: written.end, rules)
-    return ([cut(at: moment)] + lead(to: root, at: moment) + events(of: written)).inOrder
+    return ([cut(at: moment)] + moveBed(to: root, at: moment) + events(of: written)).inOrder
   }
 
   /// Plays a knock for a refusal.

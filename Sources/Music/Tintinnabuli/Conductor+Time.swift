@@ -159,7 +159,7 @@ extension Conductor {
       : compose(plan, problem, at: moment, number: (isHalf ? 16 * piece.number : 0) + step)
 
     var events = events(of: written, silencesT: connectionLost && plan.hasM)
-    if !isHalf { events += lead(to: plan.root, at: moment) }
+    if !isHalf { events += moveBed(to: plan.root, at: moment) }
     if isLast, !isHalf {
       // Release the low tonic in time for `fade`, whatever `drone.seconds` is: a held key keeps its damper off.
       for index in events.indices where events[index].voice == .bass && events[index].kind == .note {
@@ -272,11 +272,11 @@ extension Conductor {
     guard waited >= sparse else { return tonic(at: moment, generation: book.newGeneration()) }
     let loud = 100 - Int(75 * far)
     return tonic(at: moment, generation: book.newGeneration(), share: loud)
-      + tell(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
+      + recallEvent(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
   }
 
   /// Recalls the next event by its first and long note, every second one an octave higher.
-  private mutating func tell(at moment: Tick, share: Int) -> [ScoreEvent] {
+  private mutating func recallEvent(at moment: Tick, share: Int) -> [ScoreEvent] {
     let told = eventBars.isEmpty ? score.filter { $0.kind == .opening } : eventBars
     guard let number = piece.echoes.tellNext(of: told) else { return [] }
     let writer = EchoWriter(rules: rules, short: short)

@@ -174,7 +174,7 @@ public struct Conductor: Sendable {
   }
 
   /// Moves the bed to a root, if it is elsewhere.
-  mutating func lead(to root: Int, at moment: Tick) -> [ScoreEvent] {
+  mutating func moveBed(to root: Int, at moment: Tick) -> [ScoreEvent] {
     guard (root - piece.bed) % 7 != 0 else { return [] }
     piece.bed = root
     return [bed(at: moment, seconds: rules.sentences.bed, generation: book.generation)]

@@ -22,7 +22,7 @@ public struct Tempo: Sendable {
   /// The time of a slot.
   public static func moment(_ slot: Int) -> Tick { Tick(rawValue: Int64(slot) * Self.slot) }
 
-  mutating func hear(_ gap: Tick) { slots.append(Self.whole(gap).rawValue) }
+  mutating func add(_ gap: Tick) { slots.append(Self.whole(gap).rawValue) }
 
   /// The lower median of the piece's thinking times and a guess, in seconds.
   func median(guess: Double) -> Double {

@@ -61,7 +61,7 @@ package struct BotModel: Sendable {
   package mutating func play(_ games: Int) { remaining += games }
 
   /// Takes an event; `you` is the bot's side in the event's match.
-  package mutating func hear(_ event: ClientEvent, you: Player?, at now: Int64) throws(Stopped) {
+  package mutating func receive(_ event: ClientEvent, you: Player?, at now: Int64) throws(Stopped) {
     switch event {
     case .status(.failed(let failure)): throw Stopped(reason: failure.advice)
     case .paired: (isSeeking, room, pause) = (false, nil, BotModel.firstPause)

@@ -105,7 +105,7 @@ package struct ClientModel: Sendable {
       client: identity.client, caps: (identity.isBot ? ["bot"] : []) + ClientMessage.Hello.allCaps,
       token: token, guest: resume == nil && token == nil ? identity.guest : nil, resume: resume)
     out.lines.append(ClientLine(id: id, .hello(hello)).bytes)
-    tell(.status(.connecting), &out)
+    emit(.status(.connecting), &out)
     return out
   }
 
@@ -186,17 +186,17 @@ package struct ClientModel: Sendable {
       // The client's own chat shows only after the server has taken it.
       let me = welcome?.you.name ?? ""
       switch takeAnswered(parsed.re) {
-      case .say(let m?, let text): tell(.chat(m, from: me, text: text, emote: nil), &out)
-      case .emote(let m?, let emote): tell(.chat(m, from: me, text: nil, emote: emote), &out)
-      case .mute(let isOn): tell(.muted(isOn), &out)
-      case .block(let name, let isOn): tell(.blocked(name, isOn), &out)
-      case .report: tell(.reported, &out)
+      case .say(let m?, let text): emit(.chat(m, from: me, text: text, emote: nil), &out)
+      case .emote(let m?, let emote): emit(.chat(m, from: me, text: nil, emote: emote), &out)
+      case .mute(let isOn): emit(.muted(isOn), &out)
+      case .block(let name, let isOn): emit(.blocked(name, isOn), &out)
+      case .report: emit(.reported, &out)
       default: break
       }
     case .err(let code, let text): refused(code, text, parsed, now, &out)
     case .queued(_, let waited, let bots):
       takeAnswered(parsed.re)
-      if currentSeek != nil { tell(.queued(waited: waited, bots: bots), &out) }
+      if currentSeek != nil { emit(.queued(waited: waited, bots: bots), &out) }
     case .paired(let m, let side):
       currentSeek = nil
       takeAnswered(parsed.re)
@@ -204,19 +204,19 @@ package struct ClientModel: Sendable {
         matches[m] = MatchView(state: MatchState(id: m), you: side)
         if parsed.re != nil { sync(m, &out) }
       }
-      tell(.paired(m, side), &out)
+      emit(.paired(m, side), &out)
     case .room(let m, let code, let expiresIn):
       takeAnswered(parsed.re)
       if matches[m] == nil { matches[m] = MatchView(state: MatchState(id: m), you: nil) }
-      tell(.room(m, code: code, expiresIn: expiresIn), &out)
+      emit(.room(m, code: code, expiresIn: expiresIn), &out)
       sync(m, &out)
     case .gone(let m, let side, let claimIn):
       matches[m]?.claimableAt = now + Int64(claimIn)
-      tell(.gone(m, side, claimIn: claimIn), &out)
-    case .chat(let m, let from, let text, let emote): tell(.chat(m, from: from, text: text, emote: emote), &out)
+      emit(.gone(m, side, claimIn: claimIn), &out)
+    case .chat(let m, let from, let text, let emote): emit(.chat(m, from: from, text: text, emote: emote), &out)
     case .page(let of, let rows, let more):
       takeAnswered(parsed.re)
-      tell(.page(of, rows: rows, more: more), &out)
+      emit(.page(of, rows: rows, more: more), &out)
     case .tournament(let notice):
       takeAnswered(parsed.re)
       if let secret = notice.secret { secrets[notice.code] = secret }
@@ -233,7 +233,7 @@ package struct ClientModel: Sendable {
       takeAnswered(parsed.re)
       (identity.token, identity.account, isTokenRefused) = (token, name, false)
       out.credentialsChanged = true
-      tell(.registered(name: name), &out)
+      emit(.registered(name: name), &out)
     case .ping(let ts):
       out.lines.append(ClientLine(.pong(ts)).bytes)
       for m in stale.sorted() { sync(m, &out) }
@@ -244,13 +244,13 @@ package struct ClientModel: Sendable {
     case .nodes(let addresses): out.nodes = addresses
     case .drain(let milliseconds):
       retry = milliseconds
-      tell(.draining(retry: milliseconds), &out)
+      emit(.draining(retry: milliseconds), &out)
     case .bye(let code, let text, let milliseconds): bye(code, text, milliseconds, &out)
     }
     return out
   }
 
-  private func tell(_ event: ClientEvent, _ out: inout Output) {
+  private func emit(_ event: ClientEvent, _ out: inout Output) {
     out.events.append((event, event.match.flatMap { matches[$0] }))
   }
 
@@ -263,7 +263,7 @@ package struct ClientModel: Sendable {
   }
 
   private func tellTournament(_ out: inout Output) {
-    if let tournament { tell(.tournament(tournament), &out) }
+    if let tournament { emit(.tournament(tournament), &out) }
   }
 
   private mutating func welcomed(_ welcome: ServerMessage.Welcome, _ out: inout Output) {
@@ -286,9 +286,9 @@ package struct ClientModel: Sendable {
     }
     out.credentialsChanged = true
     out.nodes = welcome.nodes
-    tell(.status(.online(welcome)), &out)
+    emit(.status(.online(welcome)), &out)
     if isNewGuest { becameGuest(&out) }
-    if isNewTokenRefused { tell(.tokenRefused, &out) }
+    if isNewTokenRefused { emit(.tokenRefused, &out) }
     isNewTokenRefused = false
     // The first message on the new connection tells the server that its new resume token has arrived.
     if outstanding.isEmpty, currentSeek == nil, watching.isEmpty, tournament == nil,
@@ -316,12 +316,12 @@ package struct ClientModel: Sendable {
       }
     }
     for m in matches.filter({ $0.value.you != nil && $0.value.state.phase != .over }).keys.sorted() { lost(m, &out) }
-    tell(.becameGuest(login: identity.account), &out)
+    emit(.becameGuest(login: identity.account), &out)
   }
 
   private mutating func lost(_ m: MatchID, _ out: inout Output) {
     (matches[m], watching[m]) = (nil, nil)
-    tell(.lost(m), &out)
+    emit(.lost(m), &out)
   }
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
@@ -337,7 +337,7 @@ package struct ClientModel: Sendable {
     if let pending = view.pending, pending.ply < state.position.plies || state.phase == .over { view.pending = nil }
     if let you = view.you, !state.away[you.opponent] { view.claimableAt = nil }
     matches[state.id] = view
-    tell(.state(state.id), &out)
+    emit(.state(state.id), &out)
   }
 
   private mutating func take(
@@ -366,7 +366,7 @@ package struct ClientModel: Sendable {
     if case .rematch(let match?) = event.kind, matches[match] == nil, let you = view.you {
       matches[match] = MatchView(state: MatchState(id: match), you: you.opponent)
     }
-    tell(.event(m, seq: seq, event), &out)
+    emit(.event(m, seq: seq, event), &out)
   }
 
   /// Asks for missed events, with one request at a time.
@@ -406,22 +406,22 @@ package struct ClientModel: Sendable {
     case .act(let m?, let action, _):
       if case .move(_, let cell) = action {
         matches[m]?.pending = nil
-        tell(.moveRejected(m, cell, code, text), &out)
+        emit(.moveRejected(m, cell, code, text), &out)
       } else {
-        tell(.refused(code, text, asked), &out)
+        emit(.refused(code, text, asked), &out)
       }
       if line.state == nil, !code.isPassing { sync(m, &out) }
     case .seek(let seek):
       if currentSeek?.key == seek.key { currentSeek = nil }
-      tell(.refused(code, text, asked), &out)
+      emit(.refused(code, text, asked), &out)
     case .unseek: isUnseekPostponed = code.isPassing
     case .watch(let m, _) where code.isPassing && watching[m] != nil: stale.insert(m)
     case .watch(let m, _):
       watching[m] = nil
-      tell(.refused(code, text, asked), &out)
+      emit(.refused(code, text, asked), &out)
     // Not reported: the client asks again by itself, or needs no answer.
     case .list, .me, .unwatch: break
-    default: tell(.refused(code, text, asked), &out)
+    default: emit(.refused(code, text, asked), &out)
     }
   }
 

@@ -76,7 +76,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       if self.isUp { self.connection?.finish(ClientLine(.bye).bytes) } else { self.connection?.close() }
       (self.connection, self.isUp) = (nil, false)
       self.model.disconnected()
-      self.tell(.closed)
+      self.report(.closed)
     }
   }
 
@@ -104,7 +104,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   }
 
   private func dial() {
-    tell(.connecting)
+    report(.connecting)
     var tls: TLSSession?
     if configuration.usesTLS(to: node) {
       do throws(ClientFailure) {
@@ -187,7 +187,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   private func failed(_ failure: ClientFailure) {
     wanted = false
-    tell(.failed(failure))
+    report(.failed(failure))
   }
 
   /// Tries again after a pause that grows with each round.
@@ -201,7 +201,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       ? ClientModel.pause(after: round, from: 100, to: ClientRunner.longestPauseOfMany, asked: 0, chance: chance)
       : ClientModel.pause(after: round, asked: model.retry ?? 0, chance: chance)
     tries += 1
-    tell(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))
+    report(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))
     lastProblem = nil
     retry = loop.after(Int64(wait)) { if self.wanted, self.connection == nil { self.dial() } }
   }
@@ -238,5 +238,5 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     if isUp, !lines.isEmpty { connection?.send(Array(lines.joined())) }
   }
 
-  private func tell(_ status: ConnectionStatus) { deliver?([(.status(status), nil)], model.matches) }
+  private func report(_ status: ConnectionStatus) { deliver?([(.status(status), nil)], model.matches) }
 }

@@ -39,7 +39,7 @@ package struct FilmMaker {
     to path: String, width: Int, height: Int, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void
   ) throws {
-    try WholeFile.write(path) { try make($0, width, height, engine, progress) }
+    try OutputFile.write(path) { try make($0, width, height, engine, progress) }
   }
 
   private func make(

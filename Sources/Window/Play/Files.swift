@@ -141,8 +141,8 @@ package final class Files {
 
   /// Saves the game after each change, so that a kill never loses a saved move.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
-    for news in pieceNews.takeAll() { hear(news, isFilm: false) }
-    for news in filmNews.takeAll() { hear(news, isFilm: true) }
+    for news in pieceNews.takeAll() { handle(news, isFilm: false) }
+    for news in filmNews.takeAll() { handle(news, isFilm: true) }
     let game = session.game
     if let failures = keeper?.failures, failures.count > 0, now >= nextTry {
       nextTry = now + Files.retryInterval
@@ -344,7 +344,7 @@ package final class Files {
     }
   }
 
-  private func hear(_ news: MakingNews, isFilm: Bool) {
+  private func handle(_ news: MakingNews, isFilm: Bool) {
     switch news {
     case .percent(let percent) where isFilm: return screen.pages.filmPercent = percent
     case .percent(let percent): return screen.say("\(.keeping) \(percent) %")

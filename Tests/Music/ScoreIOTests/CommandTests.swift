@@ -145,7 +145,7 @@ func `An unreadable game is reported in one line`(record: String, says: String) 
   let pipe = NSTemporaryDirectory() + "pipe-\(UUID().uuidString)"
   mkfifo(pipe, 0o600)
   defer { unlink(pipe) }
-  #expect(throws: ScoreFileError.self) { try WholeFile.write([1], to: pipe) }
+  #expect(throws: ScoreFileError.self) { try OutputFile.write([1], to: pipe) }
   var status = stat()
   #expect(stat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
 }
@@ -153,10 +153,10 @@ func `An unreadable game is reported in one line`(record: String, says: String) 
 @Test func `A file that is replaced keeps its mode, and a link to it stays a link`() throws {
   let folder = TemporaryFolder()
   let (file, link) = (folder.path + "/rules.yaml", folder.path + "/link.yaml")
-  try WholeFile.write([1], to: file)
+  try OutputFile.write([1], to: file)
   chmod(file, 0o640)
   #expect(symlink("rules.yaml", link) == 0)
-  try WholeFile.write([2, 3], to: link)
+  try OutputFile.write([2, 3], to: link)
   var status = stat()
   #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
   #expect(lstat(file, &status) == 0 && status.st_mode == S_IFREG | 0o640 && status.st_size == 2)

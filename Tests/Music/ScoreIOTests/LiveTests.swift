@@ -18,7 +18,7 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
     #"{"at": 17.5, "voice": "second", "pitch": "D6", "stood": -0.3}"#,
     #"{"at": 24, "voice": "first", "degree": 7, "end": {"kind": "win", "winner": "first"}}"#,
   ] {
-    events += score.hear(try EventLine(line, rules: rules), now: .zero)
+    events += score.compose(try EventLine(line, rules: rules), now: .zero)
   }
   let (rest, end) = score.finish()
   let bars = score.conductor.bars
@@ -34,9 +34,9 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
 @Test func `An event line with a past time sounds now`() throws {
   var score = LiveScore(seed: 3, rules: rules)
   _ = score.conductor.open(at: .zero)
-  _ = score.hear(try EventLine(#"{"voice": "first", "degree": 4}"#, rules: rules), now: .seconds(5))
+  _ = score.compose(try EventLine(#"{"voice": "first", "degree": 4}"#, rules: rules), now: .seconds(5))
   _ = score.conductor.advance(to: .seconds(20))
-  let late = score.hear(try EventLine(#"{"at": 12, "voice": "second", "degree": 2}"#, rules: rules), now: .seconds(20))
+  let late = score.compose(try EventLine(#"{"at": 12, "voice": "second", "degree": 2}"#, rules: rules), now: .seconds(20))
   #expect(score.conductor.bars.filter { $0.kind == .move }.map(\.start) == [.seconds(5), .seconds(20)])
   #expect(late.allSatisfy { $0.frame >= .seconds(20) })
 }

@@ -46,7 +46,7 @@ private struct WiredBot {
   private mutating func carryOut(_ output: ClientModel.Output) throws {
     for line in output.lines { sent.append(try Array(line.dropLast()).withUnsafeBytes { try ClientLine($0) }) }
     isClosed = isClosed || output.close
-    for (event, match) in output.events { try bot.hear(event, you: match?.you, at: now) }
+    for (event, match) in output.events { try bot.receive(event, you: match?.you, at: now) }
   }
 
   /// Lets time pass, and has the bot do what it wants; it marks the first cell that is free.
@@ -230,7 +230,7 @@ private struct WiredBot {
     #expect(wired.isClosed)
     if let failure = wired.client.failure {
       #expect(throws: BotModel.Stopped(reason: failure.advice)) {
-        try wired.bot.hear(.status(.failed(failure)), you: nil, at: 0)
+        try wired.bot.receive(.status(.failed(failure)), you: nil, at: 0)
       }
     } else {
       wired.lose()

@@ -14,7 +14,7 @@ extension Lobby {
   mutating func receive(_ text: String?) {
     guard let text else { return compare() }
     switch Notification(text) {
-    case .grown(let m, let seq, let bodies): grown(m, seq, bodies)
+    case .grown(let m, let seq, let bodies): receiveAppended(m, seq, bodies)
     case .bye(let m, let side): saidBye(side, m)
     case .paired(let ticket, let account, let m): pairedElsewhere(ticket, account, m)
     case .bots(let ticket, let count): offered(ticket, count)
@@ -29,7 +29,7 @@ extension Lobby {
   }
 
   /// Handles events that another node appended to a match.
-  private mutating func grown(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
+  private mutating func receiveAppended(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
     let last = seq + max(bodies.count, 1) - 1
     matches.announce(last, of: m)
     guard let match = matches[m], match.state.seq < last || bodies.isEmpty else { return }

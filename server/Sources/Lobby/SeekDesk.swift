@@ -12,7 +12,7 @@ struct OpenSeek: Sendable {
 struct SeekDesk: Sendable {
   private(set) var open: [ConnectionID: OpenSeek] = [:]
   /// The last ticket of a connection and the match it led to.
-  private var led: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
+  private var matched: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
   private var connections: [String: ConnectionID] = [:]
   /// Connections that withdrew their last seek, which may have been matched all the same.
   private var takenBack: Set<ConnectionID> = []
@@ -41,22 +41,22 @@ struct SeekDesk: Sendable {
     guard let ticket = open[id]?.ticket else { return nil }
     self[id] = nil
     forgetLast(id)
-    led[id] = (ticket, m)
+    matched[id] = (ticket, m)
     connections[ticket.id] = id
     return ticket
   }
 
   /// The connection whose ticket led to a match.
   func seeker(_ ticket: String, ledTo m: MatchID) -> ConnectionID? {
-    connections[ticket].flatMap { led[$0]?.ticket.id == ticket && led[$0]?.m == m ? $0 : nil }
+    connections[ticket].flatMap { matched[$0]?.ticket.id == ticket && matched[$0]?.m == m ? $0 : nil }
   }
 
   /// The last ticket of a connection, if it led to this match.
-  func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { led[id].flatMap { $0.m == m ? $0.ticket : nil } }
+  func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { matched[id].flatMap { $0.m == m ? $0.ticket : nil } }
 
   /// The match that a ticket led to, if it was the last one of a connection.
   func match(ledBy ticket: String, of id: ConnectionID) -> MatchID? {
-    led[id].flatMap { $0.ticket.id == ticket ? $0.m : nil }
+    matched[id].flatMap { $0.ticket.id == ticket ? $0.m : nil }
   }
 
   /// Records that a connection withdraws its seek.
@@ -68,6 +68,6 @@ struct SeekDesk: Sendable {
 
   mutating func forgetLast(_ id: ConnectionID) {
     takenBack.remove(id)
-    if let last = led.removeValue(forKey: id) { connections[last.ticket.id] = nil }
+    if let last = matched.removeValue(forKey: id) { connections[last.ticket.id] = nil }
   }
 }

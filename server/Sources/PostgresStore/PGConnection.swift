@@ -65,7 +65,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     guard connection != nil else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
     do throws(PGError) {
       // Notifications that arrived with an earlier answer.
-      let before = told()
+      let before = takeNotifications()
       if !before.isEmpty { return before }
       var ready = [
         pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0),
@@ -73,14 +73,14 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       ]
       guard poll(&ready, 2, milliseconds) > 0, ready[0].revents != 0 else { return [] }
       try must(PQconsumeInput(connection) == 1)
-      return told()
+      return takeNotifications()
     } catch {
       close()
       throw error
     }
   }
 
-  private func told() -> [String] {
+  private func takeNotifications() -> [String] {
     var texts: [String] = []
     while let told = PQnotifies(connection) {
       texts.append(String(cString: told.pointee.extra))

@@ -49,7 +49,7 @@ final class PostgresListener: Sendable {
   private func run() {
     var failures = 0
     while !isEnded {
-      do throws(PGError) { try hear { failures = 0 } } catch {
+      do throws(PGError) { try receive { failures = 0 } } catch {
         // Wait 50 ms doubling to 400 ms, as `PostgresPool.take` does.
         var ready = pollfd(fd: wakePipe.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&ready, 1, min(400, 50 << Int32(failures)))
@@ -58,7 +58,7 @@ final class PostgresListener: Sendable {
     }
   }
 
-  private func hear(_ connected: () -> Void) throws(PGError) {
+  private func receive(_ connected: () -> Void) throws(PGError) {
     let connection = try PGConnection(address, setup: PostgresStore.everywhere)
     let name = PGStatement(once: "SELECT quote_ident(\(channelOfNode) $1)")(.text(node))
     let channel = try connection.run([name], within: 2000).first?.rows.first?.first?.text ?? ""

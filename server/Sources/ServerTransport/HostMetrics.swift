@@ -97,7 +97,7 @@ final class HostMetrics: Sendable {
     }
   }
 
-  func told(_ count: Int) { values.withLock { $0.told += count } }
+  func countPublished(_ count: Int) { values.withLock { $0.told += count } }
 
   /// Counts differences that comparisons found, so notifications were lost or late.
   func found(_ found: Differences) {

@@ -237,7 +237,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   }
 
   func publish(_ nodes: [NodeID], _ text: String) {
-    metrics.told(nodes.count)
+    metrics.countPublished(nodes.count)
     let told = "\(Moment.current.wall) \(text)"
     store.publish(nodes.map { ($0, told) })
   }

@@ -2,7 +2,7 @@ import Foundation
 import Processes
 
 /// Creates files atomically.
-package enum WholeFile {
+package enum OutputFile {
   /// Writes bytes to a temporary file and renames it.
   package static func write(_ bytes: [UInt8], to path: String) throws {
     do throws(AtomicFile.Refusal) { try AtomicFile.write(bytes, to: path) } catch {
