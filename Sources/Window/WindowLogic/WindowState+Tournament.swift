@@ -69,13 +69,13 @@ extension WindowState {
   /// Follows the tournament of a link. A player without a name writes one first, because it is sent with the login.
   private mutating func open(_ path: String) -> [Effect] {
     let parts = path.split(separator: "/").map { String($0) }
-    guard let code = parts.first.flatMap(canonicalCode) else { return [.show(.tournament)] + .refused(.errCode) }
+    guard let code = parts.first.flatMap(canonicalCode) else { return .refused(.errCode) }
     let secret = parts.count > 1 ? parts[1] : nil
     tournament = OnlineTournament(linkedCode: code)
     let isNew =
       lobby.connection == .none && secret == nil && preferences.name.isEmpty && preferences.matchServer.isEmpty
     let effects = isNew ? [] : request(.tournament(TournamentOrder(.follow, code, secret: secret)))
-    return [.show(.tournament)] + effects
+    return effects.first == .refuse ? effects : [.show(.tournament)] + effects
   }
 
   /// Sends a command, after connecting if necessary.
@@ -89,7 +89,7 @@ extension WindowState {
       return leaveMatch() + connect(to: address, destination: .request(command))
     }
     if case .host = command { return leaveMatch() + [.host(.request(command))] }
-    return [.show(.network)] + .refused(.writeSomeAddress)
+    return .refused(.writeSomeAddress)
   }
 
   // MARK: - Time and events
