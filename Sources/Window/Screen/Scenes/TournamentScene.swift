@@ -193,8 +193,9 @@ final class TournamentScene: PageScene {
     let mine = model?.mine?.status
     let isThere: [Bool] = [
       model == nil && context.pages.linkedTournament.isEmpty, model == nil || isOpen && (mine ?? .left) == .left,
-      isOrganiser && phase == .waiting && model?.remaining == nil, isOpen && mine == .playing,
-      isOpen && mine == .paused, model?.top != nil, model?.rows.isEmpty == false, isOrganiser && isOpen, model != nil,
+      isOrganiser && phase == .waiting && model?.remaining == nil, isRunning && mine == .playing,
+      isRunning && mine == .paused, model?.top != nil, model?.rows.isEmpty == false, isOrganiser && isOpen,
+      model != nil,
       true,
     ]
     for (button, isThere) in zip(footerButtons, isThere) {
