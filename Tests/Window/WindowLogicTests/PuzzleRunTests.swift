@@ -13,7 +13,8 @@ import TicTacToe
     let effects = window.want(intent)
     guard case .puzzle(.next(let games))? = effects.last else { throw NotRequested() }
     #expect(games == (intent == .sprint ? [.classic] : Set(Variant.allCases)))
-    return (window, show(&window, seed))
+    let puzzle = show(&window, seed)
+    return (window, puzzle)
   }
   private struct NotRequested: Error {}
 
