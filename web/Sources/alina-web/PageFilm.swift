@@ -7,6 +7,7 @@ final class PageFilm {
   private var stage: FilmStage
   private let surface: Surface
   private var isNew = true
+  private let name: String
   private let told: (MakingNews) -> Void
 
   /// Makes the script start the recording.
@@ -15,7 +16,7 @@ final class PageFilm {
     let size = shape.size
     stage = FilmStage(piece.record, music, names: piece.names)
     surface = .film(width: size.width, height: size.height)
-    self.told = told
+    (name, self.told) = (piece.name, told)
     let words = [piece.name, "\(size.width)", "\(size.height)"] + PageSound.order(music, piece)
     music.events.withUnsafeBytes { _ = Page.write("film/" + words.joined(separator: "\t"), Array($0)) }
   }
@@ -36,7 +37,7 @@ final class PageFilm {
       told(.percent(Int(words) ?? 0))
       return true
     case "kept": told(.kept(words))
-    case "failed": told(.failed(.other(words)))
+    case "failed": told(.failed(.other(path: name, words)))
     default: told(.stopped)
     }
     return false
