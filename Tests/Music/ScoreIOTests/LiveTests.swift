@@ -36,7 +36,8 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
   _ = score.conductor.open(at: .zero)
   _ = score.compose(try EventLine(#"{"voice": "first", "degree": 4}"#, rules: rules), now: .seconds(5))
   _ = score.conductor.advance(to: .seconds(20))
-  let late = score.compose(try EventLine(#"{"at": 12, "voice": "second", "degree": 2}"#, rules: rules), now: .seconds(20))
+  let late = score.compose(
+    try EventLine(#"{"at": 12, "voice": "second", "degree": 2}"#, rules: rules), now: .seconds(20))
   #expect(score.conductor.bars.filter { $0.kind == .move }.map(\.start) == [.seconds(5), .seconds(20)])
   #expect(late.allSatisfy { $0.frame >= .seconds(20) })
 }

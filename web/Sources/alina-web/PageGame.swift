@@ -59,7 +59,9 @@ final class PageGame {
         let page = ScorePage(
           music.bars, rules: music.rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
         Page.download("\(name).svg", Array(page.svg.utf8))
-        let number = Page.awaiting { problem in told(problem.isEmpty ? .kept(name) : .failed(.other(path: name, problem))) }
+        let number = Page.awaiting { problem in
+          told(problem.isEmpty ? .kept(name) : .failed(.other(path: name, problem)))
+        }
         let words = [number, "\(name).wav"] + PageSound.order(music, piece)
         music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
       })
