@@ -104,10 +104,11 @@ class Player:
 
     def press(self, name):
         """Clicks the middle of a control."""
-        # Focusing scrolls a control into view.
+        # Focusing scrolls a control into view, which takes some frames.
         place = (f"(control => {{ if (!control) return null; const box = control.getBoundingClientRect();"
                  f"if (box.y < innerHeight * 0.15 || box.bottom > innerHeight * 0.85) control.focus();"
-                 f"return [box.x + box.width / 2, box.y + box.height / 2]; }})({CONTROL}.find(control => "
+                 f"const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];"
+                 f"return y > 0 && y < innerHeight ? [x, y] : null; }})({CONTROL}.find(control => "
                  f"control.ariaLabel.startsWith({json.dumps(name)}) && control.ariaDisabled !== 'true'))")
         # Pages slide in and controls move, so a control is clicked only when it has stopped.
         before, at = None, self.page.until(place)

@@ -83,7 +83,7 @@ import TicTacToe
     arguments: [
       ("crash", "crashed with signal 6"), ("exit", "exited with code 7"), ("hang", "no move within"),
       ("cheat", "illegal move"), ("nonsense", "illegal move 'z9'"), ("no-move", "illegal move ''"),
-      ("binary", "no text"), ("flood", "without a move"), ("close", "closed its output"), ("late", "no move within"),
+      ("binary", "not text"), ("flood", "without a move"), ("close", "closed its output"), ("late", "no move within"),
       ("megabyte", "a line of more than 4096 bytes"), ("between", "exited with code 9"),
       ("exits-at-isready", "exited with code 5 before 'readyok'"), ("twice", "an unasked 'bestmove"),
       ("deaf", "closed its input"),
