@@ -106,17 +106,18 @@ class Player:
         """Clicks the middle of a control."""
         # Focusing scrolls a control into view, which takes some frames.
         place = (f"(control => {{ if (!control) return null; const box = control.getBoundingClientRect();"
-                 f"if (box.y < innerHeight * 0.15 || box.bottom > innerHeight * 0.85) control.focus();"
+                 f"const isNearEdge = box.y < innerHeight * 0.15 || box.bottom > innerHeight * 0.85;"
+                 f"if (isNearEdge) control.focus();"
                  f"const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];"
-                 f"return y > 0 && y < innerHeight ? [x, y] : null; }})({CONTROL}.find(control => "
+                 f"return y > 0 && y < innerHeight ? [x, y, isNearEdge] : null; }})({CONTROL}.find(control => "
                  f"control.ariaLabel.startsWith({json.dumps(name)}) && control.ariaDisabled !== 'true'))")
         # Pages slide in and controls move, so a control is clicked only when it has stopped.
         before, at = None, self.page.until(place)
         while before != at:
-            self.page.click(*at, isPressed=False)
-            self.page.run("new Promise(requestAnimationFrame)")
+            self.page.click(*at[:2], isPressed=False)
+            self.page.run(f"new Promise(done => setTimeout(done, {400 if at[2] else 20}))")
             before, at = at, self.page.until(place)
-        self.page.click(*at)
+        self.page.click(*at[:2])
 
     def sees(self, name):
         self.page.until(f"{CONTROL}.some(control => control.ariaLabel.startsWith({json.dumps(name)}))")
