@@ -92,8 +92,7 @@ function turn(draws) {
   clearTimeout(timer);
   const wait = alina.turn(draws);
   if (hasTrapped) return;
-  // After the frame, so as not to delay it.
-  if (draws || document.hidden) setTimeout(alina.controls, 0, Number(wait < 0));
+  if (draws || document.hidden) setTimeout(alina.controls);  // after the frame, so as not to delay it
   if (wait >= 0) turnAfter(Math.min(wait * 1000, 2 ** 30));
   else if (!frame) frame = requestAnimationFrame(() => { frame = 0; turn(1); });
 }

@@ -138,17 +138,10 @@ final class PageGame {
     }
   }
 
-  /// Updates the elements behind the picture to match the views that drew it. While `isMoving`, as when a board of Ultimate comes
-  /// near, cells that have only moved wait for the end of the movement.
-  func tellControls(isMoving: Bool) {
+  /// Updates the elements behind the picture to match the views that drew it.
+  func tellControls() {
     let controls = app.screen.accessible(hidden: true)
-    let waits =
-      isMoving
-      && controls.elementsEqual(toldControls) {
-        $0.id == $1.id && $0.words == $1.words && $0.state == $1.state
-          && ($0.role == "gridcell" || $0.place == $1.place)
-      }
-    if controls != toldControls, !waits {
+    if controls != toldControls {
       toldControls = controls
       let scale = app.screen.scale
       let lines = controls.map { control in
@@ -199,9 +192,9 @@ package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
 @_expose(wasm, "turn") @_cdecl("alinaTurn")
 package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
 
-/// Updates the elements behind the drawn picture; `isMoving` is 1 if the next frame is due.
+/// Updates the elements behind the drawn picture.
 @_expose(wasm, "controls") @_cdecl("alinaControls")
-package func alinaControls(_ isMoving: Int32) { game?.tellControls(isMoving: isMoving != 0) }
+package func alinaControls() { game?.tellControls() }
 
 /// Handles a pointer: 0 moved, 1 down, 2 up, 3 cancelled, 4 left; or a wheel: 5, by `y` lines.
 @_expose(wasm, "pointer") @_cdecl("alinaPointer")
@@ -225,10 +218,9 @@ package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
   return 1
 }
 
-/// Handles an event with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line
-/// of the server, 6 the
-/// socket is open, 7 it is closed, 8 a film's progress, 9 a letter to open, 10 a tournament's code, 11 a player's own
-/// music. A room's match has its code after a slash.
+/// Handles an event with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of the
+/// server, 6 the socket is open, 7 it is closed, 8 a film's progress, 9 a letter to open, 10 a tournament's code, 11 a player's
+/// own music. A room's match has its code after a slash.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
   guard let game else { return }
