@@ -50,7 +50,7 @@ need() {
   fi
   log=$(mktemp)
   echo "asking apt which packages are available" >&2
-  # After this apt knows which of several names a package has here.
+  # Updates apt's lists first: only then does apt know under which of several names this system has a package.
   apt_get update -qq || apt_failed "apt could not update its lists"
   packages=$(packages_for "$lacking")
   echo "installing $packages" >&2

@@ -78,7 +78,7 @@ export async function alone(start) {
     tab = Array.from({ length: TABS }, (_, i) => i + 1).find(number => !others.has(`tab ${number}`)) ?? tab;
     hold(`tab ${tab}`);
     once();
-    // Answered after earlier requests, so that other tabs see this tab's locks.
+    // The browser answers this after the requests before it. So this tab's locks are held when the next tab starts.
     await refresh();
   };
   if (channel) await begin();

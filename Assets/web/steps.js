@@ -49,7 +49,7 @@ export class Steps {
     const steps = this.#isMoving ? 0 : this.#level - this.#at;
     this.#isMoving = false;
     if (steps > 0) this.#goBack(steps);
-    // If the program did not go back, the entry is restored.
+    // If the program did not close a page, the entry that the browser left is put back into the history.
     setTimeout(() => this.#settle(), 0);
   }
 }

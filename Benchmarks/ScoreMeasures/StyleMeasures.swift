@@ -45,7 +45,8 @@ package struct StyleMeasures: Sendable, Hashable {
       let m = note.pitch.midi
       pitchClasses[m % 12] += 1
       if scale.isTriad(m) { triadNotes += 1 }
-      // A pending sign sounds in the other voice's octave, which is no move.
+      // A pending sign may be of the other voice, whose place in the stereo image it has. The interval between notes of two voices
+      // is no move of the melody.
       if let last, last.pan == note.pan {
         moves += 1
         if [1, 2].contains(abs(m - last.pitch.midi)) { steps += 1 }

@@ -309,7 +309,8 @@ def trap(player, server):
     page.run(f"(globalThis.isOld = true, setTimeout(() => {button}.click()), 0)")
     page.until(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CELL}.length === 9")
     player.until_cell("b2", "X")
-    # A trap at the start shows the message too; the game being resumed is kept in the list, and the next start begins another one.
+    # A trap of WebAssembly (a crash of the program) at the start shows the message too. The game that was being resumed stays in the
+    # list, and the next start begins a new game.
     page.run("sessionStorage.trapAtStart = 1")
     page.open(server.url)
     page.until(f"{button}?.textContent === 'Reload'")

@@ -18,7 +18,8 @@ package struct ExactMatch: Sendable {
     /// Counts every game.
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent, solver: Solver = .shared) {
       let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution, solver: solver)
-      // All terms are brought to one denominator, the product of all.
+      // The common denominator of all chances is the product of the denominators of all plies; `rest[ply]` is the product from
+      // `ply` on.
       var rest = [BigNatural](repeating: BigNatural(1), count: 11)
       for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }
       var (win, draw, loss, plies) = (BigNatural(0), BigNatural(0), BigNatural(0), BigNatural(0))

@@ -22,7 +22,7 @@ struct PlayerEntry<R: Rules> {
 enum PlayerKind {
   /// The chances of its moves depend only on the state and the last move. The opponent says them where the state is a `Position`.
   case memoryless((any MemorylessOpponent)?)
-  /// Learns from its games; the function makes it as before its first game.
+  /// Learns from its games; the function returns one that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)
   /// Searches, so that a move takes time. With `needsValue` its tree uses the learnt values.
   case search(needsValue: Bool)
@@ -34,7 +34,7 @@ enum PlayerKind {
 struct PlayerMemory {
   /// The table of a memoryless player or a frozen learner, where the state is a `Position`.
   var table: DistributionTable?
-  /// The learner, if it has learnt before.
+  /// The player's learner in this run, new before its first game; `nil` for other players and outside a run.
   var learner: () -> Learner? = { nil }
   /// The tree for a search in Classic.
   var search: () -> MonteCarloSearch = { MonteCarloSearch() }

@@ -26,9 +26,9 @@ package enum MisereOpponent: MemorylessOpponent, Hashable {
 /// One of the six opponents of the window, as it plays misère.
 package struct MisereLevel: NumberedLevel {
   package let number: Int
-  /// In how many moves of twenty the level overlooks that a cell completes its own line.
+  /// Of twenty moves, the number in which the level does not see that a cell completes its own line.
   let line: Int
-  /// In how many moves of twenty the level overlooks which cells keep the value of the position.
+  /// Of twenty moves, the number in which the level does not see which cells keep the value of the position.
   let ahead: Int
 
   package static let all: [MisereLevel] = [

@@ -50,7 +50,7 @@ package final class UltimatePlayouts {
     return ((random &>> 32) &* bound) &>> 32
   }
 
-  // Nine seven-bit fields in a word hold the number of empty cells of each open board, 0 for a closed one.
+  // One word counts the empty cells of the nine boards: seven bits a board, 0 for a closed one. `ones` has a 1 in each field.
   private static var ones: UInt64 { 0x0102_0408_1020_4081 }
   // Every second field, so that each has seven spare bits above it: five fields in one word, four in the other.
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }

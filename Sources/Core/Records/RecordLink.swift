@@ -11,7 +11,7 @@ extension Record {
   /// The most bytes of text for which a link is made.
   fileprivate static let mostText = 1 << 15
 
-  /// The link's word; `nil` for a game whose comments make it too long for a URL.
+  /// The record as one word of a URL; `nil` if its comments make it too long.
   package var link: String? {
     var coder = LinkCoder()
     var bare = Record(game: Game(from: game.startState))

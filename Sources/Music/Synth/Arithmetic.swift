@@ -24,7 +24,7 @@ enum Arithmetic {
   @inline(__always)
   static func sine(turns t: SIMD2<Double>) -> Stereo { Stereo(Float(sine(turns: t.x)), Float(sine(turns: t.y))) }
 
-  /// Wraps phases in turns that have passed 1.
+  /// Takes 1 from each phase that has passed 1. Phases are measured in turns.
   @inline(__always)
   static func wrapped(_ t: SIMD2<Double>) -> SIMD2<Double> { t.replacing(with: t - 1, where: t .>= 1) }
 

@@ -126,7 +126,7 @@ public struct EnvelopeMatcher: ~Copyable {
   private var source: EnvelopeExtractor
   private var own: EnvelopeExtractor
   private var place = GridPlace()
-  /// The matching strength, 0…1, and the gain.
+  /// How strongly the envelope is matched, 0…1, and the gain as a factor.
   private var levels: Ramp<SIMD2<Float>>
 
   package init(sampleRate: Double) {

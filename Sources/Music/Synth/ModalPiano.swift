@@ -19,7 +19,7 @@ struct ModalPiano: ~Copyable {
     var groups: Int32 = 0
     var bus: Int32 = 0
     var age: Int32 = 0
-    /// Frames until the key is released, in whole cells; −1 after it.
+    /// Frames until the key is released, counted down once a cell of the grid; negative after it.
     var hold: Int32 = 0
     /// The factor by which the damper shrinks the note in each frame; 1 while it is off.
     var damping: Float = 1

@@ -85,7 +85,8 @@ public struct Reverb: ~Copyable, AudioNode {
       let base = -60 * Float(length[i]) / (Float(sampleRate) * parameters.decay)
       let high = base / parameters.treble
       gain[i] = Arithmetic.amplitude(decibels: base)
-      // A one-pole filter whose gain at 8 kHz is the difference: (1 − k)/√(1 − 2kc + k²) with the cosine c at 8 kHz, solved for k.
+      // A one-pole filter whose gain at 8 kHz makes up the difference between `high` and `base`: (1 − k)/√(1 − 2kc + k²) with the
+      // cosine c at 8 kHz, solved for k.
       let want = Arithmetic.amplitude(decibels: max(high - base, -30))
       let a = 1 - want * want
       let b = 1 - want * want * c

@@ -242,7 +242,8 @@ struct BarWriter {
     }
   }
 
-  /// Whether an action of the pair's rule applies here; all actions of a pending rule apply on its only pair.
+  /// Whether an action with this place applies to the pair `slot`. A pending sign has only the second pair, where all its
+  /// actions apply, whatever their place.
   private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
     slot == 1 && plan.pending != nil ? true : place.contains(slot, of: plan.count)
   }

@@ -199,7 +199,8 @@ extension Conductor {
     return problem
   }
 
-  /// Releases the old piece's pedal under the downbeat and presses it again after it; repeated hurry causes half changes.
+  /// At the start of a new piece, releases the pedal at the downbeat and presses it again soon after. Within a piece, lets it
+  /// up half way at every `hurryPedal`th hurried move; otherwise leaves the bar as it is.
   private func changePedal(in bar: [ScoreEvent], _ stroke: Stroke) -> [ScoreEvent] {
     let isHalf = piece.hurried > 0 && piece.hurried % max(rules.gestures.hurryPedal, 1) == 0
     guard stroke.startsOver || isHalf else { return bar }

@@ -1,7 +1,7 @@
 import Base
 import ScoreModel
 
-/// Counts how often each bar of a piece was echoed in each form.
+/// Counts how often each bar of a piece was echoed with the same pairs in the same octave.
 struct EchoMemory: Sendable {
   private var told: [Int: Int] = [:]
 
@@ -12,8 +12,8 @@ struct EchoMemory: Sendable {
     var octaves: Int
   }
 
-  /// Chooses randomly among the heard bars; `nil` if all are used up. A bar is echoed at most twice in a form; if one
-  /// octave is used up, the other remains.
+  /// Chooses at random among the heard bars; `nil` if none is left. A bar is echoed at most twice with the same pairs in the
+  /// same octave; when no bar is left in one octave, the other is tried.
   mutating func choose(
     from heard: [Bar], octaves own: Int, pairs most: Int, not previous: Pitch?, _ generator: SplitMix64,
     _ writer: EchoWriter

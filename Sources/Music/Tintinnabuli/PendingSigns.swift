@@ -99,6 +99,6 @@ struct PendingSigns: Sendable {
   /// Clears all pending signs after the end of the piece.
   mutating func clear() { (pending, said) = ([], nil) }
 
-  /// Moves the last bar's start after it began late.
+  /// Corrects the start of the last bar, which the synthesizer began late.
   mutating func shift(from start: Tick, to frame: Tick) { if said?.start == start { said?.start = frame } }
 }

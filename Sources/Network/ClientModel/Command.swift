@@ -88,7 +88,7 @@ extension ClientModel {
 extension ClientMessage {
   var isAct: Bool { if case .act = self { true } else { false } }
 
-  /// Whether the client sends the message after a reconnect once more, until it is answered.
+  /// Whether the client sends the message again after each reconnect until it is answered.
   var isSentAgain: Bool {
     switch self {
     case .act, .create, .join, .register, .token, .mute, .block, .say, .emote, .report, .unseek, .host, .tournament:

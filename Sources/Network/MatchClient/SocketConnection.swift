@@ -18,7 +18,7 @@ final class SocketConnection {
   enum Ending {
     /// Nothing answered in time.
     case unreachable
-    /// The server that answers is not the expected one.
+    /// There is no secure connection to the expected server, for this reason.
     case failed(ClientFailure)
     /// The connection ended without a known reason.
     case lost

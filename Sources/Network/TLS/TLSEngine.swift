@@ -11,7 +11,7 @@ package final class TLSEngine {
     case ended
   }
 
-  /// The end of the connection.
+  /// Which side of the connection this is.
   package enum Role {
     case client, server
   }

@@ -75,7 +75,8 @@ package func spawn(
 package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   guard alina_pipe(&ends) == 0 else { throw SpawnError(subject: "a pipe", code: errno) }
-  // If a standard stream is closed, an end would get its number and be lost among the child's streams: duplicate it.
+  // If this process has closed a standard stream, an end of the pipe can get that number, 0 to 2, and the child's own stream
+  // would replace it. So such an end gets a number above 2.
   for (i, end) in ends.enumerated() where end <= STDERR_FILENO {
     ends[i] = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
     close(end)

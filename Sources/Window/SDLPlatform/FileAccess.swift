@@ -95,8 +95,8 @@ extension WriteFault {
   }
 }
 
-/// The locks of a window: a file in each folder has a byte for each name. Not the game's own file, because every write
-/// replaces it. One descriptor a folder holds all locks.
+/// The locks of a window. Each folder has one lock file, in which each file name has a byte that can be locked. A lock on a
+/// game's own file would be lost, because every write replaces that file. One descriptor a folder holds all its locks.
 final class LockFiles: Sendable {
   private let descriptors = Mutex<[String: Int32]>([:])
 

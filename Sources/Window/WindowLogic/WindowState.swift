@@ -139,7 +139,8 @@ package struct WindowState: Sendable {
   /// Whether the server closed the connection because the player connected elsewhere.
   package var isReplaced: Bool { lobby.isReplaced }
 
-  /// The first choice on the page for a new game: the local game on the board, or the last one if the board has another kind.
+  /// The players that the page for a new game proposes: those of the local game on the board, or the last chosen ones if the
+  /// board shows a match or a puzzle.
   package var offered: GameSetup { mode == .local && today == nil && puzzleRun == nil ? setup : local.home }
 
   /// Whether this player is in an unfinished match.

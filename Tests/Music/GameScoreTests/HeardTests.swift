@@ -85,7 +85,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(owed.contains { $0.pairs[1].m!.pan != $0.pairs[0].m!.pan })
 }
 
-@Test func `Opening and arch are played with the file's values for calm`() throws {
+@Test func `Opening and arch take the position of T from the file's sign calm`() throws {
   for (name, position) in [("night", -2), ("morning", 1), ("score", -1)] {
     let rules = try shipped(name)
     let bars = Rendition(of: randomGame(3), rules: rules).bars.filter { $0.kind == .opening || $0.kind == .closing }

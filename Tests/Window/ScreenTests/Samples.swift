@@ -115,7 +115,7 @@ enum Samples {
   static let infinite = model(.infinite, "b2 a3 c1 b3 c3 a1")
   /// O has completed a line, and so X has won.
   static let misere = model(.misere, "b2 a1 c3 a2 b3 a3")
-  /// Both sides have won a board, and X is sent to the right one.
+  /// Both sides have won a board, and X must play on the middle board of the right column.
   static let ultimate = model(.ultimate, ultimateMoves.prefix(24).joined(separator: " "))
   /// X has won three boards on a diagonal.
   static let ultimateWon = model(.ultimate, ultimateMoves.joined(separator: " "))

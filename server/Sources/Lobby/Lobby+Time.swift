@@ -78,7 +78,7 @@ extension Lobby {
       guard
         isHere && match.presence[side].isAway || !isHere && match.presence[side].hasLeft && !match.presence[side].isAway
       else { continue }
-      // A `back` is logged even beyond the limit, so that the log never shows a present player as absent.
+      // A `back` is logged even beyond `Presence.mostLogged`, so that the log never shows a present player as absent.
       if isHere ? match.state.away[side] : match.presence[side].mayBeLogged {
         return submit(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }

@@ -176,8 +176,8 @@ extension Lobby {
     }
   }
 
-  /// Reads the tournaments that have changed, and tells the followers of others what the time alone has changed. Called once
-  /// a second.
+  /// Called once a second. Reads each tournament that has changed or was not read for a while. Tells the followers of the others
+  /// what has changed merely because time has passed, such as the phase.
   mutating func refreshTournaments() {
     if membership.isLeader {
       for code in matchmaker.queue.tournaments { tournaments.need(code, until: now.monotonic + 10_000) }

@@ -5,7 +5,7 @@ import MatchStore
 /// memory with the store. Times are monotonic milliseconds.
 struct Membership: Sendable {
   let node: NodeID
-  /// The time of the current input; the wall clock is the store's.
+  /// The time of the current input: this node's monotonic clock, and its wall clock corrected to the store's.
   private(set) var now: Moment
   /// Milliseconds between two heartbeats.
   private let heartbeatInterval: Int64
@@ -133,7 +133,8 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Ends the adoption. It is not done, and must begin again, if the store did not answer or has more such matches.
+  /// Ends one attempt to adopt. `isDone` is false, and another attempt must follow, if the store did not answer or has more
+  /// matches without a living node.
   mutating func endAdopting(isDone: Bool) {
     isAdopting = false
     if isDone { hasStarted = true }

@@ -50,7 +50,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case change(AccountReference, AccountChange)
   /// Reads an account and its current matches. `.profile`
   case profile(Int64)
-  /// Reads the existing ones of these accounts, by id. `.accounts`
+  /// Reads those of these accounts that exist, in the order of their ids. `.accounts`
   case accounts([Int64])
   /// The strongest named players with a rated match of a game who are not banned, by rating, then id. `.accounts`
   case top(Variant, limit: Int)

@@ -37,7 +37,8 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// When `welcome` was written, in monotonic milliseconds. A line that is read later in the same millisecond is dated to the next: the
   /// lobby ends the old resume token at the first line after `welcome`.
   private var welcomed: Int64?
-  /// The longest round trip in milliseconds for which a client's clock is compensated: the network's, plus `answerTime`.
+  /// The most milliseconds of round trip that a client is given back on its clock: the kernel's measurement of the network,
+  /// plus `answerTime`; no limit until that is known.
   private var longestTrip = Int.max
   /// The same behind a proxy, where the kernel measures only the route to the proxy. 200 ms suffice between continents.
   private static let longestTripBehindProxy = 200

@@ -79,7 +79,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a unit stored after its outcome was read has no second effect`() throws {
+  @Test func `a unit that reaches the store only after the lobby asked for its outcome is not applied twice`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()
     world.mood = .deaf

@@ -50,7 +50,8 @@ extension Simulation {
         for (number, _) in batch { reduce(i, .verdict(number, .applied([:]))) }
       }
     }
-    // The worst moment for a stop is during a batch, which then continues together with the process.
+    // The worst moment to suspend a node is here: the store handles its batch meanwhile, and the node learns the verdicts only
+    // when it resumes.
     if nodes[i].stopsAtCommit { stopForLong(i) }
   }
 

@@ -268,7 +268,8 @@ struct MemoryContent {
     let number = nodes[node]?.number ?? joined
     if number == joined { joined += 1 }
     nodes[node] = Node(record: NodeRecord(id: node, address: address), number: number, heartbeat: clock())
-    // If the clock was set back, old heartbeats lie in the future and a dead node would seem alive until then: cap them.
+    // If the clock was set back, old heartbeats lie in the future, and a dead node would seem alive for as long as the clock was
+    // set back. So no heartbeat may be later than now.
     for (id, other) in nodes where other.heartbeat > clock() + 1000 { nodes[id]?.heartbeat = clock() }
     let living = nodes.values.filter { lives($0.record.id) }.sorted { $0.number < $1.number }
     return Heartbeat(now: clock(), nodes: living.map(\.record))

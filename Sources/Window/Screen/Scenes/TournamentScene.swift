@@ -26,8 +26,9 @@ final class TournamentScene: PageScene {
   private var chosen: (number: Int, words: WordsRow)?
   private var shown: (tournament: TournamentModel?, network: NetworkModel) = (nil, NetworkModel())
 
-  /// The offered clocks after the usual one of the game, and the offered lengths in minutes.
+  /// The clocks that are offered beside the usual one of the game, which comes first.
   private static let clocks = ["20+1", "60+1", "180+2", "300+3"]
+  /// The offered lengths in minutes.
   private static let lengths = [5, 10, 15, 20, 30, 40, 60, 90, 120]
 
   private var model: TournamentModel? { context.pages.tournament }
