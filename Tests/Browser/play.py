@@ -87,8 +87,9 @@ class Player:
     def __init__(self, name, url, before="", text=100, size=None):
         self.page = Browser(name, before=f"{WATCH};{before}", text=text)
         self.page.allow(url)
-        if size:
-            self.page.size(*size)
+        # In Firefox's own window of 682 pixels the menu has to scroll, and a press may meet the footer.
+        if size or name == "firefox":
+            self.page.size(*(size or (1366, 960)))
         self.open(url)
 
     def tab(self, url):

@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `a player's own music is that of alina-score, and each game can be played by what is spoken alone`() throws {
+  func `a player's own music is that of alina-score, and a damaged link changes nothing`() throws {
     try run("dials.py")
   }
 
