@@ -54,5 +54,5 @@ struct Accounts: Sendable {
 
 extension AccountRecord {
   /// Whether an administrator has banned or deleted the account.
-  var isClosed: Bool { banned || name == "deleted-\(id)" }
+  var isClosed: Bool { banned || name == AccountRecord.deletedName(id) }
 }

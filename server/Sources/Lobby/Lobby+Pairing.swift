@@ -102,6 +102,12 @@ extension Lobby {
     }
   }
 
+  /// Ends the seek of a connection that withdraws it. The connection is still told of a match that has begun meanwhile.
+  mutating func withdrawSeek(_ id: ConnectionID) {
+    seeks.takeBack(id)
+    endSeek(id)
+  }
+
   /// Ends the seek of a connection and removes its ticket.
   mutating func endSeek(_ id: ConnectionID) {
     guard let open = seeks[id] else { return }

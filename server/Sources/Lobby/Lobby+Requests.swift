@@ -37,8 +37,7 @@ extension Lobby {
       if let m { route(request, m, for: id) } else { perform(bare: line, at, account, id) }
     case .seek(let seek): takeSeek(seek, session, account, id, line.id)
     case .unseek:
-      seeks.takeBack(id)
-      endSeek(id)
+      withdrawSeek(id)
       send(.ok(nil, seq: nil), to: id, re: line.id)
     case .create: open(line, session, account, id, at: at)
     case .join(let code):

@@ -103,8 +103,7 @@ extension Lobby {
     }
     if order.operation == .leave { tournaments.unfollow(id, record.code) }
     if [.pause, .leave].contains(order.operation), seeks[id]?.ticket.seek.terms.tournament == record.code {
-      seeks.takeBack(id)
-      endSeek(id)
+      withdrawSeek(id)
     }
     ask(.changeTournament(record.code, change), for: id) { lobby, answer in
       switch answer {
@@ -261,8 +260,7 @@ extension Lobby {
     guard let known = tournaments[code]?.known else { return }
     for (id, open) in seeks.open.sorted(by: { $0.key < $1.key }) where open.ticket.seek.terms.tournament == code {
       guard open.isStored, let why = refusal(of: open.ticket.account, in: known) else { continue }
-      seeks.takeBack(id)
-      endSeek(id)
+      withdrawSeek(id)
       refuse(id, nil, .over, why)
     }
   }

@@ -152,6 +152,9 @@ extension AccountChange {
 }
 
 extension AccountRecord {
+  /// The name of an account after its player was forgotten.
+  package static func deletedName(_ id: Int64) -> String { "deleted-\(id)" }
+
   /// Applies a change or returns the refusal; `holder` returns the account that has a name.
   package mutating func apply<E>(
     _ change: AccountChange, now: Int64, holder: (String) throws(E) -> Int64?
@@ -177,7 +180,7 @@ extension AccountRecord {
       guard blocked.count <= 1000 else { return .full }
     case .muted(let on): muted = on
     case .banned(let on): banned = on
-    case .forget: (name, guest, token, tokenExpires) = ("deleted-\(id)", true, nil, now)
+    case .forget: (name, guest, token, tokenExpires) = (Self.deletedName(id), true, nil, now)
     }
     return nil
   }

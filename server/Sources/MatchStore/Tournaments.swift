@@ -165,7 +165,7 @@ package enum TournamentResult: Sendable, Hashable {
   case noEntrant
 }
 
-/// The row operations of a store for tournaments. `host` and `change`, common to all stores, are built on them.
+/// The row operations of a store for tournaments. `host`, `found`, `change` and `play`, common to all stores, are built on them.
 ///
 /// Rows that were read cannot change until the transaction ends.
 package protocol TournamentRows {
@@ -195,6 +195,20 @@ extension TournamentRows {
     record.created = time
     try put(record)
     return .found(Tournament(record, []))
+  }
+
+  /// See `StoreQuestion.tournament`.
+  package mutating func found(_ code: String) throws(StoreError) -> TournamentResult {
+    guard let record = try tournament(code) else { return .unknown }
+    return .found(Tournament(record, try entrants(of: code)))
+  }
+
+  /// Changes the entrants of a game that begins or ends.
+  package mutating func play(_ game: TournamentGame) throws(StoreError) {
+    var both = Sides(
+      x: try entrant(game.seats.x, of: game.code), o: try entrant(game.seats.o, of: game.code))
+    game.apply(to: &both)
+    for case let entrant? in [both.x, both.o] { try put(entrant, of: game.code) }
   }
 
   /// See `StoreQuestion.changeTournament`.
@@ -269,6 +283,6 @@ extension Entrant {
   /// Decodes the text of a row, under the present name of the account; `nil` for a deleted account.
   package init?(stored text: String, name: String?) {
     self.init(stored: text)
-    row.name = name ?? "deleted-\(account)"
+    row.name = name ?? AccountRecord.deletedName(account)
   }
 }

@@ -299,7 +299,8 @@ extension SQLiteRows: StoreConditions {
         .int(key.account), .text(key.key), .text(key.purpose), m, .int(now()))
     }
     for ticket in unit.tickets { try run("UPDATE ticket SET led = ? WHERE id = ?", m, .text(ticket)) }
-    for game in unit.games { try play(game) }
+    var rows = self
+    for game in unit.games { try rows.play(game) }
     return followers
   }
 
@@ -404,7 +405,7 @@ extension SQLiteRows {
     case .unqueue(let id): try run("DELETE FROM ticket WHERE id = ? AND led IS NULL", .text(id))
     case .tickets: return .tickets(try tickets())
     case .host(let record, let most): return .tournament(try rows.host(record, most: most))
-    case .tournament(let code): return .tournament(try found(tournament: code))
+    case .tournament(let code): return .tournament(try rows.found(code))
     case .changeTournament(let code, let change): return .tournament(try rows.change(code, change))
     }
     return .done

@@ -46,19 +46,6 @@ extension SQLiteRows: TournamentRows {
       .int(entrant.account), .text(entrant.stored))
   }
 
-  func found(tournament code: String) throws(StoreError) -> TournamentResult {
-    guard let record = try tournament(code) else { return .unknown }
-    return .found(Tournament(record, try entrants(of: code)))
-  }
-
-  /// Changes the entrants of a game that begins or ends.
-  func play(_ game: TournamentGame) throws(StoreError) {
-    var both = Sides(
-      x: try entrant(game.seats.x, of: game.code), o: try entrant(game.seats.o, of: game.code))
-    game.apply(to: &both)
-    for case let entrant? in [both.x, both.o] { try put(entrant, of: game.code) }
-  }
-
   func dropTournaments(closedBefore time: Int64) throws(StoreError) {
     try run("DELETE FROM entrant WHERE tournament IN (SELECT code FROM tournament WHERE closes < ?)", .int(time))
     try run("DELETE FROM tournament WHERE closes < ?", .int(time))

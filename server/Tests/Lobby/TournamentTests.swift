@@ -33,6 +33,16 @@ import TicTacToe
     world.type(id, #"{"t":"seek","id":"s","tournament":"\#(code)","key":"\#(key)"}"#)
   }
 
+  /// Makes a tournament that runs and in which Ann and Bob are paired; returns its code and their connections.
+  private func paired(_ world: inout SteppedLobby) throws -> (code: String, players: [Int]) {
+    let (teacher, code) = try host(&world)
+    let players = ["Ann", "Bob"].map { enter(&world, $0, code) }
+    world.type(teacher, order("start", code, Self.secret))
+    for (i, id) in players.enumerated() { seek(&world, id, code, key: "k\(i)") }
+    world.wait(3000)
+    return (code, players)
+  }
+
   /// Plays the game that two connections are paired in: X wins. Returns the connection of X.
   @discardableResult private func play(_ world: inout SteppedLobby, _ a: Int, _ b: Int) throws -> Int {
     let m = try #require(world.field("m", of: a, in: "paired"))
@@ -79,11 +89,7 @@ import TicTacToe
 
   @Test func `two who have just played each other meet again only after ten seconds`() throws {
     var world = try SteppedLobby()
-    let (teacher, code) = try host(&world)
-    let players = ["Ann", "Bob"].map { enter(&world, $0, code) }
-    world.type(teacher, order("start", code, Self.secret))
-    for (i, id) in players.enumerated() { seek(&world, id, code, key: "k\(i)") }
-    world.wait(3000)
+    let (code, players) = try paired(&world)
     let first = try play(&world, players[0], players[1])
     for id in players { _ = world.heard(id) }
     for (i, id) in players.enumerated() { seek(&world, id, code, key: "l\(i)") }
@@ -95,11 +101,7 @@ import TicTacToe
 
   @Test func `a first move whose time runs out pauses its player until play`() throws {
     var world = try SteppedLobby()
-    let (teacher, code) = try host(&world)
-    let players = ["Ann", "Bob"].map { enter(&world, $0, code) }
-    world.type(teacher, order("start", code, Self.secret))
-    for (i, id) in players.enumerated() { seek(&world, id, code, key: "k\(i)") }
-    world.wait(3000)
+    let (code, players) = try paired(&world)
     let x = world.field("side", of: players[0], in: "paired") == "x" ? 0 : 1
     let m = try #require(world.field("m", of: players[x], in: "paired"))
     world.type(players[x], #"{"t":"abort","id":"q","m":"\#(m)","mid":"no"}"#)

@@ -150,7 +150,11 @@ struct MemoryContent {
       keys[KeyID(account: key.account, key: key.key)] = (key.purpose, m, clock())
     }
     for ticket in unit.tickets { tickets[ticket]?.led = m }
-    for game in unit.games { play(game) }
+    do throws(StoreError) {
+      for game in unit.games { try play(game) }
+    } catch {
+      return .failed("\(error)")
+    }
     return .applied(followers)
   }
 
@@ -255,8 +259,7 @@ struct MemoryContent {
     case .unqueue(let id): if tickets[id]?.led == nil { drop(ticket: id) }
     case .tickets: return .tickets(waiting())
     case .host(let record, let most): return .tournament(try host(record, most: most))
-    case .tournament(let code):
-      return .tournament(tournaments[code].map { .found(Tournament($0.record, entrants(of: code))) } ?? .unknown)
+    case .tournament(let code): return .tournament(try found(code))
     case .changeTournament(let code, let what): return .tournament(try change(code, what))
     }
     return .done

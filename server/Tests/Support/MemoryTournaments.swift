@@ -22,7 +22,7 @@ extension MemoryContent: TournamentRows {
   func entrants(of code: String) -> [Entrant] {
     (tournaments[code]?.entrants ?? []).map { entrant in
       var named = entrant
-      named.row.name = accounts[entrant.account]?.name ?? "deleted-\(entrant.account)"
+      named.row.name = accounts[entrant.account]?.name ?? AccountRecord.deletedName(entrant.account)
       return named
     }
   }
@@ -31,11 +31,5 @@ extension MemoryContent: TournamentRows {
     tournaments[code]?.entrants.removeAll { $0.account == entrant.account }
     tournaments[code]?.entrants.append(entrant)
     tournaments[code]?.entrants.sort { $0.row.number < $1.row.number }
-  }
-
-  mutating func play(_ game: TournamentGame) {
-    var both = Sides(x: entrant(game.seats.x, of: game.code), o: entrant(game.seats.o, of: game.code))
-    game.apply(to: &both)
-    for case let entrant? in [both.x, both.o] { put(entrant, of: game.code) }
   }
 }
