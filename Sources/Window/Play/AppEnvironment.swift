@@ -161,8 +161,6 @@ package struct AppEnvironment {
   package var keep: (Piece, _ told: @escaping @Sendable (MakingNews) -> Void) -> Void
   /// Makes a film of a piece and returns a function that cancels it; `told` is called from any thread. `nil` if films are not possible.
   package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (MakingNews) -> Void) -> () -> Void)?
-  /// Gives the player a file to keep; `nil` if the program writes it into the folder of its data.
-  package var giveFile: ((_ name: String, _ bytes: [UInt8]) -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
   /// Shares the picture of the daily puzzle drawn by `draw`; returns its path if it is a file.
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }

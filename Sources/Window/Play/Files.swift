@@ -208,11 +208,10 @@ package final class Files {
   /// Saves the table of the tournament: in the player's folder, or as the browser's download.
   private func saveTable() {
     guard let table = screen.pages.tournament else { return screen.say("\(.nothingToKeep)") }
-    let name = "tournament-\(table.code)-\(machine.services.timeStamp()).csv"
-    let path = machine.services.isPage ? "download/\(name)" : "\(machine.services.dataFolder())/\(name)"
+    let path = services.exportPath("tournament-\(table.code)-\(services.timeStamp()).csv")
     do throws(WriteFault) {
-      try machine.services.files.write(path, Array(table.csv.utf8))
-      screen.say("\(.savedAs) \(machine.services.isPage ? name : path)")
+      try services.files.write(path.file, Array(table.csv.utf8))
+      screen.say("\(.savedAs) \(path.shown)")
     } catch {
       screen.say("\(.saveFailed)\(error.reason)")
     }
@@ -370,6 +369,14 @@ package final class Files {
 }
 
 extension PlatformServices {
+  /// The path of a file that the player wants to have, and the path as the player is shown it: a download of the browser on the
+  /// page, otherwise a file in a folder of the data.
+  func exportPath(_ name: String, in folder: String = "") -> (file: String, shown: String) {
+    if isPage { return ("download/\(name)", name) }
+    let path = "\(dataFolder())/\(folder)\(name)"
+    return (path, path)
+  }
+
   /// Copies a text and tells the player whether that succeeded.
   func copy(_ text: String, _ screen: RootScreen) {
     setClipboard(text) { screen.say($0 ? "\(.copied)" : "\(.copyFailed)") }

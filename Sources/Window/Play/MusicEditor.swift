@@ -82,14 +82,13 @@ final class MusicEditor {
 
   private func saveFile() {
     guard let tree = machine.rules.tree(own.base).map(own.changing) else { return }
-    let (name, bytes) = (ScoreRulesProvider.fileName(own), Array(tree.yaml.utf8))
-    if let give = machine.giveFile { return give(name, bytes) }
-    let path = "\(machine.services.dataFolder())/music/\(name)"
+    let path = machine.services.exportPath(ScoreRulesProvider.fileName(own), in: "music/")
     do throws(WriteFault) {
-      try machine.services.files.write(path, bytes)
-      screen.say("\(.savedAs) \(path)")
+      try machine.services.files.write(path.file, Array(tree.yaml.utf8))
+      // The browser shows its download itself.
+      if !machine.services.isPage { screen.say("\(.savedAs) \(path.shown)") }
     } catch {
-      screen.say("\(.writeFailed) \(path)\(error.reason)")
+      screen.say("\(.writeFailed) \(path.shown)\(error.reason)")
     }
   }
 

@@ -78,7 +78,6 @@ final class PageGame {
       surface.flush()
       return nil
     }
-    machine.giveFile = { Page.download($0, $1) }
     machine.readAsset = { Page.ask(.file, "page/" + $0) }
     app = App(machine, opening)
     app.soundWaits = true
