@@ -15,12 +15,9 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "python"))
 
 from alina_arena import State  # noqa: E402
+from alina_arena.painter import cell_name  # noqa: E402
 
 SIDE = 9
-
-
-def name(cell):
-    return "abcdefghi"[cell % SIDE] + str(SIDE - cell // SIDE)
 
 
 def number(text):
@@ -78,7 +75,7 @@ def main(command):
                 if moves is None:
                     raise ValueError("CodinGame's games begin at the start")
                 bot = bot or Bot(command)
-                print(f"bestmove {name(bot.answer(moves))}", flush=True)
+                print("bestmove", cell_name("ultimate", bot.answer(moves)), flush=True)
             except (ValueError, OSError) as error:
                 print(f"info string {error}\nbestmove (none)", flush=True)
         elif word == "quit":

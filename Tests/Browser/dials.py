@@ -5,11 +5,10 @@ A music is opened by its link and used in a game, whose piece equals what alina-
 changes nothing. Prints what went wrong in one line and exits 1.
 """
 import os
-import shutil
 import sys
 
 from browsers import Fault, wait
-from play import CONTROL, Player, Server, alone, expect, keep
+from play import CONTROL, alone, expect, keep, visit
 
 WORD = "night-20--6------30-40"
 DIALS = f"{CONTROL}.filter(control => control.role === 'slider').map(control => control.getAttribute('aria-valuetext'))"
@@ -43,17 +42,10 @@ def music(player, server, program):
 
 
 def main(name, program):
-    server = Server(program)
-    player = None
-    try:
-        player = Player(name, f"{server.url}#/m/{WORD}")
+    with visit(name, program) as (server, enter):
+        player = enter(f"#/m/{WORD}")
         music(player, server, program)
         expect(player.page.complaints == [], f"{player.page.complaints}")
-    finally:
-        if player:
-            player.close()
-        server.kill()
-        shutil.rmtree(server.folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

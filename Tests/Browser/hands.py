@@ -5,11 +5,10 @@ The page leaves the browser its own keys, two tabs do not disturb each other's s
 Prints the first failure in one line and exits 1.
 """
 import datetime
-import shutil
 import sys
 
 from browsers import Fault
-from play import CELL, CONTROL, Player, Server, expect
+from play import CELL, CONTROL, expect, visit
 
 FIELD = "document.getElementById('text')"
 TEXTS = f"{CONTROL}.filter(control => control.role === 'textbox').map(control => [control.ariaLabel, control.textContent])"
@@ -322,10 +321,8 @@ def trap(player, server):
 
 
 def main(name, program):
-    server = Server(program)
-    player = None
-    try:
-        player = Player(name, server.url, before=f"{NOTE_KEYS}{NOTE_SOUND}{TRAP}{LOCKLESS}{SYDNEY}")
+    with visit(name, program, before=f"{NOTE_KEYS}{NOTE_SOUND}{TRAP}{LOCKLESS}{SYDNEY}") as (server, enter):
+        player = enter()
         keyboard(player)
         text(player)
         player.open(server.url)
@@ -342,11 +339,6 @@ def main(name, program):
         flight(player, server)
         trap(player, server)
         expect(player.page.complaints == [], f"{player.page.complaints}")
-    finally:
-        if player:
-            player.close()
-        server.kill()
-        shutil.rmtree(server.folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
