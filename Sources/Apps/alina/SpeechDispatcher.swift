@@ -40,7 +40,7 @@ final class SpeechDispatcher: Sendable {
   private struct Queue {
     /// The lines of the current moment.
     var lines: [String] = []
-    /// What is to be spoken next, with its language; a newer text replaces it, as it would interrupt it.
+    /// The text to be spoken next, and its language. A newer text replaces it: spoken later, it would interrupt the older one anyway.
     var next: (text: String, language: String)?
     var isSpeaking = false
   }

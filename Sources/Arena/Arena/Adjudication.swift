@@ -27,7 +27,7 @@ package struct Adjudication: Sendable, Hashable {
     var text: String { "moves=\(moves),score=\(score)" }
   }
 
-  /// The result of a game of Ultimate in which nobody has a line.
+  /// The result of a game of Ultimate that ends without a line of three won boards.
   package enum Ending: String, Sendable, CaseIterable {
     /// By the rules of the game: drawn.
     case rules

@@ -193,7 +193,7 @@ extension Variant {
 }
 
 extension PlayerSpec {
-  /// What the player needs in a game; `nil` if it does not play it.
+  /// The kind of this player in a game; `nil` if it does not play that game.
   func kind(in variant: Variant) -> PlayerKind? { variant.arenaRules.kind(of: self) }
 
   /// Whether the player plays a game.

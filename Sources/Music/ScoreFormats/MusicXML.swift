@@ -239,7 +239,7 @@ package enum MusicXML {
     direction("above", "<words\(style)>\(text)</words>", more)
   }
 
-  /// A change of the pedal so many eighths after the begin of the next note.
+  /// A change of the pedal, a number of eighths after the next note begins.
   private static func pedal(_ type: String, after eighths: Int) -> String {
     let offset = eighths > 0 ? "<offset>\(eighths)</offset>" : ""
     return direction("below", "<pedal type=\"\(type)\" line=\"no\"/>", offset + "<staff>3</staff>")

@@ -38,7 +38,7 @@ struct TournamentDesk: Sendable {
       known.map { $0.record.phase(at: now.wall, running: $0.games.count) } ?? .waiting
     }
 
-    /// What a follower is told beside the table.
+    /// The state of the tournament that its followers receive beside the table.
     func notice(_ now: Moment) -> TournamentNotice {
       var notice = TournamentNotice()
       guard let known else { return notice }

@@ -72,7 +72,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case tickets
 
   // Tournaments.
-  /// Adds a tournament, at most so many that are open, or finds the one with its secret. `.tournament`
+  /// Adds a tournament unless `most` are open already, or finds the one with the same secret. `.tournament`
   case host(TournamentRecord, most: Int)
   /// Reads a tournament with its table. `.tournament`
   case tournament(String)

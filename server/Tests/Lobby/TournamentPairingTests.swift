@@ -8,7 +8,7 @@ import TicTacToe
 
 /// Whole tournaments on the matchmaker alone, in simulated time.
 @Suite struct TournamentPairingTests {
-  /// What a simulated tournament showed.
+  /// The figures of a simulated tournament.
   struct Report: CustomStringConvertible {
     /// Milliseconds from a player's seek, and from the time since when somebody else is free who was not the last opponent, to
     /// the game.

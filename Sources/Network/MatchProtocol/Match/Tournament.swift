@@ -118,7 +118,7 @@ package struct TournamentRow: FieldObject, Sendable, Hashable {
   }
 }
 
-/// What a tournament's participant or spectator is told about it, beside the table.
+/// The state of a tournament without its table, as its players and spectators receive it.
 package struct TournamentNotice: Sendable, Hashable {
   package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
     /// Players enter; no game begins.

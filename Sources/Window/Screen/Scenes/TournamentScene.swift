@@ -332,7 +332,7 @@ extension ViewContext {
     return "\(base) + \(clock[clock.index(after: plus)...]) s"
   }
 
-  /// What happens in a tournament, with the time that is left.
+  /// The phase of a tournament in words, with the time that is left.
   fileprivate func status(of model: TournamentModel) -> String {
     switch (model.phase, model.remaining) {
     case (.waiting, let seconds?): text(.tournamentStartsIn, PlayersView.minutes(seconds))
