@@ -221,7 +221,7 @@ class EnvironmentTests(unittest.TestCase):
             self.assertTrue((painter.draw(cells) == environment.render()).all())
             self.assertTrue((painter.draw([]) == empty).all())
             self.assertFalse((painter.draw(cells[:1]) == painter.draw(cells)).all())
-            with self.assertRaisesRegex(EngineError, "line 4: .* may not be marked there"):
+            with self.assertRaisesRegex(EngineError, "line 5: .* may not be marked there"):
                 painter.draw([cells[0], cells[0]])
             painter.close()
             environment.close()
