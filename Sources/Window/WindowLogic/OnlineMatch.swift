@@ -192,7 +192,7 @@ struct OnlineMatch: Sendable {
     model.premove = premove?.cell
     if let offer = state.offer { model.draw = offer.side == you ? .mine : .theirs }
     model.mayOfferDraw = OnlineMatch.mayOfferDraw(you, state)
-    model.mayAbort = state.phase != .over && !state.bothMoved
+    model.mayAbort = state.phase != .over && !state.bothMoved && state.terms.tournament == nil
     if state.phase == .live, !state.bothMoved {
       let within = Double(state.terms.firstMoveWithin) / 1_000
       let left = max(0, Int((turnSince.at + within - seconds).rounded(.up)))

@@ -70,6 +70,20 @@ import TicTacToe
     #expect(zip(before, page.column.rows).allSatisfy { $0 === $1 } && before.count == page.column.rows.count)
   }
 
+  @Test func `a new phase is spoken once, and the end only by the message about it`() {
+    let (screen, _) = screen(Samples.tournament(.running))
+    var spoken: [String] = []
+    screen.onSpeak = { spoken.append($0) }
+    screen.handle([], at: 2)
+    spoken = []
+    screen.pages.tournament?.phase = .ending
+    screen.handle([], at: 3)
+    #expect(spoken.count { $0.hasPrefix("The time is up") } == 1)
+    screen.pages.tournament?.phase = .over
+    screen.handle([], at: 4)
+    #expect(!spoken.contains { $0.hasPrefix("The tournament is over") })
+  }
+
   @Test func `each phase offers what can be done in it`() {
     func words(_ phase: TournamentModel.Phase, isOrganiser: Bool = false) -> Set<String> {
       Set(screen(Samples.tournament(phase, isOrganiser: isOrganiser)).screen.accessible().map(\.name))

@@ -193,13 +193,14 @@ import TicTacToe
     }
   }
 
-  @Test func `a match of a tournament offers no rematch`() {
+  @Test func `a match of a tournament can be resigned, but not aborted, and offers no rematch`() {
     var window = Self.running()
     var terms = MatchTerms(clock: TimeControl("20+1"))
     terms.tournament = Self.code
     let players = Sides(
       x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
     window.log(.start(players, terms, confirm: false, previous: nil, keys: []))
+    #expect(window.state.online(at: window.now, client: 0)?.mayAbort == false)
     window.log(.resign, .o)
     window.log(.end(.win(.x), .resign, ratings: nil))
     #expect(window.state.online(at: window.now, client: 0)?.mayRematch == false)

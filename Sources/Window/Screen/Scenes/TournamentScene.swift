@@ -221,7 +221,10 @@ final class TournamentScene: PageScene {
     }
     fill()
     relay()
-    if let model, before.tournament?.phase != model.phase { context.say(context.status(of: model)) }
+    // A message says the end, as it does on every page.
+    if let model, model.phase != .over, before.tournament?.phase != model.phase {
+      context.say(context.status(of: model))
+    }
   }
 
   private static func clockNames(_ context: ViewContext) -> [String] { clocks(context).map(context.clockName) }
