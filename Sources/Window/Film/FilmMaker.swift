@@ -33,8 +33,8 @@ package struct FilmMaker {
   ///   - path: The file, replaced atomically.
   ///   - width, height: The size in pixels, even numbers of 320…3840.
   ///   - engine: The engine with its patch and piano set.
-  ///   - progress: Called with the seconds done and in all; an error it throws ends the work.
-  /// - Throws: `NoFFmpeg`, or `ScoreFileError` where ffmpeg or the disk refuses.
+  ///   - progress: Called with the finished seconds and the length of the film; an error that it throws ends the work.
+  /// - Throws: `NoFFmpeg`, or `ScoreFileError` if ffmpeg fails or a file cannot be written.
   package func write(
     to path: String, width: Int, height: Int, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void
@@ -53,7 +53,7 @@ package struct FilmMaker {
       unlink(sound)
       unlink(errors)
     }
-    // Rendering the sound is a tenth of the work.
+    // Progress counts the sound as a tenth of the work.
     try OfflineSound(rendition.events, end: rendition.end).write(to: sound, format: .wav, engine: engine) { done, all in
       try progress(done / 10, all)
     }
@@ -89,7 +89,7 @@ package struct FilmMaker {
       + ["-b:a", "192k", "-movflags", "+faststart", "-shortest", "-f", "mp4", path]
   }
 
-  /// Draws each frame and writes it to a pipe. If the reader has ended, its own error is reported.
+  /// Draws each frame and writes it to ffmpeg's pipe. Returns early if ffmpeg has ended: `make` reports why.
   private func shoot(
     _ width: Int, _ height: Int, into pipe: Int32, progress: (_ done: Double, _ all: Double) throws -> Void
   ) throws {

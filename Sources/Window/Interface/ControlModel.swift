@@ -12,7 +12,7 @@ package struct ControlModel: Sendable, Hashable {
   package var count = 0
   package var isThere = true
   package var isUsable = true
-  /// Whether the button moves to the menu if the page has no room for all.
+  /// Whether the button moves to the menu if the page has no room for all buttons.
   package var isSpare = false
 
   init(
@@ -28,11 +28,11 @@ package struct ControlModel: Sendable, Hashable {
 extension BoardModel {
   /// Whether hint and analysis are allowed: not against a remote person, nor for a puzzle.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil }
-  /// Whether the next puzzle may begin: this one was answered, and no three minutes run.
+  /// Whether another puzzle may begin: the one on the board was answered, and no three-minute run is in progress.
   package var mayPuzzle: Bool {
     puzzle.map { $0.isSolved != nil && $0.sprint == nil } ?? (today != nil && game.isOver)
   }
-  /// Whether the player only listens to a game and so cannot take back, offer or resign.
+  /// Whether two computer opponents play on the board, so that the player cannot take back, offer or resign.
   private var isListening: Bool { online == nil && !setup.hasHuman }
   private var hasLost: Bool {
     guard let side = setup.loneHuman, case .win(let winner) = game.end?.outcome else { return false }
@@ -40,7 +40,7 @@ extension BoardModel {
   }
   private var isPlayedOnline: Bool { online?.you != nil }
   private var isLive: Bool { !game.isOver && isPlayedOnline }
-  /// Whether another game may replace this one; a match must be over first.
+  /// Whether another game may replace this one; a match that this player plays must be over or disconnected first.
   private var mayLeave: Bool { !isLive || online?.mayLeave == true }
   private var muteControl: ControlModel {
     .init(isMuted ? .unmute : .mute, .setMuted(!isMuted), key: "M", isSpare: true)
@@ -94,7 +94,7 @@ extension BoardModel {
     ]
   }
 
-  /// The visible lines of the menu, in order.
+  /// The menu's buttons that are shown, in order.
   package func menuControls(isPage: Bool, canShare: Bool) -> [ControlModel] {
     let isOver = game.isOver
     let isRunning = !isOver && !game.cells.isEmpty && setup.hasHuman && puzzle == nil

@@ -23,15 +23,15 @@ package enum Intent: Sendable, Hashable {
   case hint, analysis, toggleStrip
   /// Search for an evaluation of the moves (`BoardModel.analysis`).
   case judge
-  /// Let two seeded players compose without end.
+  /// Start or end the listening mode, in which computer opponents play one game after another.
   case listen, stopListening
   /// Choose when the listening mode ends by itself.
   case sleep
-  /// Name the musical signs again when they first sound.
+  /// Explain each musical sign once more when it next sounds.
   case explainAgain
-  /// Play the daily puzzle against the best defence; share its result as text.
+  /// Play the daily puzzle against the best defence; share its result as text and picture.
   case today, shareToday
-  /// Show another puzzle; begin three minutes of puzzles.
+  /// Show another puzzle; start a run of as many puzzles as possible in three minutes.
   case another, sprint
   /// Offer a draw, or accept the pending offer.
   case offerDraw
@@ -75,7 +75,7 @@ package enum Intent: Sendable, Hashable {
   /// Compute the statistics (`PagesModel.statistics`).
   case statistics
 
-  // Games in letters
+  // Games played by links, one letter for each move
   case letter(LetterIntent)
 
   // Tournaments
@@ -87,7 +87,7 @@ package enum Intent: Sendable, Hashable {
   case playSign(MusicSign)
   /// Play the music of the game under review from the bar of a ply on (0 is the opening); `nil` stops it.
   case replay(fromPly: Int?)
-  /// Play or stop everything that the page shows.
+  /// Play the music of the game under review from the shown ply, or stop it.
   case playAll
   /// Read the score rules again.
   case reloadRules
@@ -111,7 +111,7 @@ package enum Intent: Sendable, Hashable {
   /// Join a room on the local network.
   case joinNearby(address: String, code: String)
   case watch(id: String)
-  /// Leave the finished or watched match, the room, the queue or the server, whichever applies.
+  /// Leave the match on the board if it is over or watched; else the room, the queue or the server.
   case leave
   case say(String)
   case emote(Emote)

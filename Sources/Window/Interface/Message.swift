@@ -1,4 +1,4 @@
-/// Something said to the player. It is translated when it is shown, so that it follows a change of the language.
+/// A message to the player. It is translated when it is shown, so that it follows a change of the language.
 ///
 /// Written as a string with phrases in it: `"\(.savedAs) \(path)"`.
 package struct Message: Sendable, Hashable, ExpressibleByStringInterpolation {

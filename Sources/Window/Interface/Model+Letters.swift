@@ -2,49 +2,49 @@ import TicTacToe
 
 /// An action in games that are played by links.
 package enum LetterIntent: Sendable, Hashable {
-  /// Begin the game of the board anew, as X.
+  /// Begin a game by letters, as X, of the kind that is on the board.
   case begin
-  /// Open a letter by its link, or a known game by its number.
+  /// Open a letter by its link, or a stored game by its number.
   case open(String), show(UInt64)
   /// Finish the answer on the board and show its link.
   case send
-  /// Write the line of the last own letter; set the own name in it.
+  /// Set the text of the player's last letter; set the player's name in it.
   case write(String), sign(String)
-  /// Copy or share the link of the last own letter.
+  /// Copy or share the link of the player's last letter.
   case copy, share
-  /// List the known games; forget one.
+  /// List the stored games; delete one.
   case list, delete(UInt64)
 }
 
-/// The game in letters on the board.
+/// The game by letters on the board. A letter is a link that carries the game so far and a line of text.
 package struct LetterModel: Sendable, Hashable {
   /// The next step of the game.
   package enum Step: Sendable, Hashable {
-    /// The other player's letter is to be answered.
+    /// The player answers the opponent's letter.
     case answer
-    /// The answer is on the board, but was not sent.
+    /// The player sends the answer that is on the board.
     case send
-    /// The own letter was sent.
+    /// The player's letter is the newest: the opponent answers it unless it ended the game.
     case wait
-    /// The game is over and nothing is to be sent.
+    /// The opponent's letter ended the game.
     case none
   }
 
   package var step: Step
-  /// The name of the other player; empty if unknown.
+  /// The opponent's name; empty if unknown.
   package var opponent: String
-  /// The own name, and the line of the last own letter.
+  /// The player's name, and the text of the player's last letter.
   package var name = ""
   package var words = ""
-  /// The line of the letter to be answered.
+  /// The text of the opponent's letter.
   package var theirWords = ""
-  /// Whether a draw is offered in the answer, and whether the other player offers one.
+  /// Whether the player's answer offers a draw, and whether the opponent's letter does.
   package var isOffering = false
   package var isOffered = false
-  /// The path of the last own letter's link, empty without one, and its address.
+  /// The path of the player's last letter, empty without one, and the address of its link.
   package var path = ""
   package var address = ""
-  /// The game of a letter that was not taken because it contradicts the one here.
+  /// The game of a letter that was not accepted because it contradicts the game on the board.
   package var other: BoardFacts?
 
   package init(step: Step, opponent: String) { (self.step, self.opponent) = (step, opponent) }

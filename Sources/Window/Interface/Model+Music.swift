@@ -18,7 +18,7 @@ package enum MusicIntent: Sendable, Hashable {
 /// A dial of the player's own music.
 package struct DialModel: Sendable, Hashable {
   package var caption: Phrase
-  /// The steps from the lower end, and their largest number.
+  /// The position in steps from the lower end, and the largest position.
   package var position: Int
   package var most: Int
   /// The number at each position, as a rule file spells it; a number of the shipped rules may lie between two positions.
@@ -33,11 +33,11 @@ package struct DialModel: Sendable, Hashable {
 /// The player's own music, for its page.
 package struct OwnMusicModel: Sendable, Hashable {
   package var dials: [DialModel] = []
-  /// Whether games are played with it.
+  /// Whether this music accompanies the games.
   package var isUsed = false
   /// Whether its example plays.
   package var isPlaying = false
-  /// Whether no dial was turned.
+  /// Whether all dials are at the numbers of the shipped rules.
   package var isUnchanged = true
 
   package init() {}

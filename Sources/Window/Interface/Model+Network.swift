@@ -10,7 +10,7 @@ package struct NetworkModel: Sendable, Hashable {
     case lobby
     /// Waiting for an opponent; this many bots are available.
     case queued(bots: Int)
-    /// In an own room, which others join with its code.
+    /// Waiting in the player's own room, which others join with its code.
     case room(code: String)
     /// Playing or watching a match, which the board shows.
     case playing
@@ -66,16 +66,16 @@ package struct NetworkModel: Sendable, Hashable {
   package var matches: [Match]
   /// Seconds for which this player has waited for an opponent.
   package var waited: Int?
-  /// The clock of the selected game, in seconds and increment.
+  /// The default clock of the selected game: seconds, `+`, and the increment a move.
   package var usualClock = "60+2"
-  /// The clock and the minutes of a usual tournament of the selected game.
+  /// The default clock and length in minutes of a tournament of the selected game.
   package var tournamentClock = "20+1"
   package var tournamentMinutes = 10
   /// Rooms of others on the local network.
   package var nearby: [Nearby] = []
-  /// The address for others of the server on this machine, if one runs.
+  /// The address at which others reach the server on this machine, if one runs.
   package var hostAddress: String?
-  /// The URL of that server's page, for browsers on the local network.
+  /// The URL of the page that the server on this machine offers to browsers on the local network.
   package var hostPage: String?
 
   package init(phase: Phase = .offline, message: Message? = nil, you: You? = nil, matches: [Match] = []) {
@@ -92,7 +92,7 @@ package struct OnlineModel: Sendable, Hashable {
 
   /// The side that this player has; `nil` for a spectator.
   package var you: Player?
-  /// The cell that is marked once the opponent has moved.
+  /// The cell that the player has chosen in advance: it is played once the opponent has moved.
   package var premove: Cell?
   package var draw = Proposal.nobody
   package var mayOfferDraw = false
@@ -109,7 +109,7 @@ package struct OnlineModel: Sendable, Hashable {
   /// Seconds left to ask for or accept a rematch; `nil` if impossible.
   package var rematchIn: Int? = 30
   package var mayRematch: Bool { rematchIn != nil }
-  /// Whether a side aborted the match, rather than missing its first move.
+  /// Whether the match ended without a result because a side aborted it, not because the first move was late.
   package var isCalledOff = false
   /// Seconds left for the first move of the side to move.
   package var firstMoveIn: Int?
@@ -125,7 +125,7 @@ package struct OnlineModel: Sendable, Hashable {
 
   package init(you: Player?) { self.you = you }
 
-  /// The model without running countdowns, for comparison before announcements.
+  /// The model without running countdowns: a comparison finds whether anything else has changed and is to be announced.
   package var withoutCountdown: OnlineModel {
     var model = self
     if claimIn != 0 { model.claimIn = nil }

@@ -6,7 +6,7 @@ import TicTacToe
 package enum MusicSign: String, Sendable, Hashable, CaseIterable {
   case cells, opening, calm, threat, bothThreaten, fork, block, mistake, onlyMove, awakening
   case win, loss, draw, echo, undo, refused
-  // Of the longer games.
+  // Signs of Infinite and Ultimate only.
   case again, board, fullBoard, forced
 
   /// Parses a name of rule files: `both-threaten`.
@@ -32,7 +32,7 @@ package struct LevelCard: Sendable, Hashable {
   /// The number, from 1.
   package var number: Int
   package var character: String
-  /// The exact odds in Classic over both seats.
+  /// The exact odds in Classic against a random and a perfect player, averaged over both sides.
   package var againstRandom: Odds
   package var againstPerfect: Odds
 
@@ -125,9 +125,9 @@ package struct ReplayModel: Sendable, Hashable {
   package var title: String
   package var bars: [Bar]
   package var scale: Scale
-  /// The current time of its music, on the time axis of its bars; `nil` while stopped.
+  /// The current time of the game's music, on the time axis of `bars`; `nil` while it does not play.
   package var soundNow: Tick?
-  /// The estimates of an Ultimate game's positions from the first on, as far as the search has come.
+  /// The estimates of an Ultimate game's positions in order; the search adds one after the other.
   package var evaluations: [Evaluation] = []
 
   /// The estimate of a position.
@@ -139,7 +139,7 @@ package struct ReplayModel: Sendable, Hashable {
 
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
 
-    /// The expected score that the move to the next position gave away.
+    /// The expected score that the mover lost by the move to the next position.
     package func loss(to next: Evaluation) -> Double { share + next.share - 1 }
   }
 
@@ -163,12 +163,12 @@ package struct PagesModel: Sendable, Hashable {
   /// The listed games, newest first, and whether there are older ones.
   package var games: [GameEntry] = []
   package var hasOlderGames = false
-  /// The games in letters, the last changed first; `path` is the number of the game.
+  /// The games by letters, the last changed first; `path` is the number of the game.
   package var letters: [GameEntry] = []
   /// The results by game, for games played at least once.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
-  /// The tournament that this player follows, while its page is open; and the code of a link to one.
+  /// The tournament that this player follows, updated while its page is open; and the code in a link to a tournament.
   package var tournament: TournamentModel?
   package var linkedTournament = ""
   package var ownMusic = OwnMusicModel()

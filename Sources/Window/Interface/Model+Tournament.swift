@@ -3,10 +3,10 @@ import TicTacToe
 /// A tournament that this player follows, for its page.
 package struct TournamentModel: Sendable, Hashable {
   package enum Phase: Sendable, Hashable {
-    /// Players enter; no game begins.
+    /// Players may enter; the first games have not begun.
     case waiting
     case running
-    /// The time is up, and the last games are finished.
+    /// The time is up; games that have begun are played to their end.
     case ending
     case over
   }
@@ -15,7 +15,7 @@ package struct TournamentModel: Sendable, Hashable {
   package struct Row: Sendable, Hashable {
     package enum Status: Sendable, Hashable { case playing, paused, left }
 
-    /// The number of the player, which never changes.
+    /// The number that identifies the player in this tournament.
     package var number = 0
     package var place = 1
     package var name = ""
@@ -32,7 +32,7 @@ package struct TournamentModel: Sendable, Hashable {
   /// The player's own row, for the board page.
   package struct Standing: Sendable, Hashable {
     package var row: Row
-    /// Whether the next game begins by itself.
+    /// Whether the tournament runs and the player has neither paused nor left: the next game begins by itself.
     package var isWaiting: Bool
 
     package init(_ row: Row, isWaiting: Bool) { (self.row, self.isWaiting) = (row, isWaiting) }
@@ -49,7 +49,7 @@ package struct TournamentModel: Sendable, Hashable {
   package var remaining: Int?
   package var rows: [Row] = []
   package var isOrganiser = false
-  /// The match with the most points at the board.
+  /// The match to watch, which the server chooses by the points of its players.
   package var top: String?
 
   package init() {}
@@ -71,7 +71,7 @@ package enum TournamentIntent: Sendable, Hashable {
   /// Become a player; an empty code stands for the tournament that is shown.
   case enter(code: String)
   case pause, play, leave
-  /// The organiser's: begin, end, and take a player out.
+  /// For the organiser only: start or end the tournament, or remove a player from it.
   case start, end, remove(name: String)
   /// Share the link for players.
   case share

@@ -82,7 +82,7 @@ package struct Tonality: Sendable, Hashable {
 
 /// The goal and state of the daily puzzle.
 package struct TodayModel: Sendable, Hashable {
-  /// The moves left for a win, 0 if missed; `nil` if the goal is to hold.
+  /// The number of moves left to win, 0 if too many were made; `nil` if the goal is to hold a draw.
   package var moves: Int?
   package var isSolved: Bool
   /// The number of days in a row with a solved puzzle, this one included.
@@ -95,11 +95,11 @@ package struct TodayModel: Sendable, Hashable {
 
 /// The puzzle on the board, other than the daily one.
 package struct PuzzleModel: Sendable, Hashable {
-  /// The moves to a win; `nil` if the goal is to hold a draw.
+  /// The number of moves in which the player must win; `nil` if the goal is to hold a draw.
   package var moves: Int?
   /// Whether the player's move was right; `nil` before it.
   package var isSolved: Bool?
-  /// The state of the three minutes, if they run.
+  /// The state of the three-minute run of puzzles to which this puzzle belongs, if any.
   package var sprint: Sprint?
 
   package struct Sprint: Sendable, Hashable {
@@ -115,7 +115,7 @@ package struct PuzzleModel: Sendable, Hashable {
   package init(isSolved: Bool?) { self.isSolved = isSolved }
 }
 
-/// The result of the daily puzzle to be shared as text and picture: the goal without the solution.
+/// The result of the daily puzzle, to be shared as text and picture: position and goal without the solution.
 package struct DayCard: Sendable, Hashable {
   package let date, title, goal, result: String
   package let state: VariantState
@@ -134,7 +134,7 @@ package struct DayCard: Sendable, Hashable {
   }
 }
 
-/// The content of the board page, as a value; the executable fills it from the session.
+/// The content of the board page, as a value that `Play.App` fills from session and window state.
 package struct BoardModel: Sendable, Hashable {
   package var game = Game()
   package var setup = GameSetup(x: .human, o: .level(3))
@@ -156,25 +156,25 @@ package struct BoardModel: Sendable, Hashable {
   package var canUndo = true
   /// Whether a move taken back may be played again.
   package var canRedo = false
-  /// Whether sound starts only after a first touch, as in browsers.
+  /// Whether sound waits for the first touch or key, as browsers require.
   package var soundWaits = false
-  /// A search's evaluation of the moves, once requested; tables are consulted when drawing.
+  /// A search's evaluation of the moves; `nil` until it was requested and has ended. Solved games need none: they have tables.
   package var analysis: MoveAnalysis?
   /// MENACE's beads for this position by cell in reading order; `nil` if it is not its turn.
   package var beads: [Int]?
-  /// The wins of both sides since the current players began, if any.
+  /// The wins of both players since they began to play each other; `nil` without a win.
   package var score: Numbers?
   /// The progress of resuming an interrupted match.
   package var resuming: Message?
-  /// The goal of the daily puzzle, if this is one.
+  /// The goal and state of the daily puzzle, if it is on the board.
   package var today: TodayModel?
-  /// The puzzle, if this is another one.
+  /// The puzzle on the board, if it is another than the daily one.
   package var puzzle: PuzzleModel?
-  /// The network match, if this is one.
+  /// The network match, if the board shows one.
   package var online: OnlineModel?
-  /// The player's place in the tournament that this player takes part in.
+  /// The player's row in the tournament in which this player takes part.
   package var tournament: TournamentModel.Standing?
-  /// The game in letters, if this is one.
+  /// The game by letters, if the board shows one.
   package var letter: LetterModel?
   /// Whether the board is part of a film, without buttons below it.
   package var isFilm = false

@@ -3,7 +3,7 @@ import TicTacToe
 /// The evaluation of a position's moves, exact or estimated, for the side to move.
 package struct MoveAnalysis: Sendable, Hashable {
   package enum Evaluation: Sendable, Hashable {
-    /// Exact, from a table or a proof by search; only tables know the plies to the end.
+    /// Exact, from a table or a proof by search. The plies to the end are known from a table only.
     case exact(Value, plies: Int?)
     /// An estimated expected score, 0–1.
     case estimated(Double)
