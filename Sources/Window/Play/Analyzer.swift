@@ -13,13 +13,13 @@ final class Analyzer {
   private let screen: RootScreen
   /// The search in progress.
   private var thought: (game: Game, found: ResultQueue<MoveAnalysis>)?
-  /// The position for hint or analysis, once requested.
+  /// The last position for which the player asked for a hint or an analysis.
   private(set) var asked: Game?
   private var analysis: (game: Game, analysis: MoveAnalysis)?
 
-  /// Simulations of a search: shorter than a frame in a browser, which has a single thread.
+  /// Simulations of one search. They block a browser's only thread for less than a frame.
   private static let simulations = 8_000
-  /// Nodes of a search's tree.
+  /// The nodes for which one search has memory.
   private static let treeSize = 1 << 18
 
   init(_ services: PlatformServices, _ knowledge: UltimateKnowledge, _ screen: RootScreen) {
@@ -33,7 +33,7 @@ final class Analyzer {
     carryOn()
   }
 
-  /// The evaluation of a game, if it was requested and is finished.
+  /// The evaluation of a game that was requested by `judge`; `nil` until its search has ended.
   func analysis(of game: Game) -> MoveAnalysis? { analysis.flatMap { $0.game == game ? $0.analysis : nil } }
 
   /// Whether a search is in progress.
@@ -60,7 +60,7 @@ final class Analyzer {
     }
   }
 
-  /// The first position under review without an estimate.
+  /// The first position of the game under review that has no estimate.
   private func unseen(of replay: ReplayModel) -> Game? {
     guard !replay.game.variant.isSolved, replay.evaluations.count <= replay.game.cells.count else { return nil }
     var game = Game(from: replay.game.startState)
@@ -111,7 +111,7 @@ package final class UltimateKnowledge {
 
   init(_ read: @escaping () -> [UInt8]?) { self.read = read }
 
-  /// `nil` without the file; levels 5 and 6 then play like level 4.
+  /// The value function; `nil` if the file is missing: levels 5 and 6 then play like level 4.
   var value: UltimateValue? {
     if !isRead {
       isRead = true

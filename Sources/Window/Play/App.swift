@@ -42,16 +42,16 @@ package final class App: PlatformGame {
   private var isScreenKept = false
   private var previewSince: Double?
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
-  /// The last reported reason for unsaved settings.
+  /// The failure to save the settings that the player was told last; `nil` if they were saved since.
   private var toldFault: WriteFault?
-  /// Whether explanations are shown to new players; not when rendering a picture.
+  /// Whether musical signs are explained to the player: only if games are saved, so not in pictures.
   private let teaches: Bool
   /// The last bar checked for signs to explain.
   private var explainedBar = -1
 
-  /// Seconds between updates: for polled things such as a changed rule file, room announcements and time-outs; and
-  /// shorter while a replay is posted as it plays.
+  /// The most seconds between two updates, for what is polled: a changed rule file, room announcements, time-outs.
   private static let lookInterval = 0.5
+  /// The most seconds between two updates while other music plays, a search runs or a turned dial is to be heard.
   private static let interludeInterval = 0.05
   /// Seconds of hovering after which the tone of a preview ends.
   private static let previewSeconds = 4.0
@@ -126,7 +126,7 @@ package final class App: PlatformGame {
     musicEditor.carryOn(at: now)
     analyzer.carryOn()
     audioSettings?.watchRules(at: now)
-    // Runs before any move of this update, so that no move is missed.
+    // The number of moves before this update, to see whether it makes one.
     let plies = session.game.cells.count
     if let connection {
       for (event, view) in connection.poll() { step(.network(event, view)) }
@@ -155,7 +155,7 @@ package final class App: PlatformGame {
     for event in input {
       if case .focus(let gained) = event {
         hasFocus = gained
-        // Another window or tab may have written marks meanwhile.
+        // Another window or tab may have stored explained signs or solved puzzles meanwhile.
         if gained { screen.settings.refreshMarks() }
         if gained, screen.currentScene == .letters { want(.letter(.list)) }
       }
@@ -165,13 +165,13 @@ package final class App: PlatformGame {
       }
     }
     screen.handle(input, at: now)
-    // If several tabs show the match, the one that becomes visible takes it.
+    // Several tabs may show the same match: the tab that becomes visible connects again and so replaces the others.
     if services.isPage, state.isReplaced, !isAway { resumeMatch() }
   }
 
   private var isAway: Bool { isHidden || !hasFocus }
 
-  /// Whether the game waits for the only local player.
+  /// Whether the only local player is to move, in a match or in a game that has begun.
   private var isYourMove: Bool {
     guard session.acceptsMove, let side = session.participants.loneHuman, session.game.turn == side else {
       return false
@@ -179,7 +179,7 @@ package final class App: PlatformGame {
     return state.match != nil || !session.game.cells.isEmpty
   }
 
-  /// Whether the game only plays to be heard.
+  /// Whether the listening mode is on: computer opponents play one game after another.
   package var isListening: Bool { state.mode == .listening }
 
   /// The page's path: a match, a room, the game under review, or the player's own music.
@@ -191,7 +191,7 @@ package final class App: PlatformGame {
     }
   }
 
-  /// The number of browser steps back: the pages above the board, plus one that protects a running match.
+  /// The number of entries for the browser's *Back*: one for each page above the board, and one that asks before a match is left.
   package var stepsBack: Int { screen.depth + (state.isInLiveMatch ? 1 : 0) }
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
@@ -204,7 +204,7 @@ package final class App: PlatformGame {
   /// The variant of the game on the board.
   package var variant: Variant { session.game.variant }
 
-  /// Handles an intent like a button's.
+  /// Handles an intent as if a button had sent it.
   package func want(_ intent: Intent) { step(.intent(intent)) }
 
   /// The time of the next frame.
@@ -268,7 +268,7 @@ package final class App: PlatformGame {
     case .end(let end): session.end(with: end)
     case .begin(let setup, let start):
       music.stop()
-      // Learning opponents need the last game, too.
+      // Learning opponents read all saved games, so write the last one first.
       if [setup.x, setup.o].contains(where: { [.menace, .adaptive].contains($0) }) { files.flush() }
       files.newName()
       session.newGame(library.participants(of: setup), from: start, clockSeconds: setup.clockSeconds)
@@ -405,7 +405,7 @@ package final class App: PlatformGame {
       return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
     }
     model.puzzle = state.puzzle(at: now)
-    // The answer is played by itself.
+    // The window plays the rest of the answer, so the player cannot move.
     if model.puzzle?.isSolved != nil { model.acceptsMove = false }
     model.isMuted = screen.settings.muted
     model.sleepMinutes = state.sleepMinutes(at: now)
@@ -416,7 +416,7 @@ package final class App: PlatformGame {
     (network.usualClock, network.waited) = (state.usualClock, state.waited(at: now))
     (network.tournamentClock, network.tournamentMinutes) = state.usualTournament
     (screen.pages.network, screen.pages.talk) = (network, state.chat)
-    // Its remaining time changes each second; the other pages do not show it.
+    // The model changes each second with the remaining time, which only the tournament's page shows.
     if screen.currentScene == .tournament {
       screen.pages.linkedTournament = state.linkedTournament
       screen.pages.tournament = state.tournament(client: machine.milliseconds())

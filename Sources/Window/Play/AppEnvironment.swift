@@ -23,7 +23,7 @@ package struct SoundOutput {
   package var setMuted: (Bool) -> Void = { _ in }
   /// Tells whether the output is inaudible, so that it need not be computed.
   package var setUnheard: (Bool) -> Void = { _ in }
-  /// Evens out the loudness, or leaves it as it is played.
+  /// Selects whether the differences in loudness are reduced.
   package var setEven: (Bool) -> Void = { _ in }
   package var setTuning: (_ a4: Double) -> Void = { _ in }
   package var load: (ScoreRules) -> Void = { _ in }
@@ -32,7 +32,7 @@ package struct SoundOutput {
   /// Selects the output device; an empty name is the system's default.
   package var setDevice: (String) -> Void = { _ in }
 
-  /// An output with a port for events only.
+  /// Makes an output that only takes events: volumes and tuning have no effect.
   package init(_ port: SoundPort) { self.port = port }
 }
 
@@ -59,16 +59,16 @@ package struct ScoreRulesProvider {
 
   /// The names of the shipped rules, standard first.
   package var names: [String] = []
-  /// The file of a name, if it is one that may change.
+  /// The path of a rule file, which may change; `nil` for shipped rules.
   package var path: (_ name: String) -> String? = { _ in nil }
-  /// The tree of shipped rules.
+  /// The keys and values of shipped rules; `nil` for rule files.
   package var tree: (_ name: String) -> RuleTree? = { _ in nil }
   private let loadNamed: (_ name: String) throws(Refusal) -> Loaded
 
   /// Makes a provider of shipped rules and files.
   package init(load: @escaping (_ name: String) throws(Refusal) -> Loaded) { loadNamed = load }
 
-  /// Loads shipped rules, a file, or a player's own music by its word.
+  /// Loads shipped rules by name, a rule file by path, or a player's own music by its word.
   package func load(_ name: String) throws(Refusal) -> Loaded {
     guard let own = try? OwnMusic(name, bases: names), let base = tree(own.base) else { return try loadNamed(name) }
     let tree = own.changing(base)
@@ -86,7 +86,7 @@ package struct ScoreRulesProvider {
 
 /// A connection to a match server, as functions.
 package struct Connection {
-  /// The events since the last call, each with its match as it was then.
+  /// Returns the events since the last call, each with the state of its match right after it.
   package var poll: () -> [(event: ClientEvent, match: MatchView?)]
   package var match: (MatchID) -> MatchView?
   package var perform: (ClientModel.Command) -> Void
@@ -115,7 +115,7 @@ package struct Piece: Sendable {
   package var isGrand: Bool
   /// The tuning of A4 in Hz.
   package var a4: Double
-  /// Whether its loudness is evened out.
+  /// Whether the differences in loudness are reduced.
   package var isEven: Bool
 
   /// The title on the score page.
@@ -139,7 +139,7 @@ package enum MakingFault: Error, Sendable, Hashable {
   case other(path: String, String)
 }
 
-/// The differences between the machines that the game runs on, besides the window's services.
+/// What differs between desktop program, page and tests, besides the window's services.
 package struct AppEnvironment {
   package var services: PlatformServices
   package var sound: SoundOutput
@@ -152,8 +152,8 @@ package struct AppEnvironment {
   package var milliseconds: () -> Int64
   /// Starts a server on this machine; `nil` on failure.
   package var host: () -> ServerAddress? = { nil }
-  /// Announces the own room on the local network and, while `isLooking`, receives announcements of others; returns the
-  /// address and page of this machine's server, and the rooms.
+  /// Announces the player's room on the local network and, while `isLooking`, receives other rooms' announcements; returns the
+  /// address and page of this machine's server, and those rooms.
   package var neighbours:
     (NetworkModel, _ isLooking: Bool, _ now: Double) -> (own: String?, page: String?, rooms: [NetworkModel.Nearby]) =
       { _, _, _ in (nil, nil, []) }

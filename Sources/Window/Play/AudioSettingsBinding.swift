@@ -97,7 +97,7 @@ final class AudioSettingsBinding {
     // The stamp is taken before reading: a write during the read changes it and triggers another read.
     let path = machine.rules.path(name)
     rulesWatch.watch(path, stamp: path.flatMap(machine.services.fileStamp))
-    // The session was created with these rules.
+    // At the start the session already has the rules `rulesName`.
     if isFirst && name == rulesName { return }
     do throws(ScoreRulesProvider.Refusal) {
       let loaded = try machine.rules.load(name)
@@ -147,7 +147,7 @@ extension Tonality {
 extension Settings {
   /// Stores the values that the window state wants to keep.
   func remember(_ memory: Memory, _ services: PlatformServices) {
-    // Another window may have changed the marks since.
+    // Another window may have stored explained signs, shown rules or solved puzzles since they were read.
     refreshMarks()
     switch memory {
     case .server(let address): server = address
@@ -157,7 +157,7 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // The player missed one day, left its puzzle open and solves it after a later one: this joins both streaks.
+      // The missed day between two streaks: its puzzle was left open and is solved after later ones. This joins both streaks.
       if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }

@@ -17,7 +17,7 @@ package final class Files {
   private let music: Music
   private let keeper: GameKeeper?
   private let store: GameStore?
-  /// The file name of the running game, once it has one, and the names given by this window.
+  /// The file name of the running game, `nil` until it is saved first, and all file names that this window has chosen.
   private var name: String?
   private var usedNames: Set<String> = []
   /// The player's name for the running game.
@@ -37,7 +37,7 @@ package final class Files {
   var openLetter: (_ link: String) -> Void = { _ in }
   /// Opens a player's own music by its word.
   var openMusic: (_ word: String) -> Void = { _ in }
-  /// The piece of the game in letters on the board.
+  /// The record of the game by letters, if one is on the board.
   var letterPiece: Record?
 
   /// Seconds between two attempts to write to a failing disk.
@@ -110,7 +110,7 @@ package final class Files {
     }
   }
 
-  /// Shares the daily puzzle: its text by the clipboard, and a picture.
+  /// Shares the result of the daily puzzle: copies its text, and saves or shares its picture.
   func share(_ board: DailyBoard) {
     let card = card(of: board)
     let kept = machine.giveCard(card) { [screen] in screen.draw(card, into: $0) }
@@ -165,7 +165,7 @@ package final class Files {
   /// Writes pending records; call before the program ends.
   func flush() { keeper?.flush() }
 
-  /// The file name of the running game: the local time, so that file names sort by date.
+  /// The file name of the running game: it begins with the local time, so that file names sort by date.
   private var runningName: String {
     if let name { return name }
     return newName("-")
@@ -275,7 +275,7 @@ package final class Files {
   /// The page's path while a game is under review.
   private(set) var reviewedPlace = ""
 
-  /// The path of a game; "you" is replaced by the player's name.
+  /// The path of a game's link; the player's network name replaces the name "you" of its record.
   private func place(of record: Record) -> String {
     var record = record
     let name = screen.settings.name
@@ -369,8 +369,8 @@ package final class Files {
 }
 
 extension PlatformServices {
-  /// The path of a file that the player wants to have, and the path as the player is shown it: a download of the browser on the
-  /// page, otherwise a file in a folder of the data.
+  /// The path of a file to be exported, and the text that names it to the player. On the page it is a download of the browser,
+  /// else a file in the data folder.
   func exportPath(_ name: String, in folder: String = "") -> (file: String, shown: String) {
     if isPage { return ("download/\(name)", name) }
     let path = "\(dataFolder())/\(folder)\(name)"

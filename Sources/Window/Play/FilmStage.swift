@@ -7,12 +7,12 @@ import Screen
 import TicTacToe
 import Tintinnabuli
 
-/// A saved game on a board of its own, replayed along its music for the frames of a film.
+/// Draws the frames of a film: a board on which a recorded game is played in time with its music.
 package struct FilmStage {
   private let screen = RootScreen(services: PlatformServices(locks: .none))
   private var gameEvents: ArraySlice<(moment: Tick, event: GameEvent)>
 
-  /// The music of a film, of about a minute: two seconds a move, or less in long games.
+  /// The music of a film of about a minute: two seconds a move, or 50 s divided by the number of moves if that is less.
   package static func music(of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player?) -> Rendition {
     var record = record
     record.logSlots = nil

@@ -27,7 +27,7 @@ package struct LaunchOptions {
 
   fileprivate func setup(remembered settings: Settings) -> GameSetup {
     let opponent = opponent ?? Seat(argument: settings.opponent) ?? .level(3)
-    // With a named opponent the player begins, unless the side is named, too.
+    // If only an opponent is named, the player is X; otherwise the side of the last game applies.
     let side = side ?? (self.opponent == nil && settings.side == "o" ? .o : .x)
     let setup = side == .o ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
     return setup.playing(variant ?? settings.game)

@@ -5,22 +5,22 @@ import Screen
 import TicTacToe
 import WindowLogic
 
-/// The store of games in letters: a file for each game, which all windows and tabs of a player share.
+/// The store of games by letters: a file for each game, which all windows and tabs of a player share.
 final class Letters {
   private let services: PlatformServices
   private let screen: RootScreen
   private var random: SplitMix64
-  /// The last path and its address.
+  /// The path for which `address` was called last, and its result.
   private var addressed = (path: "", address: "")
 
-  /// `seed` makes the numbers of new games.
+  /// Opens the store in the data folder; `seed` makes the numbers of new games.
   init(_ services: PlatformServices, _ screen: RootScreen, seed: UInt64) {
     (self.services, self.screen) = (services, screen)
     random = SplitMix64(seed: seed)
   }
 
   private static let suffix = ".letter"
-  /// The most games that are listed.
+  /// The maximum number of listed games.
   private static let most = 200
   private var folder: String { services.dataFolder() + "/letters" }
 
@@ -30,7 +30,7 @@ final class Letters {
     services.files.read(path(of: name)).flatMap { LetterBox.Entry(text: String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Carries out a request; the answer goes to the state of the window.
+  /// Carries out a request; returns what the state of the window has to handle.
   func answer(_ request: LetterRequest) -> LetterNews? {
     let now = services.timeStamp()
     switch request {
@@ -65,7 +65,7 @@ final class Letters {
     return nil
   }
 
-  /// Changes what is known of a letter's game, as stored now by any window, and stores it.
+  /// Reads the stored game of a letter again, since another window may have changed it, lets `body` change it, and stores it.
   private func change(_ letter: Letter, _ body: (inout LetterBox) -> LetterBox.Relation) -> LetterNews? {
     let path = path(of: letter.name)
     guard services.files.locks.take(path) else {
@@ -116,7 +116,7 @@ final class Letters {
 
   // MARK: - Links
 
-  /// A link's address: on the own page, on the page of the last opened letter, or without a page, to be opened in a window.
+  /// The address of a link: on this page, else on the page of the last opened letter, else `#/` and the path, which a window opens.
   func address(of path: String) -> String {
     if path != addressed.path {
       addressed = (path, services.address?(path) ?? "\(screen.settings.letterPage)#/\(path)")
@@ -124,7 +124,7 @@ final class Letters {
     return addressed.address
   }
 
-  /// Remembers the page on which a letter was made, for the answers of a window.
+  /// Stores the page of an opened link, on which the links of this window's answers are then made.
   private func rememberPage(of text: String) {
     guard !services.isPage, text.hasPrefix("http://") || text.hasPrefix("https://"), let word = Letter.link(in: text)
     else { return }

@@ -75,7 +75,7 @@ package struct Library {
 
   /// The number of games listed at first and added on each request for older ones.
   static let listStep = 500
-  /// The mark in the names of games saved from their review: they are listed, but not counted again.
+  /// The mark in the file names of games that were saved again from their review: they are listed, but not counted.
   static let copyMark = "copy"
 
   private var folder: String { "\(services.dataFolder())/games" }
@@ -176,7 +176,7 @@ package struct Library {
     name == "random" ? "0" : name.hasPrefix("levels:") ? "1\(name)" : name == "perfect" ? "3" : "2\(name)"
   }
 
-  // MARK: - Learning players: only the games are stored, so deleting games makes the players forget them
+  // MARK: - Learning players: they learn from the saved games at each start, so a deleted game is forgotten
 
   /// The players of a setup; learning players first replay all their saved games, oldest first.
   package func participants(of setup: GameSetup, learning: Bool = true) -> Participants {

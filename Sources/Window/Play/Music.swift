@@ -7,7 +7,7 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// Music instead of the running game's: replays and the signs of the help page.
+/// Plays other music than the running game's: replays, musical signs of the help page, and examples of the player's own music.
 final class Music {
   private let sound: SoundOutput
   private let session: GameSession
@@ -18,7 +18,7 @@ final class Music {
   private(set) var reviewed: (record: Record, music: Rendition)?
   /// The music of the example that plays on the page of the player's own music.
   private var example: Rendition?
-  /// Whether instrument and drone are set for another piece than the running game's.
+  /// Whether strings and drone are tuned for other score rules than the running game's.
   private var isAway = false
 
   /// Whether other music plays instead of the running game's score.
@@ -63,7 +63,7 @@ final class Music {
     isAway = false
   }
 
-  /// Tunes the strings and the drone to the tonic of rules.
+  /// Tunes the strings and the drone to the tonic of score rules.
   private func tune(_ rules: ScoreRules) {
     sound.load(rules)
     sound.port.post([rules.drone.bed(at: sound.port.now(), seconds: 0.3, generation: 0)])
@@ -92,7 +92,7 @@ final class Music {
     start(music.events, from: ply == 0 ? .zero : bar?.start ?? .zero, to: music.end, rules: music.rules)
   }
 
-  /// Plays an example of rules. An example that plays already continues from its bar with these rules.
+  /// Plays an example of score rules. If an example plays already, the new one begins at the bar that the old one has reached.
   func playExample(_ rules: ScoreRules) {
     var game = Game()
     // Threats of both sides, a block, a fork and a win, in seven moves.

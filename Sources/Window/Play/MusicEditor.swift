@@ -10,10 +10,10 @@ final class MusicEditor {
   private let music: Music
   private let files: Files
   private var own: OwnMusic
-  /// When the example of turned dials begins; `nil` if they were heard or nothing was turned.
+  /// The time at which the example begins after a dial was turned; `nil` if no dial was turned since the last example.
   private var soundsAt: Double?
 
-  /// Seconds without a movement of a dial after which it is heard.
+  /// Seconds after the last movement of a dial until the example begins.
   private static let rest = 0.25
   private static let captions = [
     Phrase.dialShort, .dialLong, .dialLongest, .dialPhrases, .dialFamiliar, .dialLeap, .dialTension, .dialMelody,
@@ -26,13 +26,13 @@ final class MusicEditor {
     own = (try? OwnMusic(screen.settings.ownMusic, bases: names)) ?? OwnMusic(base: names.first ?? "")
   }
 
-  /// Whether turned dials are to be heard soon.
+  /// Whether an example is to begin soon, because a dial was turned.
   var isDue: Bool { soundsAt != nil }
 
-  /// The page's path.
+  /// The path of the page of the player's own music, which contains the music.
   var place: String { "m/\(own.word)" }
 
-  /// Plays turned dials that have rested; ends the example when its page is left.
+  /// Begins the example once no dial has moved for a while; ends it when its page is left.
   func carryOn(at now: Double) {
     let isOpen = screen.currentScene == .music
     if !isOpen, screen.pages.ownMusic.isPlaying { music.stop() }
@@ -66,7 +66,7 @@ final class MusicEditor {
     fill()
   }
 
-  /// Keeps the turned dials. Games that are played with the player's own music are played with the new one.
+  /// Stores the positions of the dials. If the games use the player's own music, they use the new one from now on.
   private func keep() {
     let settings = screen.settings
     let isUsed = (try? OwnMusic(settings.scoreRules, bases: machine.rules.names)) != nil

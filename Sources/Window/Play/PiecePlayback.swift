@@ -3,7 +3,7 @@ import Session
 
 /// A piece that plays instead of the running game's score: a replay or a sign of the help page.
 ///
-/// Its events are posted slightly ahead, with generations of their own far above the score's.
+/// Events are posted up to two seconds ahead. Their generations are far above the score's, whose cuts therefore do not drop them.
 struct PiecePlayback {
   private let events: [ScoreEvent]
   private var next = 0
@@ -20,16 +20,16 @@ struct PiecePlayback {
   /// The score counts generations from 1 and would need years to reach this.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
-  /// Starts a piece at `from` on its own time axis; `number` counts the session's playbacks.
+  /// Starts a piece at the time `from` of the piece; `number` counts the playbacks of this run.
   init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
     let now = sound.now()
     generation = PiecePlayback.firstGeneration + 2 * number + 1
     offset = (now + PiecePlayback.pause - from).rawValue
     end = to + Tick(rawValue: offset)
-    // Discard the score's pending events and release its notes.
     self.events = events.filter {
       $0.frame >= from && $0.frame <= to && $0.kind != .cut && $0.kind != .drone && $0.kind != .preview
     }
+    // Discard the score's pending events and release its notes.
     sound.post(PiecePlayback.silence(at: now, generation: generation))
   }
 
@@ -51,7 +51,7 @@ struct PiecePlayback {
     return sound.now() < end
   }
 
-  /// Releases its notes and discards its pending events.
+  /// Releases the piece's notes and discards its pending events.
   func stop(_ sound: SoundPort) { sound.post(PiecePlayback.silence(at: sound.now(), generation: generation + 1)) }
 
   /// Discards the score's pending events; sounding notes continue.

@@ -10,12 +10,12 @@ final class PuzzleStore {
   private let services: PlatformServices
   private let screen: RootScreen
   private var random: SplitMix64
-  /// The results as last read or changed; they go on if the file cannot be written.
+  /// The results as last read or changed; they stay valid in this window if the file cannot be written.
   private var progress = PuzzleProgress()
 
   init(_ services: PlatformServices, _ screen: RootScreen, seed: UInt64) {
     (self.services, self.screen) = (services, screen)
-    // Different in windows that were started with the same seed.
+    // The time makes the choice different in windows that were started with the same seed.
     let time = SHA256.hash(Array(services.timeStamp().utf8)).bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     random = SplitMix64(seed: seed ^ time)
   }
@@ -34,7 +34,8 @@ final class PuzzleStore {
     return nil
   }
 
-  /// Changes the results as stored now by any window. While another window writes them, the change is not stored.
+  /// Reads the results again, as another window may have changed them, and stores them as `body` changes them. Does not store while
+  /// another window holds the lock.
   @discardableResult
   private func change<Result>(_ body: (inout PuzzleProgress) -> Result) -> Result {
     guard services.files.locks.take(path) else { return body(&progress) }

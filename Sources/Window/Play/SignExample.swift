@@ -7,9 +7,9 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// An example of a musical sign: the end of the shortest game with it, found by search.
+/// An example of a musical sign: the end of a short game in which it sounds, found by search.
 struct SignExample {
-  /// The music, in which `from` … `to` is the sign.
+  /// The events of the whole game; `from` … `to` is the part to be played.
   let events: [ScoreEvent]
   let from: Tick
   let to: Tick
@@ -17,7 +17,7 @@ struct SignExample {
   /// Seconds of a closing arch, enough to recognise it.
   private static let ending = 20.0
 
-  /// `nil` if no short game has the sign.
+  /// Searches a game with the sign; `nil` if there is none.
   init?(of sign: MusicSign, rules: ScoreRules) {
     guard let record = SignExample.record(of: sign) else { return nil }
     switch sign {
@@ -37,7 +37,7 @@ struct SignExample {
     }
   }
 
-  /// Signs that no record contains: echo, undo and refusal, each after a calm game of three moves.
+  /// Makes the examples of echo, undo and refusal, which no record contains: each after a calm game of three moves.
   private init(gesture: MusicSign, after record: Record, _ rules: ScoreRules) {
     var conductor = GameConductor(seed: 1, rules: rules)
     var events = conductor.handle(.opened(resuming: true), at: .zero)
@@ -88,7 +88,7 @@ struct SignExample {
     return Record(game: game)
   }
 
-  /// Random games of Ultimate from fixed seeds, up to the first move that has the sign and does not decide a board.
+  /// Plays random games of Ultimate from fixed seeds until a move has the sign and, except for a forced reply, is not decisive.
   private static func playUltimate(until sign: MusicSign) -> Record? {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SplitMix64(seed: seed)
@@ -128,7 +128,7 @@ struct SignExample {
     }
   }
 
-  /// Breadth-first search over games; all signs occur within the first few thousand.
+  /// Finds the first game of Classic whose last move is accepted, breadth first; all signs occur within a few thousand games.
   private static func play(until isFound: (VariantMove) -> Bool) -> Record? {
     var games = [Game()]
     while !games.isEmpty {
@@ -141,7 +141,7 @@ struct SignExample {
           if !longer.isOver { next.append(longer) }
         }
       }
-      // 2,000 positions of each depth suffice; all 255,168 games would delay the page.
+      // 2,000 games of each length suffice; all 255,168 games would delay the page.
       games = Array(next.prefix(2_000))
     }
     return nil

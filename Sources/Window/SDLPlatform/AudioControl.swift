@@ -2,7 +2,7 @@ import Synchronization
 
 /// Shared state of the audio callback and other threads, atomics only.
 final class AudioControl: Sendable {
-  /// The frames that may be rendered; the callback waits for more. `.max` except for scripts on a device without a clock.
+  /// The frame up to which the callback may render before it waits; `.max` except for scripts on a device without a clock.
   let allowedFrames = Atomic<Int64>(.max)
   /// Frames requested by the device so far.
   let framesAsked = Atomic<Int64>(0)

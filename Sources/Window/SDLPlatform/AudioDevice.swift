@@ -15,7 +15,7 @@ package final class AudioDevice {
     package var bufferFrames = 1_024
     /// The device's name; `nil` for the system's default, which also replaces a missing device.
     package var name: String?
-    /// Whether no device is opened.
+    /// Whether to open no device and let a clock pull the samples.
     package var isOff = false
     /// Whether to log the time of every callback, for `latencyLog`.
     package var isLogging = false
@@ -36,7 +36,7 @@ package final class AudioDevice {
     case lost
   }
 
-  /// The current state; see `poll`.
+  /// The current state; changed by `start`, `use` and `poll`, and when a device is added.
   package private(set) var state = State.off
 
   private let engine: Engine
@@ -87,7 +87,8 @@ package final class AudioDevice {
     stopClock()
   }
 
-  /// Handles a lost or returned device; call it about once a second. Returns whether the state changed.
+  /// Replaces a removed device, and retries a missing one every four seconds; call it about once a second. Returns whether to tell the
+  /// player the state.
   package func poll(now: Double) -> Bool {
     guard wantsDevice else { return false }
     if isRemoved && isOpen {
@@ -139,24 +140,23 @@ package final class AudioDevice {
   /// Records that SDL reported a removed output device; `poll` handles it.
   func deviceRemoved() { isRemoved = isOpen }
 
-  /// After a device was added, retry at once if no device or not the named one is open.
+  /// Handles a device that was added: if none is open, the next `poll` tries at once; if it is the named one, it replaces the default.
   func deviceAdded() {
     if !isOpen { nextTry = 0 }
     if isStandIn, let name = options.name, AudioDevice.names.contains(name) { reopen() }
   }
 
-  /// Lets a gated device render up to a frame and waits until it requests more.
+  /// Lets a gated device render up to a frame, and waits until the device requests frames beyond it.
   package func allow(upTo frame: Tick) {
     guard options.isGated else { return }
     control.allowedFrames.store(frame.rawValue, ordering: .releasing)
     while control.framesAsked.load(ordering: .acquiring) <= frame.rawValue && (isOpen || clock != nil) { usleep(50) }
   }
 
-  /// Sets whether the output is inaudible: then no samples are computed after the last sound has died away, and frames are still
-  /// counted.
+  /// Sets whether the output is inaudible. If so, frames are only counted, not computed, once the last sound has died away.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
-  /// The cost of the callback so far: calls, total and maximal nanoseconds.
+  /// The number of callbacks so far, and the nanoseconds spent in all of them and in the slowest.
   package var cost: (calls: UInt64, nanoseconds: UInt64, worstNanoseconds: UInt64) {
     (
       control.calls.load(ordering: .relaxed), control.nanoseconds.load(ordering: .relaxed),

@@ -14,20 +14,19 @@ struct HookState {
   let engine: Unmanaged<Engine>
   let control: Unmanaged<AudioControl>
   let format: SampleFormat
-  /// A chunk of interleaved stereo for devices without Float.
+  /// Memory for interleaved stereo of `scratchFrames` frames, which is converted for devices without Float.
   let scratch: UnsafeMutablePointer<Float>
-  /// Frames of a chunk.
   static let scratchFrames = 1_024
   var dither = Dither()
-  /// Whether the output is discarded because a clock pulls it.
+  /// Whether the output is discarded, because a clock pulls it instead of a device.
   var isDeaf = false
   /// The number of frames since the output became inaudible.
   var unheard = 0
-  /// Frames after which the longest note has died away, and the engine need not compute inaudible output.
+  /// 15 s: the longest note has died away, and the engine need not compute inaudible output any more.
   static let restAfter = 15 * 48_000
 }
 
-/// SDL2_mixer's music hook. A file-scope function, because a closure formed on the main actor would trap on this thread.
+/// SDL2_mixer's music hook. A file-scope function, because a closure formed on the main actor would trap on the audio thread.
 ///
 /// Real-time safe, except for the wait of a script on a device without a clock.
 nonisolated func alinaAudioHook(user: UnsafeMutableRawPointer?, stream: UnsafeMutablePointer<UInt8>?, length: Int32) {
@@ -78,7 +77,7 @@ private func fill(_ state: UnsafeMutablePointer<HookState>, _ out: UnsafeMutable
   }
 }
 
-/// Logs the time of this block's request and its first frame, for the latency log.
+/// Logs the time at which the device requests a block, and the block's first frame.
 private func note(callbackOf engine: Engine, in control: AudioControl) {
   guard let log = control.log else { return }
   let entry = Int(control.calls.load(ordering: .relaxed)) % AudioControl.logCapacity

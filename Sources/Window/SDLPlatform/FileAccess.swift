@@ -5,7 +5,7 @@ import Synchronization
 
 /// The platform services' files and folders: whole reads, atomic writes, XDG folders.
 enum FileAccess {
-  /// The largest file that is read, in bytes; a larger dropped file must not exhaust the memory.
+  /// The largest file that is read, 64 MiB: a file that the player drops on the window must not exhaust the memory.
   static let largestRead = 64 << 20
 
   /// A file's bytes; `nil` if it is not a regular file, unreadable or larger than `largestRead`.
@@ -62,8 +62,8 @@ enum FileAccess {
     return makeFolder(String(path[..<slash])) && (mkdir(path, 0o755) == 0 || errno == EEXIST)
   }
 
-  /// `$variable/alina`, or `alina` in the fallback below the home folder; the XDG specification ignores relative
-  /// values. Empty without a home folder: a shared folder is unsuitable for tokens.
+  /// The folder `alina` in the folder that an XDG variable names, or in `fallback` below the home folder if the variable is unset or
+  /// relative. Empty without a home folder: the folder contains tokens, so it must not be shared.
   static func xdgFolder(_ variable: String, fallback: String) -> String {
     func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
     guard let base = absolute(environment(variable)) ?? absolute(home).map({ "\($0)/\(fallback)" }) else { return "" }
@@ -95,8 +95,8 @@ extension WriteFault {
   }
 }
 
-/// The locks of a window. Each folder has one lock file, in which each file name has a byte that can be locked. A lock on a
-/// game's own file would be lost, because every write replaces that file. One descriptor a folder holds all its locks.
+/// The locks of a window. Each folder has one lock file; a file's lock is the byte at a hash of its name. A lock on a game's own
+/// file would be lost, because every write replaces that file. All locks of a folder belong to one descriptor.
 final class LockFiles: Sendable {
   private let descriptors = Mutex<[String: Int32]>([:])
 

@@ -1,13 +1,13 @@
 import CSDL2
 import Screen
 
-/// Converts SDL events to the game's; its only state are the followed finger and the controller sticks.
+/// Converts SDL events to the game's input events.
 struct InputMapping {
   /// Bitmap pixels per window unit, from the renderer's output size.
   var scale = 1.0
   /// The bitmap's size in pixels, for touch coordinates, which are 0…1.
   var pixelSize = (width: 1, height: 1)
-  /// The followed finger; others touching meanwhile are ignored.
+  /// The finger that came down first; events of other fingers are ignored until it is lifted.
   private var finger: SDL_FingerID?
   /// The last direction of each stick axis, so that one tilt gives one step.
   private var lean: [UInt8: Int] = [:]
@@ -141,7 +141,7 @@ extension Key {
       SDLK_KP_PLUS.rawValue: .character("+"), SDLK_KP_MINUS.rawValue: .character("-"),
       SDLK_KP_0.rawValue: .character("0"),
     ]
-    // Without NumLock the keypad has arrows.
+    // Without NumLock the keypad's digits act as arrows, Home, End and so on.
     let arrows: [UInt32: Key] = [
       SDLK_KP_8.rawValue: .up, SDLK_KP_2.rawValue: .down, SDLK_KP_4.rawValue: .left, SDLK_KP_6.rawValue: .right,
       SDLK_KP_7.rawValue: .home, SDLK_KP_1.rawValue: .end, SDLK_KP_9.rawValue: .pageUp,
@@ -159,7 +159,7 @@ extension Key {
     } else if (SDLK_KP_1.rawValue...SDLK_KP_9.rawValue).contains(code) {
       self = .character(Character("\(code - SDLK_KP_1.rawValue + 1)"))
     } else if (32..<127).contains(code) {
-      // The key code is unshifted, so handle layouts where + and ? are shifted.
+      // SDL reports the key without Shift, so map the keys that need Shift for + and ? on some layouts.
       switch (code, shifted) {
       case (UInt32(UInt8(ascii: "=")), true): self = .character("+")
       case (UInt32(UInt8(ascii: "/")), true): self = .character("?")

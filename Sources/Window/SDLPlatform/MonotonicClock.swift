@@ -2,7 +2,7 @@ import Glibc
 
 /// The machine's monotonic clock.
 package enum MonotonicClock {
-  /// Nanoseconds since an arbitrary time; reads the vDSO without a system call.
+  /// Nanoseconds since an arbitrary time; needs no system call, because glibc reads them from the kernel's vDSO.
   package static var nanoseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Pulls blocks in real time without a device and discards them, so that score and game keep their tempo.
+/// Replaces a missing device: a thread pulls blocks of samples in real time and discards them, so that time advances for the score.
 final class NullClock {
   /// The state of the thread.
   fileprivate final class Shared: @unchecked Sendable {
@@ -52,7 +52,7 @@ nonisolated private func nullClockBody(_ argument: UnsafeMutableRawPointer?) -> 
   while !shared.stops.load(ordering: .acquiring) {
     shared.pull()
     next += shared.nanoseconds
-    // After a suspend continue from now instead of catching up.
+    // After the machine slept, continue from now instead of pulling all missed blocks.
     let now = MonotonicClock.nanoseconds
     if now > next + 1_000_000_000 { next = now }
     var time = timespec(tv_sec: Int(next / 1_000_000_000), tv_nsec: Int(next % 1_000_000_000))

@@ -32,7 +32,7 @@ package final class SDLPlatform {
   package var afterFirstFrame: (() -> Void)?
   /// The sound device to notify of added and removed devices.
   package weak var audio: AudioDevice?
-  /// Called on every turn of the loop, before the game's update.
+  /// Called at each pass of the event loop, before the game's update.
   package var onPageChange: ((_ now: Double) -> Void)?
 
   private let window: OpaquePointer
@@ -51,12 +51,12 @@ package final class SDLPlatform {
 
   package init(title: String, options: Options = Options()) throws(Failure) {
     SDL_SetHint(SDL_HINT_APP_NAME, "Alina")
-    // Receive touch only as touch, not also as a mouse; keep the compositor enabled behind the window.
+    // Receive a touch only as a touch, not also as a mouse click.
     SDL_SetHint(SDL_HINT_TOUCH_MOUSE_EVENTS, "0")
     // A click that focuses the window counts, as usual on desktops; SDL would otherwise drop a click that arrives with
     // the focus while the first frame is drawn.
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
-    SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
+    SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")  // otherwise SDL suspends the desktop's compositor
     // We draw in memory and copy the changes, for which the software renderer suffices. OpenGL would load a driver (80
     // MB and 100 ms without a graphics card) for the same copy. SDL_RENDER_DRIVER overrides this.
     SDL_SetHint(SDL_HINT_RENDER_DRIVER, "software")
@@ -178,7 +178,7 @@ package final class SDLPlatform {
     }
   }
 
-  /// The time of the loop's next turn: for a frame, if visible and not before the display can show it, or for an update.
+  /// The time at which the loop continues: for the next frame (`picture`, `nil` while hidden), at most 60 a second, or the next update.
   static func wake(picture: Double?, update: Double, lastPicture: Double) -> Double {
     min(update, picture.map { max($0, lastPicture + frameInterval) } ?? .infinity)
   }
@@ -234,7 +234,7 @@ package final class SDLPlatform {
     return inputs
   }
 
-  /// Handles the parts of an event that concern the platform.
+  /// Handles events of the window, the renderer, sound devices and controllers.
   private func notice(_ event: SDL_Event) {
     switch SDL_EventType(event.type) {
     case SDL_WINDOWEVENT:
@@ -262,7 +262,7 @@ package final class SDLPlatform {
     }
   }
 
-  /// Looking for controllers is slow and can wait until the first frame.
+  /// Searches for controllers; called after the first frame, because the search is slow.
   private func openControllers() {
     SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER)
   }

@@ -4,7 +4,7 @@ import Glibc
 import Screen
 
 extension PlatformServices {
-  /// The services of the real window; those that use SDL must be called on its thread.
+  /// The services of the real window; those that use SDL must be called on the window's thread.
   static func sdl(
     window: OpaquePointer, cursors: Cursors, now: @escaping @Sendable () -> Double
   ) -> PlatformServices {
@@ -59,7 +59,7 @@ extension PlatformServices {
       ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(FileAccess.environment).first ?? ""
     }
     services.prefersDark = {
-      // The settings of GTK, as toolkits read them; a portal would need D-Bus.
+      // Read GTK's settings, since asking the desktop portal would need D-Bus.
       if let theme = FileAccess.environment("GTK_THEME") { return theme.hasSuffix("dark") }
       let config = FileAccess.environment("XDG_CONFIG_HOME") ?? "\(FileAccess.environment("HOME") ?? "")/.config"
       return ["4.0", "3.0"].contains { version in
@@ -86,7 +86,7 @@ extension PlatformServices {
   }
 }
 
-/// Ends the wait for events, from any thread, so that `update` is called.
+/// Ends the loop's wait for events, so that `update` is called. Safe from any thread.
 func wakePlatform() {
   var event = SDL_Event()
   event.type = SDL_USEREVENT.rawValue

@@ -1,7 +1,6 @@
 import Glibc
 
-/// Suppresses messages of system libraries on the terminal while a device or display is opened; a missing one is
-/// reported once in our words.
+/// Suppresses messages of system libraries on the terminal while a device or display is opened. Alina itself reports failures.
 struct SilencedErrors {
   private let saved: Int32
 

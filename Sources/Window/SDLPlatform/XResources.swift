@@ -1,7 +1,7 @@
 import CSDL2
 import Glibc
 
-/// Screen settings of an X11 desktop, read by the library that SDL has already loaded.
+/// The resources of an X11 desktop, read by the X11 library that SDL has already loaded.
 enum XResources {
   /// The scale of the desktop relative to 96 dots an inch (`Xft.dpi`); 1 if not set.
   static let scale: Double = {
