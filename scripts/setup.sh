@@ -14,7 +14,7 @@ usage() {
   exit 0
 }
 
-# is_there PROBE: tests whether an entry of scripts/packages is installed, by whatever means.
+# is_there PROBE: tests whether an entry of scripts/packages is installed, as a package or otherwise.
 is_there() {
   local name=${1#*:}
   case $1 in
@@ -93,7 +93,7 @@ apt_get() {
   done
 }
 
-# in_other_words LACKING: prints the install command of another package manager, which finds libraries and programs by what packages provide.
+# in_other_words LACKING: prints the install command of dnf, zypper or apk, which find packages by the libraries and programs they provide.
 in_other_words() {
   local provided
   provided=$(sed -nE "s/.* lib:(.*)/'pkgconfig(\1)'/p; s|.* bin:(.*)|/usr/bin/\1|p" <<<"$1" | tr '\n' ' ')
@@ -125,7 +125,7 @@ need_swift() {
   command -v swift >/dev/null || fail "needs Swift 6.3 on the PATH (https://www.swift.org/install)"
 }
 
-# Runs swift build without the warning about Pango's pkg-config flags, which SwiftPM prints in every build and cannot be avoided.
+# Runs swift build without the warning about Pango's pkg-config flags, which SwiftPM prints in every build.
 swift_build() {
   swift build "$@" 2> >(grep -v 'prohibited flag(s)' >&2)
 }

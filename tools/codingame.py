@@ -3,8 +3,8 @@
 
 codingame.py COMMAND…     as an engine: alina-arena run --rules ultimate --x 'cmd:tools/codingame.py ./bot' --o levels:6
 
-CodinGame starts the program anew for each game and tells it the other side's moves; there is no word for a move of its own
-that the program has not chosen. Games therefore have to begin at the start, without --openings. Needs NumPy, and alina_rules
+CodinGame starts the program anew for each game and sends it only the opponent's moves, so the program cannot be told moves of
+its own side that it has not chosen. Games therefore have to begin at the start, without --openings. Needs NumPy, and alina_rules
 beside alina-arena (python/README.md). CodinGame counts boards where nobody has a line: alina-arena run --ending boards.
 """
 
@@ -25,14 +25,14 @@ def number(text):
 
 
 class Bot:
-    """The program in one game: its process, and the moves that it knows of."""
+    """The program in one game: its process, and the moves that it has been sent or has chosen."""
 
     def __init__(self, command):
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._known = []
 
     def answer(self, moves):
-        """The program's move after these, or an exception with the reason."""
+        """The program's move after `moves`. Raises an exception with the reason if it cannot move."""
         if moves[: len(self._known)] != self._known or len(moves) - len(self._known) > 1:
             raise ValueError("the program has not chosen a move of its own side: play without --openings")
         state = State("ultimate")
@@ -43,7 +43,7 @@ class Bot:
         lines = [f"{row} {column}", str(len(cells))] + [f"{cell // SIDE} {cell % SIDE}" for cell in cells]
         self._process.stdin.write("\n".join(lines) + "\n")
         self._process.stdin.flush()
-        # A message may follow the two numbers.
+        # CodinGame allows a message after the two numbers.
         row, column = (int(word) for word in self._process.stdout.readline().split()[:2])
         self._known = moves + [SIDE * row + column]
         return self._known[-1]

@@ -5,7 +5,8 @@ set -eu
 score=$1
 docs=$(cd "$(dirname "$0")/../docs" && pwd)
 
-part() { # FILE RULES FROM TO, then how ffmpeg packs it
+# part FILE RULES FROM TO OPTION…: renders a part of $game (in seconds) as FILE.png and FILE.ogg, with ffmpeg's encoder options.
+part() {
   file=$1 rules=$2 from=$3 to=$4
   shift 4
   "$score" render "$docs/heard/$game.pgn" --score-rules "$rules" --from "$from" --to "$to" --wav "$file.wav" --png "$file.png"
@@ -26,8 +27,8 @@ rm "$docs/alina.png"
 game=ultimate
 part "$heard/ultimate" score 303.634 470 -ac 1 -c:a libopus -vbr off -b:a 17k
 
-# The page PAGE of a game as MuseScore 3 engraves its MusicXML.
-sheet() { # GAME PAGE
+# sheet GAME PAGE: engraves the game's MusicXML with MuseScore 3, and keeps that page.
+sheet() {
   "$score" render "$docs/heard/$1.pgn" --musicxml "$heard/$1.musicxml"
   QT_QPA_PLATFORM=offscreen mscore3 -r 80 -o "$heard/$1.sheet.png" "$heard/$1.musicxml"
   mv "$heard/$1.sheet-$2.png" "$heard/sheet-$1.png"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Draws ten minutes of each game as two builds of alina-score play them, the earlier one on the left: docs/heard/minutes-GAME.png.
+# Draws ten minutes of each game's music by two builds of alina-score, the earlier one on the left: docs/heard/minutes-GAME.png.
 # Run: tools/minutes.sh BEFORE AFTER     (needs numpy, scipy and matplotlib)
 set -eu
 tools=$(cd "$(dirname "$0")" && pwd)

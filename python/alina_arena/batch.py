@@ -9,7 +9,7 @@ import numpy as np
 
 # Cells along an edge of each game's board.
 SIDES = {"classic": 3, "infinite": 3, "misere": 3, "ultimate": 9}
-# The actions besides a cell: skip the game, restart it, let the engine's player move.
+# The actions that are not cells: skip the game, restart it, let the engine's player move.
 WAIT, BEGIN, ANSWER = 253, 254, 255
 
 
@@ -99,7 +99,7 @@ class Batch:
         self._send(actions.astype(np.uint8).tobytes())
 
     def close(self):
-        """Ends the engine, as the end of the batch's life does too."""
+        """Ends the engine. It also ends when the batch is garbage-collected."""
         self._end()
 
     def __enter__(self):
@@ -126,7 +126,7 @@ def check_render_mode(mode, modes):
 
 
 def planes(batch, games=slice(None)):
-    """The observation of the side to move, (games, 4, side, side) of 0 and 1: its marks, the other's, legal cells, oldest marks."""
+    """The observation of the side to move, (games, 4, side, side) of 0 and 1: its marks, the opponent's, legal cells, oldest marks."""
     side = SIDES[batch.rules]
     turn = batch.turn[games, None]
     marks = batch.marks[games]

@@ -23,9 +23,9 @@ class AlinaEnv(gymnasium.Env):
     An observation is a dictionary: `observation` (4, side, side) as `planes` makes it, `action_mask` (cells,). The reward is
     1, 0 or -1 at the end of a game. An illegal action ends the game with -1.
 
-    `render()` returns text for `render_mode="ansi"`, for `"rgb_array"` a picture of 512 × 512 pixels as the window draws it.
+    `render()` returns text for `render_mode="ansi"`, and for `"rgb_array"` a picture of 512 × 512 pixels that looks like the window.
 
-    `reset(seed=…)` repeats the opponent's choices; without a seed each copy of the environment makes other ones.
+    `reset(seed=…)` repeats the opponent's choices; without a seed each copy of the environment draws its own.
     `reset(options={"side": "x"})` chooses the agent's side.
     """
 
@@ -63,7 +63,7 @@ class AlinaEnv(gymnasium.Env):
         return self._observation(), {}
 
     def step(self, action):
-        # Larger numbers are no cells but orders of a batch (wait, restart, let the player move).
+        # Numbers beyond the cells are a batch's other actions (skip, restart, let the player move).
         is_cell = 0 <= int(action) < self._batch.cells
         if is_cell:
             self._batch.step([int(action)])

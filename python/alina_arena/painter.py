@@ -47,5 +47,5 @@ class Painter:
         return picture
 
     def close(self):
-        """Ends the program, as the end of the painter's life does too."""
+        """Ends the program. It also ends when the painter is garbage-collected."""
         self._end()

@@ -1,4 +1,4 @@
-"""One game to play forth and back: the rules as a shared library, `libalina_rules.so`, called in the same process."""
+"""One game with undo: the rules as a shared library, `libalina_rules.so`, called in the same process."""
 
 import ctypes
 import hashlib
@@ -10,7 +10,7 @@ import numpy as np
 from alina_arena.batch import SIDES, EngineError, find_engine
 
 _library = None
-# The longest message or position.
+# Holds the longest message or position that the library returns.
 _TEXT = ctypes.create_string_buffer(512)
 _CELLS = (ctypes.c_uint8 * 81)()
 
@@ -26,7 +26,7 @@ def find_library():
 def _load():
     global _library
     if _library is None:
-        # The calls are short: they keep Python's lock.
+        # `PyDLL` keeps Python's global lock during a call, as the calls are short.
         library = ctypes.PyDLL(find_library())
         pointer, number, text = ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p
         for name, result, arguments in [
@@ -42,10 +42,10 @@ def _load():
 
 
 class State:
-    """A game of `rules` from its start, or from a position in the arena's notation. Not for several threads at once.
+    """A game of `rules` from its start, or from a position in the arena's notation. Not thread-safe.
 
-    Cells are numbers, row by row from the top. Equal texts compare equal and have equal hashes; the text of Infinite does
-    not hold how often a position stood before.
+    Cells are numbers, row by row from the top. States with equal texts are equal and have equal hashes; the text of
+    Infinite does not contain how often each position has occurred.
     """
 
     __slots__ = ("rules", "cells", "_handle", "_lib", "_play")
@@ -81,7 +81,7 @@ class State:
             raise ValueError("there is no move to take back")
 
     def clone(self):
-        """Another game in the same state, with the same moves to take back."""
+        """A copy of the game, including the moves that can be undone."""
         return State(self.rules, _handle=self._lib.alina_copy(self._handle))
 
     @property

@@ -57,7 +57,7 @@ class AlinaVectorEnv(gymnasium.vector.VectorEnv):
             self._batch.close()
 
     def _answer(self, waits=False):
-        """The opponent moves wherever it is its turn."""
+        """Makes the opponent's move in each game where it is the opponent's turn."""
         is_asked = (self._batch.result == 0) & (self._batch.turn != self._sides) & ~np.asarray(waits)
         if is_asked.any():
             self._batch.step(np.where(is_asked, ANSWER, WAIT))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Learns a game from nothing but games with itself, as AlphaZero does, and then plays a level of the arena.
+"""Learns a game only by playing against itself, as AlphaZero does, and then plays against a level of the arena.
 
     ALINA_ARENA=.build/release/alina-arena PYTHONPATH=python python3 python/examples/alphazero.py [RULES [MINUTES [LEVEL]]]
 
-A network gives the chances of moves and the expected score of a position. A tree search asks it and finds better chances;
-the network learns those and how the games ended. Source: D. Silver and others, "A general reinforcement learning
+A network predicts a probability for each move and the score of a position. A tree search with the network finds better
+probabilities; the network learns them and the games' results. Source: D. Silver and others, "A general reinforcement learning
 algorithm that masters chess, shogi and Go through self-play", Science 362, 2018.
 """
 
@@ -64,13 +64,13 @@ class Network:
 
 
 class Node:
-    """A position in a tree: its moves with their chances, visits and summed scores for the side to move."""
+    """A position in a tree: its moves with their probabilities, visits and summed scores for the side to move."""
 
     __slots__ = ("state", "moves", "chances", "visits", "scores", "children", "result")
 
     def __init__(self, state):
         self.state, self.moves, self.result = state, None, state.outcome
-        # The result is for the side to move, as scores are.
+        # An outcome is for X, but a node's result, like its scores, is for the side to move.
         if self.result is not None and state.turn == 2:
             self.result = -self.result
 
@@ -90,7 +90,7 @@ class Node:
 
 
 def evaluate(network, nodes):
-    """Expands nodes with the network's chances; returns its scores for their sides to move."""
+    """Expands nodes with the network's probabilities; returns the network's score of each node for its side to move."""
     if not nodes:
         return []
     blocks = np.stack([node.state.block for node in nodes])
@@ -101,7 +101,7 @@ def evaluate(network, nodes):
 
 
 def search(network, roots, noise=None):
-    """Adds simulations to many trees at a time, so that the network is asked for all of them at once."""
+    """Adds simulations to many trees at once, so that each call of the network evaluates a leaf of every tree."""
     evaluate(network, [root for root in roots if root.moves is None])
     for root in roots if noise else []:
         drawn = noise.dirichlet([0.8] * len(root.moves)).tolist()
@@ -130,7 +130,7 @@ def search(network, roots, noise=None):
 
 
 def opening(rules, generator):
-    """A game of up to four random plies, so that the network also learns what good players avoid."""
+    """A game of up to four random plies, so that the network also learns positions that good players avoid."""
     state = State(rules)
     for _ in range(generator.integers(5)):
         state.play(int(generator.choice(state.legal())))
@@ -149,7 +149,7 @@ def train(rules, minutes):
             chances[root.moves] = np.array(root.visits) / SIMULATIONS
             chances /= chances.sum()
             records[game].append((root.state.block, chances))
-            # The first moves are drawn, so that games differ; then the most visited one is played.
+            # The first six plies are drawn at random by visits, so that games differ; later the most visited move is played.
             weights = np.array(root.visits, float) if len(records[game]) <= 6 else np.equal(root.visits, max(root.visits))
             child = root.children[generator.choice(len(root.moves), p=weights / weights.sum())]
             if child.result is None:

@@ -169,8 +169,8 @@ while True:
 class EnvironmentTests(unittest.TestCase):
     def setUp(self):
         warnings.simplefilter("error")
-        # Recommendations of PettingZoo that are not followed deliberately: its own games with an action mask have dictionary
-        # observations too, and the agents are named by their sides.
+        # Ignores recommendations of PettingZoo that its own games do not follow either (with an action mask their observations
+        # are dictionaries), and one against naming agents by their sides.
         warnings.filterwarnings("ignore", "Observation space for each agent probably should be")
         warnings.filterwarnings("ignore", "Observation is not a NumPy array")
         warnings.filterwarnings("ignore", "We recommend agents to be named in the format")

@@ -5,7 +5,7 @@ extension PianoFit {
   /// variable-length base64: five bits a digit, lowest first, and a sixth bit if more follow; the last bit is the sign.
   ///
   /// A note: MIDI number, rise in 0.01 ms, B in millionths, tuning in 0.01 cent off equal temperament, number of
-  /// partials, number of thuds; then those.
+  /// partials, number of thuds; then the partials and the thuds.
   /// A partial: n, 0.01 cents off the series, early level and decay, late level and decay, the level of the soft and
   /// the loud touch over the middle one (all in 0.1 dB or dB/s), early side (0.1 dB, left over right) and phase (0.001
   /// turns, right against left), late side and phase.
