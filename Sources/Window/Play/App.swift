@@ -182,7 +182,7 @@ package final class App: PlatformGame {
   /// Whether the listening mode is on: computer opponents play one game after another.
   package var isListening: Bool { state.mode == .listening }
 
-  /// The page's path: a match, a room, the game under review, or the player's own music.
+  /// The path in the page's address: of the game under review, the player's own music, or what `WindowState.place` names.
   package var place: String {
     switch screen.currentScene {
     case .review: files.reviewedPlace

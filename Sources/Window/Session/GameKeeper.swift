@@ -3,14 +3,14 @@ import Locks
 import Records
 import TicTacToe
 
-/// Saves running games off the window's thread: the newest record of each game, one file at a time. A failed record is
-/// retried until it is written, even after the next game has begun.
+/// Saves running games on a worker: the newest record of each game, one file at a time. A record that could not be written stays
+/// pending, even after the next game has begun, until `retry` succeeds.
 package final class GameKeeper: Sendable {
   /// A record to be written.
   package struct Wanted: Sendable {
     package var record: Record
     package var name: String
-    /// Whether the next start resumes it.
+    /// Whether the next start of the program resumes the game.
     package var isResumable: Bool
 
     package init(_ record: Record, as name: String, isResumable: Bool) {
@@ -35,7 +35,7 @@ package final class GameKeeper: Sendable {
   private let store: GameStore
   private let inBackground: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// A keeper for a store with the platform's workers; `name` is the resumed game, if there is one.
+  /// Makes a keeper that writes into a store on the platform's workers; `name` is the resumed game, if there is one.
   package init(
     _ store: GameStore, resuming name: String? = nil,
     inBackground: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -78,7 +78,7 @@ package final class GameKeeper: Sendable {
     write()
   }
 
-  /// Writes a record at once, between two writes of the running game.
+  /// Writes a record before it returns, and never while a worker writes.
   package func save(_ record: Record, as name: String) throws(WriteFault) {
     try withDisk { () throws(WriteFault) in try store.save(record, as: name) }
   }
@@ -91,7 +91,7 @@ package final class GameKeeper: Sendable {
     }
   }
 
-  /// Changes a saved game between two writes of the running one; `false` if it cannot be read.
+  /// Writes pending records, then changes a saved game; `false` if it cannot be read.
   package func change(_ name: String, _ body: (inout Record) -> Void) throws(WriteFault) -> Bool {
     flush()
     return try withDisk { () throws(WriteFault) in try store.change(name, body) }

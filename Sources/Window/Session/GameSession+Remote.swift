@@ -4,10 +4,10 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Games with remote players: the owner of the connection passes their moves in and sends local ones out.
+/// Games with remote players: the owner of the connection passes remote moves to `syncBoard` and sends local moves to the server.
 extension GameSession {
-  /// Joins a match in its current state: a new one from its first move, a running one by replaying its moves silently,
-  /// so that its music continues as for all others. `seed`, `station` and `times` are the match's.
+  /// Joins a match in its current state. Moves that were made already are composed silently, so that the music continues as it does
+  /// for all who hear the match. `seed`, `station` and `times` are the match's.
   package func join(
     _ players: Participants, variant: Variant = .classic, seed: UInt64, station: Int = 0, moves: [Cell] = [],
     times: [Int64] = [],
@@ -21,7 +21,7 @@ extension GameSession {
     voices = .none
     syncBoard(moves, times: times)
     voices = heard
-    // The next downbeat must have a later time.
+    // Two downbeats must not have the same time.
     lastHandled = lastHandled + .milliseconds(10)
     for index in self.times.indices { self.times[index].frame = nil }
     generations = Array(repeating: nil, count: game.cells.count)
@@ -34,12 +34,12 @@ extension GameSession {
     if common < game.cells.count {
       settled = min(settled, common)
       let taken = takeBack(game.cells.count - common)
-      // Sounds as a refusal and the bars backwards.
+      // Plays the sound of a refusal, then the bars of the removed moves backwards.
       submit([.refused] + Array(repeating: .undone, count: taken.count))
     }
     let known = Tempo.slots(times)
     slots = known
-    // The time of a move shown early is known only now.
+    // A move that was shown before the server confirmed it gets its time from the log only now.
     if common > settled, common <= known.count { submit([.logged], logged: Tempo.moment(known[common - 1])) }
     for (ply, cell) in moves.enumerated().dropFirst(common) {
       mark(cell, at: nil, logged: ply < known.count ? Tempo.moment(known[ply]) : nil)
@@ -47,9 +47,9 @@ extension GameSession {
     settled = known.count
   }
 
-  /// The connection to the other side or the server was lost or is restored.
+  /// Plays the sound of a lost or restored connection of the opponent or to the server.
   package func connection(lost: Bool) { submit([.connection(lost: lost)]) }
 
-  /// The sound of a move that is not allowed now.
+  /// Plays the sound of a move that is not allowed now.
   package func refuse() { submit([.refused]) }
 }

@@ -6,8 +6,8 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// The running game of a machine and its music: handles the players' actions, keeps the record, moves the opponents in
-/// musical time and drives the conductor.
+/// The running game and its music: handles the players' actions, makes the record, plays the computer opponents' moves in time with
+/// the music, and drives the conductor.
 ///
 /// Confined to one thread; opponents search on others. The only clock is the sound port's.
 package final class GameSession {
@@ -15,7 +15,7 @@ package final class GameSession {
   /// The times of the moves, one entry for each move.
   package internal(set) var times: [Record.MoveTimes] = []
   package internal(set) var participants: Participants
-  /// When opponents move; may change at any time.
+  /// Whether opponents move in time with the music or at once; may change at any time.
   package var reply: Conductor.Reply {
     get { conductor.music.reply }
     set { conductor.music.reply = newValue }
@@ -27,9 +27,9 @@ package final class GameSession {
   }
   /// Moves taken back; the last one is replayed first.
   package private(set) var undone: [Cell] = []
-  /// Whether time-driven music (echoes, the arch) is not posted: while another piece plays or the window is hidden.
+  /// Whether music that time causes (echoes, the arch) is composed but not played: while another piece plays.
   package var isResting = false
-  /// The audible voices: all, only the bass, or none, while the window is hidden.
+  /// The audible voices: while the window is hidden, the player's choice may be only the bass or none.
   package enum Voices: Sendable, Hashable {
     case all, bass, none
   }
@@ -49,7 +49,7 @@ package final class GameSession {
   private var endFrame: Int64?
   /// The times of the match's moves from its log, in slots; `nil` in a local game.
   var slots: [Int]?
-  /// The number of these times that the score has used.
+  /// The number of entries of `slots` that the score has used.
   var settled = 0
   /// The generation of each ply's bar, for matching the engine's reports of late events.
   var generations: [UInt32?] = []
@@ -76,7 +76,7 @@ package final class GameSession {
 
   // MARK: - State for the window
 
-  /// The score rules of the file; a change applies from the next bar.
+  /// The score rules as loaded; a change applies from the next bar.
   package var rules: ScoreRules {
     get { conductor.music.home }
     set { conductor.music.home = newValue }
@@ -103,7 +103,7 @@ package final class GameSession {
   /// Whether the closing arch still plays.
   package var isClosing: Bool { conductor.music.isClosing }
 
-  /// Tells the music the players. If a side replies in time with the score, bars fit the length of its replies.
+  /// Passes the players to the conductor. Bars of a side that replies in time with the score are as long as its replies need.
   private func seatPlayers() {
     let answering = Player.allCases.filter { !participants[$0].isHuman }
     conductor.music.autoReplyVoices =
@@ -128,7 +128,7 @@ package final class GameSession {
       // A resumed game keeps its remaining time.
       clockSeconds = record.clockSeconds
       generations = Array(repeating: nil, count: game.cells.count)
-      // One second of silence represents the time between sessions.
+      // In the record one second of silence stands for the time between the two runs of the program.
       let last = max(times.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
       frameOffset = last + Tick.seconds(1).rawValue
     }
@@ -210,7 +210,7 @@ package final class GameSession {
     answerIfReady(now)
     watchClocks()
     let events = conductor.music.advance(to: max(now + sound.lead, lastHandled))
-    // While resting the score continues silently; its events are discarded.
+    // While another piece plays, the score advances silently: its events are discarded.
     if !isResting { post(events) }
   }
 
@@ -248,7 +248,7 @@ package final class GameSession {
 
   private var pliesToUndo: Int {
     let moves = game.cells.count
-    // With a clock time cannot be given back; in a network match others would have to agree.
+    // No undo with clocks, since time cannot be given back, and in a network match, since the opponent would have to agree.
     guard moves > 0, clockSeconds == nil, !participants.areRemote else { return 0 }
     var side = game.mover(ofMove: moves)
     for count in 1...moves {
@@ -258,7 +258,7 @@ package final class GameSession {
     return 0
   }
 
-  /// The earliest next downbeat: with the same frame a downbeat would cancel the previous one before it sounds.
+  /// The earliest next downbeat, 10 ms after the last one: at the same frame it would cancel the last one before it sounds.
   private var earliestDownbeat: Tick {
     guard let last = times.last?.frame else { return .zero }
     return Tick(rawValue: last - frameOffset) + .milliseconds(10)
@@ -267,7 +267,7 @@ package final class GameSession {
   @discardableResult
   func mark(_ cell: Cell, at slot: Tick?, logged: Tick? = nil) -> RuleViolation? {
     do throws(RuleViolation) {
-      // On a copy first: the frame of the downbeat is known only after composing.
+      // Play on a copy: the clock of the side to move is read after composing, which yields the frame of the move.
       var next = game
       try next.play(cell)
       let events = submit(
@@ -300,7 +300,7 @@ package final class GameSession {
   package func end(with end: GameEnd) {
     guard !game.isOver else { return }
     stopThinking()
-    // Replace a foreign server's reason that records do not allow, since the record could not be read again.
+    // A foreign server may send a reason that records do not allow for the outcome: such a record could not be read again.
     let ways = Termination.byHand(end.outcome)
     let end = ways.contains(end.termination) ? end : GameEnd(outcome: end.outcome, termination: ways[0])
     game.finish(end)
@@ -329,8 +329,8 @@ package final class GameSession {
 
   /// Lets the conductor handle events and posts the result in time for the next audio block.
   ///
-  /// A block may begin while a bar is being composed, so that its start would be in the past. Therefore it is composed
-  /// on a copy, and again, with warm caches, if the clock has moved.
+  /// An audio block may begin while a bar is composed, whose start is then in the past. Therefore a copy of the conductor composes
+  /// it, and composes it a second time, with warm caches, if a block has begun.
   @discardableResult
   func submit(_ gameEvents: [GameEvent], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
@@ -360,7 +360,7 @@ package final class GameSession {
 // MARK: - Clocks
 
 extension GameSession {
-  /// Below this number of milliseconds, a clock is heard.
+  /// Milliseconds left below which the music sounds a low clock, and tenths are shown.
   private static let lowMilliseconds = 10_000
 
   /// A side's remaining milliseconds, at least 0; `nil` without clocks. Clocks start with the first move.

@@ -2,10 +2,10 @@ import Base
 import Records
 import TicTacToe
 
-/// Stores games as files in a folder and marks the unfinished ones, so that a kill loses nothing.
+/// Stores games as files in a folder and marks the unfinished ones, which the next start of the program resumes.
 ///
-/// Each unfinished game has its own marker file, so that windows do not affect each other's. A window takes a game's
-/// lock before continuing it. Files are replaced atomically.
+/// Each unfinished game has its own marker file, so that several windows can mark games. A window takes the lock of a game before
+/// it resumes the game. Files are replaced atomically.
 package struct GameStore: Sendable {
   /// The extension of saved games.
   package static let suffix = ".pgn"
@@ -13,17 +13,17 @@ package struct GameStore: Sendable {
   /// The marker file of versions up to 1.1: one for the folder, whose content is the name of the unfinished game.
   private static let oldMarker = "unfinished"
 
-  /// The error for an unfinished game that could not be read.
+  /// An unfinished game could not be read; its file was copied.
   package struct Damaged: Error {
     package let path: String
-    /// The path of the copy that was made of the file.
+    /// The path of the copy.
     package let aside: String
   }
 
   private let folder: String
   private let files: FileFunctions
 
-  /// A store in `folder`, which the first write creates.
+  /// Makes a store in `folder`, which the first write creates.
   package init(folder: String, files: FileFunctions) { (self.folder, self.files) = (folder, files) }
 
   package func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
@@ -49,7 +49,7 @@ package struct GameStore: Sendable {
     try files.write(path(of: name), Array(record.text.utf8))
   }
 
-  /// Saves a game and marks it for resuming, unless it is over or not resumable.
+  /// Saves a game. Marks it as unfinished, or removes its marker if it is over or not resumable.
   package func save(_ record: Record, as name: String, isResumable: Bool) throws(WriteFault) {
     try save(record, as: name)
     if record.game.isOver || !isResumable {
@@ -87,7 +87,7 @@ package struct GameStore: Sendable {
 
   /// The newest unfinished game that no other window plays, with its name; `nil` if there is none.
   ///
-  /// An unreadable file is copied and its marker removed.
+  /// Copies an unreadable game, removes its marker and throws `Damaged`.
   package func unfinished() throws(Damaged) -> (name: String, record: Record)? {
     let marked = files.list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
     let names = [oldName].compactMap { $0 } + marked.map { String($0.dropLast(GameStore.markerSuffix.count)) }

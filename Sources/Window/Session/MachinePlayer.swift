@@ -5,9 +5,9 @@ import TicTacToe
 
 /// A computer opponent for one of the games.
 package struct MachinePlayer: Sendable {
-  /// The player's own name.
+  /// The name of the player in records.
   package let name: String
-  /// A search that runs for less than a frame at each call, and returns the move once found.
+  /// One step of a search, which takes less than a frame; returns the move once it is found.
   typealias Thought = () -> Cell?
   private let begin: @Sendable (Game, SplitMix64) -> Thought
   private var count: @Sendable (Game) -> MoveDistribution? = { _ in nil }
@@ -70,12 +70,12 @@ package struct MachinePlayer: Sendable {
     }
   }
 
-  /// Simulations of the top level in Ultimate, instead of the 800 of `levels:6` in the arena: about a tenth of a second,
-  /// and most of a second on the page, less than the music takes for a move.
+  /// Simulations of the top level in Ultimate; `levels:6` of the arena has 800. They take a tenth of a second, and most of a second
+  /// in a browser: less than the music takes for a move.
   private static let simulations = 200_000
-  /// Simulations of one step: about half a frame on the page.
+  /// Simulations of one step: about half a frame in a browser.
   private static let simulationsOfStep = 4_000
-  /// Nodes of a level's search tree, 40 bytes each. A full tree is searched on without new nodes.
+  /// The maximum number of nodes of a search tree, 40 bytes each. A full tree gets no new nodes, and the search continues.
   private static let treeSize = 1 << 19
 
   /// Starts the search for a move in a running game.

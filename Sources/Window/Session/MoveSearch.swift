@@ -14,7 +14,7 @@ final class MoveSearch {
   /// Starts the search.
   /// - Parameter workers: Runs work on another thread. If `nil`, `step` does the work.
   init(_ player: MachinePlayer, about game: Game, seed: UInt64, on workers: GameSession.Workers?) {
-    // A generator for each move from the game's seed and the ply: after an undo the opponent plays the same.
+    // Seeded with the game's seed and the ply, so that the opponent plays the same move again after an undo.
     let generator = SplitMix64(seed: seed, index: UInt64(game.state.plies))
     guard let workers else {
       thought = player.thought(about: game, generator)

@@ -3,7 +3,7 @@ import TicTacToe
 
 /// The player of a side in a session.
 package enum Participant: Sendable {
-  /// A person at this machine, with his name in the record.
+  /// A person at this machine, with a name for the record.
   case human(name: String)
   /// A computer opponent.
   case machine(MachinePlayer)

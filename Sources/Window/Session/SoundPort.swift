@@ -6,7 +6,7 @@ package struct SoundPort {
   package var now: () -> Tick
   /// Sends events to the audio thread.
   package var post: ([ScoreEvent]) -> Void
-  /// Returns the reports of late batches since the last call.
+  /// Returns the batches since the last call that the engine moved because they were posted too late.
   package var takeLate: () -> [LateBatch]
   /// How far ahead of `now` events must be posted to be in time: two blocks of the device plus the jitter of the main loop.
   package var lead: Tick

@@ -4,9 +4,9 @@ import Interface
 ///
 /// A broadcast instead of mDNS: it needs no daemon, and a room exists for minutes on one network.
 package struct Announcement: Sendable, Hashable {
-  /// The UDP port of announcements: the one after the servers' port.
+  /// The UDP port of announcements: the number after the servers' TCP port, 4664.
   package static let port: UInt16 = 4665
-  /// Seconds between two datagrams, and after which a silent room is dropped.
+  /// Seconds between two datagrams, and seconds without a datagram after which a room is dropped.
   package static let (interval, lifetime) = (2.0, 7.0)
 
   package var port: Int

@@ -10,7 +10,7 @@ package enum Effect: Sendable, Hashable {
   case play(Cell)
   /// Play the sound of a refused action.
   case refuse
-  /// The tone of a cell under pointer or focus; `nil` ends it.
+  /// Play the tone of a cell under pointer or focus; `nil` ends it.
   case preview(Cell?)
   case undo, redo
   /// End the game other than by a move.
@@ -18,9 +18,9 @@ package enum Effect: Sendable, Hashable {
   case begin(GameSetup, from: VariantState)
   /// Show a match in its current state on the board.
   case join(JoinedMatch)
-  /// The moves of the match with their times from its log: adds missing moves and takes back premature ones.
+  /// Update the board to the moves of the match, with their times from its log: play missing moves, take back unconfirmed ones.
   case syncBoard([Cell], times: [Int64])
-  /// The other side or the server became absent or returned.
+  /// Play the sound for an opponent or server that became absent (`true`) or returned.
   case away(Bool)
   /// Connect, with a token that the player has entered, or an empty one.
   case connect(ServerAddress, newToken: String)
@@ -29,12 +29,11 @@ package enum Effect: Sendable, Hashable {
   case host(Destination)
   /// Share the page's URL followed by a path.
   case share(String)
-  /// Share the result of the daily puzzle.
   case shareToday(DailyBoard)
   case command(ClientModel.Command)
   /// Show a page, or let the screen handle an intent.
   case show(SceneName), screen(Intent)
-  /// Show a message for some seconds; `nil` takes the last one away.
+  /// Show a message for some seconds; `nil` removes the shown one.
   case say(Message?)
   case letter(LetterRequest)
   case puzzle(PuzzleRequest)
@@ -48,15 +47,15 @@ package enum Effect: Sendable, Hashable {
   case review
   /// Handle an intent about files, the clipboard or exports.
   case file(Intent)
-  /// An intent about other music than the running game's.
+  /// Handle an intent about other music than the running game's.
   case music(Intent)
   case mute(Bool)
-  /// Change the volume by some decibels for now.
+  /// Change the volume by some decibels, without changing the setting; 0 restores it.
   case fade(Double)
   case screenshot, quit
 }
 
-/// A value for the next start.
+/// A value that is stored for the next start.
 package enum Memory: Sendable, Hashable {
   /// The opponent and the side of the new-game page.
   case opponent(GameSetup)
@@ -66,7 +65,7 @@ package enum Memory: Sendable, Hashable {
   case shownRules(Variant)
   /// The server used last.
   case server(String)
-  /// The registered name, which replaces the token used to log in.
+  /// The account's registered name, which becomes the player's name in the settings.
   case name(String)
   /// The server of the running match; empty without one.
   case matchServer(String)
@@ -88,14 +87,14 @@ package enum Destination: Sendable, Hashable {
   case request(ClientModel.Command)
 }
 
-/// A match as shown when joined.
+/// The state of a match when the board begins to show it.
 package struct JoinedMatch: Sendable, Hashable {
   package var match: MatchID
   /// The side that this player has; `nil` for a spectator.
   package var you: Player?
   package var rules: Variant
   package var names: Sides<String>
-  /// The position of the match's music in the sequence of tonics.
+  /// The index of the match's tonic in the sequence of tonics.
   package var station: Int
   /// The moves so far.
   package var moves: [Cell]

@@ -4,9 +4,9 @@ import Interface
 import MatchProtocol
 import TicTacToe
 
-/// The connection to a server, and what the player does there: the lobby, the queue, the own room.
+/// The connection to a server, and where the player is there: in the lobby, in the queue, or in a room of this player.
 struct LobbyModel: Sendable {
-  /// The rest of the window, as far as the lobby depends on it.
+  /// The state of the window outside of the lobby that the lobby needs.
   struct Context {
     var page: SceneName
     var now: Double
@@ -26,18 +26,18 @@ struct LobbyModel: Sendable {
   private(set) var lostAt: Double?
   /// The next step after logging in.
   private(set) var destination: Destination?
-  /// The match that this player is about to play, or the own room.
+  /// The match that this player is about to play, or this player's room, which becomes one.
   private(set) var pendingMatch: MatchID?
-  /// The match to watch, until it is on the board.
+  /// The match that the player wants to watch, until it is on the board.
   private(set) var wanted: MatchID?
-  /// The code of the match's room, which spectators need.
+  /// The code of the room in which the match was made; spectators of the match need it.
   private(set) var code: String?
-  /// The number of rooms that the server has not confirmed yet. When it does, only the newest is shown, and the others are
-  /// closed. `dropsLast`: the newest is closed, too, because the player has done something else since.
+  /// The number of requested rooms that the server has not confirmed yet. Once confirmed, all except the newest are closed;
+  /// `dropsLast`: the newest too, because the player has done something else since.
   private var openings = (count: 0, dropsLast: false)
-  /// Whether the page opens after connecting, which any later action cancels.
+  /// Whether the network page opens once the connection is made; any later action cancels that.
   private var opensPage = false
-  /// The queue or room of the player when the connection was lost.
+  /// The phase `queued` or `room` in which the connection was lost.
   private var waitedIn: NetworkModel.Phase?
   private var listedAt = -Double.infinity
   /// When the player began to wait for an opponent; `nil` if the player does not wait.
@@ -58,7 +58,7 @@ struct LobbyModel: Sendable {
 
   // MARK: - Time
 
-  /// Asks for the list of matches from time to time while it is shown, and for the rating if it may have changed.
+  /// Requests the list of matches every five seconds while it is shown, and with it the ratings if they may have changed.
   mutating func tick(in context: Context) -> [Effect] {
     guard context.page == .network, connection == .online, network.phase == .lobby || queuedAt != nil,
       context.now - listedAt > LobbyModel.listInterval
@@ -67,14 +67,14 @@ struct LobbyModel: Sendable {
     return [.command(.list)] + (isRatingKnown ? [] : [.command(.me)])
   }
 
-  /// Starts or stops the count of the wait for an opponent; call after each step.
+  /// Notes when the wait for an opponent began or that it ended; call after each step.
   mutating func countWait(at now: Double) {
     if case .queued = network.phase { queuedAt = queuedAt ?? now } else { queuedAt = nil }
   }
 
   // MARK: - Messages
 
-  /// Shows a message where the player looks: on the network page in its own line, elsewhere as a notice.
+  /// Shows a message: in its line of the network page if that page is or will be open, else as a notice.
   mutating func tell(_ message: Message, in context: Context) -> [Effect] {
     guard context.page == .network || opensPage else { return [.say(message)] }
     network.message = message
@@ -83,14 +83,14 @@ struct LobbyModel: Sendable {
 
   mutating func clearMessage() { network.message = nil }
 
-  /// Opens the network page if the player waits for it, but never over something begun meanwhile.
+  /// Opens the network page once after connecting, unless a match is on the board or being resumed.
   mutating func openPage(in context: Context) -> [Effect] {
     defer { opensPage = false }
     let mayOpen = context.page != .network && !context.hasMatch && !isResuming(context.preferences.matchServer)
     return opensPage && mayOpen ? [.show(.network)] : []
   }
 
-  /// The player does something else, so the page does not open by itself.
+  /// Prevents the network page from opening after connecting, because the player does something else.
   mutating func cancelOpening() { opensPage = false }
 
   // MARK: - The connection
@@ -101,7 +101,7 @@ struct LobbyModel: Sendable {
     forgetServer()
     server = (address.description, isHosting)
     (self.destination, isReplaced, connection, opensPage) = (destination, false, .connecting, true)
-    // The page of the tournament is open already.
+    // The player connects from the tournament's page, which stays open.
     if case .request = destination { opensPage = false }
     switch destination {
     case .room(let code): self.code = code
@@ -154,11 +154,11 @@ struct LobbyModel: Sendable {
     connection = .online
     network.you = .init(name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
     network.message = nil
-    // The client itself continues its seek, and its room still exists.
+    // `MatchClient` repeats a seek by itself. A room may have ended meanwhile.
     if case .room = waitedIn, pendingMatch.map(welcome.matches.contains) != true { waitedIn = nil }
     if !context.hasMatch { network.phase = waitedIn ?? .lobby }
     (waitedIn, isRatingKnown) = (nil, false)
-    // The answer also contains the list of blocked players.
+    // Request the account: its ratings and the list of blocked players.
     var effects: [Effect] = [.command(.me)]
     if !welcome.you.guest { effects.append(.remember(.name(welcome.you.name))) }
     // A running match opens by itself and takes precedence over the destination.
@@ -182,7 +182,7 @@ struct LobbyModel: Sendable {
 
   private func terms(_ preferences: WindowState.Preferences, clock chosen: String) -> MatchTerms {
     let usual = preferences.game.usualClock
-    // The first offered clock stands for the game's usual one; the settings spell it as that of Classic.
+    // The setting `60+2`, Classic's default clock, stands for the default clock of any game.
     let isUsual = chosen == TimeControl.standard.description
     let clock = chosen == "none" ? nil : isUsual ? usual : TimeControl(chosen) ?? usual
     return MatchTerms(
@@ -204,7 +204,7 @@ struct LobbyModel: Sendable {
     return [.command(.create(terms))]
   }
 
-  /// Closes the own room and opens one with another game or clock.
+  /// Replaces the player's room by one with the game and clock that are chosen now.
   mutating func reopenRoom(_ preferences: WindowState.Preferences) -> [Effect] {
     let code = code
     defer { self.code = code }
@@ -236,7 +236,7 @@ struct LobbyModel: Sendable {
     return [.command(.acceptBots)]
   }
 
-  /// Leaves the room or the queue; from the lobby the server.
+  /// Leaves the room or the queue; in other phases disconnects from the server.
   mutating func leave() -> [Effect] {
     switch network.phase {
     case .queued:
@@ -259,7 +259,7 @@ struct LobbyModel: Sendable {
     queuedAt = now - Double(milliseconds) / 1_000
   }
 
-  /// Shows the newest of the own rooms and closes the others.
+  /// Handles a room that the server has opened for this player: shows the last requested one and closes others.
   mutating func roomOpened(_ m: MatchID, _ code: String) -> [Effect] {
     openings.count = max(0, openings.count - 1)
     guard openings.count == 0, !openings.dropsLast else { return [.command(.abort(m))] }
@@ -290,22 +290,22 @@ struct LobbyModel: Sendable {
     return tell(reason, in: context)
   }
 
-  /// Waits for a match whose players are not known yet.
+  /// Notes a match whose players are not known yet.
   mutating func expect(_ m: MatchID) { pendingMatch = m }
 
-  /// A match is on the board.
+  /// Updates the lobby because a match was put on the board.
   mutating func matchBegan() {
     (pendingMatch, wanted, waitedIn, opensPage, isRatingKnown) = (nil, nil, nil, false, false)
     (network.message, network.phase) = (nil, .playing)
   }
 
-  /// The match on the board shows all that happened while the connection was lost.
+  /// Notes that the board has caught up with the match after a lost connection.
   mutating func matchFollowed() { if connection == .online { lostAt = nil } }
 
-  /// The match is no longer on the board.
+  /// Returns to the lobby because the match was removed from the board.
   mutating func matchLeft() { if connection != .none { network.phase = .lobby } }
 
-  /// Takes the list of matches, or the ratings of this player.
+  /// Stores the answer of the server to `list` (the matches) or `me` (the ratings of this player).
   mutating func hear(_ rows: [JSONObject], of page: String) {
     if page == "me" { isRatingKnown = true }
     if page == "list" { network.matches = [] }

@@ -2,13 +2,13 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The games without a network: those of the player, the puzzles, and the endless ones to listen to.
+/// The local game on the board: one of the player, a puzzle, or one of the listening mode.
 struct LocalGame: Sendable {
   /// The players of the current game.
   private(set) var setup: GameSetup
-  /// The players chosen last, to return to after a match.
+  /// The players chosen last; a game of these players begins when a match or the listening mode ends.
   private(set) var home: GameSetup
-  /// Whether two computer opponents play endlessly.
+  /// Whether the listening mode is on: computer opponents play one game after another.
   private(set) var isListening = false
   private var daily: DailyBoard?
   /// A puzzle other than the daily one.
@@ -24,10 +24,10 @@ struct LocalGame: Sendable {
   /// The daily puzzle while it is played.
   var today: DailyBoard? { isListening ? nil : daily }
 
-  /// Whether a game of these players continues the series of games.
+  /// Whether a game of `next` counts in the same series of wins as the current one.
   func isContinued(by next: GameSetup) -> Bool { next == setup && !isListening && today == nil && puzzle == nil }
 
-  /// Begins a game from its start or from a position. With `isHome` it is the one to return to after a match.
+  /// Begins a game from its start or from a position. With `isHome` its players become `home`.
   mutating func begin(
     _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, puzzle: PuzzleRun? = nil,
     isHome: Bool = false
@@ -55,7 +55,7 @@ struct LocalGame: Sendable {
     return .begin(setup, from: .classic(.start))
   }
 
-  /// Begins the next game after the last one has closed and a pause.
+  /// Begins the next game of the listening mode 12 seconds after the closing music of the last one.
   mutating func listenOn(_ board: WindowState.Board, at now: Double) -> [Effect] {
     guard isListening, board.game.isOver, !board.isClosing else {
       silentSince = nil
@@ -68,14 +68,14 @@ struct LocalGame: Sendable {
     }
     silentSince = nil
     gamesHeard += 1
-    // The opponents change; one is always strong, for long games and blocked threats.
+    // X goes through levels 3 to 6; O takes the next level after four games.
     let levels = [3, 4, 5, 6]
     return [beginToListen(x: levels[gamesHeard % 4], o: levels[(gamesHeard / 4 + 3) % 4])]
   }
 }
 
 extension GameSetup {
-  /// The player of the daily puzzle against the best available defence.
+  /// The players of the daily puzzle: a person for the side to move, and the best available opponent.
   init(for board: DailyBoard) {
     let (isX, variant) = (board.state.turn == .x, board.state.variant)
     let other = variant.isLong ? Seat.level(6) : .perfect

@@ -36,7 +36,7 @@ extension ClientFailure {
 }
 
 extension ErrorCode {
-  /// The reason for a refused command. The server's own text is more precise, but English only.
+  /// The reason for a refused command: in English the server's text, which is more precise, in other languages a phrase.
   func message(_ said: String) -> Message { said.isEmpty ? "\(phrase)" : "\(english: said, else: phrase)" }
 
   private var phrase: Phrase {

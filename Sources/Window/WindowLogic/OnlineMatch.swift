@@ -3,7 +3,7 @@ import Interface
 import MatchProtocol
 import TicTacToe
 
-/// The match on the board, of this player or watched.
+/// The network match on the board, played or watched by this player.
 struct OnlineMatch: Sendable {
   let id: MatchID
   /// The side that this player has; `nil` for a spectator.
@@ -12,20 +12,20 @@ struct OnlineMatch: Sendable {
   let setup: GameSetup
   /// The state of the match; `nil` after a new connection until the server has sent it.
   private(set) var view: MatchView?
-  /// A move played here that `view`, the last copy of the client's thread, may not show yet.
+  /// The move that this player has made and that `view`, the copy of the last event, may not contain yet.
   private var pending: (ply: Int, cell: Cell)?
   /// The move that is played as soon as the opponent has moved, and the only ply at which it may be played.
   private var premove: (ply: Int, cell: Cell)?
   /// The number of moves whose times were passed to the music.
   private var timesTold: Int
-  /// Whether the music was last told that the other side or the server is absent.
+  /// Whether the last effect `away` said that the opponent or the server is absent.
   private var isAway = false
-  /// Whether a side aborted the match, rather than missing its first move.
+  /// Whether the match ended without a result because a side aborted it, not because the first move was late.
   private var isCalledOff = false
-  /// When the current turn or the end of the match was first seen.
+  /// When this window first saw the current turn, the end of the match, or a request for a rematch.
   private var turnSince: (ply: Int, at: Double)
 
-  /// Seconds after the end of a match, or after one side has asked, in which the server takes a rematch.
+  /// Seconds after the end of a match, or after one side has asked for a rematch, in which the server accepts a rematch.
   private static let rematchWithin = 30.0
   /// Countdowns longer than this many seconds are not shown.
   private static let longestCountdown = 60
@@ -45,12 +45,12 @@ struct OnlineMatch: Sendable {
     return .remote(name: player.guest ? player.name : "\(player.name) (\(player.rating))")
   }
 
-  /// Whether this player is in it, and it is not over.
+  /// Whether this player plays the match and the match is not over.
   var isPlaying: Bool { you != nil && view.map { $0.state.phase != .over } ?? false }
 
   var opponent: String? { you.flatMap { view?.state.players?[$0.opponent].name } }
 
-  /// The match as the board and the music join it.
+  /// The state of the match for the board and the music that begin to show it; `nil` before its players are known.
   var joined: JoinedMatch? {
     guard let state = view?.state, let players = state.players else { return nil }
     return JoinedMatch(
@@ -60,7 +60,7 @@ struct OnlineMatch: Sendable {
 
   // MARK: - Events of the server
 
-  /// Takes the state of a match at an event, if it is this one.
+  /// Stores the state of a match after an event, if it is this match.
   mutating func update(_ next: MatchView) { if next.state.id == id { view = next } }
 
   /// Resets the state that came from the former connection.
@@ -68,11 +68,10 @@ struct OnlineMatch: Sendable {
 
   mutating func calledOff() { isCalledOff = true }
 
-  /// Gives up the move that is shown without confirmation.
+  /// Drops the move that the server has not confirmed, and the premove.
   mutating func dropPendingMove() { (pending, premove) = (nil, nil) }
 
-  /// Updates the board to the state of the match. If the turn changed while the connection was lost, assumes that it did right
-  /// after the loss.
+  /// Updates the board to the state of the match. A turn that changed while the connection was lost counts from the loss.
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
@@ -97,7 +96,7 @@ struct OnlineMatch: Sendable {
     return effects + next.effects
   }
 
-  /// Plays the premove after the moves of the match if its turn has come; drops it if it is not allowed or its ply has passed.
+  /// Plays the premove if it is the next ply after `moves`; drops it if it is not allowed there or its ply has passed.
   private mutating func playPremove(_ view: MatchView, after moves: [Cell]) -> (cell: Cell?, effects: [Effect]) {
     guard let next = premove else { return (nil, []) }
     if view.state.phase == .over || moves.count > next.ply {
@@ -111,7 +110,7 @@ struct OnlineMatch: Sendable {
     return (next.cell, [.command(.move(id, next.cell))])
   }
 
-  /// Tells the music when the other side or the server leaves and returns.
+  /// Returns the effect `away` if the opponent or the server has become absent or has returned.
   mutating func tellAway(isOnline: Bool) -> [Effect] {
     guard let view else { return [] }
     let isNowAway =
@@ -130,7 +129,7 @@ struct OnlineMatch: Sendable {
     return [.play(cell), .command(.move(id, cell))]
   }
 
-  /// Chooses the move for the next own turn, or takes it back if it is chosen again; `nil` if the opponent is not to move.
+  /// Chooses the premove, or cancels it if its cell is chosen again; `nil` if the opponent is not to move.
   mutating func choosePremove(_ cell: Cell, on board: Game) -> [Effect]? {
     guard let view, let you, view.state.phase == .live, !board.isOver, board.turn != you else { return nil }
     if premove?.cell == cell {
@@ -163,7 +162,7 @@ struct OnlineMatch: Sendable {
     return rematchIn(isOnline: isOnline, at: now) != nil ? [.command(.rematch(id))] : .refused(.rematchTooLate)
   }
 
-  /// The protocol allows each side two offers.
+  /// Whether a side may offer a draw; the protocol allows each side two offers.
   private static func mayOfferDraw(_ side: Player, _ state: MatchState) -> Bool {
     state.phase == .live && state.offer == nil && state.offersMade[side] < 2
   }

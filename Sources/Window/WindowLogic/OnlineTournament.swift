@@ -5,7 +5,7 @@ import TicTacToe
 
 /// The tournament that the window follows, as a player, the organiser or a spectator.
 struct OnlineTournament: Sendable {
-  /// The code of a link that was opened, until the server has answered.
+  /// The code in the link that was opened, until the server has sent the tournament.
   private(set) var linkedCode = ""
   private(set) var view: TournamentView?
   /// Whether the next game has been asked for.
@@ -21,7 +21,7 @@ struct OnlineTournament: Sendable {
   /// Resets the state that came from the former connection.
   mutating func forgetServer() { (view, hasAsked, asksAt) = (nil, false, -.infinity) }
 
-  /// Takes a newer state of the tournament.
+  /// Stores the newest state of the tournament; returns a message if it ended or paused this player.
   mutating func take(_ next: TournamentView) -> [Effect] {
     let before = view?.code == next.code ? view : nil
     (view, linkedCode) = (next, "")
@@ -46,7 +46,7 @@ struct OnlineTournament: Sendable {
   /// Asks again later, because the server refused the request for the next game.
   mutating func seekRefused(at now: Double) { (hasAsked, asksAt) = (false, now + OnlineTournament.pause) }
 
-  /// The path of the page's address; the organiser's contains the secret. `nil` without a tournament.
+  /// The path in the address of the tournament's page; for the organiser it contains the secret. `nil` without a tournament.
   var path: String? {
     guard let view else { return linkedCode.isEmpty ? nil : "t/\(linkedCode)" }
     return (["t", view.code] + (view.secret.map { [$0] } ?? [])).joined(separator: "/")

@@ -3,18 +3,18 @@ import TicTacToe
 
 /// The wins of the players on the board since they began to play each other.
 struct SeriesScore: Sendable {
-  /// The wins by the side that each player has now.
+  /// The wins of the player who is X now and of the player who is O now.
   private(set) var wins = BoardModel.Numbers()
-  /// The outcome that `wins` counts for the game on the board, if it has ended.
+  /// The outcome of the game on the board that `wins` includes; `nil` before the game has ended.
   private var counted: Outcome??
 
-  /// Starts the next game, of other players or of the same, who may have swapped sides.
+  /// Prepares for the next game. Other players start from zero; the same players may have swapped sides.
   mutating func nextGame(samePlayers: Bool, swapped: Bool = false) {
     wins = !samePlayers ? .init() : swapped ? .init(x: wins.o, o: wins.x) : wins
     counted = nil
   }
 
-  /// Counts the end of the game, or its undo; returns whether the game has ended and was not counted before.
+  /// Counts the end of the game, or no longer counts it after an undo. Returns whether the end was counted now.
   mutating func count(_ game: Game) -> Bool {
     let outcome = game.end.map { $0.outcome }
     guard outcome != counted else { return false }

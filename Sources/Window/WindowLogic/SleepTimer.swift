@@ -1,18 +1,18 @@
 import Interface
 
-/// The end of the listening mode after some minutes.
+/// Ends the listening mode after some minutes.
 package struct SleepTimer: Sendable, Hashable {
   package let minutes: Int
   private let end: Double
 
   /// The choices of the player in minutes.
   package static let choices = [15, 30, 60, 120]
-  /// Seconds over which the music fades out, and the level at their end in decibels.
+  /// Seconds for which the music fades out, and the level in decibels at the end of the fade.
   static let (fade, floor) = (120.0, -60.0)
 
   init(minutes: Int, at now: Double) { (self.minutes, end) = (minutes, now + Double(minutes) * 60) }
 
-  /// The timer that follows in the order of choices; `nil` after the longest.
+  /// The timer with the next longer choice than `timer`; `nil` after the longest.
   static func next(after timer: SleepTimer?, at now: Double) -> SleepTimer? {
     choices.first { $0 > timer?.minutes ?? 0 }.map { SleepTimer(minutes: $0, at: now) }
   }
@@ -37,7 +37,7 @@ extension WindowState {
     return [.fade(0), .say(sleepTimer.map { "\(.sleepSet, "\($0.minutes)")" } ?? "\(.sleepOff)")]
   }
 
-  /// Fades the music and ends the listening mode. The sound stays off, so that the night is silent.
+  /// Fades the music and, when the time is up, ends the listening mode and mutes the sound.
   mutating func watchSleepTimer() -> [Effect] {
     guard let timer = sleepTimer else { return [] }
     guard mode == .listening else {

@@ -3,7 +3,7 @@ import ClientModel
 import Interface
 import MatchProtocol
 
-/// The chat of the match on the board, and what the server keeps about chat.
+/// The chat of the match on the board, and the chat settings that the server stores: mute and blocked players.
 struct Talk: Sendable {
   private(set) var model = TalkModel()
   /// Whether chat is muted, and the blocked players, as stored by the server.
@@ -12,7 +12,7 @@ struct Talk: Sendable {
   /// The last reported opponent.
   private var reported = ""
 
-  /// Shows the chat with an opponent; that with the former one ends.
+  /// Shows the chat with an opponent; drops the lines of a chat with another opponent.
   mutating func begin(with opponent: String) {
     if opponent != model.opponent { model = TalkModel() }
     model.opponent = opponent
@@ -33,7 +33,7 @@ struct Talk: Sendable {
 
   // MARK: - Requests of the player
 
-  /// Handles an intent in a match; `isOnline` tells whether the server gets it now.
+  /// Handles an intent in a match; if not `isOnline`, it is sent after reconnecting.
   mutating func answer(_ intent: Intent, in m: MatchID, isOnline: Bool) -> [Effect] {
     let later: [Effect] = isOnline ? [] : [.say("\(.sentLater)")]
     switch intent {
@@ -54,7 +54,7 @@ struct Talk: Sendable {
 
   // MARK: - Events of the server
 
-  /// Takes an event about chat; `me` is this player's name. A new line is said to the player unless it is shown already.
+  /// Handles an event about chat; `me` is this player's name. Shows a line of the opponent as a message unless the chat page is open.
   mutating func hear(_ event: ClientEvent, me: String?, page: SceneName) -> [Effect] {
     switch event {
     case .chat(_, let name, let text, let emote):
@@ -78,7 +78,7 @@ struct Talk: Sendable {
     return []
   }
 
-  /// Gives up the oldest line that was sent: the server has taken or refused it.
+  /// Removes the oldest unconfirmed line, because the server has accepted or refused it.
   mutating func dropUnsent() { if !model.unsent.isEmpty { model.unsent.removeFirst() } }
 
   private mutating func showSettings() {

@@ -4,20 +4,20 @@ import MatchProtocol
 import Records
 import TicTacToe
 
-/// The game in letters on the board.
+/// The game by letters on the board: each letter is a link with the game so far and a line of text.
 package struct LetterGame: Sendable, Hashable {
-  /// The newest letter, written or opened.
+  /// The newest letter, of either player.
   package internal(set) var letter: Letter {
     didSet { link = letter.link }
   }
   /// The link of `letter`, which takes milliseconds to make.
   package private(set) var link: String
   package let you: Player
-  /// The answer on the board that was not sent.
+  /// The answer on the board that the player has not sent yet.
   package internal(set) var draft: Letter?
-  /// A letter that was not taken because it contradicts this game.
+  /// A letter that was not accepted because its moves contradict this game.
   var other: Letter?
-  /// The number of moves that the board shows, and when it shows the next one.
+  /// The number of moves of `letter` that the board shows, and the time at which it shows the next one.
   var shown: Int
   var nextAt: Double
 
@@ -27,9 +27,9 @@ package struct LetterGame: Sendable, Hashable {
     nextAt = now + LetterGame.interval
   }
 
-  /// Seconds between the moves that the player has not heard yet.
+  /// Seconds between moves that the player has not seen yet and that are played one by one.
   static let interval = 1.2
-  /// The most moves that are played one by one when a letter is opened; earlier ones are shown at once.
+  /// The maximum number of moves that are played one by one when a letter is opened; earlier moves are shown at once.
   static let heard = 12
 
   var opponent: String { letter[you.opponent] }
@@ -37,7 +37,6 @@ package struct LetterGame: Sendable, Hashable {
     let other = Seat.remote(name: opponent)
     return GameSetup(x: you == .x ? .human : other, o: you == .o ? .human : other, variant: letter.game.variant)
   }
-  /// The cells on the board, as far as they are shown.
   fileprivate var cells: [Cell] { (draft ?? letter).game.cells }
   private var isAllShown: Bool { shown == letter.game.cells.count }
   fileprivate var mayAnswer: Bool { isAllShown && draft == nil && !letter.game.isOver && letter.game.turn == you }
@@ -49,7 +48,7 @@ package struct LetterGame: Sendable, Hashable {
 package enum LetterRequest: Sendable, Hashable {
   case begin(Variant)
   case open(String), show(UInt64)
-  /// Keep an own letter. If it begins a rematch that the other player has begun already, show that game instead.
+  /// Store a letter of this player. If it begins a rematch that the opponent has begun already, show the opponent's game instead.
   case keep(Letter, you: Player, isRematch: Bool)
   case copy(String)
   case list, delete(UInt64)
@@ -57,18 +56,18 @@ package enum LetterRequest: Sendable, Hashable {
 
 /// The answer of the store of letters.
 package enum LetterNews: Sendable, Hashable {
-  /// A game to be shown; the player knew this number of moves.
+  /// Show a game, of which the player has already seen `known` moves.
   case game(LetterBox.Entry, known: Int)
-  /// A letter that the known game has passed.
+  /// The opened letter is older than the stored game.
   case old(LetterBox.Entry)
-  /// A letter that contradicts the known game.
+  /// The opened letter contradicts the stored game.
   case fork(LetterBox.Entry, Letter)
-  /// A text that is not an intact letter.
+  /// The opened text is not a complete letter.
   case damaged
 }
 
 extension WindowState {
-  /// Whether the game on the board is kept among the saved games.
+  /// Whether the game on the board is saved among the player's games.
   package var isBoardKept: Bool {
     switch mode {
     case .local: puzzleRun == nil
@@ -77,7 +76,7 @@ extension WindowState {
     }
   }
 
-  /// The piece of the game in letters on the board.
+  /// The record of the game by letters on the board, with the seed of its music.
   package var letterPiece: Record? {
     guard let letter = self.letter?.letter else { return nil }
     var piece = letter.piece
@@ -85,16 +84,16 @@ extension WindowState {
     return piece
   }
 
-  /// The id that stands for the game as a match, whose music depends on it.
+  /// A match id for the game, so that its music depends on the game as that of a match does.
   private static func match(of letter: Letter) -> MatchID { MatchID(rawValue: letter.name) ?? .blank }
 
-  /// The title of the window while a game in letters is on the board.
+  /// The title of the window while a game by letters is on the board.
   package var letterTitle: Message? {
     guard let game = self.letter, !game.opponent.isEmpty, !game.letter.game.isOver else { return nil }
     return game.mayAnswer ? "\(game.opponent): \(.yourMove)" : "\(.waitingFor, Message(game.opponent))"
   }
 
-  /// The game in letters for the pages.
+  /// The game by letters for the pages.
   package var letterModel: LetterModel? {
     guard let game = self.letter else { return nil }
     let letter = game.letter
@@ -111,7 +110,7 @@ extension WindowState {
 
   // MARK: - Requests of the player
 
-  /// Handles an intent that means something else in a game in letters; `nil` for other intents.
+  /// Handles an intent that has another meaning in a game by letters; `nil` for other intents.
   mutating func answerLetter(_ intent: Intent, _ board: Board) -> [Effect]? {
     guard let game = self.letter else { return nil }
     switch intent {
@@ -147,7 +146,7 @@ extension WindowState {
     return []
   }
 
-  /// Shows the first moves of a game, at the times that they have in its piece.
+  /// Updates the board to `cells`; in the music the moves follow one another at a fixed interval.
   private func follow(_ cells: [Cell]) -> Effect {
     .syncBoard(cells, times: cells.indices.map { Int64($0) * Letter.pause })
   }
@@ -168,14 +167,14 @@ extension WindowState {
     return [.end(end)] + keep(letter)
   }
 
-  /// Makes a letter the newest one and shows its link.
+  /// Stores a letter of this player as the newest one and shows its link.
   private mutating func keep(_ letter: Letter) -> [Effect] {
     guard let game = self.letter else { return [] }
     return change { ($0.letter, $0.draft, $0.shown) = (letter, nil, letter.game.cells.count) }
       + [.letter(.keep(letter, you: game.you, isRematch: false)), .show(.letter)]
   }
 
-  /// Changes the text of the last own letter.
+  /// Changes text or name in this player's last letter.
   private mutating func rewrite(_ body: (inout Letter) -> Void) -> [Effect] {
     guard let game = self.letter, game.draft == nil, game.letter.sender == game.you else {
       return .refused(.letterFirst)
@@ -185,7 +184,7 @@ extension WindowState {
     return change { $0.letter = letter } + [.letter(.keep(letter, you: game.you, isRematch: false))]
   }
 
-  /// Handles an intent for games in letters.
+  /// Handles an intent for games by letters.
   mutating func answer(_ intent: LetterIntent) -> [Effect] {
     switch intent {
     case .begin: return [.letter(.begin(mode == .local ? setup.variant : preferences.game))]
@@ -210,7 +209,7 @@ extension WindowState {
   mutating func hear(_ news: LetterNews) -> [Effect] {
     switch news {
     case .game(let entry, let known):
-      // The same letter again must not drop a marked cell.
+      // If the letter on the board is opened again, keep the answer that is on the board.
       if let game = self.letter, game.letter == entry.letter, game.other == nil { return [.show(.board)] }
       let invites = entry.letter.game.cells.isEmpty && entry.letter.sender == entry.you
       return leaveMatch(for: true) + show(entry, known: known) + said(in: entry) + (invites ? [.show(.letter)] : [])
@@ -222,7 +221,7 @@ extension WindowState {
     }
   }
 
-  /// The line of the letter, as a notice.
+  /// The text of the opponent's letter, as a message.
   private func said(in entry: LetterBox.Entry) -> [Effect] {
     let letter = entry.letter
     guard letter.sender != entry.you, !letter.words.isEmpty else { return [] }
@@ -231,7 +230,7 @@ extension WindowState {
     return [.say("\(sender): \(letter.words)")]
   }
 
-  /// Shows a game on the board. The moves that the player did not know are played one by one.
+  /// Shows a game on the board. The moves after the first `known` are played one by one.
   private mutating func show(_ entry: LetterBox.Entry, known: Int = .max) -> [Effect] {
     let letter = entry.letter
     let cells = letter.game.cells
@@ -248,7 +247,7 @@ extension WindowState {
     return [.join(joined), .show(.board)]
   }
 
-  /// Plays the next move that the player has not heard, and the end of the game.
+  /// Plays the next move that the player has not seen, or the end of the game, once its time has come.
   mutating func showNextMove(_ board: Board) -> [Effect] {
     guard let game = self.letter, now >= game.nextAt else { return [] }
     if game.shown < game.letter.game.cells.count {

@@ -3,7 +3,7 @@ import Interface
 import MatchProtocol
 import TicTacToe
 
-/// The network part of the window: passes requests and events to the match on the board, the chat and the lobby.
+/// Network play: passes requests and events to the match on the board, the chat and the lobby.
 extension WindowState {
   func context(_ page: SceneName) -> LobbyModel.Context {
     .init(page: page, now: now, preferences: preferences, hasMatch: onlineMatch != nil, isPlaying: isPlaying)
@@ -23,7 +23,7 @@ extension WindowState {
 
   mutating func seek(_ intent: Intent, _ page: SceneName) -> [Effect] {
     var chosen: [Effect] = []
-    // The network page has its own choice of the game; elsewhere the game on the board counts.
+    // On the network page the player has chosen the game; on other pages the kind of game on the board applies.
     if intent == .playFriend || intent == .quickMatch, page != .network, mode == .local,
       preferences.game != setup.variant
     {
@@ -89,13 +89,13 @@ extension WindowState {
     return talk.answer(intent, in: m.id, isOnline: lobby.connection == .online)
   }
 
-  /// Returns the board to a local game, unless `another` game begins at once.
+  /// Leaves the match. Begins a local game, unless `another` game begins at once.
   mutating func leaveMatch(for another: Bool = false) -> [Effect] {
     var effects = lobby.stopWatching()
     if another { letter = nil }
     guard let m = onlineMatch else { return effects }
     if m.you == nil { effects.append(.command(.unwatch(m.id))) }
-    // If the server is unreachable, the match stays resumable at the next start.
+    // An unfinished match stays resumable: only a finished one is forgotten.
     effects += m.isPlaying ? lobby.hangUp() : [.command(.forget(m.id)), .remember(.matchServer(""))]
     onlineMatch = nil
     talk.end()
@@ -125,13 +125,13 @@ extension WindowState {
         return lobby.roomClosed(in: context)
       }
       let effects = news(of: m, view, board)
-      // A spectator follows the same players to their rematch.
+      // A spectator also watches the rematch of the same players.
       if mode == .watching(m), case .rematch(let next?) = event.kind {
         return effects + lobby.watch(next, code: lobby.code)
       }
       return effects
     case .state(let m):
-      // The page was reloaded, and its URL has the code of the player's own room.
+      // The browser's page was reloaded, and its URL contains the code of this player's room.
       if view?.state.phase == .open, onlineMatch == nil, let code = lobby.code {
         lobby.showRoom(m, code)
         return lobby.openPage(in: context) + news(of: m, view, board)
@@ -182,7 +182,7 @@ extension WindowState {
   private mutating func news(of m: MatchID, _ view: MatchView?, _ board: Board) -> [Effect] {
     if m == match { return syncBoard(board.game) }
     guard let view, view.state.players != nil else { return [] }
-    // Ignore a match that was over when this window learned of it, and one that is no longer watched.
+    // Ignore a match that is over when its first event arrives, and a match that is no longer watched.
     let isOurs = view.you != nil && view.state.phase != .over && (m == lobby.pendingMatch || !isPlaying)
     return isOurs || m == lobby.wanted ? showMatch(m, view) : []
   }

@@ -2,19 +2,19 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The puzzle on the board, and the three minutes to which it may belong. The player marks one cell; then the answer is
-/// played to its end, or the next puzzle begins.
+/// The puzzle on the board. The player marks one cell; then the rest of the answer is played, or, in a three-minute run, the next
+/// puzzle begins.
 struct PuzzleRun: Sendable, Hashable {
   let puzzle: Puzzle
   /// Whether the player's move was the right one; `nil` before the move.
   fileprivate(set) var isSolved: Bool?
-  /// The number of moves of the answer on the board.
+  /// The number of moves of the answer that are on the board.
   fileprivate var shown = 0
   /// The time of the next move of the answer, or of the next puzzle.
   fileprivate var nextAt = 0.0
   fileprivate var sprint: Sprint?
 
-  /// Three minutes for as many puzzles as possible; the third mistake ends them.
+  /// A run of as many puzzles as possible in three minutes; the third mistake ends it.
   struct Sprint: Sendable, Hashable {
     let end: Double
     var solved = 0
@@ -25,7 +25,7 @@ struct PuzzleRun: Sendable, Hashable {
 
   init(_ puzzle: Puzzle, _ sprint: Sprint?) { (self.puzzle, self.sprint) = (puzzle, sprint) }
 
-  /// Seconds between two moves of the answer: as between the moves of a letter.
+  /// Seconds between two moves of the answer.
   fileprivate static let interval = 1.2
 
   fileprivate mutating func answer(_ cell: Cell, at now: Double) {
@@ -37,10 +37,10 @@ struct PuzzleRun: Sendable, Hashable {
 
 /// A request to the store of the player's results on puzzles.
 package enum PuzzleRequest: Sendable, Hashable {
-  /// Choose a puzzle of one of these games; the answer is the event `puzzle`.
+  /// Choose a puzzle of one of these games; the store answers with the event `puzzle`.
   case next(Set<Variant>)
   case rate(Puzzle, isSolved: Bool)
-  /// Three minutes are over.
+  /// Store and say the result of a three-minute run.
   case finish(solved: Int)
 }
 
@@ -59,7 +59,7 @@ extension WindowState {
     return model
   }
 
-  /// Handles an intent that means something else while a puzzle is on the board; `nil` for other intents.
+  /// Handles an intent that has another meaning while a puzzle is on the board; `nil` for other intents.
   mutating func answerPuzzle(_ intent: Intent, _ board: Board) -> [Effect]? {
     guard var run = puzzleRun else { return nil }
     switch intent {
@@ -80,18 +80,18 @@ extension WindowState {
     }
   }
 
-  /// Requests the first puzzle of three minutes, of the games whose rules the player has seen.
+  /// Requests the first puzzle of a three-minute run, of the games whose rules the player has seen.
   mutating func beginSprint() -> [Effect] {
     pendingSprint = PuzzleRun.Sprint(end: now + PuzzleRun.Sprint.seconds)
     return [.puzzle(.next(preferences.shownRules))]
   }
 
-  /// Shows a puzzle. It belongs to the three minutes that run or were just requested.
+  /// Shows a puzzle, as part of the three-minute run that was just requested or is in progress, if any.
   mutating func begin(_ puzzle: Puzzle) -> [Effect] {
     let run = PuzzleRun(puzzle, pendingSprint ?? puzzleRun?.sprint)
     pendingSprint = nil
     let variant = puzzle.state.variant
-    // Two people, because the answer is played for both sides.
+    // A game of two people, so that the moves of the answer can be played for both sides.
     let setup = GameSetup(x: .human, o: .human, variant: variant)
     return leaveMatch(for: true) + begin(setup, from: puzzle.state, puzzle: run) + [.show(.board)] + teach(variant)
   }
@@ -102,11 +102,11 @@ extension WindowState {
     return [.puzzle(.finish(solved: sprint.solved))]
   }
 
-  /// Plays the next move of the answer, or requests the next puzzle of the three minutes.
+  /// Plays the next move of the answer or, in a three-minute run, requests the next puzzle.
   mutating func showAnswer(_ board: Board) -> [Effect] {
     guard let run = puzzleRun else { return [] }
     if let sprint = run.sprint, now >= sprint.end {
-      // The answer of the last puzzle follows.
+      // The time is up: the answer of the last puzzle is played.
       if run.isSolved == nil { local.puzzle?.isSolved = false }
       return endSprint()
     }
@@ -116,7 +116,7 @@ extension WindowState {
       return [.puzzle(.next(preferences.shownRules))]
     }
     local.puzzle?.nextAt = now + PuzzleRun.interval
-    // The wrong move is taken back first.
+    // Take back a wrong move before the answer is played.
     if board.game.cells.count > run.shown { return [.undo] }
     guard run.shown < run.puzzle.answer.count else { return [] }
     local.puzzle?.shown += 1

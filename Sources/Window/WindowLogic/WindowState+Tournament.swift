@@ -3,9 +3,9 @@ import Interface
 import MatchProtocol
 import TicTacToe
 
-/// Tournaments: makes, joins and follows one, and asks for its next game.
+/// Tournaments: makes, enters and follows a tournament, and requests the player's next game.
 extension WindowState {
-  /// The tournament on the connected server.
+  /// The tournament that the window follows; `nil` without a connection.
   private var followed: OnlineTournament? { lobby.connection == .none ? nil : tournament }
 
   /// The tournament for its page; `milliseconds` is the client's clock.
@@ -16,15 +16,15 @@ extension WindowState {
   /// The player's own row of the tournament, for the board page.
   package var standing: TournamentModel.Standing? { followed?.standing }
 
-  /// The code of a link that was opened, until the tournament is followed.
+  /// The code in the link that was opened, until the server has sent the tournament.
   package var linkedTournament: String { tournament.linkedCode }
 
-  /// The usual clock and length of a tournament of the selected game.
+  /// The default clock and length in minutes of a tournament of the selected game.
   package var usualTournament: (clock: String, minutes: Int) {
     (preferences.game.tournamentClock.description, preferences.game.tournamentMinutes)
   }
 
-  /// The path of the page's address; `nil` without a tournament.
+  /// The path in the address of the tournament's page; `nil` without a tournament.
   var tournamentPath: String? {
     lobby.connection == .none && tournament.linkedCode.isEmpty ? nil : tournament.path
   }
@@ -66,7 +66,8 @@ extension WindowState {
     }
   }
 
-  /// Follows the tournament of a link. A player without a name writes one first, because it is sent with the login.
+  /// Opens the page of a link's tournament and follows the tournament. A player without a name connects only after entering one there,
+  /// since the name is sent with the login.
   private mutating func open(_ path: String) -> [Effect] {
     let parts = path.split(separator: "/").map { String($0) }
     guard let code = parts.first.flatMap(canonicalCode) else { return .refused(.errCode) }
@@ -78,7 +79,7 @@ extension WindowState {
     return effects.first == .refuse ? effects : [.show(.tournament)] + effects
   }
 
-  /// Sends a command, after connecting if necessary.
+  /// Sends a command to the server, or connects first and sends it after logging in.
   private mutating func request(_ command: ClientModel.Command) -> [Effect] {
     switch lobby.connection {
     case .online: return [.command(command)]
@@ -98,7 +99,7 @@ extension WindowState {
     lobby.connection == .online ? tournament.tick(isPlaying: isPlaying, at: now) : []
   }
 
-  /// Says in one line why the server refused a request about a tournament.
+  /// Returns the sound and the reason of a request about a tournament that the server refused.
   func tournamentRefused(_ code: ErrorCode, _ said: String) -> [Effect] {
     let phrase: Phrase? = code == .over ? .tournamentOver : code == .occupied ? .tournamentFull : nil
     return [.refuse, .say(phrase.map { "\(english: said, else: $0)" } ?? code.message(said))]

@@ -6,19 +6,19 @@ import TicTacToe
 
 /// The state of the window as a value: the game on the board, the connection, and the permitted actions.
 ///
-/// A state machine of (intent | network event | tick) → effects, without SDL, files, clock and locks; the caller
-/// executes the effects. Every intent in every state causes an effect or a message to the player.
+/// A state machine: `step` takes an intent, a network event or a tick and returns effects, which the caller executes. It uses no
+/// SDL, files, clock or locks. Every intent in every state causes an effect or a message to the player.
 package struct WindowState: Sendable {
   /// The kind of game on the board.
   package enum Mode: Sendable, Hashable {
     case local
-    /// Two computer opponents play endlessly.
+    /// Computer opponents play one game after another.
     case listening
     /// A match of this player.
     case online(MatchID)
-    /// A match being watched.
+    /// A match that this player watches.
     case watching(MatchID)
-    /// A game that is played by links.
+    /// A game by letters.
     case letter
   }
 
@@ -49,7 +49,7 @@ package struct WindowState: Sendable {
     case tick
   }
 
-  /// The session's view of the game on the board, and the open page.
+  /// The state of the session's game on the board, and the open page.
   package struct Board: Sendable, Hashable {
     package var game: Game
     /// Whether a local person may move; in a match, whether it is this player's turn in the game on the board.
@@ -72,7 +72,7 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// The player's settings that matter here.
+  /// The player's settings that `WindowState` reads.
   package struct Preferences: Sendable, Hashable {
     /// The player's name; empty without one.
     package var name = ""
@@ -81,19 +81,19 @@ package struct WindowState: Sendable {
     /// The clocks for matches with strangers and friends, as spelled in the settings.
     package var clock = "60+2"
     package var roomClock = "none"
-    /// The server: the page's own, or the last one.
+    /// The address of the server: in a browser the page's own server, else the last one.
     package var server = ""
     /// The server of the interrupted match; empty without one.
     package var matchServer = ""
     /// Whether matches are rated.
     package var isRated = false
-    /// The own side in a room; `nil` lets the server choose.
+    /// This player's side in a room; `nil` lets the server choose.
     package var roomSide: Player?
     /// Whether opponents' moves sound in time with the music.
     package var isMusical = true
     /// The local date, such as `2026-11-24`.
     package var date = ""
-    /// The day of the last solved daily puzzle.
+    /// The day of the last solved daily puzzle, in days since 1970.
     package var solvedDay = 0
     /// The games whose rules were shown; Classic counts as known.
     package var shownRules: Set<Variant> = [.classic]
@@ -103,12 +103,12 @@ package struct WindowState: Sendable {
 
   package var preferences = Preferences()
   var local: LocalGame
-  /// The match on the board, if there is one.
+  /// The network match on the board, if there is one.
   var onlineMatch: OnlineMatch?
-  /// The game in letters on the board, if there is one.
+  /// The game by letters on the board, if there is one.
   var letter: LetterGame?
   var sleepTimer: SleepTimer?
-  /// The three minutes that begin with the requested puzzle.
+  /// The three-minute run whose first puzzle has been requested.
   var pendingSprint: PuzzleRun.Sprint?
   var lobby = LobbyModel()
   var tournament = OnlineTournament()
@@ -131,7 +131,7 @@ package struct WindowState: Sendable {
   package var setup: GameSetup { onlineMatch?.setup ?? letter?.setup ?? local.setup }
   /// The daily puzzle while it is played.
   package var today: DailyBoard? { onlineMatch == nil && letter == nil ? local.today : nil }
-  /// Wins of the current players since they began, by the side each has now.
+  /// The wins of both players since they began to play each other, by the side that each has now.
   package var score: BoardModel.Numbers { series.wins }
   package var network: NetworkModel { lobby.network }
   /// The chat of the match.
@@ -146,7 +146,7 @@ package struct WindowState: Sendable {
   /// Whether this player is in an unfinished match.
   var isPlaying: Bool { onlineMatch?.isPlaying == true }
 
-  /// Whether the board is occupied: the opponent waits for us and we are connected.
+  /// Whether this player is in an unfinished match and connected, so that no other game may begin.
   package var isInLiveMatch: Bool { isPlaying && lobby.connection == .online }
 
   /// The match for the board page; `milliseconds` is the client's clock, `seconds` that of `step`.
@@ -154,7 +154,7 @@ package struct WindowState: Sendable {
     onlineMatch?.model(lobby.connection, at: seconds, client: milliseconds)
   }
 
-  /// The progress of resuming an interrupted match.
+  /// The state of the connection while an interrupted match is being resumed, else `nil`.
   package var resuming: Message? {
     lobby.isResuming(preferences.matchServer) ? network.message ?? "\(.connecting)" : nil
   }
@@ -165,7 +165,7 @@ package struct WindowState: Sendable {
   /// The default clock of the selected game.
   package var usualClock: String { preferences.game.usualClock.description }
 
-  /// The page's path: the watched match, or the room of the player; else empty.
+  /// The path in the page's address: of a tournament, a watched match, a letter or a room; else empty.
   package var place: String {
     if letter == nil, let path = tournamentPath { return path }
     switch (mode, network.phase, lobby.destination) {
@@ -178,7 +178,7 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// The path of a match for spectators.
+  /// The path of the link by which spectators watch a match.
   private func watched(_ id: String) -> String { (["w", id] + (lobby.code.map { [$0] } ?? [])).joined(separator: "/") }
 
   // MARK: - Steps
@@ -242,7 +242,7 @@ package struct WindowState: Sendable {
       var setup = (mode == .local ? setup : local.home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
-      // Keep only the part of the position that a record can represent.
+      // Drop what the notation of a record omits: how often a position of Infinite was repeated.
       let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:
@@ -291,7 +291,7 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// Begins a local game; the score continues only for the same players.
+  /// Begins a local game; the wins are counted on only if the players stay the same.
   mutating func begin(
     _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, puzzle: PuzzleRun? = nil,
     isHome: Bool = false
@@ -360,7 +360,7 @@ package struct WindowState: Sendable {
   private func agree(_ intent: Intent, _ board: Board) -> [Effect] {
     guard !board.game.isOver else { return .refused(.gameIsOver) }
     if let onlineMatch { return onlineMatch.agree(intent) }
-    // Two people at one machine agree in person; computer opponents decline.
+    // Two people at one machine have agreed in person; computer opponents decline.
     guard mode == .local, intent == .offerDraw, setup.isPair else {
       return .refused(mode == .local ? .playsOn : .onlyWatching)
     }
