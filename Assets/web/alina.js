@@ -48,7 +48,7 @@ function guarded(exports) {
 function trapped(error) {
   hasTrapped = true;
   reportError(error);
-  // A game whose resuming traps would do so at each start; it stays among the saved games.
+  // After a trap at the start the next start resumes no game, as resuming it may trap again; it stays among the saved games.
   if (!hasStarted) for (const path of ['data/games/unfinished', ...locks.taken().map(path => `${path}.unfinished`)]) files.remove(path);
   clearTimeout(timer);
   cancelAnimationFrame(frame);
@@ -216,7 +216,7 @@ const told = [
   words => { const [isMuted, title] = words.split('\t'); listening(title, Boolean(isMuted)); },
 ];
 
-/** Shows the music of a game that only plays to be heard on the lock screen, whose buttons mute; without a title ends that. */
+/** Shows the listening mode's music on the lock screen, whose buttons mute and unmute it; an empty title removes it. */
 function listening(title, isMuted) {
   sound.setSession(title ? 'playback' : 'ambient');
   const { mediaSession } = navigator;
@@ -231,7 +231,7 @@ function listening(title, isMuted) {
 
 let filming = null;
 
-/** Makes a film of a piece's events; the program draws the pictures and receives the progress as lines. */
+/** Makes a film of a piece's events. The program draws its pictures, and receives lines about the progress. */
 async function film(events, file, width, height, ...order) {
   filming = new AbortController();
   const { signal } = filming, tell = say(8);
@@ -348,10 +348,10 @@ function listen() {
     // Browsers allow sound to start when a mouse button is pressed or a finger is lifted.
     if (kind === (event.pointerType === 'mouse' ? 1 : 2)) sound.start();
     if (kind === 1) {
-      // Ends a composition before the focus moves.
+      // Ends the composition of an input method before the focus moves.
       if (isComposing) { field.blur(); field.focus({ preventScroll: true }); }
       canvas.setPointerCapture(event.pointerId);
-      // The element behind the picture keeps the keyboard focus.
+      // Keeps the keyboard focus on its element, which a click on the canvas would take away.
       event.preventDefault();
     }
     alina.pointer(kind, ...place(event));
@@ -361,7 +361,7 @@ function listen() {
   ['move', 'down', 'up', 'cancel', 'leave'].forEach((what, kind) => canvas.addEventListener(`pointer${what}`, point(kind)));
   canvas.addEventListener('contextmenu', event => event.preventDefault());
   canvas.addEventListener('wheel', event => {
-    // The browser's zoom by wheel or pinch.
+    // Leaves the browser its zoom: Ctrl with the wheel, or a pinch on a touchpad.
     if (event.ctrlKey) return;
     event.preventDefault();
     alina.pointer(5, 0, -event.deltaY / (event.deltaMode === 1 ? 1 : 40), 0);
@@ -370,25 +370,25 @@ function listen() {
 
   addEventListener('keydown', event => {
     sound.start();
-    // Keys of a composition go to the field, and those with the meta key to the browser.
+    // Leaves keys of an input method to the field, and keys with the meta key to the browser.
     if (event.isComposing || event.key === 'Process' || event.metaKey || hasTrapped) return;
     const isControl = event.ctrlKey && !event.altKey;
     const isTyped = document.activeElement === field && event.key.length === 1 && !isControl;
-    // On the elements behind the picture the browser moves the focus itself, so that it can leave the page.
+    // Lets the browser move the focus between the controls' elements, so that Tab can also leave the page.
     if (event.key === 'Tab' && document.activeElement !== field) return;
-    // Back, Home and the browser's menus; pasting arrives as a separate event.
+    // Leaves the browser its keys, such as those for Back, Home and menus; pasting arrives as a separate event.
     if (!isTyped && (event.altKey || KEYS_OF_BROWSER.has(event.key))) return;
     if (isControl && !(event.shiftKey ? 'z' : 'acxysoz').includes(event.key.toLowerCase())) return;
     const isKnown = press(event);
     if (isKnown && !isTyped && event.key !== 'F12' && event.key !== 'F5') event.preventDefault();
   });
-  /** Passes a key to the program; returns whether it is used there. */
+  /** Passes a key to the program; returns whether the program uses it. */
   function press({ key, ctrlKey, shiftKey = false, altKey = false, repeat = false }) {
     const isKnown = withText(key, () => alina.key(Number(shiftKey) + 2 * Number(ctrlKey) + 4 * Number(altKey), Number(repeat)));
     wake();
     return isKnown;
   }
-  // Needs no permission, unlike reading the clipboard; the only way to paste into a field.
+  // The event needs no permission, unlike reading the clipboard, and is the only way to paste into a field.
   addEventListener('paste', event => {
     event.preventDefault();
     [clipboard, isPasting] = [event.clipboardData.getData('text/plain'), true];
@@ -429,16 +429,16 @@ function watchScale() {
 
 function resize() {
   const box = canvas.getBoundingClientRect();
-  // A page of size 0, as in a hidden frame, keeps its picture.
+  // A canvas of size 0, as in a hidden frame, keeps its picture.
   if (!box.width || !box.height) return;
   const [width, height] = [Math.max(1, Math.round(box.width * scale())), Math.max(1, Math.round(box.height * scale()))];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   alina.resize(width, height, scale());
-  // Drawn at once, as resizing clears the canvas.
+  // Draws at once, as resizing clears the canvas.
   turn(1);
 }
 
-/** Follows a link in the page's address. */
+/** Passes a link in the page's address to the program. */
 function follow(kind, word) {
   const kinds = { g: 2, r: 3, w: 4, l: 9, t: 10, m: 11 };
   say(kinds[kind])(kind === 'g' ? `g/${word}` : word);

@@ -20,7 +20,7 @@ export class Controls {
   #groups = new Map();
   #shown = new Map();
   #told;
-  /** Whether the program itself moves the focus, and so need not be told. */
+  /** Whether the program is moving the focus itself; `told.focus` is not called then. */
   #isQuiet = false;
 
   /** `told` has the callbacks `activate(id)` and `focus(id)`. */
@@ -28,7 +28,7 @@ export class Controls {
     this.#told = told;
     this.#root.addEventListener('click', event => this.#call('activate', event.target));
     this.#root.addEventListener('focusin', event => { if (!this.#isQuiet) this.#call('focus', event.target); });
-    // Scrolling is done by the picture, which moves the elements with it.
+    // Undoes scrolling by the browser: the program scrolls the picture, and moves the elements with it.
     this.#root.addEventListener('scroll', () => this.#root.scrollTo(0, 0));
     // The browser turns these keys into clicks; the program must not handle them a second time.
     this.#root.addEventListener('keydown', event => {
@@ -41,7 +41,10 @@ export class Controls {
     if (id !== undefined) this.#told[what](Number(id));
   }
 
-  /** Speaks lines through screen readers: simultaneous ones together, repeated ones again, but none that the focus announces itself. */
+  /**
+   * Makes screen readers speak a line, together with others of the next 50 ms and also if it repeats the last one. Omits the label of
+   * the focused element, which screen readers announce themselves.
+   */
   say(line) {
     if (this.#lines.push(line) > 1) return;
     setTimeout(() => {
@@ -57,7 +60,7 @@ export class Controls {
     this.#isQuiet = false;
   }
 
-  /** Updates the elements to the list, in order; remaining elements keep the focus. */
+  /** Makes, updates, removes and reorders elements to match the list; an element that remains keeps the focus. */
   update(list) {
     const wanted = new Set(list.map(control => control.id));
     for (const [id, element] of this.#shown) {
@@ -106,7 +109,7 @@ export class Controls {
     }
   }
 
-  /** The group of a question's answers, whose ids are consecutive. */
+  /** The group of a question's answers; `floor(id / 64)` is the same for all of them. */
   #group({ id, name }) {
     const key = Math.floor(id / 64);
     const group = this.#groups.get(key) ?? make('div', 'radiogroup');

@@ -18,7 +18,7 @@ export function makeDrawing(canvas, memory) {
   }
 
   function dress(g, text) {
-    // `worn` remembers which state the context has: comparing it is faster than reading the state from the context.
+    // `worn` identifies the look set last (font and the like): comparing it is faster than reading the context's state.
     if (g.worn !== text.look.worn) Object.assign(g, text.look);
   }
 
@@ -32,7 +32,7 @@ export function makeDrawing(canvas, memory) {
     g.stroke();
   }
 
-  /** Copies an area, and copies it again lowered by `sunk`. */
+  /** Copies an area; if `sunk` is not 0, copies it once more, lowered by `sunk` pixels, over it. */
   function copy(g, source, x, y, width, height, sunk) {
     g.drawImage(source, x, y, width, height, x, y, width, height);
     if (sunk) g.drawImage(source, x, y, width, height - sunk, x, y + sunk, width, height - sunk);

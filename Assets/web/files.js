@@ -19,7 +19,7 @@ const storage = (() => {
 /** The text of a file; null if there is none. */
 export const read = path => storage.getItem(prefix + path);
 
-/** The name of an entry that reserves space, and its largest size in characters: several times that of small files. */
+/** The name of an entry that reserves space, and its largest size in characters: several times the size of credentials and settings. */
 const RESERVE = 'alina-reserve', MOST = 4096;
 /** Whether a file may use the reserve: credentials and settings may, games use the remaining space. */
 const isSmall = path => path === 'data/credentials' || path.startsWith('config/');
@@ -38,7 +38,7 @@ function reserve() {
   for (let size = MOST; size >= 256 && !put(RESERVE, ' '.repeat(size)); size /= 2);
 }
 
-/** Writes a text; returns false if there is no space, and then the old text stays. */
+/** Writes a text; returns false and keeps the old text if there is no space. */
 export function write(path, text) {
   if (put(prefix + path, text)) return true;
   if (!isSmall(path)) return false;
@@ -103,7 +103,7 @@ export async function give(url) {
   return navigator.share({ title: 'Alina', url }).then(() => 'shared', error => error.name === 'AbortError' ? 'shared' : copy(url));
 }
 
-/** Whether our server offers the page: only it answers for the paths of letters, with a preview for messengers. */
+/** Whether alina-server offers the page: other hosts do not answer the paths of letters (games by link). */
 const isServed = () => performance.getEntriesByType('navigation')[0]?.serverTiming?.some(entry => entry.name === 'alina') ?? false;
 
 /** The link of a room (r/…), of a match to watch (w/…), or of a game (g/…), a letter (l/…) or a music (m/…), which work without a server. */
@@ -112,5 +112,5 @@ export const address = path => new URL((/^[gm]\//.test(path) || path.startsWith(
 /** The link in the page's address as [kind, word], or null. */
 export const asked = () => location.hash.match(/^#\/([rwgltm])\/(.*)$/)?.slice(1) ?? null;
 
-/** Calls `told` when the user enters another link while the page is open; steps in the history do not count. */
+/** Calls `told` when the user enters another link while the page is open, but not for steps in the history. */
 export const whenAsked = told => addEventListener('hashchange', () => { if (asked() && !history.state) told(...asked()); });

@@ -78,7 +78,7 @@ export async function alone(start) {
     tab = Array.from({ length: TABS }, (_, i) => i + 1).find(number => !others.has(`tab ${number}`)) ?? tab;
     hold(`tab ${tab}`);
     once();
-    // The browser answers this after the requests before it. So this tab's locks are held when the next tab starts.
+    // The browser answers in the order of requests: when it has answered this one, it has granted this tab's locks.
     await refresh();
   };
   if (channel) await begin();

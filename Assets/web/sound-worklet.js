@@ -2,14 +2,14 @@
 
 import { open } from './sound-module.js';
 
-/** The page's frames between two reports of the sound's position, unless a batch was late. */
+/** Frames (40 ms) between two reports of the sound's position to the page; late batches are reported at once. */
 const REPORT = 1920;
 
 class AlinaSound extends AudioWorkletProcessor {
   constructor({ processorOptions: { bytes, pack } }) {
     super();
     this.reported = 0;
-    // Compiled here: if the module is outdated, the page is told and stays silent.
+    // If the module cannot be compiled or is outdated, the page is told and stays silent.
     try {
       Object.assign(this, open(bytes, pack, sampleRate));
     } catch (error) {

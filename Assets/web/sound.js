@@ -1,11 +1,11 @@
 // The page's side of the sound: its clock, the messages to the audio thread, and its start.
 
 const RATE = 48000;
-/** The numbers of batches kept for a device that does not play yet, and for a replacement of a playing device. */
+/** The numbers of batches kept until a device plays, and for a device that replaces a closed one. */
 const [KEPT, RECENT] = [4096, 64];
-/** Milliseconds after the first touch within which an existing device plays. */
+/** Milliseconds after the first touch after which a device that does not play yet is taken to be missing. */
 const PATIENCE = 3000;
-/** Milliseconds until a muted page releases the device, when the engine has faded out. */
+/** Milliseconds from muting to the release of the device: the engine has faded out by then. */
 const FADE = 300;
 /** The number of the parameter that mutes (`Knob` of PageSound.swift). */
 const MUTED = 3;
@@ -62,7 +62,7 @@ export class Sound {
     return this.last;
   }
 
-  /** Posts events as bytes of `ScoreEvent`s; before there is sound they are kept, of old ones only pedal and drone. */
+  /** Posts events as bytes of `ScoreEvent`s. Keeps them until a device plays; of those it is late for, it then uses only pedal and drone. */
   post(bytes) {
     if (this.isMissing) return;
     const events = bytes.slice().buffer;
@@ -73,11 +73,11 @@ export class Sound {
 
   static #keep(events, batches, most) {
     batches.push(events);
-    // The very first batch presses the pedal, so it is kept.
+    // Removes the second batch: the first one presses the pedal.
     if (batches.length > most) batches.splice(1, 1);
   }
 
-  /** Sets a parameter of the engine (numbered as in `sound_set`); before there is sound it is kept for the start. */
+  /** Sets a parameter of the engine, by its number in `sound_set`, now or when the sound starts. */
   set(knob, value) {
     this.knobs.set(knob, value);
     this.node?.port.postMessage({ knob, value });
@@ -90,7 +90,7 @@ export class Sound {
   /** Whether the page is muted. It then opens no device, as that would interrupt other programs' sound. */
   get isMuted() { return Boolean(this.knobs.get(MUTED)); }
 
-  /** Changes to the rules with a name. */
+  /** Changes the rules; `name` is a text from `PageSound.name(of:)`. */
   rules(name) {
     this.name = new TextEncoder().encode(name).buffer;
     this.node?.port.postMessage({ rules: this.name });
@@ -101,7 +101,7 @@ export class Sound {
     this.isTouched = true;
     if (this.isMissing || this.isRunning || this.isMuted) return;
     this.ready ??= this.build().catch(error => this.lose(error));
-    // Without an output the browser never resolves this.
+    // Without an output the context stays suspended, and the browser reports no error.
     this.patience ??= setTimeout(() => this.isMissing || this.isMuted || this.context?.state !== 'suspended' || this.absent(), PATIENCE);
     this.wake();
   }
@@ -115,7 +115,7 @@ export class Sound {
       await ready;
       if (context === this.context) this.changed();
     } catch {
-      // Refused during a telephone call: tried again at the next touch and at the end of the call.
+      // The browser refuses during a telephone call. The next touch and the end of the call try again.
       clearTimeout(this.patience);
       this.patience = undefined;
     }
@@ -157,11 +157,11 @@ export class Sound {
     if (navigator.audioSession) navigator.audioSession.type = type;
   }
 
-  /** Resumes a suspended device also without a touch. */
+  /** Makes events of the system, besides touches, resume a suspended device. */
   watch() {
     if (this.isWatching) return;
     this.isWatching = true;
-    // A context whose output was removed gets another one; one suspended by the system resumes with the page.
+    // After a change of devices the context can play on another one; a context suspended by the system resumes with the page.
     navigator.mediaDevices?.addEventListener?.('devicechange', () => this.wake());
     document.addEventListener('visibilitychange', () => this.wake());
   }

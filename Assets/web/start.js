@@ -17,6 +17,6 @@ if (what) {
     console.error(error);
     tell('Not all of the page arrived. Load it again; nothing that was kept is lost.');
   }
-  // Only from a secure origin; elsewhere the page works only online.
+  // There are service workers only with a secure origin; without one the page works only online.
   navigator.serviceWorker?.register('sw.js').catch(() => {});
 }

@@ -10,7 +10,7 @@ addEventListener('install', event => {
 });
 
 addEventListener('activate', event => {
-  // The three previous versions stay, 1.1 MB each: a tab of an older version loads some parts when they are needed.
+  // Keeps the three previous versions (1.1 MB each): a tab of an older version still loads some of its parts when it needs them.
   event.waitUntil(caches.keys().then(keys => keys.filter(key => key.startsWith('alina ')))
     .then(ours => Promise.all(ours.slice(0, -4).filter(key => key !== name).map(key => caches.delete(key)))));
 });
@@ -19,7 +19,7 @@ addEventListener('fetch', event => {
   const { request } = event, url = new URL(request.url), scope = new URL(registration.scope);
   if (request.method !== 'GET' || !url.href.startsWith(scope.href)) return;
   const path = url.pathname.slice(scope.pathname.length);
-  // A link leads to the page with the link after a #.
+  // Redirects a link to the page, with the link behind a #.
   const link = request.mode === 'navigate' && path.match(/^([rwglt])\/([\w-]+(?:\/[\w-]+)?)$/);
   if (link) {
     event.respondWith(Response.redirect(`${scope.href}#/${link[1]}/${link[2]}`));
@@ -33,7 +33,7 @@ addEventListener('fetch', event => {
   }
 });
 
-// A notification leads to its own tab, or to the last active one, or to a new one.
+// A click on a notification shows the tab that made it, else another tab of the page, else a new one.
 addEventListener('notificationclick', event => {
   const { notification } = event;
   notification.close();

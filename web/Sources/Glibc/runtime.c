@@ -11,7 +11,7 @@ const char *_swift_stdlib_strtod_clocale(const char *text, double *result) {
   return end == text ? (const char *)0 : end;
 }
 
-// Seeds the hashing of sets, whose order is never relied on; real randomness comes from the page.
+// Seeds the hashing of sets and dictionaries. It need not be random, as no code relies on their order; real randomness is the page's.
 void arc4random_buf(void *buffer, size_t count) {
   static uint64_t state = 0x9E3779B97F4A7C15u;
   for (size_t i = 0; i < count; i++) {

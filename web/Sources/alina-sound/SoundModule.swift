@@ -6,14 +6,14 @@ import Tintinnabuli
 /// The page's sound: the native engine in a separate module, rendered in blocks by an AudioWorklet.
 ///
 /// The module is used from one thread. Bytes are passed in a buffer (`sound_buffer`); events and reports have the layout of
-/// `ScoreEvent` and `LateBatch`, as in the page's other module. The page's frames count from its first sound, the engine's from the
-/// start of the device: `base` is the difference.
+/// `ScoreEvent` and `LateBatch`, as in the page's other module. The page counts frames from its start, the engine from the start of
+/// the device: `base` is the difference.
 struct SoundModule {
   var engine: Engine
   var rules: ScoreRules
   var resampler: Resampler
   var base: Int64 = 0
-  /// The left, then the right channel of the last block.
+  /// The last block: all samples of the left channel, then those of the right.
   var block: [Float] = []
 }
 
@@ -49,13 +49,14 @@ package func soundRules(_ count: Int32) {
   sound?.engine.load(Patch(rules))
 }
 
-/// Sets the page's frame of the engine's next frame, after a time without output.
+/// Sets the page's number of the engine's next frame, when the output starts or resumes.
 @_expose(wasm, "sound_resume") @_cdecl("sound_resume")
 package func soundResume(_ pageFrame: Double) {
   if let engine = sound?.engine { sound?.base = Int64(pageFrame) - engine.framesBegun.rawValue }
 }
 
-/// Takes the events in the buffer; of events before the device's start only those with lasting effect: pedal and drone.
+/// Posts the events in the buffer to the engine. If they were kept until the device started (`isEarly`), those in the past are dropped
+/// except pedal and drone, whose effect lasts: they take place at once.
 @_expose(wasm, "sound_post") @_cdecl("sound_post")
 package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
   guard let sound else { return }
@@ -87,7 +88,7 @@ package func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double, _ isEven: B
   return Int32(buffer.count)
 }
 
-/// Renders the next block at the device's rate; the right channel follows the left.
+/// Renders the next block at the device's rate; returns `block`.
 @_expose(wasm, "sound_block") @_cdecl("sound_block")
 package func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
   guard sound != nil else { return nil }
@@ -99,11 +100,11 @@ package func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
   return sound?.block.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
 
-/// The first unrendered frame, in the page's frames.
+/// The page's number of the first unrendered frame.
 @_expose(wasm, "sound_begun") @_cdecl("sound_begun")
 package func soundBegun() -> Double { sound.map { Double($0.engine.framesBegun.rawValue + $0.base) } ?? 0 }
 
-/// Writes the late batches since the last call to the buffer, in the page's frames; returns the number of bytes.
+/// Writes the late batches since the last call to the buffer, with the page's frame numbers; returns the number of bytes.
 @_expose(wasm, "sound_reports") @_cdecl("sound_reports")
 package func soundReports() -> Int32 {
   guard let sound else { return 0 }

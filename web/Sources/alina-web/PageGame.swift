@@ -246,8 +246,8 @@ package func alinaText(_ kind: Int32) {
 @_expose(wasm, "answer") @_cdecl("alinaAnswer")
 package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
 
-/// Sets a state: 0 the page is visible, 1 it has the focus, 2 sound is running; if off, 0 there is no output and 2 sound is not possible;
-/// 3 the page fills the screen, 4 it is muted by a button of the system.
+/// Sets a state: 0 whether the page is visible, 1 whether it has the focus, 2 the sound (1 is running, 0 there is no output, 2 sound is
+/// impossible), 3 whether the page fills the screen, 4 whether a button of the system has muted it.
 @_expose(wasm, "state") @_cdecl("alinaState")
 package func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {

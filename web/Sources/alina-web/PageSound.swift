@@ -21,7 +21,7 @@ final class PageSound {
     case volume, preview, drone, muted, tuning, even
   }
 
-  /// Levels below this are silent.
+  /// The level in dB that turns a sound off: `sound_set` does so below −90.
   private static let silence = -200.0
   /// Events are posted this much ahead: two blocks of the browser, the delay of a message, and a late turn of the page.
   private static let lead = Tick.milliseconds(60)
@@ -53,7 +53,7 @@ final class PageSound {
     return sound
   }
 
-  /// The key by which the sound module finds rules: it has them itself and transposes them to the tonic.
+  /// The text with which the sound module finds these rules among its own and transposes them: name, tonic's letter and alteration.
   static func name(of rules: ScoreRules) -> String {
     let tonic = rules.scale.tonicSpelling
     return "\(rules.name)\n\(tonic.letter)\n\(tonic.alteration)"

@@ -4,7 +4,7 @@ import MatchProtocol
 import Play
 import TicTacToe
 
-/// A client model over the page's WebSocket, with one line per text message. Reconnects by itself.
+/// A connection to the match server over the page's WebSocket, with one line per text message. Reconnects by itself.
 final class WebConnection {
   private var model: ClientModel
   private var inbox: [(event: ClientEvent, match: MatchView?)] = [(.status(.connecting), nil)]
