@@ -48,7 +48,7 @@ package struct FormReport: Sendable {
       let onsets = bar.pairs.compactMap { ($0.m ?? $0.t)?.onset }
       guard let last = onsets.last else { continue }
       let longest = zip(onsets.dropFirst(), onsets).map { $0 - $1 }.max() ?? .zero
-      // The next bar ends the long note.
+      // The last note, the long one, sounds until the next bar.
       if (bar.cut ?? bar.end - bar.start) - last > Tick(rawValue: 3 * longest.rawValue) { long += 1 }
     }
     share("listening: long notes of more than three short ones", long, of: all, least: 85)
@@ -65,10 +65,10 @@ package struct FormReport: Sendable {
       let motto = Self.motto(of: winner, in: record.game.variantMoves).compactMap { move in
         bars.first { $0.kind == .move && $0.ply == move.ply }?.pairs.first?.m?.pitch.midi
       }
-      // The final note follows the motto.
+      // The motto is before the very last note.
       let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.dropLast().suffix(
         motto.count)
-      // Independent of the octave.
+      // Intervals in semitones, octaves ignored.
       func steps(_ notes: [Int]) -> [Int] { zip(notes.dropFirst(), notes).map { ($0 - $1 + 120) % 12 } }
       if steps(Array(last)) == steps(Array(motto)) { played += 1 }
     }
@@ -105,8 +105,8 @@ package struct FormReport: Sendable {
 
   private func percent(_ value: Double) -> String { fixed(value, 1) + " %" }
 
-  /// Whether the last note of M is a tone of the tonic's triad, by the root of its bar, and the lowest note struck with
-  /// it is the tonic; without one the bed plays the root.
+  /// Whether the last bar with M has the tonic as its root, M's last note is in the tonic's triad, and the lowest bass note
+  /// below it, if any, is the tonic (without bass notes the bed plays the root).
   private static func endsAtHome(_ bars: [Bar], tonic: Scale) -> Bool {
     guard let bar = bars.last(where: { $0.kind == .closing && $0.pairs.last?.m != nil }), bar.root == 0,
       let pair = bar.pairs.last, let m = pair.m
@@ -115,7 +115,7 @@ package struct FormReport: Sendable {
     return tonic.isTriad(m.pitch.midi) && isTonic ?? true
   }
 
-  /// Whether one of a game's longest bars, phrases included, is in the middle third or later.
+  /// Whether the last of a game's longest bars, phrases included, is in the middle third or later.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
     for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {
@@ -129,7 +129,7 @@ package struct FormReport: Sendable {
     return 3 * place >= lengths.count
   }
 
-  /// The number of bars that repeat an earlier one of the last half hour note for note, M and T.
+  /// The number of bars whose M and T notes are the same as those of an earlier bar of the last half hour.
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)

@@ -72,7 +72,7 @@ package struct PaceReport: Sendable {
     }
     for bar in conductor.music.bars {
       guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
-      // The resolved long note of the previous bar, held below this one.
+      // A bass note is the resolved long note of the previous bar, held below this one.
       for note in bar.pairs[0].bass where note.onset > .zero {
         let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset
         if held.seconds >= 2 * rules.bars.quickest { hear(bar.start + note.onset) }

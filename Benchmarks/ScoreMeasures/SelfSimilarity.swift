@@ -12,7 +12,7 @@ package struct SelfSimilarity {
   package private(set) var harmony: [[Float]] = []
   private var sums: [Float] = []
 
-  /// Frames of a second, frames averaged into one, and parts of a second.
+  /// The frames in a second, the frames that are added up to one before the analysis, and the analysed parts of a second.
   private static let (second, fold, pieces) = (48_000, 8, 4)
   /// The analysed pitches: A2–A6.
   private static let pitches = 45...93
@@ -48,7 +48,7 @@ package struct SelfSimilarity {
   /// The similarity of two seconds, 0–1.
   package func likeness(_ a: Int, _ b: Int) -> Float { zip(harmony[a], harmony[b]).reduce(0) { $0 + $1.0 * $1.1 } }
 
-  /// The share of similar pairs among those of seconds at least half a minute apart.
+  /// Of all pairs of seconds at least 30 s apart, the share that is similar (a likeness over 0.9).
   package var returns: Double { returns(in: harmony.indices) }
 
   /// The same share in the middle third, where a long game is neither begun nor decided.

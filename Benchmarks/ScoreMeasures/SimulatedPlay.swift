@@ -44,7 +44,7 @@ package struct SimulatedPlay: Sendable {
   }
 
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {
-    // Irwin–Hall for the normal distribution and a series for the exponential, equal on every machine.
+    // Approximates the normal distribution by Irwin and Hall's sum and `exp` by a series, so that times are equal on every machine.
     let normal = (0..<12).reduce(-6.0) { sum, _ in sum + Double(generator.below(1_000_000)) / 1_000_000 }
     var term = 1.0
     var power = 1.0

@@ -14,7 +14,7 @@ package struct StyleReport: Sendable {
   package private(set) var style = StyleMeasures()
   /// The number of bars with the required number of pairs.
   private var lawfulLengths = 0
-  /// The number of bars checked for that.
+  /// The number of bars whose pairs were counted.
   private var allBars = 0
   /// The most awakenings in a game.
   private var mostAwakenings = 0
@@ -26,7 +26,7 @@ package struct StyleReport: Sendable {
 
   package init() {}
 
-  /// Adds a game, played without interruption.
+  /// Adds a game whose bars are never cut short.
   package mutating func add(_ record: Record, rules: ScoreRules) {
     let rendition = Rendition(of: record, rules: rules, uncut: true)
     games += 1
@@ -35,7 +35,7 @@ package struct StyleReport: Sendable {
       let plies = record.game.cells.count
       let start = record.game.startState.plies
       let outcome = record.game.end?.outcome
-      // A long note follows the winner's motto.
+      // After a win the winner's motto is followed by a long note, a bar of one pair.
       let expected =
         (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
         + (outcome == nil ? [] : rules.bars.closing(plies: start + plies))
@@ -74,8 +74,8 @@ package struct StyleReport: Sendable {
     }
   }
 
-  /// In a longer game a move's bar has as many pairs as its phase allows. Each bar of an arch has one fewer than the
-  /// previous one, until mottos of three notes and a long note end it.
+  /// Whether a bar of Infinite or Ultimate has an allowed number of pairs: in a move's bar a number in the range of the rules;
+  /// in an arch one fewer than the bar before, or three in a motto, or one in the final long note.
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {

@@ -31,7 +31,7 @@ struct ArenaBench: Sendable {
   /// The measurements that failed, with the reason.
   private(set) var notes: [String] = []
 
-  /// Whether all rows are present and C computed the same results in those that compare with it.
+  /// Whether all 14 rows are present, and C computed the same results wherever it was compared.
   var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
   /// Runs the measurements; `scale` shortens the work (and changes the signatures of random games).

@@ -62,7 +62,7 @@ extension ArenaBench {
   /// with the same four random moves.
   static func playTop(milliseconds: Double, games: Int) throws -> String {
     let value = try UltimateValueFile.load()
-    // Room for a second's nodes and the tree kept from the move before.
+    // The capacity is enough for the nodes of a second and the tree kept from the previous move.
     let searches = [value, nil].map { UltimateSearch(value: $0, capacity: 1 << 24) }
     var score = (wins: 0, draws: 0, losses: 0)
     for game in 0..<games {

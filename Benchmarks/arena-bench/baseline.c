@@ -218,8 +218,7 @@ static void visit(unsigned me, unsigned other, int level) {
   unsigned rest = ~(me | other) & 0x1FF, won = completing[me] & rest, on = rest ^ won;
   uint64_t *wins = level % 2 == 0 ? x_wins : o_wins, *other_wins = level % 2 == 0 ? o_wins : x_wins;
   if (level == 7) {
-    // Two cells are left. A move in one that does not win leaves the other for the last move. Both plies are counted here without
-    // being played.
+    // Counts the last two plies without playing them: after a move that does not win, the opponent has only the remaining cell.
     unsigned many = one_or_two(on), lost = one_or_two(completing[other] & (many == 1 ? rest ^ on : on));
     visited[8] += 2;
     wins[8] += 2 - many;

@@ -3,7 +3,7 @@ import Foundation
 /// The server processes under test, with their ports and resource use.
 final class Child {
   private let process = Process()
-  /// Closing this pipe ends the processes, as required by a script that starts several.
+  /// The input of the process. Closing it makes `scripts/cluster` end the servers it has started.
   private let leash = Pipe()
   /// The ports of the servers.
   private(set) var ports: [Int] = []

@@ -11,7 +11,7 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
   private var states: [MatchState?]
   private var mids: [[Int: Int]]
   private var done: EventLoopPromise<Void>?
-  /// The game each connection has requested, and the number of answers.
+  /// The game that each connection has requested.
   private var asked: [String?]
   private var answered = 0
   /// The faults found.

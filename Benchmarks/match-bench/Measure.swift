@@ -22,7 +22,7 @@ struct Measure {
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   var rows: [Row] = []
   var faults: [String] = []
-  /// Lines per second of the echo, and of the lobby in memory.
+  /// Lines per second of the echo.
   var echo = 0.0
   var memory = 0.0
   private static let limits = ["--rate", "1000000", "--burst", "1000000", "--log-level", "error"]
@@ -140,7 +140,7 @@ struct Measure {
         ratio: ratio, goal: goal))
   }
 
-  /// Measures players who are paired and leave at once.
+  /// Measures pairings: each match is aborted at once and its players seek again.
   private mutating func pair(_ name: String, _ child: Child) throws {
     defer { child.stop() }
     let loop = group.next()

@@ -3,7 +3,7 @@ import NIOCore
 /// Players who are only paired: X aborts each match at once, and both seek again.
 final class Pairs: @unchecked Sendable {  // confined to the one event loop of the load
   private let loop: any EventLoop
-  /// The number of matches started, and the refusals.
+  /// The number of matches started.
   private(set) var begun = 0
   private(set) var refusals: [String] = []
   private var seeks = 0

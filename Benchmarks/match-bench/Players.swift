@@ -5,8 +5,7 @@ import NIOCore
 import TicTacToe
 
 /// Plays many matches at once, each to a draw and then again with sides swapped, as fast as the server answers or at a
-/// given pace. Records
-/// acknowledgements and events for comparison with the logs.
+/// given pace. Records acknowledgements and events, so that they can be compared with the logs.
 final class Players: @unchecked Sendable {  // confined to the one event loop of the load
   /// A game drawn in nine moves.
   private static let cells = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"]
@@ -44,12 +43,11 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   /// Nanoseconds from a move's due time until it was sent: the load's own share of `latency`.
   private(set) var lateness = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// Nanoseconds from the mover's acknowledgement until the opponent, on another node, receives the move; 0 if it
-  /// arrives earlier. Only with
-  /// a pace.
+  /// Nanoseconds from the mover's acknowledgement until the opponent, on another node, receives the move; 0 if the
+  /// opponent receives it first. Only with a pace.
   private(set) var passage = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-  /// The first of the two players to receive a game's latest move.
+  /// For each game, the player who was first told of the latest move, and when.
   private var first: [Int: (ply: Int, node: Int, isMover: Bool, at: UInt64)] = [:]
   private var nodes = 1
   /// The due time of each game's current move.
@@ -58,9 +56,8 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private let keepsNeighbours: Bool
   private var isOver = false
 
-  /// Makes players; with a pace in nanoseconds each match makes one move in that time. With `keepsNeighbours` adjacent
-  /// players, who are on
-  /// different servers if there are several, are paired only with each other (at most 3,000 matches).
+  /// Makes players; `pace` is the time in nanoseconds between the moves of a match. With `keepsNeighbours` adjacent players,
+  /// who are on different servers if there are several, are paired only with each other (at most 3,000 matches).
   init(_ loop: any EventLoop, pace: UInt64? = nil, keepsNeighbours: Bool = false) {
     (self.loop, self.pace, self.keepsNeighbours) = (loop, pace, keepsNeighbours)
   }
@@ -86,7 +83,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     passage.reset()
   }
 
-  /// Starts no more games and leaves running ones.
+  /// Makes the players ask for no more rematches; running games go on.
   func stop() { isOver = true }
 
   private func take(_ line: UnsafeRawBufferPointer, _ i: Int, _ link: Link) {
@@ -163,7 +160,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       "{\"t\":\"move\",\"id\":\"m\(seat.ply)\",\"m\":\"\(games[seat.game])\",\"ply\":\(seat.ply),\"cell\":\""
       + "\(Players.cells[seat.ply])\",\"mid\":\"p\(seat.ply)\"}\n"
     guard let pace else { return link.send(line) }
-    // Due a fixed time after the previous move's due time, whenever that one arrived: the load does not slow down with the server.
+    // Schedules the move by the due time, not the arrival, of the move before, so that the load does not slow down with the server.
     let now = steadyNanoseconds()
     let before = due[seat.game]
     let at = before == 0 ? now + UInt64.random(in: 0..<pace) : max(before + pace, now)
@@ -176,7 +173,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
 
   // MARK: afterwards
 
-  /// Fetches the log of every game, folds and compares it; returns the faults.
+  /// Fetches the log of every game and compares it with the events and acknowledgements received; returns the faults.
   func check() throws -> [String] {
     let work = Export(self, links)
     try loop.flatSubmit { work.start(self.loop) }.wait()

@@ -35,7 +35,7 @@ import TicTacToe
     return MatchID(using: &random)
   }
 
-  /// Matches that get moves in turn and are restarted after nine moves, like real ones.
+  /// Matches that get moves in turn; after nine moves a match ends, and a new one takes its place.
   private struct Load {
     private struct Table {
       var m: MatchID
@@ -72,8 +72,7 @@ import TicTacToe
       }
     }
 
-    /// Eight batches of moves, the first for a ninth of the matches and each further one for a ninth more, so that the
-    /// matches are at different plies.
+    /// Eight batches: batch n moves in the first n ninths of the matches, so that afterwards they are at different plies.
     mutating func moved() -> [[StoreUnit]] {
       (1...8).map { share in
         at = 0
@@ -114,13 +113,13 @@ import TicTacToe
 
   private func text(_ value: Double, _ digits: Int = 0) -> String { String(format: "%.\(digits)f", value) }
 
-  /// The cost of a batch: `fixed + each · moves` seconds, times a random factor of those measured.
+  /// The cost of a batch: `fixed + each · moves` seconds, times a factor drawn from the measured `factors`.
   private struct Cost {
     var fixed: Double
     var each: Double
     var factors: [Double] = [1]
 
-    /// Fits the batches by least squares of the relative error; the factors are the residuals.
+    /// Fits the batches by least squares of the relative error; `factors` are measured times over fitted ones.
     init(_ batches: [(moves: Int, seconds: Double)]) {
       var (n, x, xx, y, xy) = (0.0, 0.0, 0.0, 0.0, 0.0)
       for batch in batches {
@@ -241,8 +240,8 @@ import TicTacToe
 
   // MARK: the capacity model
 
-  /// Random arrivals of moves at a rate, and one committer that takes all waiting moves: measured, and simulated from the cost of a batch
-  /// alone.
+  /// Prints the waits of moves that arrive at random, with one committer that commits all waiting moves at once: as measured, and as
+  /// simulated from the cost of a batch alone.
   private func openLoop(_ store: any MatchStore) throws {
     let cost = try calibrate(store)
     let factors = cost.factors.sorted()
@@ -254,7 +253,7 @@ import TicTacToe
     )
     print("|---|---|---|---|---|---|---|")
     for (i, share) in [0.05, 0.2, 0.5, 0.8].enumerated() {
-      // A share of the capacity with batches of 512.
+      // `share` of the moves a second that batches of 512 would allow.
       let rate = share * 512 / (cost.fixed + 512 * cost.each)
       let real = try measure(store, UInt64(50 + i), rate)
       let model = simulate(cost, rate)
@@ -264,7 +263,7 @@ import TicTacToe
     }
   }
 
-  /// Nine thousand live matches, after the database has done the deferred work of creating them.
+  /// Stores nine thousand live matches, then makes the database do the work that it has deferred.
   private func crowd(_ store: any MatchStore, _ base: UInt64) throws -> Load {
     var load = Load(base, matches: 9000)
     for batch in load.moved() { try apply(batch, to: store) }
@@ -277,7 +276,7 @@ import TicTacToe
     for order in ["VACUUM ANALYZE match", "VACUUM ANALYZE match_event", "CHECKPOINT"] { _ = try sql(order) }
   }
 
-  /// Measures the cost of batches of several sizes, among as many matches as `measure` has.
+  /// Measures the cost of batches of several sizes, with as many live matches as in `measure`.
   private func calibrate(_ store: any MatchStore) throws -> Cost {
     var load = try crowd(store, 40)
     var found: [(moves: Int, seconds: Double)] = []
@@ -302,7 +301,7 @@ import TicTacToe
     )
   }
 
-  /// The arrival times are drawn beforehand; those before the end of a commit form the next batch.
+  /// Draws the times of moves that arrive at random at a mean rate per second.
   private func arrivals(_ rate: Double) -> [Double] {
     var random = SplitMix64(seed: 5)
     var at = 0.0
@@ -323,7 +322,7 @@ import TicTacToe
     while next < arrivals.count {
       let at = now() - began
       guard arrivals[next] <= at else {
-        // Sleeping ends about a tenth of a millisecond late, so the rest of the time is spent in a busy wait.
+        // `usleep` ends about 0.1 ms late, so the last 0.2 ms are a busy wait.
         if arrivals[next] - at > 200e-6 { usleep(UInt32((arrivals[next] - at - 200e-6) * 1e6)) }
         continue
       }

@@ -100,7 +100,7 @@ case "cost":
     print(voices, shares.sorted()[2], ratios.sorted()[2])
   }
 case "block":
-  // The most expensive block in ms of CPU time, as in an audio callback; the budget is the block's length.
+  // Prints the median and the worst processor time of a block in ms, and the duration of a block, which is the budget.
   for size in [256, 512, 1_024] {
     let engine = Engine(patch: standard)
     engine.post(full(voices: 32))
