@@ -28,7 +28,7 @@ extension RootScreen {
     package var words: String
   }
 
-  /// The most elements of one view; their ids are consecutive.
+  /// The maximum number of elements of one view; their ids are consecutive.
   private static let placesOfView = 64
 
   /// The elements of the open page in reading order, from the views that draw them. With `hidden` also those scrolled

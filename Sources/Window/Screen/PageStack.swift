@@ -2,11 +2,11 @@ import Interface
 
 /// The stack of open pages: the board at the bottom, the newest on top, each page at most once.
 final class PageStack {
-  /// The views shown above the open page.
+  /// The message that is shown above the open page.
   let notice: NoticeView
   /// Called with a page's name before it is created.
   var willOpen: (SceneName) -> Void = { _ in }
-  /// Called before the top page is shown anew, and after another page was opened.
+  /// Called before the page on top changes or is laid out anew; `didTurn` is called after another page is on top.
   var willTurn: () -> Void = {}
   var didTurn: () -> Void = {}
   /// The page on top at the last `pageChanged`.

@@ -28,11 +28,11 @@ package enum InputEvent: Sendable, Hashable {
   /// The primary button or a finger was released.
   case pointerUp(x: Double, y: Double, isTouch: Bool)
   case pointerLeft
-  /// The system took the gesture over; it must not press anything.
+  /// The system has taken over the gesture, so releasing the finger must not press anything.
   case pointerCancelled
   /// The wheel turned, in lines, up positive.
   case scrolled(lines: Double)
-  /// A key was pressed; `isRepeat` while it is held.
+  /// A key was pressed, or repeats because it is held.
   case key(Key, KeyModifiers, isRepeat: Bool)
   /// Text was typed into a focused field.
   case text(String)
@@ -110,9 +110,9 @@ package struct PlatformServices: Sendable {
   package var prefersContrast: @Sendable () -> Bool = { false }
   /// The system's text size in per cent of the usual one.
   package var textPercent: @Sendable () -> Int = { 100 }
-  /// The minimal width and height of controls in points, for touch; 0 without it.
+  /// The minimal width and height of controls in points on devices with touch; 0 on others.
   package var leastTarget = 0.0
-  /// Makes the platform call `update` soon; from any thread.
+  /// Makes the platform call `update` soon. Safe from any thread.
   package var wake: @Sendable () -> Void = {}
   /// Runs work on a worker pool; it must not access the screen.
   package var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { $0() }
@@ -121,12 +121,12 @@ package struct PlatformServices: Sendable {
   package init(locks: FileLocks) { files = FileFunctions(locks: locks) }
 }
 
-/// The game as the platform runs it: gets input and bitmaps, and tells when the next frame is due.
+/// The game as a platform runs it: handles inputs, draws into bitmaps, and tells when the next frame is due.
 package protocol PlatformGame: AnyObject {
   /// Processes the inputs since the last call and advances time; called at least once a frame and at every input.
   func update(input: [InputEvent], at now: Double)
 
-  /// The time of the next frame: at or before `now` for at once, `.infinity` if nothing moves and nothing is planned.
+  /// The time at which the next frame is due: at once if not after `now`; `.infinity` if nothing moves.
   func nextFrame(after now: Double) -> Double
 
   /// The time at which `update` is due even without a frame or input.

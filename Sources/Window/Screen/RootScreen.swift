@@ -2,7 +2,7 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The top of the responder chain: owns the pages, handles input, draws frames, and passes intents to the executable.
+/// The top of the responder chain: owns the pages, handles input, draws frames, and passes intents to `Play.App`.
 ///
 /// Not thread-safe: call everything on the thread that owns the window.
 package final class RootScreen {
@@ -50,8 +50,7 @@ package final class RootScreen {
   /// The name of an opponent or person in the player's language.
   package func name(of seat: Seat) -> String { context.name(of: seat) }
 
-  /// Says something to the player: shows a message above the open page for some seconds and passes it to a screen
-  /// reader. `nil` takes the last one away.
+  /// Shows a message above the open page for some seconds and passes it to a screen reader. `nil` removes the shown message.
   package func say(_ message: Message?) { pageStack.notice.show(message) }
 
   /// The message that is shown, or will be at the next frame.
@@ -72,7 +71,7 @@ package final class RootScreen {
   private var saidStatus = ""
   private let pageStack: PageStack
   private var captured: View?
-  /// A finger's start and current position, and the list that it scrolls once it has moved vertically.
+  /// The first and the current position of a finger, and the list that the finger scrolls once it has moved vertically.
   private var finger: (start: Point, last: Point, list: ScrollView?, isDragging: Bool)?
   private var measuredFor: (Int, Int)?
   private var picture = Picture()
@@ -83,7 +82,7 @@ package final class RootScreen {
   /// The earliest time of the next write of the settings file.
   private var nextSave = -Double.infinity
 
-  /// Creates the screen with the board as its first page; `themes` are the choices, the first one replaces an unknown name.
+  /// Creates the screen with the board as its first page. The first of `themes` is used if the settings name an unknown one.
   package init(services: PlatformServices, themes: [Theme] = Theme.all) {
     precondition(!themes.isEmpty, "no theme at all")
     context = ViewContext(services: services)
@@ -106,7 +105,7 @@ package final class RootScreen {
       applySettings()
       pageStack.rebuild()
     }
-    // At the start only a window can become full-screen: a browser requires a touch first.
+    // At the start only a desktop window can become full-screen: a browser requires a touch first.
     settings.$fullScreen.observe { [context] isFull in
       if context.now > 0 || isFull && !services.isPage { services.setFullScreen(isFull) }
     }
@@ -144,14 +143,14 @@ package final class RootScreen {
   /// Shows a page; for the board, closes all others.
   package func show(_ name: SceneName) { pageStack.show(name) }
 
-  /// Whether the page's size is known, which is so from the first frame on.
+  /// Whether the size of the page is known, because a frame was drawn since the last change of settings.
   var isMeasured: Bool { measuredFor != nil }
 
   var boardScene: Scene { pageStack.board }
 
   var topScene: Scene { pageStack.scene }
 
-  /// Requests the data of a page whenever it opens.
+  /// Requests the data that a page shows; called when it opens.
   private func ask(for name: SceneName) {
     switch name {
     case .games: onIntent(.listGames)
@@ -233,7 +232,7 @@ package final class RootScreen {
       let point = Point(x, y)
       if drag(to: point) { return }
       if let captured { _ = captured.pointer(.dragged, at: point) }
-      // Only one ghost mark is shown, for the pointer or the focus, whichever moved last.
+      // At most one ghost mark is shown: for the pointer or for the focus, whichever moved last.
       hideFocus()
       setHovered(topScene.hit(point))
     case .pointerDown(let x, let y, let isTouch):
@@ -275,14 +274,14 @@ package final class RootScreen {
   }
 
   private func list(around view: View?) -> ScrollView? {
-    // A finger plays a cell on release, so it does not scroll there.
+    // A finger that is released in a cell plays there, so it must not scroll.
     if view is CellView { return nil }
     let list =
       view?.responders.first { $0 is ScrollView } ?? topScene.children.first { $0 is ScrollView && !$0.isHidden }
     return list as? ScrollView
   }
 
-  /// Scrolls a list with a finger moving vertically and cancels its press; a horizontal movement belongs to the control.
+  /// Scrolls a list if the finger moves vertically, and cancels the press of its control; the control gets horizontal movements.
   private func drag(to point: Point) -> Bool {
     guard let held = finger, let list = held.list else { return false }
     let way = point - held.start
@@ -325,7 +324,7 @@ package final class RootScreen {
       default: break
       }
     }
-    // On a page with a text field letters are meant for it; elsewhere they would trigger shortcuts by mistake.
+    // On a page with text fields, a letter that is typed outside of a field is ignored: it must not act as a shortcut.
     if case .character(let letter) = key, letter != " ", !modifiers.contains(.control), !(context.focus is FieldRow),
       currentScene != .board, topScene.focusOrder.contains(where: { $0 is FieldRow })
     {
@@ -367,7 +366,7 @@ package final class RootScreen {
   /// The visible scrolling column of the page.
   private var scrollView: ScrollView? { topScene.children.lazy.compactMap { $0 as? ScrollView }.first { !$0.isHidden } }
 
-  /// Scrolls by an arrow key if no control is next: text that is only read cannot get the focus.
+  /// Scrolls by an arrow key if the next control is not near: the focus skips text, which must be scrolled into view.
   private func reads(_ key: Key) -> Bool {
     guard let scrollView else { return false }
     let order = topScene.focusOrder
@@ -388,7 +387,7 @@ package final class RootScreen {
     // All cells are one stop of the Tab key; arrows move between them.
     let inBoard = context.focus is CellView
     let order = topScene.focusOrder.filter { view in
-      // Up and down arrows skip the words within a row, which left and right reach.
+      // Up and down arrows skip the buttons within a row, which the left and right arrows reach.
       if byArrow, view.parent is PressableRow, view !== context.focus { return false }
       guard view is CellView else { return true }
       return inBoard ? view === context.focus : view === topScene.homeCell
@@ -405,24 +404,24 @@ package final class RootScreen {
     case .hint, .analysis:
       show(.board)
       return boardScene.receive(intent)
-    // The board announces this itself while another page opens.
+    // The board sends `preview(nil)` while another page opens, which must not close that page.
     case .preview: onIntent(intent)
     default:
-      // Actions chosen on the contents page happen on the board.
+      // An action chosen on the contents page applies to the board, so close the contents page.
       if currentScene == .contents { pageStack.close() }
       onIntent(intent)
     }
     return true
   }
 
-  /// Handles an intent of the program itself.
+  /// Handles an intent that `WindowState` passes to the screen.
   package func perform(_ intent: Intent) {
     if !topScene.receive(intent), [.back, .hint, .analysis].contains(intent) { _ = answer(intent) }
   }
 
   // MARK: Drawing
 
-  /// The time of the next frame: at or before `now` for at once, `.infinity` if nothing moves and nothing is planned.
+  /// The time at which the next frame is due: at once if not after `now`; `.infinity` if nothing moves.
   package func nextFrame(after now: Double) -> Double {
     if context.staticIsStale || !context.damage.isEmpty { return now }
     let save = maySave ? max(now, nextSave) : .infinity

@@ -18,7 +18,7 @@ enum BoardQuestion {
 }
 
 extension ViewContext {
-  /// The answer to a question; `cell` has the focus.
+  /// The answer to a question about the board; `cell` is the cell with the focus.
   func answer(to question: BoardQuestion, at cell: Cell) -> String {
     let game = model.game
     switch question {

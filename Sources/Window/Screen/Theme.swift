@@ -8,7 +8,7 @@ package struct Theme: Sendable, Hashable {
   package var faintInk: Color
   /// The colour of staff lines, rules and the grid; not of text.
   package var line: Color
-  /// Ghosts of marks under pointer or focus; not text.
+  /// The colour of ghost marks under pointer or focus; not of text.
   package var ghost: Color
   /// The colour of the winning line, the focus and the flower.
   package var accent: Color
@@ -25,7 +25,7 @@ package struct Theme: Sendable, Hashable {
     name: "light", paper: Color(hex: 0xF7F1E3), ink: Color(hex: 0x1D1916), faintInk: Color(hex: 0x6A5F52),
     line: Color(hex: 0x857A6C), ghost: Color(hex: 0xCFC5B2), accent: Color(hex: 0x9B2D20), grain: 1, falloff: 9)
 
-  /// Night: the same page by a low lamp.
+  /// Dark paper, light ink, pale red accent.
   package static let dark = Theme(
     name: "dark", paper: Color(hex: 0x1C1A18), ink: Color(hex: 0xEAE2D2), faintInk: Color(hex: 0xA89E8E),
     line: Color(hex: 0x75695C), ghost: Color(hex: 0x4A443D), accent: Color(hex: 0xE48A73), grain: 0.8, falloff: 6)

@@ -58,7 +58,7 @@ final class ViewContext {
     return lastNumber
   }
 
-  /// Seconds of the platform's clock at the current input or frame.
+  /// The time of the current input or frame, in seconds of the platform's clock.
   var now = 0.0
   /// Whether the last input came from the keyboard, so that the focus must be visible.
   var showsFocus = false
@@ -83,7 +83,7 @@ final class ViewContext {
     if let text, !text.isEmpty { onSpeak?(text) }
   }
 
-  /// Says an answer to a question of the player.
+  /// Passes the answer to a question of the player to a screen reader.
   func reply(_ text: String) { (onReply ?? onSpeak)?(text) }
 
   func damage(_ rect: Rect) {

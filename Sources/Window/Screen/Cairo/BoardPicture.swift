@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// Draws boards alone, as the window does, for programs.
+/// Draws pictures that show only a board, as the window does, for the command `alina-score boards`.
 package struct BoardPicture {
   private let buffer: PixelBuffer
 

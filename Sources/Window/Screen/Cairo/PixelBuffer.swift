@@ -79,7 +79,7 @@ private func appendBytes(
 }
 
 extension RootScreen {
-  /// The page as a PNG file without a window, as it stands at `now`.
+  /// Draws the page as it is at `now` and returns it as a PNG file. Needs no window.
   package func png(width: Int, height: Int, at now: Double) -> [UInt8] {
     let buffer = PixelBuffer(width: width, height: height)
     _ = draw(into: buffer.bitmap, isNew: true, at: now)

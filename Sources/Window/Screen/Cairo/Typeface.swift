@@ -52,7 +52,7 @@ final class Typeface {
     g_object_unref(UnsafeMutableRawPointer(pango))
   }
 
-  /// A laid-out text: one line, or a paragraph where a width was given.
+  /// A laid-out text: one line, or a paragraph if a width was given.
   final class Block {
     fileprivate let layout: OpaquePointer
     /// The advance width and the height of all lines, in pixels.

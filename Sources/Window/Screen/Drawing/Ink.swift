@@ -31,7 +31,7 @@ struct InkStroke: Sendable, Hashable {
     self.init(points: points, widths: widths)
   }
 
-  /// The line through three cells, from the middle of the first to that of the last and slightly beyond.
+  /// The line through three cells, a third of a cell longer at each end than the way from the first to the last middle.
   init(winning a: Point, _ b: Point, cell: Double) {
     let over = (b - a) * (0.34 * cell / (b - a).length)
     let (from, to) = (a - over, b + over)
@@ -111,9 +111,9 @@ struct InkStroke: Sendable, Hashable {
   }
 }
 
-/// A mark as pen strokes in a unit square centred on the origin; each cell's differs slightly.
+/// A mark as pen strokes in a unit square centred on the origin. Its shape differs slightly from cell to cell.
 struct MarkStrokes: Sendable {
-  /// The strokes in drawing order, each with its part (0…1) of the animation.
+  /// The strokes in drawing order, each with its begin and end (0…1) in the animation.
   private let strokes: [(stroke: InkStroke, from: Double, to: Double)]
 
   /// X as two strokes; `seed` varies the shape slightly.
@@ -176,7 +176,7 @@ struct MarkStrokes: Sendable {
 extension MarkStrokes {
   init(_ player: Player, seed: Int) { self = player == .x ? .x(seed: seed) : .o(seed: seed) }
 
-  /// The mark of a cell, with a seed from its index, so that it is the same at each redraw.
+  /// The mark of a cell. Its shape is seeded with the cell's index, so that it is the same at each redraw.
   init(_ player: Player, in cell: Cell) { self.init(player, seed: cell.index * 7 + (player == .x ? 1 : 2)) }
 
   /// The large mark over one of the nine boards of Ultimate.

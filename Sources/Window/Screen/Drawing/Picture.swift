@@ -1,7 +1,7 @@
 /// Renders a page into a bitmap: a cached static layer, damaged areas, page transitions and the shift after a win.
 struct Picture {
   private var backdrop: PixelBuffer?
-  /// The page that is fading out.
+  /// The picture of the page that is fading out.
   private var leaving: PixelBuffer?
   private var turnIsPending = false
   private var wasTurning = false
@@ -65,7 +65,7 @@ struct Picture {
       canvas.saved {
         canvas.clip(area)
         canvas.translate(0, Double(sunk))
-        // Rows shifted into the area from above are drawn, too.
+        // While the page is shifted down, draw also the rows above that move into the area.
         scene.render(canvas, in: sunk == 0 ? area : area.insetBy(0, -Double(sunk)))
       }
     }

@@ -1,4 +1,4 @@
-/// A line of text with ♯ and ♭, which the typeface lacks: pieces of text with gaps for signs drawn as paths.
+/// A line of text with ♯ and ♭, which the typeface lacks: pieces of text, and gaps in which the signs are drawn as paths.
 struct SignedLine<Piece> {
   /// The pieces with their x offsets; at least one, possibly empty.
   private(set) var pieces: [(piece: Piece, x: Double)] = []

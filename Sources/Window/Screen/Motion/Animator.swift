@@ -1,4 +1,4 @@
-/// An animated number; reading it returns its value at the animator's clock.
+/// An animated number, updated by the `Animator` that animates it.
 package final class Motion {
   package fileprivate(set) var value: Double {
     didSet { if value != oldValue { view?.moved() } }
@@ -62,7 +62,7 @@ package final class Animator {
     nextID += 1
   }
 
-  /// Moves a number, or sets it at once without animation.
+  /// Moves a number to a value, or sets it at once if not `animated`.
   package func bring(
     _ motion: Motion, to target: Double, animated: Bool, seconds: Double, after delay: Double = 0, _ easing: Easing
   ) {
@@ -74,7 +74,7 @@ package final class Animator {
     _ motion: Motion, to target: Double, seconds: Double, after delay: Double = 0, _ easing: Easing = .cubicOut,
     completion: ((_ finished: Bool) -> Void)? = nil
   ) {
-    // If the number is at or already moving to the target, start nothing and request no frame.
+    // Nothing to do if the number is at the target or already moving to it.
     if completion == nil {
       let last = runs.lazy.flatMap { $0.tracks }.last { $0.motion === motion }
       if last?.target ?? motion.value == target { return }

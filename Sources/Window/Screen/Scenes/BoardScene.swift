@@ -3,13 +3,13 @@ import Oracle
 import ScoreModel
 import TicTacToe
 
-/// The page with the board, the status, and the score below, which grows as the music plays.
+/// The page with the board, the status of the game, and the score, which grows as the music plays.
 final class BoardScene: Scene {
   private let board: BoardView
   private let staff: StaffView
   private let status: StatusView
   private let players: PlayersView
-  /// The choice of the game, shown before the first move.
+  /// The choice among the games (Classic, Infinite …), shown before the first move.
   private let choice: ChoiceRow
   private var mayChoose = false
   /// The chat of a match, right of the board if there is room.
@@ -84,7 +84,7 @@ final class BoardScene: Scene {
     super.layout()
   }
 
-  /// Columns of text beside the board, the staff across the page.
+  /// Lays out text on both sides of the board, and the staff below across the page.
   private func layOutLandscape() {
     let m = context.metrics
     let innerWidth = m.bounds.width - 2 * m.margin
@@ -143,7 +143,7 @@ final class BoardScene: Scene {
       left += linesHeight
       linesHeight = 0
     }
-    // The choice of the game uses spare room, and keeps it while hidden, so that the board does not move.
+    // The choice among the games uses spare room. That room stays free while it is hidden, so that the board does not move.
     let choiceHeight = choice.arrange(x: m.margin, y: top + linesHeight, width: innerWidth)
     let free = left - stripHeight - em * 0.6
     choice.isHidden = !mayChoose || free - choiceHeight < innerWidth
@@ -167,7 +167,7 @@ final class BoardScene: Scene {
     staff.frame = Rect(m.margin + em * 0.4, top, innerWidth - em * 0.4, stripHeight)
   }
 
-  /// Places the choice of the game if there is one and it fits.
+  /// Places the choice among the games; hides it if no game may be chosen now or it does not fit.
   private func placeChoice(x: Double, y: Double, width: Double, to bottom: Double) {
     let height = choice.arrange(x: x, y: y, width: width)
     choice.isHidden = !mayChoose || y + height > bottom + 1
@@ -196,7 +196,7 @@ final class BoardScene: Scene {
 
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
-    // The notice's place depends on whether the game is over.
+    // A notice has another place once the game is over.
     if old.game.isOver != context.model.game.isOver { relay() }
     if !context.model.mayHelp { board.showsAnalysis = false }
     if old.game != context.model.game || old.beads != context.model.beads || old.analysis != context.model.analysis
@@ -272,7 +272,7 @@ final class BoardScene: Scene {
 
   // MARK: Hint and analysis
 
-  /// Shows the best cell for some seconds.
+  /// Shows the best cell for five seconds, once it is known.
   private func showHint() {
     guard context.model.mayHelp, context.model.acceptsMove, !context.model.game.isOver else { return }
     guard let analysis = context.analysis else {
@@ -362,7 +362,7 @@ final class BoardScene: Scene {
 }
 
 extension ViewContext {
-  /// The player's or opponent's name in a seat.
+  /// The name of a kind of player as the window shows it, such as "You", a level's character or a remote person's name.
   func name(of seat: Seat) -> String {
     switch seat {
     case .human: text(model.setup.isPair ? .person : .you)
@@ -375,7 +375,8 @@ extension ViewContext {
     }
   }
 
-  /// The network state that the match waits for, if it waits for anything except a move.
+  /// The detail of the status in a network match: a lost connection, an absent opponent, a draw offer, a countdown, or the place in a
+  /// tournament; `nil` without any.
   private func onlineText() -> String? {
     guard let online = model.online else { return nil }
     if online.isOffline, !online.reconnects { return "" }
@@ -394,7 +395,7 @@ extension ViewContext {
     }
   }
 
-  /// The status of a running game in letters; `nil` if it is that of a match.
+  /// The status of a game by letters if the player is to act; `nil` while the opponent is to answer.
   private func letterText(_ letter: LetterModel) -> (main: String, detail: String, isLarge: Bool)? {
     switch letter.step {
     case .send: (text(.letterMarked), "", true)
@@ -404,7 +405,7 @@ extension ViewContext {
     }
   }
 
-  /// The goal of a puzzle: to win in some moves, or `nil` for a draw. After 0 moves the win was missed.
+  /// The text of a puzzle's goal: a win in `moves` moves, or a draw if `nil`. 0 moves have no goal: the win was missed.
   private func goal(moves: Int?) -> String {
     let goal: String? =
       switch moves {
@@ -425,8 +426,8 @@ extension ViewContext {
     return (main, "\(goal) · \(text(.sprintState, time, "\(sprint.solved)", "\(sprint.mistakes)"))", true)
   }
 
-  /// The status of the game and, at its end, the reason. Without `countsDown` the seconds left for a rematch and in the
-  /// three minutes of puzzles are omitted, for screen readers.
+  /// The status of the game and, at its end, the reason. Without `countsDown`, for screen readers, the seconds left for a rematch and
+  /// the state of a three-minute run of puzzles are omitted.
   func statusText(countsDown: Bool = true) -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
     if let puzzle = model.puzzle { return puzzleText(puzzle, countsDown) }

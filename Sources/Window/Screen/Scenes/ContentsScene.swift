@@ -9,7 +9,7 @@ final class ContentsScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let services = context.services
-    // A device that is used with fingers has no keyboard, so the keys are not shown.
+    // Devices with touch usually have no keyboard, so do not show the keys there.
     let hasKeys = services.leastTarget == 0
     let controls = context.model.menuControls(isPage: services.isPage, canShare: services.share != nil)
     column.set(

@@ -33,7 +33,7 @@ final class GamesScene: PageScene {
           more: (.moreWords, .chooseGame(path: entry.path)), delete: .deleteGame(path: entry.path))
       ] + (chosen?.path == entry.path ? [words(of: entry)] : [])
     }
-    // A browser has no paths and folders.
+    // In a browser there are no paths and folders to choose from.
     (field.isHidden, pieces.isHidden) = (context.services.isPage, context.services.isPage)
     let older: [PageRow] =
       context.pages.hasOlderGames
@@ -80,7 +80,7 @@ final class GamesScene: PageScene {
     let shown = column.rows.compactMap { ($0 as? GameRow)?.entry }
     guard shown != context.pages.games else { return }
     let hadFocus = context.focus is GameRow || chosen != nil
-    // After *Older games* was pressed, the focus moves to the first of them, which takes its place.
+    // After *Older games* was pressed, the first older game has the row of that button and gets the focus.
     let older = column.rows.firstIndex { $0 === context.focus && ($0 as? ContentsRow)?.intent == .listOlder }
     chosen = nil
     fill()
@@ -89,7 +89,7 @@ final class GamesScene: PageScene {
   }
 }
 
-/// A saved game or a game in letters: a small board, its name, players, date and result, and a button.
+/// A saved game or a game by letters: a small board, its name, players, date and result, and a button.
 final class GameRow: PressableRow {
   let entry: GameEntry
   private let more: TextButton

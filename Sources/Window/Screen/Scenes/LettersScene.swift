@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The games in letters, and a field for a link.
+/// The list of games by letters, and a field for a link.
 final class LettersScene: PageScene {
   private let field: FieldRow
 
@@ -39,7 +39,7 @@ final class LettersScene: PageScene {
   }
 }
 
-/// The link of the last own letter, or the two games of a letter that contradicts the one here.
+/// The link of this player's last letter; or, if a letter contradicts the stored game, the boards of both.
 final class LetterScene: PageScene {
   private let words: FieldRow
   private let name: FieldRow
@@ -72,7 +72,7 @@ final class LetterScene: PageScene {
     link.text = model.address
     var sending: [(Phrase, Intent)] = [(.copy, .letter(.copy))]
     if context.services.share != nil { sending.append((.share, .letter(.share))) }
-    // A pressed word must still exist when it is released.
+    // Keep the buttons: a pressed button must still exist when it is released.
     let buttons = column.rows.first { $0 is WordsRow } ?? WordsRow(context: context, sending)
     let picture: [PageRow] = QRCode(model.address).map { [QRRow(context: context, $0)] } ?? []
     column.set(
@@ -85,7 +85,7 @@ final class LetterScene: PageScene {
     relay()
   }
 
-  /// Writes what the fields contain into the letter.
+  /// Writes the texts of both fields into the letter.
   private func write() {
     guard let model = context.model.letter, model.other == nil, !model.path.isEmpty else { return }
     if name.text != context.settings.name { context.settings.name = name.text }
@@ -93,7 +93,7 @@ final class LetterScene: PageScene {
     if words.text != model.words { send(.letter(.write(words.text))) }
   }
 
-  /// The link must contain the fields before it is copied, shared or photographed.
+  /// Writes the fields into the letter before its link is copied or shared, or another page opens.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .letter(.copy), .letter(.share), .show: write()

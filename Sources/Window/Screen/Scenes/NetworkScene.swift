@@ -13,9 +13,9 @@ final class NetworkScene: PageScene {
   private let counts: ChoiceRow
   private let side: ChoiceRow
   private var said: String?
-  /// The offered clocks; the first stands for the usual one of the chosen game. Servers accept any from ten seconds to an hour.
+  /// The offered clocks. The first stands for the default clock of the chosen game.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
-  /// The sides of an own room, as spelled in the settings.
+  /// The player's side in a room that this player opens, as spelled in the settings.
   private static let sides = ["", "x", "o"]
 
   override var title: String { context.text(.network) }
@@ -28,7 +28,7 @@ final class NetworkScene: PageScene {
     address = FieldRow(
       context: context, .serverAddress, text: settings.server, limit: 253
     ) { .connect(address: $0) }
-    // The longest name, and a few times the length of a token, by the server's limits.
+    // The server's limits: names have up to 20 letters; a token is much shorter than 128.
     name = FieldRow(context: context, .yourName, text: settings.name, limit: 20) { _ in .connect(address: "") }
     token = FieldRow(context: context, .token, limit: 128, isSecret: true) { _ in .connect(address: "") }
     game = ChoiceRow(context: context, selected: settings.game)
@@ -70,14 +70,14 @@ final class NetworkScene: PageScene {
     fill()
   }
 
-  /// Reopens the own room with a new code after its game or clock was changed.
+  /// Replaces the player's room by a new one after its game or clock was changed.
   private func reopenRoom() { if context.pages.network.phase.isRoom { send(.openRoom) } }
 
   private func line(_ phrase: Phrase) -> TextRow { TextRow(context: context, context.text(phrase), italic: true) }
 
   private func entry(_ phrase: Phrase, _ intent: Intent) -> ContentsRow { entry(context.text(phrase), intent) }
 
-  /// Returns the existing row or a new one: a pressed row must still exist on release.
+  /// Returns the row with this content if there is one, else a new row: a pressed row must still exist when it is released.
   private func entry(_ title: String, key: Phrase? = nil, _ intent: Intent, subtitle: String? = nil) -> ContentsRow {
     let fresh = ContentsRow(
       context: context, title: title, key: key.map(context.text) ?? "", intent: intent, subtitle: subtitle)
@@ -95,7 +95,7 @@ final class NetworkScene: PageScene {
     let message = network.message.map { TextRow(context: context, $0.text(in: context.language), faint: false) }
     let rows: [PageRow] =
       switch network.phase {
-      // Keeps the row's place, so that the page does not move under the pointer.
+      // A message takes the place of the introduction, so that the rows below do not move.
       case .offline: (message == nil ? [line(.networkIntro)] : []) + offlineRows(network)
       case .connecting: [line(.connecting)]
       case .lobby: lobbyRows(network)
@@ -187,11 +187,11 @@ final class NetworkScene: PageScene {
     }
   }
 
-  /// The line for screen readers: an error, else what is waited for, with the room's code.
+  /// The line for screen readers: an error, else the code of the room or that an opponent is being sought.
   private var news: String? {
     if let message = context.pages.network.message { return message.text(in: context.language) }
     switch context.pages.network.phase {
-    // Spelled letter by letter.
+    // The screen reader spells the code letter by letter.
     case .room(let code): return "\(context.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))"
     case .queued: return context.text(.queued)
     default: return nil
@@ -199,14 +199,14 @@ final class NetworkScene: PageScene {
   }
 
   override func contentChanged() {
-    // Move the focus to the new row that replaces the focused one.
+    // If the focused row was replaced, move the focus to the new row with the same label.
     let focused = context.focus?.accessibilityLabel
     fill()
     relay()
     if !focusOrder.contains(where: { $0 === context.focus }) {
       context.moveFocus(to: column.rows.first { $0.isClickable && $0.accessibilityLabel == focused } ?? initialFocus)
     }
-    // Announced after the focused control, so that its announcement is not interrupted.
+    // Announce the news after moving the focus, so that the announcement of the focused control does not interrupt it.
     if news != said {
       said = news
       context.say(said)
@@ -220,7 +220,7 @@ final class NetworkScene: PageScene {
     ([context.pages.network.usualClock] + clocks.dropFirst()).map(context.clockName)
   }
 
-  /// Fills an intent without text, as the footer's buttons send it, with the content of the page's fields.
+  /// Fills in the content of the page's fields if an intent has no text, as those of the footer's buttons.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .connect(let text, let secret):

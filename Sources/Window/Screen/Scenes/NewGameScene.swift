@@ -55,7 +55,7 @@ final class NewGameScene: PageScene {
 
   private var variant: Variant { Variant.allCases[game.selected] }
 
-  /// Updates the opponents to those that play a game.
+  /// Offers the opponents that can play a game.
   private func offer(_ variant: Variant) {
     let chosen = seats[opponent.selected]
     seats = context.pages.opponents.filter { $0.plays(variant) }
@@ -101,7 +101,7 @@ final class NewGameScene: PageScene {
       + parts.map { "\(context.text($0.0)) \(NewGameScene.percent($0.1, decimalSign))" }.joined(separator: ", ")
   }
 
-  /// A chance in per cent with one decimal; never rounded to certainty. A no-break space keeps number and sign together.
+  /// A chance in per cent with one decimal; an uncertain one is never rounded to 0 or 100. A no-break space precedes the sign.
   static func percent(_ chance: Double, _ decimalSign: String) -> String {
     let tenths = Int((chance * 1000).rounded())
     if chance > 0 && tenths == 0 { return "<0\(decimalSign)1\u{A0}%" }
@@ -109,7 +109,7 @@ final class NewGameScene: PageScene {
     return "\(tenths / 10)" + (tenths % 10 == 0 ? "" : "\(decimalSign)\(tenths % 10)") + "\u{A0}%"
   }
 
-  /// The chosen music applies from the next game on.
+  /// Applies the chosen music when the game begins.
   override func receive(_ intent: Intent) -> Bool {
     let name = ruleNames[rules.selected]
     if case .newGame = intent, name != context.settings.scoreRules { context.settings.scoreRules = name }

@@ -61,7 +61,7 @@ final class ReviewScene: Scene {
     relay()
   }
 
-  /// The end of the shown ply's bar: the score is shown up to there.
+  /// The time up to which the score is shown while no music plays: the end of the shown ply's bar.
   private var restingMoment: Tick {
     guard let last = replay.bars.last(where: { $0.ply <= ply && ($0.kind == .move || $0.kind == .opening) }) else {
       return Tick(rawValue: -1)
@@ -97,15 +97,15 @@ final class ReviewScene: Scene {
     staff.setNeedsDisplay()
   }
 
-  /// The estimates before and after a move, as far as the search has come.
+  /// The estimates before and after a move; `nil` until the search has made them.
   private func evaluations(_ ply: Int) -> (before: ReplayModel.Evaluation, after: ReplayModel.Evaluation)? {
     replay.evaluations.count > ply ? (replay.evaluations[ply - 1], replay.evaluations[ply]) : nil
   }
 
-  /// The estimated expected score that a move gave away.
+  /// The expected score that the mover lost by a move, by estimate.
   private func loss(_ ply: Int) -> Double { evaluations(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
 
-  /// The most moves marked as the costliest.
+  /// The maximum number of moves that are marked as the costliest.
   private static let markedCount = 3
 
   /// The plies of the costliest moves in Ultimate, which is not solved.
@@ -120,7 +120,7 @@ final class ReviewScene: Scene {
     return steps.indices.map { costly.contains($0 + 1) }
   }
 
-  /// Whether the shown ply is the first move after which a threat cannot be blocked; never in a long game.
+  /// Whether the shown move is the first after which a threat cannot be blocked; always `false` in long games.
   private var isFirst: Bool {
     !replay.game.variant.isLong && steps.firstIndex { $0.move.isDecisive } == ply - 1
   }
@@ -190,7 +190,7 @@ final class ReviewScene: Scene {
       scrubber.frame = Rect(x, top, width, min(scrubberHeight, room))
       notes.frame = Rect(x, scrubber.frame.maxY + em * 0.5, width, bottom - scrubber.frame.maxY - em * 0.5)
     } else {
-      // The board shrinks for the comments, and in portrait for a notice, but keeps two fifths of the room.
+      // The board shrinks for comments and notices, but keeps at least two fifths of the room.
       let words = em * (m.bounds.height > 40 * em ? 8 : 6)
       let side = max(40, min(innerWidth, max(room * 0.4, room - scrubberHeight - words)))
       board.frame = Rect(m.bounds.midX - side / 2, top, side, side)
@@ -198,7 +198,7 @@ final class ReviewScene: Scene {
       notes.frame = Rect(
         m.margin, scrubber.frame.maxY + em * 0.3, innerWidth, bottom - scrubber.frame.maxY - em * 0.6)
     }
-    // Make the text larger if there is much room.
+    // Larger text if there is much room.
     let isBroad = m.isLandscape && notes.frame.width > 34 * em && notes.frame.height > 12 * em
     (comment.size, summary.size) = isBroad ? (1.8, 1.3) : (1.15, 1)
     board.layout()
@@ -214,7 +214,7 @@ final class ReviewScene: Scene {
       isNamed ? replay.title : title, size: em * (isNamed ? 1.6 : 2.2), baseline: headBaseline, on: canvas)
   }
 
-  /// Called when the replay has advanced; the board follows it.
+  /// Updates the page after the music has advanced, the search has made an estimate, or a film has progressed.
   override func contentChanged() {
     if let next = context.pages.replay, next.game == replay.game {
       if next.evaluations != replay.evaluations {
@@ -321,7 +321,7 @@ final class ScrubberView: View {
   override func draw(_ canvas: Canvas) {
     let y = frame.y + em * 2.2
     canvas.fill(Rect(frame.x + em, y - em * 0.03, frame.width - 2 * em, max(1, em * 0.06)), theme.line)
-    // In a long game the marks are small and dense.
+    // In a long game the marks are small and close together.
     let spacing = (frame.width - 2 * em) / Double(max(1, marks.count))
     let isDense = spacing < em
     for step in 0...marks.count {

@@ -5,9 +5,9 @@ import TicTacToe
 /// A move under review with its exact evaluation.
 struct ReviewStep {
   let move: VariantMove
-  /// The moves that keep the value; empty where the game is not solved.
+  /// The moves that keep the value of the position; empty if the game is not solved.
   let best: [Cell]
-  /// For a long solved game: the value after the move for the other side, with the plies to the end.
+  /// In a long solved game the value after the move for the opponent, with the plies to the end; else `nil`.
   let after: Evaluation?
 
   var name: String { move.before.variant.name(of: move.cell) }
@@ -23,7 +23,7 @@ struct ReviewStep {
     after = move.before.variant.isLong ? move.before.moveEvaluations.first { $0.cell == move.cell }?.after : nil
   }
 
-  /// The least estimated loss that is marked in Ultimate; smaller ones are within the search's error.
+  /// The least estimated loss of expected score that is marked in Ultimate; smaller losses are within the search's error.
   static let leastLoss = 0.1
 }
 

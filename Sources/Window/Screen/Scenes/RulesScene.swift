@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The rules of all games, that of the board first; Infinite and Ultimate with three pictures each.
+/// The rules of all games; those of the game on the board come first. Infinite and Ultimate have three pictures each.
 final class RulesScene: PageScene {
   override var title: String { context.text(.rules) }
   override var columnWidth: Double { 38 }
@@ -13,7 +13,7 @@ final class RulesScene: PageScene {
     fill()
   }
 
-  /// The game on the board may change when the page opens.
+  /// Shows the rules anew, because another kind of game is on the board.
   override func modelChanged(from old: BoardModel) {
     guard context.model.setup.variant != old.setup.variant else { return }
     fill()
@@ -117,10 +117,10 @@ final class PicturesRow: PageRow {
 }
 
 extension Variant {
-  /// The index among the games.
+  /// The index in the list of games.
   var place: Int { Variant.allCases.firstIndex(of: self) ?? 0 }
 
-  /// A sentence about the game.
+  /// A sentence that describes the game.
   var manner: Phrase {
     switch self {
     case .classic: .classicManner

@@ -62,7 +62,7 @@ final class StatisticsScene: PageScene {
   private func show(_ variant: Variant) {
     self.variant = variant
     contentChanged()
-    // Keep the focus on the choice, whose row was replaced.
+    // The row of the choice was replaced: focus the new one.
     context.moveFocus(to: column.rows.first { $0 is ChoiceRow } ?? initialFocus)
   }
 

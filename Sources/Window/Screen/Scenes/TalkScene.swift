@@ -12,7 +12,7 @@ final class Talk {
     words = WordsRow(context: context, Emote.allCases.map { ($0.phrase, .emote($0)) })
   }
 
-  /// The most lines shown, enough for a game of two.
+  /// The maximum number of shown lines.
   private static let shown = 30
 
   var rows: [PageRow] {
@@ -20,7 +20,7 @@ final class Talk {
     var rows: [PageRow] = talk.lines.suffix(Talk.shown).map { line in
       TextRow(context: context, "\(line.name): \(line.text.text(in: context.language))", faint: false, gap: 0.3)
     }
-    // Sent but not confirmed by the server.
+    // Lines that were sent but not confirmed by the server.
     for said in talk.unsent {
       rows.append(TextRow(context: context, "\(said.text(in: context.language)) …", italic: true, gap: 0.3))
     }

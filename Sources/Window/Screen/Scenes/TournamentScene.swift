@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// A tournament: the form that makes or enters one, then its lobby, its table and its end.
+/// The page of a tournament: a form to make or enter one, then its code and link, its table and its result.
 ///
 /// The organiser's page on a wide screen is meant for a projector: link and time on the left, the table on the right.
 final class TournamentScene: PageScene {
@@ -12,21 +12,21 @@ final class TournamentScene: PageScene {
   private let clock: ChoiceRow
   private let minutes: ChoiceRow
   private let bots: ChoiceRow
-  /// Whether the player has chosen another length than the usual one of the game.
+  /// Whether the player has chosen a length, instead of the default length of the game.
   private var hasChosenMinutes = false
-  /// The link beside the table, on a wide page.
+  /// The column with time and link beside the table, on a wide page.
   private let side: ScrollView
   private let time: TextRow
-  /// The rows of the code and the link, which stay while they are shown.
+  /// The rows of the code and the link, kept because a pressed button must still exist when it is released.
   private var link: (text: String, isWide: Bool, rows: [PageRow]) = ("", false, [])
   private var standings: [Int: StandingRow] = [:]
-  /// Whether the link was beside the table when the rows were made.
+  /// The value of `isWide` when the rows were made.
   private var wasWide = false
-  /// The player who may be taken out, and the word that does it, which stays while it is shown.
+  /// The player whose row was pressed by the organiser, and the button that removes this player.
   private var chosen: (number: Int, words: WordsRow)?
   private var shown: (tournament: TournamentModel?, network: NetworkModel) = (nil, NetworkModel())
 
-  /// The clocks that are offered beside the usual one of the game, which comes first.
+  /// The offered clocks; the default clock of the game is added as the first.
   private static let clocks = ["20+1", "60+1", "180+2", "300+3"]
   /// The offered lengths in minutes.
   private static let lengths = [5, 10, 15, 20, 30, 40, 60, 90, 120]
@@ -97,7 +97,7 @@ final class TournamentScene: PageScene {
     if let message = network.message { rows = [text(message.text(in: context.language), faint: false)] }
     if network.phase == .connecting { rows.append(text(context.text(.connecting))) }
     if linked.isEmpty { rows += [name, game, clock, minutes, bots] }
-    // The name is sent when the connection begins.
+    // The name can be entered only before connecting: it is sent with the login.
     rows += [code] + (network.phase == .offline ? [ownName] : [])
     column.isCentered = true
     column.set(rows)
@@ -116,7 +116,7 @@ final class TournamentScene: PageScene {
     let rows = model.rows.flatMap { row -> [PageRow] in
       let standing = standings[row.number] ?? StandingRow(context: context, row)
       standings[row.number] = standing
-      // The first three are large at the end.
+      // At the end the first three rows are larger.
       standing.show(row, size: (isWide ? 1.3 : 1) * (model.phase == .over && row.place <= 3 ? 1.5 : 1))
       let mayRemove = model.isOrganiser && isOpen
       standing.onPress = mayRemove ? { [unowned(unsafe) self] in choose(row) } : nil
@@ -131,7 +131,7 @@ final class TournamentScene: PageScene {
     column.set((isWide ? [] : head + (isLinkFirst ? link : [])) + rows + (isWide || isLinkFirst ? [] : link))
   }
 
-  /// The code, the link and its picture.
+  /// The code, the link and its QR code.
   private func linkRows(_ model: TournamentModel) -> [PageRow] {
     let path = "t/\(model.code)"
     let network = context.pages.network
@@ -152,7 +152,7 @@ final class TournamentScene: PageScene {
     return rows
   }
 
-  /// Offers to take a player out, or no longer if it was offered.
+  /// Shows or hides the button that removes a player.
   private func choose(_ row: TournamentModel.Row) {
     let isChosen = chosen?.number == row.number
     let words = WordsRow(context: context, [(.tournamentRemove, .tournament(.remove(name: row.name)))])
@@ -210,7 +210,7 @@ final class TournamentScene: PageScene {
   override func contentChanged() {
     let before = shown
     guard before.tournament != model || before.network != context.pages.network || model == nil else { return }
-    // The time changes each second: nothing else is placed again for it.
+    // If only the time has changed, as it does each second, do not make and place all rows again.
     if var old = before.tournament, let model {
       old.remaining = model.remaining
       if old == model, before.network == context.pages.network {
@@ -221,7 +221,7 @@ final class TournamentScene: PageScene {
     }
     fill()
     relay()
-    // A message says the end, as it does on every page.
+    // Announce a new phase, except the end: a message announces the end on every page.
     if let model, model.phase != .over, before.tournament?.phase != model.phase {
       context.say(context.status(of: model))
     }
@@ -234,7 +234,7 @@ final class TournamentScene: PageScene {
     return [usual] + clocks.filter { $0 != usual }
   }
 
-  /// Fills an intent without values, as the footer's buttons send it, with the content of the page's fields.
+  /// Fills in the content of the page's fields if an intent has no values, as those of the footer's buttons.
   override func receive(_ intent: Intent) -> Bool {
     guard model == nil, case .tournament(let intent) = intent else { return false }
     switch intent {
@@ -257,7 +257,7 @@ final class TournamentScene: PageScene {
 final class StandingRow: PressableRow {
   private(set) var row: TournamentModel.Row
   private var size = 1.0
-  /// Called when the row is pressed; `nil` if it is only read.
+  /// Called when the row is pressed; `nil` if the row cannot be pressed.
   var onPress: (() -> Void)?
 
   init(context: ViewContext, _ row: TournamentModel.Row) {
@@ -328,7 +328,7 @@ final class StandingRow: PressableRow {
 }
 
 extension ViewContext {
-  /// A clock such as `20+1` or `180+2` in words; other texts are no clock.
+  /// Words for a clock such as `20+1` or `180+2`; other texts stand for a game without clocks.
   func clockName(_ clock: String) -> String {
     guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return text(.noClock) }
     let base = seconds % 60 == 0 ? "\(seconds / 60) \(text(.minutes))" : "\(seconds) s"

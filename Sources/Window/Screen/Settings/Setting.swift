@@ -15,7 +15,7 @@ extension Bool: SettingValue {
 }
 
 extension Double: SettingValue {
-  /// The shortest decimal that reads back the same.
+  /// The shortest decimal that is read back as the same number.
   package var settingText: String { description }
   /// Reads a finite decimal number.
   package init?(settingText: String) {

@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// When an opponent's move sounds.
+/// The time at which an opponent's move sounds.
 package enum Reply: String, Sendable, Hashable, CaseIterable, SettingValue {
   /// The move sounds in time with the music.
   case musical
@@ -57,7 +57,7 @@ package final class Settings {
   @Setting package var reducedMotion: Bool
   /// Whether the score strip is shown.
   @Setting package var showsStrip: Bool
-  /// Whether a musical sign is named when it first sounds, and the signs already named, as spelled in rule files.
+  /// Whether a musical sign is explained when it first sounds, and the signs explained so far, as spelled in rule files.
   @Setting package var explains: Bool
   @Setting package var explained: String
   /// Whether coordinates are shown.
@@ -70,7 +70,6 @@ package final class Settings {
   @Setting package var drone: Double
   /// The volume of the cell preview, 0 (off)…1.
   @Setting package var preview: Double
-  /// When an opponent's move sounds.
   @Setting package var reply: Reply
   /// The tempo of the music as a factor, 0.7…1.3.
   @Setting package var pace: Double
@@ -95,15 +94,15 @@ package final class Settings {
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
-  /// The page of the letters that this window opened, for the links of its answers; empty without one.
+  /// The address of the page whose letters this window opened: the links of its answers lead to it. Empty without one.
   @Setting package var letterPage: String
-  /// The clock for network matches: `none`, or seconds and increment; `60+2` stands for the usual one of the game.
+  /// The clock for network matches: `none`, or seconds and increment; `60+2` stands for the default clock of the game.
   @Setting package var networkClock: String
-  /// The clock of the own room, spelled like `networkClock`.
+  /// The clock of a room that the player opens, spelled like `networkClock`.
   @Setting package var roomClock: String
   /// Whether network matches are rated.
   @Setting package var networkRated: Bool
-  /// The side in the own room: `x`, `o`, or empty for the server's choice.
+  /// The player's side in a room that the player opens: `x`, `o`, or empty for the server's choice.
   @Setting package var roomSide: String
   /// The server of the match that was unfinished when the program ended; empty without one.
   @Setting package var matchServer: String
@@ -114,7 +113,7 @@ package final class Settings {
   @Setting package var opponent: String
   /// The side of the last game: `x` or `o`.
   @Setting package var side: String
-  /// The last solved daily puzzle in days since 1970, and the number solved without a gap.
+  /// The day of the last solved daily puzzle in days since 1970, and the number of days in a row that ended with it.
   @Setting package var solvedDay: Int
   @Setting package var streak: Int
   /// The length of the streak that ended one day before this one began; 0 if more than one day lies between them.
@@ -125,12 +124,12 @@ package final class Settings {
   /// The window's last geometry: `WIDTHxHEIGHT+X+Y`; empty until first closed.
   @Setting package var window: String
 
-  /// Reads the marks that another window may have written: explained signs, shown rules, solved puzzles.
+  /// Reads again what another window may have written: explained signs, shown rules, solved daily puzzles.
   package func refreshMarks() {
     store.readAgain(["explained", "shown-rules", "solved-day", "streak", "streak-before", "solved-zone"])
   }
 
-  /// Opens the settings of a platform; defaults follow the system.
+  /// Opens the settings of a platform. The system's preferences are the defaults.
   package init(services: PlatformServices) {
     store = SettingsStore(services: services)
     _theme = Setting(store, "theme", "light")

@@ -12,7 +12,7 @@ package final class SettingsStore {
   /// A fault of the settings file.
   package enum Trouble: Hashable {
     case setAside(path: String, aside: String)
-    /// The line, from 1, is no setting, or its value is invalid.
+    /// The line, counted from 1, is not a setting, or its value is invalid.
     case line(Int)
   }
 
@@ -109,7 +109,7 @@ package final class SettingsStore {
     overrides[key] != nil || lines.contains { if case .value(key, _) = $0 { true } else { false } }
   }
 
-  /// Values that `body` sets are valid for this run only: they override the file, are never written, and end when the key is set.
+  /// Runs `body`. The values that it sets override the file in this run until their key is set again; they are never written.
   package func forThisRun(_ body: () -> Void) {
     isForThisRun = true
     body()

@@ -5,7 +5,7 @@ struct BoardGeometry: Hashable {
   let variant: Variant
   let square: Rect
 
-  /// The margin around each of Ultimate's nine boards, relative to its room.
+  /// The margin around each of Ultimate's nine boards, relative to the ninth of the square in which it lies (its room).
   private static let gap = 0.06
 
   /// The room of one of Ultimate's nine boards; the whole square for other games.

@@ -4,8 +4,8 @@ import TicTacToe
 
 /// The board of any game: cells, lines and the winning line.
 ///
-/// Ultimate has nine boards in a square. If its cells are too small for a finger, the board to play in is zoomed in,
-/// and a minimap shows the others.
+/// Ultimate has nine boards in a square. If its cells are too small for a finger, the board to play in is enlarged, and a minimap
+/// shows the others.
 final class BoardView: View {
   private(set) var cells: [CellView] = []
   private(set) var facts: BoardFacts
@@ -13,17 +13,17 @@ final class BoardView: View {
   private let marks: BoardMarks
   private var winningLines: [MoveSet] = []
 
-  /// The whole board, the place of the zoomed board, and the minimap beside it.
+  /// The rectangles of the whole board, of the enlarged board, and of the minimap beside it.
   private var whole = Rect.zero
   private var near = Rect.zero
   private var map = Rect.zero
-  /// Whether boards are zoomed; then the zoom of each board, and the transition of the whole to a minimap.
+  /// Whether one board is enlarged; the enlargement of each board (0…1), and the transition of the whole to a minimap (0…1).
   private(set) var comesNear = false
   private lazy var zoom = Square.all.map { _ in motion(0) }
   private lazy var minimapAmount = motion(0)
   /// The highlight of each of the nine boards.
   private lazy var light = Square.all.map { _ in motion(0) }
-  /// The board selected under a free choice, for the next key or touch.
+  /// The board that the player has selected although any may be played in; the next key or touch plays there.
   private var chosen: Square?
 
   override init(context: ViewContext) {
@@ -47,13 +47,13 @@ final class BoardView: View {
 
   override var inkBounds: Rect { frame.insetBy(-frame.width * 0.02, -frame.width * 0.02) }
 
-  /// The first cell for the keyboard: the middle of the board to play in.
+  /// The cell that gets the keyboard focus first: the middle of the board to play in.
   var home: CellView {
     if facts.variant.isOneBoard { return cells[4] }
     return cells[((chosen ?? facts.boards?.target)?.index ?? 4) * 9 + 4]
   }
 
-  /// The cell with the focus, or else the one that gets it first.
+  /// The cell with the keyboard focus, or else `home`.
   var focusedCell: Cell { (cells.first { $0.isFocused } ?? home).cell }
 
   // MARK: Layout
@@ -95,13 +95,13 @@ final class BoardView: View {
     setNeedsDisplay()
   }
 
-  /// The geometry of the unzoomed boards: the whole board or the minimap.
+  /// The geometry of the boards that are not enlarged: that of the whole board, of the minimap, or between both.
   private var ground: BoardGeometry {
     let t = comesNear ? minimapAmount.value : 0
     return BoardGeometry(variant: facts.variant, square: mix(whole, map, t))
   }
 
-  /// The rectangle of one of the nine boards during its zoom.
+  /// The current rectangle of one of the nine boards, which changes while it is being enlarged.
   func room(of board: Square) -> Rect {
     let slot = ground.room(of: board)
     let t = comesNear ? zoom[board.index].value : 0
@@ -121,7 +121,7 @@ final class BoardView: View {
     }
   }
 
-  /// The zoomed board: the one to play in, or the selected one.
+  /// The board that is enlarged: the only one to play in, or the selected one.
   var nearBoard: Square? {
     guard comesNear, let boards = facts.boards else { return nil }
     return boards.target ?? chosen.flatMap { boards.lit.contains($0) ? $0 : nil }
@@ -185,7 +185,7 @@ final class BoardView: View {
     setNeedsDisplay()
   }
 
-  /// The cells of the winning line swell as the last bar plays their notes.
+  /// Swells the marks of the winning line as the last bar plays their notes.
   private func sing(_ winning: MoveSet, _ winner: Player) {
     let model = context.model
     guard let bar = model.bars.last(where: { $0.kind == .move }) else { return }
@@ -214,7 +214,7 @@ final class BoardView: View {
   }
 
   private func drawOverlays(_ canvas: Canvas) {
-    // Hint and analysis name cells, so show coordinates.
+    // Hint and analysis name cells by coordinates, so show the coordinates.
     if context.settings.coordinates || hint != nil || showsAnalysis, minimapAmount.value == 0 {
       context.drawCoordinates(in: whole, of: facts.variant, canvas)
     }
@@ -266,7 +266,7 @@ final class BoardView: View {
     }
   }
 
-  /// The beads of a MENACE matchbox for a cell, five in a row, a number above ten.
+  /// Draws the beads of a MENACE matchbox for a cell, five in a row; more than ten as a number.
   private func drawBeads(_ count: Int, in cell: Rect, _ canvas: Canvas) {
     guard count > 0 else { return }
     let radius = cell.width * 0.032
@@ -299,7 +299,7 @@ final class BoardView: View {
     }
   }
 
-  /// The nine boards with thicker lines between them; playable ones highlighted.
+  /// Draws the lines of the nine boards, thicker lines between them, and highlights the boards to play in.
   private func drawBoards(_ canvas: Canvas) {
     PenGrid(thin: 0.006, thick: 0.0105).draw(in: ground.square, canvas, theme.ink.faded(0.75))
     for board in Square.all {
@@ -307,12 +307,12 @@ final class BoardView: View {
       let light = light[board.index].value
       let inner = room.insetBy(room.width * 0.03, room.width * 0.03)
       if nearBoard == board {
-        // The zoomed board's place in the minimap.
+        // Mark the place of the enlarged board in the minimap.
         let slot = ground.room(of: board)
         canvas.fill(slot.insetBy(slot.width * 0.08, slot.width * 0.08), theme.accent.faded(0.35))
       }
       if light > 0 {
-        // A free choice highlights several boards, more softly.
+        // If the player may choose among several boards, their highlight is weaker.
         canvas.fill(inner, theme.accent.faded((facts.boards?.target == nil ? 0.045 : 0.085) * light))
         if facts.boards?.target == board { drawFrame(inner, theme.accent.faded(0.7 * light), canvas) }
       }
@@ -329,7 +329,7 @@ final class BoardView: View {
 
   // MARK: Responding
 
-  /// A touch on a selectable board zooms it first; the next touch plays.
+  /// If the player may choose the board, the first touch enlarges a board and the next one plays.
   override func receive(_ intent: Intent) -> Bool {
     guard case .play(let cell) = intent, comesNear, let board = facts.variant.board(of: cell), board != nearBoard,
       let boards = facts.boards, boards.target == nil, boards.lit.contains(board)
@@ -371,7 +371,7 @@ final class BoardView: View {
     return true
   }
 
-  /// Handles a keypad digit: plays a cell if the board is known; else selects the board, and the next digit plays.
+  /// Handles a keypad digit: plays a cell if the board to play in is determined, else selects a board for the next digit.
   private func press(_ square: Square) -> Bool {
     guard let boards = facts.boards else {
       focus(Cell(square.index))
@@ -393,7 +393,7 @@ final class BoardView: View {
 }
 
 extension ViewContext {
-  /// A value for the side to move with its distance in plies.
+  /// Words for a value for the side to move and its distance in plies.
   func words(for value: Value, in plies: Int) -> String {
     switch value {
     case .win: "\(text(.win)) \(plies)"

@@ -5,22 +5,22 @@ import TicTacToe
 final class CellView: View {
   let cell: Cell
   private let variant: Variant
-  /// The drawn mark and the mark in the game; the drawn one outlasts the other while it fades out.
+  /// The mark that is drawn, and the mark in the game: after its removal a mark is still drawn until it has faded out.
   private var mark: Player?
   private var held: Player?
   private lazy var drawn = motion(1)
   private lazy var presence = motion(1)
   private lazy var ghost = motion(0)
-  /// How far the mark is paled: beside a winning line, on a closed board, or before removal.
+  /// How pale the mark is, 0…1: pale beside a winning line, on a closed board, or before its removal.
   private lazy var pale = motion(0)
-  /// How far the mark of a winning line swells with its note.
+  /// How much the mark swells, 0…1, while its note in a winning line sounds.
   private(set) lazy var voice = motion(0)
   private var isLast = false
   /// Whether the next move removes the mark.
   private var isFading = false
   private var isHovered = false
   private var keptSending: String?
-  /// The point at which a finger came down last.
+  /// The point at which a finger last touched the cell.
   private var touchedAt = Point(0, 0)
 
   init(context: ViewContext, cell: Cell, of variant: Variant) {
@@ -33,7 +33,7 @@ final class CellView: View {
 
   private var isOpen: Bool { context.model.isOpen(cell) }
 
-  /// Whether the cell is marked once the opponent has moved.
+  /// Whether the cell is the player's premove: it is played once the opponent has moved.
   private var isPremove: Bool { context.model.online?.premove == cell }
 
   override var isClickable: Bool { true }
@@ -48,7 +48,7 @@ final class CellView: View {
 
   /// The board to which a move in this cell sends the opponent, for screen readers.
   private var sending: String {
-    // Kept until the board changes: the page asks all 81 cells after each frame.
+    // Cached until the board changes, because a browser's page asks all 81 cells after each frame.
     if let keptSending { return keptSending }
     let words = sendingOfTrial
     keptSending = words
@@ -75,7 +75,7 @@ final class CellView: View {
         animator.set(drawn, to: animated ? 0 : 1)
         if animated { animator.move(drawn, to: 1, seconds: player == .x ? 0.42 : 0.5, .sineInOut) }
       } else if animated {
-        // A paled mark fades out more slowly.
+        // A mark that Infinite removes fades out more slowly than one that is taken back.
         animator.move(presence, to: 0, seconds: self.isFading ? 0.6 : 0.25, .quadOut) { finished in
           if finished { self.mark = nil }
         }
@@ -89,7 +89,7 @@ final class CellView: View {
     }
     self.isFading = isFading
     let target = isBeaten ? 1 : isFading ? 0.9 : isClosed ? 0.6 : 0
-    // A removed mark keeps its paleness.
+    // A mark that fades out stays as pale as it is.
     if animated, held == nil, mark != nil {
       animator.stop(pale)
     } else {
@@ -98,7 +98,7 @@ final class CellView: View {
     refreshGhost()
   }
 
-  /// Swells the mark as its note sounds.
+  /// Swells the mark after some seconds, when its note sounds.
   func sing(after seconds: Double) {
     context.animator.play(
       .sequence([
@@ -107,7 +107,7 @@ final class CellView: View {
       ]))
   }
 
-  /// Whether the ghost mark is shown.
+  /// Whether the cell shows a ghost of the mark that would be played there.
   var showsGhost: Bool { isOpen && (isHovered || showsFocus) }
 
   private func refreshGhost() {
@@ -137,7 +137,7 @@ final class CellView: View {
     case .up(isTouch: true):
       hover(false)
       let way = point - touchedAt
-      // A swipe, such as that from the edge of a phone, marks no cell, though it may end in the cell where it began.
+      // A swipe, as from the edge of a phone, must not play, even if it ends in the cell in which it began.
       if frame.contains(point), max(abs(way.x), abs(way.y)) <= context.metrics.em * 2.5 { send(.play(cell)) }
     case .up(isTouch: false): break
     }
@@ -174,7 +174,7 @@ final class CellView: View {
     if showsFocus { drawFocus(canvas) }
   }
 
-  /// Draws four corners.
+  /// Draws the keyboard focus as four corners.
   private func drawFocus(_ canvas: Canvas) {
     let size = frame.width
     let box = frame.insetBy(size * 0.075, size * 0.075)

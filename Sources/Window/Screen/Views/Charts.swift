@@ -5,7 +5,7 @@ import TicTacToe
 final class TallyRow: PageRow {
   let name: String
   let tally: Tally
-  /// The most games of any row; all bars share this scale.
+  /// The number of games in the longest row, which sets the scale of all bars.
   let most: Int
 
   init(context: ViewContext, name: String, tally: Tally, most: Int) {

@@ -52,7 +52,7 @@ final class ChoiceRow: PageRow {
     return height
   }
 
-  /// Shows a selection that was made elsewhere.
+  /// Changes the selection without calling `onSelect`.
   func show(_ index: Int) {
     selected = index
     setNeedsDisplay()
@@ -63,7 +63,7 @@ final class ChoiceRow: PageRow {
     selected = index
     context.animator.set(mark, to: 0)
     context.animator.move(mark, to: 1, seconds: 0.22, .sineOut)
-    // Before `onSelect`, because another language recreates the page.
+    // Announce before `onSelect`, because the choice of another language recreates the page.
     context.say(accessibilityLabel)
     onSelect(index)
   }

@@ -125,7 +125,7 @@ final class FieldRow: PageRow {
     case .character("c") where isControl && !isSecret: context.services.setClipboard(text) { _ in }
     case .character("x") where isControl && !isSecret:
       let cut = text
-      // A browser may refuse the copy.
+      // A browser may refuse to copy: then keep the text.
       context.services.setClipboard(cut) { isCopied in if isCopied, self.text == cut { self.clear() } }
     case .character: return !isControl  // also arrives as text
     default: return false

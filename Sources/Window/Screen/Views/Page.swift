@@ -52,7 +52,7 @@ final class ScrollView: View {
     place()
   }
 
-  /// The number of columns, if the page is wide enough for several.
+  /// The number of columns in which the rows are placed.
   var columns = 1
   /// The space between columns, in em.
   static let gutter = 4.0
@@ -103,7 +103,7 @@ final class ScrollView: View {
     clampTarget(animated: false)
   }
 
-  /// Scrolls by a page or an arrow's step; `false` at the end or if everything is visible.
+  /// Scrolls by a page or by an arrow key's step; `false` if nothing moved.
   func scrolled(by key: Key) -> Bool {
     let before = target
     switch key {
@@ -116,7 +116,7 @@ final class ScrollView: View {
     return target != before
   }
 
-  /// Whether a view is visible or within 5 em.
+  /// Whether a view is visible or at most 5 em outside of the visible part.
   func reaches(_ view: View) -> Bool { view.frame.maxY > frame.y - 5 * em && view.frame.y < frame.maxY + 5 * em }
 
   /// Scrolls a focused row into view.
@@ -143,7 +143,7 @@ final class ScrollView: View {
   }
 }
 
-/// A text page: a heading, a column of rows, and words to press at the foot.
+/// A text page: a heading, a column of rows, and buttons at the bottom.
 class PageScene: Scene {
   let column: ScrollView
   private var headBaseline = 0.0
@@ -185,7 +185,7 @@ class PageScene: Scene {
   }
 
   override func focusMoved(to view: View) {
-    // While a page opens it stays at the top, wherever its first control is.
+    // A page that opens is not scrolled to its first control.
     guard !context.isTurning, let row = view.responders.first(where: { $0.parent === column }) else { return }
     column.reveal(row)
   }
@@ -202,7 +202,7 @@ final class TextRow: PageRow {
   private let isLining: Bool
   var size: Double
   var alignment = TextAlignment.left
-  /// Alternative texts: the row is as high as the highest of them, so that the layout does not jump.
+  /// Other texts that the row may show: the row is as high as the highest, so that a change of text moves no other row.
   var others: [String] = []
 
   init(

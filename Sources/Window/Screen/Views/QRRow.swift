@@ -1,7 +1,7 @@
 /// A centred QR code, dark on light in every theme, as scanners require.
 final class QRRow: PageRow {
   private let code: QRCode
-  /// The most that the code is wide, in em.
+  /// The maximum width of the code, in em.
   private let side: Double
 
   init(context: ViewContext, _ code: QRCode, side: Double = 12) {

@@ -14,7 +14,7 @@ final class StaffView: View {
     var lower: [Note] { [pair.t, pair.answer].compactMap { $0 } }
   }
 
-  /// A bar and where it is on the staff.
+  /// A bar with its x position and width in staff spaces.
   struct Measure {
     var bar: Bar
     var x: Double
@@ -32,7 +32,7 @@ final class StaffView: View {
   private var shownBars: [Bar] = []
   private var shownUntil = Tick.zero
   private var scrolledTo = 0.0
-  /// The cell under pointer or focus, and the cell whose note is previewed: `nil` if no move is possible there.
+  /// The cell under pointer or focus; `ghost` is the same cell if a move is possible there: its note is shown.
   private var previewed: Cell?
   private(set) var ghost: Cell?
 
@@ -80,7 +80,7 @@ final class StaffView: View {
     context.animator.set(scroll, to: scrolledTo)
   }
 
-  /// The scroll offset at which the newest bar is visible.
+  /// The scroll offset in pixels at which the newest bar is visible.
   private var scrollTarget: Double {
     let now = source().now
     let newest = measures.last { $0.bar.start <= now } ?? measures.first
@@ -140,7 +140,7 @@ final class StaffView: View {
     context.damage(Rect(x - 3 * space, frame.y - 2, 11 * space, frame.height + 4))
   }
 
-  /// The seconds in which a note head appears.
+  /// Seconds for which a note head grows as it appears.
   private static let inking = 0.18
 
   private func isInking(_ column: Column, at moment: Tick) -> Bool {
@@ -148,7 +148,7 @@ final class StaffView: View {
     return !column.isCut && age >= 0 && age <= StaffView.inking
   }
 
-  /// The time at which the next pair appears.
+  /// The time of the next frame: when the next pair appears, or at once while a head grows.
   func nextChange(after now: Double) -> Double {
     let sound = source().now
     var next = Double.infinity
@@ -185,7 +185,7 @@ final class StaffView: View {
     }
   }
 
-  /// The octave transposition: down (8va) for music far above the staff, up (8vb) far below it.
+  /// Steps by which notes far above the staff are written lower (−7 or −14), or notes far below the staff higher (7).
   private func shift(_ pitches: [Pitch]) -> Int {
     let bottomStep = StaffView.bottomStep
     let steps = pitches.map { spell($0).step }
@@ -243,7 +243,7 @@ final class StaffView: View {
 
   private func opacity(at x: Double) -> Double { ((x - musicLeft + space * 0.5) / (space * 2)).clamped(to: 0...1) }
 
-  /// Whether a pair is shown: once it sounds, or for a cut pair once the cut is known.
+  /// Whether a pair is shown: from its start on. A pair that never sounds, because the bar was cut, is shown from the cut on.
   private func isVisible(_ column: Column, in measure: Measure, at now: Tick) -> Bool {
     guard column.isCut, let cut = measure.bar.cut else { return column.start <= now }
     return measure.bar.start + cut <= now
@@ -268,9 +268,9 @@ final class StaffView: View {
       write(column.pair.t, measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong)
       write(column.pair.answer, measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false)
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
-      // A cut awakening is played and written again in the next bar.
+      // If the pair of an awakening was cut, the next bar plays and shows the awakening.
       if column.pair.isAwakening, !column.isCut {
-        // Below the staff and a low bell note, or between the staves if the bass is below.
+        // The flower is below the lower staff and a low note, or between the staves if bass notes are below.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
         let below = max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2)
         let at = Point(x, column.pair.bass.isEmpty ? below : upperBottom + space * 2.2)
@@ -283,7 +283,7 @@ final class StaffView: View {
     drawFrame(of: measure, origin: origin, canvas)
   }
 
-  /// Draws the barline, the mover's sign and the octave sign.
+  /// Draws the barline, the mover's mark and the octave signs.
   private func drawFrame(of measure: Measure, origin: Double, _ canvas: Canvas) {
     let now = source().now
     let left = origin + measure.x * space
@@ -322,22 +322,22 @@ final class StaffView: View {
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
       guard octaves > 0 else { continue }
       let label = context.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true, lining: true))
-      // Below the head, since the bell's next note may be beside it; or beside a very low head.
+      // The label is below the head, since the next note may be beside it; but beside a very low head.
       let isDeep = y > lowerBottom + space * 2.6
       let at = isDeep ? Point(x + space * 1.5, y + space * 0.55) : Point(x - label.width / 2, y + space * 1.9)
       canvas.draw(label, at: Point(at.x, at.y - label.baseline), color)
     }
   }
 
-  /// The octaves by which a bass note is written higher, so that it needs one to three ledger lines, and its y.
+  /// The number of octaves by which a bass note is written higher, so that it needs one to three ledger lines, and its y.
   private func bassPlace(_ note: Note) -> (octaves: Int, y: Double) {
     let step = spell(note.pitch).step
     let octaves = (StaffView.bottomStep - 2 - step) / 7
     return (octaves, y(step: step + octaves * 7, bottom: lowerBottom))
   }
 
-  /// The positions of a measure's octave signs relative to the music's left: M's beside the mover's sign, T's above all
-  /// its heads, or below them beside the bass.
+  /// The positions of a measure's octave signs relative to the left edge of the music: for voice M beside the mover's mark, for voice
+  /// T above all its heads, or below them beside the bass.
   func octaveSigns(of measure: Measure) -> (m: Point, t: Point) {
     let first = (measure.x + 1.7) * space
     let hasSign = measure.bar.voice != nil && measure.bar.kind == .move
@@ -357,7 +357,7 @@ final class StaffView: View {
     y(step: spell(note.pitch).step + shift, bottom: bottom)
   }
 
-  /// The centres of T's and the bass's heads in a measure, relative to the music's left.
+  /// The centres of the note heads of voice T and of the bass in a measure, relative to the left edge of the music.
   func lowerHeads(of measure: Measure) -> (t: [Point], bass: [Point]) {
     (
       t: measure.columns.flatMap { column in
@@ -367,7 +367,7 @@ final class StaffView: View {
     )
   }
 
-  /// "8va" above or "8vb" below the staff, with a dashed line to the end of the bar.
+  /// Draws "8va" above or "8vb" below the staff, with a dashed line to the end of the bar.
   private func octaveSign(_ shift: Int, at place: Point, to end: Double, _ color: Color, _ canvas: Canvas) {
     guard shift != 0 else { return }
     let size = space * 2.0

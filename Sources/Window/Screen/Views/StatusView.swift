@@ -71,33 +71,32 @@ final class StatusView: View {
   }
 }
 
-/// A message to the player above the open page. It disappears after some seconds, when it is taken away, and with the page above
-/// which it was shown.
+/// A message to the player above the open page. It disappears after some seconds, when it is removed, or when the page changes.
 final class NoticeView: View {
   private(set) var message: Message?
-  /// Until when the message is shown; `nil` before the next frame shows it.
+  /// The time until which the message is shown; `nil` before the next frame shows it.
   private var until: Double?
   private var text = ""
   private lazy var presence = motion(0)
 
-  /// At zero the bounds are empty, but the former area must be redrawn.
+  /// Redraws the area of the message, even when it has just disappeared and its bounds are empty.
   override func moved() { context.damage(shadowed) }
 
   override var inkBounds: Rect { presence.value > 0 ? shadowed : .zero }
 
   private var shadowed: Rect { slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach) }
 
-  /// Seconds for which a message is shown, and its fading at both ends.
+  /// Seconds for which a message is shown, and seconds for which it fades in and out.
   private static let (stay, fade) = (6.0, 0.3)
 
-  /// Shows a message from the next frame on, or takes the last one away.
+  /// Shows a message from the next frame on; `nil` removes the shown message.
   func show(_ message: Message?) {
     (self.message, until) = (message, nil)
     guard message == nil, presence.value > 0 else { return }
     context.animator.play(.tween(presence, to: 0, seconds: NoticeView.fade, .sineInOut))
   }
 
-  /// Begins to show a new message, and ends an old one.
+  /// Begins to show a new message, and drops a message whose time is over.
   func update() {
     if let until {
       if context.now >= until { (message, self.until) = (nil, nil) }
@@ -121,7 +120,7 @@ final class NoticeView: View {
     setNeedsDisplay()
   }
 
-  /// Removes a message that was shown above the page that is left, but not a new one.
+  /// Removes the message that is shown, because another page is on top; keeps a message that no frame has shown yet.
   func pageChanged() {
     guard until != nil || message == nil else { return }
     (message, until) = (nil, nil)
@@ -140,7 +139,7 @@ final class NoticeView: View {
     canvas.draw(block, at: Point(slip.x + em, slip.y + em * 0.6), theme.ink.faded(presence.value))
   }
 
-  /// The shadow must fit into the apron.
+  /// The reach of the shadow in pixels: it must fit into the bitmap's apron.
   private static let reach = Double(Bitmap.standardApron)
 
   private var block: Typeface.Block {
@@ -179,7 +178,7 @@ final class PlayersView: View {
   func showModel() {
     let model = context.model
     var names = [model.setup.x, model.setup.o].map { seat in
-      // Adds the number of the level, since a new player does not know how strong an opponent of that name is.
+      // Show the number of the level, too: a new player does not know how strong a named opponent is.
       if case .level(let n) = seat, !context.pages.levels.isEmpty {
         return "\(context.name(of: seat)) (\(context.text(.level)) \(n))"
       }
@@ -211,7 +210,7 @@ final class PlayersView: View {
 
   override func draw(_ canvas: Canvas) {
     guard lines.count == 2 else { return }
-    // An old-style 0 or 1 beside a name looks like an o or an I.
+    // Lining figures, because an old-style 0 or 1 beside a name looks like an o or an I.
     let style = TextStyle(em, italic: true, lining: true)
     let clock = TextStyle(em * 1.1, lining: true)
     func write(_ block: Typeface.Block, x: Double, baseline: Double, isActive: Bool) {

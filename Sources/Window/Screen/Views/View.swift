@@ -1,6 +1,6 @@
 import Interface
 
-/// The phase of a pointer gesture.
+/// The part of a pointer gesture.
 enum PointerPhase: Hashable {
   case down(isTouch: Bool)
   case dragged
@@ -102,30 +102,30 @@ class View {
   var accessibilityLabel: String? { nil }
   /// The accessibility text, if the view is not a control.
   var accessibilityText: String? { nil }
-  /// The accessible elements with their positions and labels; a control has one.
+  /// The accessible elements of the view with their positions and labels: one for a control.
   var accessibilityElements: [(place: Rect, words: String)] { accessibilityLabel.map { [(frame, $0)] } ?? [] }
   /// The accessibility role.
   var role: Role { .button }
-  /// Handles a pointer gesture that began here; returns whether it did.
+  /// Handles a pointer gesture that began in this view; returns whether it did.
   func pointer(_ phase: PointerPhase, at point: Point) -> Bool { false }
   /// Called when the pointer enters or leaves the view.
   func hover(_ isInside: Bool) {}
   func focusChanged(_ isFocused: Bool) { setNeedsDisplay() }
-  /// Handles a key pressed while the focus is here or below; returns whether it did.
+  /// Handles a key pressed while this view or a descendant has the focus; returns whether it did.
   func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool { false }
-  /// Handles typed text while the focus is here; returns whether it did.
+  /// Handles typed text while this view has the focus; returns whether it did.
   func typed(_ text: String) -> Bool { false }
   /// Shows text that an input method is composing.
   func composed(_ text: String) {}
   /// The position of text input, if any, near which input methods show candidates.
   var textPlace: Rect? { nil }
-  /// Handles the wheel over the view or below; returns whether it did.
+  /// Handles the wheel over this view or a descendant; returns whether it did.
   func scrolled(_ lines: Double) -> Bool { false }
-  /// Handles an intent that no view below has handled; returns whether it did.
+  /// Handles an intent that no descendant has handled; returns whether it did.
   func receive(_ intent: Intent) -> Bool { false }
 
   final var isFocused: Bool { context.focus === self }
-  /// Whether the focus is here and visible.
+  /// Whether this view has the focus and the focus is visible.
   final var showsFocus: Bool { isFocused && context.showsFocus }
 
   /// The responder chain: the view and its ancestors.
@@ -159,7 +159,7 @@ class View {
     }
   }
 
-  /// Calls `body` for the view and its visible descendants, parents first.
+  /// Calls `body` for this view and its visible descendants, parents first.
   final func visit(_ body: (View) -> Void) {
     guard !isHidden else { return }
     body(self)
@@ -190,18 +190,18 @@ struct NoticePlace {
 
 /// A page of the game.
 class Scene: View {
-  /// The focus when the page opens, or after the focused view was removed.
+  /// The view that gets the focus when the page opens, or after the focused view was removed.
   var initialFocus: View? { focusOrder.first }
   /// The cell that represents the board in the Tab order.
   var homeCell: View? { nil }
   /// Called when the board's model changed; `old` is the previously shown one.
   func modelChanged(from old: BoardModel) {}
-  /// Called when only the time of the sound advanced.
+  /// Called when only the time of the sound changed in the board's model.
   func soundMoved() {}
   /// The time of the next frame that the scene needs besides animations.
   func nextChange(after now: Double) -> Double { .infinity }
   func focusMoved(to view: View) {}
-  /// Called when the pointer entered another view of the page, or left all.
+  /// Called when the pointer entered another view of the page, or left the page.
   func hoverMoved() {}
   /// Called when the page's content other than the board changed.
   func contentChanged() {}
@@ -211,7 +211,7 @@ class Scene: View {
   var noticePlace: NoticePlace {
     NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, bottom: footerTop)
   }
-  /// The announcement when the page opens.
+  /// The title, which is announced when the page opens.
   var title: String { "" }
 
   /// The buttons at the bottom of the page, and their top edge.

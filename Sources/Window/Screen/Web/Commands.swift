@@ -1,4 +1,4 @@
-/// The drawing commands for the page's script, a list of numbers a frame: each operation followed by its arguments.
+/// The drawing commands for the page's script. A frame is a list of numbers: each operation and then its arguments.
 ///
 /// `Assets/web/drawing.js` decodes them with the same operation numbers.
 enum Operation: UInt32 {

@@ -29,7 +29,7 @@ package struct Surface {
   }
 }
 
-/// An invisible canvas; reused after release, or replaced by one of another size.
+/// An invisible canvas. It is kept after its release, for the next one of the same size.
 final class PixelBuffer {
   let bitmap: Surface
   /// The last released canvas: each page transition needs one, and creating it costs a browser as much as a frame.
@@ -48,7 +48,7 @@ final class PixelBuffer {
 }
 
 extension Paper {
-  /// The last sheet: its texture costs as much as a frame, and pages change often.
+  /// The last sheet of paper, kept because drawing its grain takes as long as a frame, and pages change often.
   nonisolated(unsafe) private static var last: (paper: Paper, sheet: PixelBuffer)?
 
   func fill(_ surface: Surface) {

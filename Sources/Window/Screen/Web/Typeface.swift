@@ -1,12 +1,12 @@
 /// The game's typeface, shaped and measured by the browser.
 final class Typeface {
-  /// The cache of laid-out texts in use, and the one before it.
+  /// The cache of laid-out texts, and the cache before it, in which texts still in use are found.
   private var (cache, older): ([TextKey: Block], [TextKey: Block]) = ([:], [:])
 
   /// EB Garamond's ascent and line spacing in em: from the font file, as Pango reads them.
   private static let (ascent, leading) = (0.71, 1.26)
 
-  /// A piece of a line in one style, kept by the page's script under its id.
+  /// A piece of a line in one style; the page's script stores its layout under the id.
   fileprivate final class Run {
     let id: Int32
     let width: Double
@@ -24,7 +24,7 @@ final class Typeface {
     deinit { Commands.add(.freeText, id: id) }
   }
 
-  /// A laid-out text: one line, or a paragraph where a width was given.
+  /// A laid-out text: one line, or a paragraph if a width was given.
   final class Block {
     /// The advance width and the height of all lines, in pixels.
     let width: Double
@@ -53,7 +53,7 @@ final class Typeface {
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
-    // Clocks and sliders create new texts constantly; texts in use survive in `older`.
+    // Clocks and sliders make new texts all the time. Texts in use move from `older` into the new cache.
     if cache.count > 300 { (older, cache) = (cache, [:]) }
     let block =
       older[key]
