@@ -109,7 +109,7 @@ import TicTacToe
         #expect(analysed.out.split(separator: "\n").count == 10)
         #expect(try Support.run(["analyse", folder + file]).out.hasPrefix("random – perfect, "))
       }
-      // Places that are not regular files are left alone.
+      // A FIFO and a link are refused even with --force.
       mkfifo(folder + "/fifo", 0o600)
       symlink(folder + "/a", folder + "/link")
       for place in ["/fifo", "/link"] {
@@ -164,7 +164,9 @@ import TicTacToe
     }
   }
 
-  @Test(.needs("prlimit"), .needs("setpriv")) func `a lack of threads ends the run and is named`() throws {
+  @Test(.needs("prlimit"), .needs("setpriv")) func `a run that gets no more threads ends with an error that says so`()
+    throws
+  {
     try Support.withFolder { folder in
       // Root has no limits, and another user may not read our folders.
       let program = try Support.copyArena(into: folder)
@@ -175,7 +177,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a lack of descriptors ends the run and is named, and loses no game`() throws {
+  @Test func `a run that gets no more file descriptors ends with an error that says so, and loses no game`() throws {
     try Support.withFolder { folder in
       let engines = (0..<17).map { _ in "--player 'cmd:\(Support.bot)'" }.joined(separator: " ")
       let output = try Support.shell(
@@ -353,9 +355,9 @@ import TicTacToe
     }
   }
 
-  @Test(.long) func `scores are the same files for any number of threads and after a resume`() throws {
+  @Test(.long) func `scores of music are the same files for any number of threads and after a resume`() throws {
     try Support.withFolder { folder in
-      // Positions near the end, for short music. The first game has no other distinction.
+      // Starts from positions near the end, so that the music is short.
       let openings = "fen 1XO/XO1/1X1 o\nfen XOX/OOX/1X1 o\nfen XO1/OX1/3 x"
       try openings.write(toFile: folder + "/openings", atomically: true, encoding: .utf8)
       let players = [
@@ -388,7 +390,7 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // Two threads and an interrupted file; files of an earlier run without a game now are removed.
+      // Compares two threads and an interrupted file. Files of an earlier run whose games are not chosen now are removed.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)
@@ -420,7 +422,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a game without moves has a score`() throws {
+  @Test func `a game without moves has a score of music`() throws {
     try Support.withFolder { folder in
       let output = try Support.run([
         "run", "--x", "cmd:\(Support.misbehave) at-once", "--o", "random", "--games", "2", "--render", folder, "--json",
@@ -431,7 +433,7 @@ import TicTacToe
     }
   }
 
-  @Test func `boxes are saved in the state at a test's verdict`() throws {
+  @Test func `matchboxes are saved in their state at a test's verdict`() throws {
     try Support.withFolder { folder in
       let run = ["--x", "menace", "--o", "random", "--sprt", "elo0=0,elo1=50", "--seed", "3", "--threads", "2"]
       for games in ["20000", "4000"] {
@@ -443,7 +445,7 @@ import TicTacToe
     }
   }
 
-  @Test func `headers and games contain no paths, and a run resumes with its programs moved`() throws {
+  @Test func `headers and games contain no paths, and a run resumes after its programs were moved`() throws {
     try Support.withFolder { folder in
       for name in ["a", "b", "c"] {
         try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
@@ -463,7 +465,7 @@ import TicTacToe
       #expect(text.contains(#""spec":"menace:…/boxes""#))
       func cut() throws { try whole.prefix(whole.count * 2 / 3).write(to: URL(filePath: games)) }
 
-      // The program is neither in its old place, here, nor beside the file: the error names it and the option.
+      // If the program is neither at its old path, in the working folder, nor beside the file, the error names it and --where.
       try cut()
       try FileManager.default.moveItem(atPath: folder + "/a/my-engine.py", toPath: folder + "/b/my-engine.py")
       let lost = try Support.run(["resume", games])
@@ -476,7 +478,7 @@ import TicTacToe
           == whole.prefix(text.prefix { $0 != "\n" }.utf8.count))
       #expect(try Support.games(games).games.count == 10)
 
-      // The players given again contain the paths.
+      // Players that are given again on the command line have paths, so --where is not needed.
       try cut()
       let again = try Support.run([
         "resume", games, "--x", "cmd:python3 \(folder)/b/my-engine.py --book=\(folder)/a/boxes", "--o",
@@ -484,7 +486,7 @@ import TicTacToe
       ])
       #expect(again.code == 0, "\(again)")
 
-      // A file with the same name and other content is another program.
+      // A file with the same name and other content is refused.
       try cut()
       try (engine + Data("# changed\n".utf8)).write(to: URL(filePath: folder + "/b/my-engine.py"))
       let changed = try Support.run(["resume", games, "--where", folder + "/a", "--where", folder + "/b"])

@@ -265,7 +265,7 @@ import TicTacToe
 
   @Test func `running games are stopped when a test has decided`() throws {
     var configuration = try Support.match("random", "perfect", games: 4)
-    // In the second pair it does not answer, so only a stop ends that game within the hour.
+    // The engine does not answer in the second pair, so only a stop ends that game before its hour for a move is over.
     configuration.entrants[0] = Support.misbehaving("hangs-after-b2")
     configuration.time.moveTime = 3_600_000
     configuration.openings = try Openings(lines: ["a1", "b2"], name: "lines", .classic)
@@ -346,7 +346,7 @@ import TicTacToe
     for player in ["random", "win_block", "levels:5"] { #expect(try !said(player).contains("score")) }
     let searched = try Support.run(
       ["engine", "--player", "mcts:2000"], input: "position startpos moves b2 b1\ngo\n")
-    // The mean of its simulations, which is no proof.
+    // A tree search reports the mean result of its simulations (`cp`), not a proof (`mate`).
     let words = searched.out.split(whereSeparator: \.isWhitespace)
     let at = try #require(words.firstIndex(of: "cp"))
     #expect((50...100).contains(Int(words[at + 1]) ?? -1), "\(searched.out)")

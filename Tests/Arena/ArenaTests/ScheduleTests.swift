@@ -76,7 +76,8 @@ extension MeetingGraph {
     }
   }
 
-  @Test func `neighbours in the standings meet if they have not yet, and the last player without a bye gets it`() throws
+  @Test func `neighbours in the standings meet if they have not yet, and the lowest player without a bye gets one`()
+    throws
   {
     var configuration = try Support.tournament(.init(repeating: "random", count: 7), .swiss, games: 2)
     configuration.rounds = 3
@@ -97,7 +98,7 @@ extension MeetingGraph {
   }
 
   @Test func `a round is found exactly if one exists, and it is the first in order`() {
-    /// Exhaustive search.
+    /// The first round in order, by exhaustive search; `nil` if there is none.
     func firstRound(_ graph: MeetingGraph, _ order: [Int]) -> [[Int]]? {
       guard let player = order.first else { return [] }
       for other in order.dropFirst() where graph.contains(player, other) {
@@ -139,7 +140,7 @@ extension MeetingGraph {
     #expect((500...3500).contains(found))
   }
 
-  @Test func `points are integers, so that ties are exact and Buchholz breaks them`() throws {
+  @Test func `points are integers, so that equal points are exactly equal and Buchholz breaks the tie`() throws {
     var configuration = try Support.tournament(.init(repeating: "random", count: 6), .swiss, games: 20)
     configuration.rounds = 2
     var schedule = Schedule(configuration)

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `LOS is the closed form of the normal approximation`() {
-    // Without draws: Φ((w − l) / √n · …) with the plain variance of the score.
+    // Without draws the expected LOS is Φ(z), where z is the mean's excess over ½ divided by its standard deviation.
     for (wins, losses) in [(60, 40), (55, 45), (10, 90), (51, 49)] {
       let n = Double(wins + losses)
       let p = Double(wins) / n
@@ -68,7 +68,8 @@ import Testing
     }
     #expect(abs(low - Elo.of(score: 0.5 - half)) < 1e-9)
     #expect(abs(high - Elo.of(score: 0.5 + half)) < 1e-9)
-    // σ² of a pair is 1/16·(…); the normalised Elo of zero difference is 0, of one σ per game 800/ln 10.
+    // Pairs that score ½ and 1 equally often have the mean ½ + 0.25 and the variance 0.0625 (twice that per game); an excess of one
+    // standard deviation per game is 800/ln 10.
     #expect(estimate.normalisedElo(gamesPerObservation: 2) == 0)
     let skewed = Estimate(counts: [0, 0, 50, 0, 50])
     let expected = 0.25 / (0.0625 * 2).squareRoot() * 800 / log(10)
@@ -123,7 +124,7 @@ import Testing
       let weights = counts.map { $0 > 0 ? Double($0) : 1e-3 }
       let total = weights.reduce(0, +)
       let scores = counts.indices.map { Double($0) / Double(counts.count - 1) }
-      /// Climbs to the most likely distribution with the given mean by moving mass among three cells, which keeps the mean.
+      /// The log likelihood of the most likely distribution with the given mean, whose Lagrange multiplier is found by bisection.
       func likeliest(_ mean: Double) -> Double {
         var (low, high) = (-1 / (1 - mean) + 1e-12, 1 / mean - 1e-12)
         func sum(_ t: Double) -> Double {
@@ -138,7 +139,7 @@ import Testing
       let expected = likeliest(Elo.score(of: 35)) - likeliest(Elo.score(of: -20))
       #expect(abs(test.llr(counts: counts) - expected) < 1e-6 * max(1, abs(expected)), "\(counts)")
     }
-    // Six pairs decide no test.
+    // Six pairs are too few for a verdict.
     var few = PairingStatistics()
     few.pentanomial = [0, 0, 0, 5, 1]
     #expect(try SPRT("elo0=0,elo1=10").verdict(few) == .inconclusive)
@@ -148,12 +149,12 @@ import Testing
     let test = try SPRT("elo0=-10,elo1=40,model=normalised")
     for counts in [[12, 60, 20], [300, 500, 260], [2, 9, 5]] {
       let weights = counts.map(Double.init)
-      /// The best of all distributions of three scores for which (mean − ½)/deviation matches the difference.
+      /// The log likelihood of the most likely distribution of three scores whose (mean − ½)/deviation matches `elo`.
       func likeliest(_ elo: Double) -> Double {
         let aim = elo / (800 / log(10)) * 2.0.squareRoot()
         var best = -Double.infinity
         for step in 1..<40_000 {
-          // Σ = the chances of 0 and 1; their difference is twice the excess of the mean over ½.
+          // `decided` is the sum of the chances of scores 0 and 1; their difference is twice the mean's excess over ½.
           let decided = Double(step) / 40_000
           let mean = aim * (decided / (4 * (1 + aim * aim))).squareRoot()
           let (low, high) = (decided / 2 - mean, decided / 2 + mean)
@@ -165,9 +166,9 @@ import Testing
       let expected = likeliest(40) - likeliest(-10)
       #expect(abs(test.llr(counts: counts) - expected) < 1e-3 * max(1, abs(expected)), "\(counts)")
     }
-    // A hundred level pairs are no evidence for either hypothesis.
+    // A hundred level pairs favour neither of two hypotheses that are symmetric about 0.
     #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
-    // Bounds that are twice as far apart are told apart in a quarter of the games.
+    // Simulated matches at either bound are decided wrongly in about 5 of 100 cases.
     for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (40, \.h0)] {
       let sprt = SPRT(elo0: 0, elo1: 40, model: .normalised)
       for level in [0.3, 0.9] {
@@ -189,7 +190,7 @@ import Testing
   }
 
   @Test func `each model is simulated with its own scores`() throws {
-    // With level pairs only, the number of counted scores decides.
+    // If all pairs are level (1 : 1), the trinomial test needs two drawn games for each pair.
     func pairs(_ model: String) throws -> Int {
       let test = try SPRT("elo0=0,elo1=50,model=\(model)")
       return SPRTSimulation(test, pairs: [0, 0.2, 0.4, 0.3, 0.1]).run(20, seed: 3, limit: 100_000).pairs
@@ -216,7 +217,9 @@ import Testing
     }
   }
 
-  @Test func `joint ratings equal pairwise ones for a single pairing, and add up`() throws {
+  @Test func `joint ratings of one pairing differ by its Elo and sum to zero, and an unbeaten player's is finite`()
+    throws
+  {
     var one = RunReport.Result(a: 0, b: 1)
     one.statistics.asX = Tally(wins: 600, draws: 200, losses: 200)
     let two = Rating.joint([one], players: 2)

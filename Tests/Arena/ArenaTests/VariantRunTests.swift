@@ -254,7 +254,7 @@ import TicTacToe
       for (rules, boards) in zip(plain.split(separator: "\n").dropFirst(), counted.split(separator: "\n").dropFirst())
       where rules.hasPrefix("{\"game\"") {
         guard rules.contains("\"1/2-1/2\""), let found = boards.firstMatch(of: winner) else {
-          // Drawn with equal boards, or decided by a line.
+          // Both lines are the same if a line of boards decides the game, or if it is drawn with equal numbers of boards.
           #expect(rules == boards)
           continue
         }

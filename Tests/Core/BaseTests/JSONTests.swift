@@ -13,7 +13,7 @@ import Testing
     #expect(throws: Never.self) { try JSONParser.parse(Array("{\(fields.joined(separator: ","))}".utf8), maxDepth: 4) }
   }
 
-  /// Foundation's reading of the same bytes, with numbers as doubles; `nil` if it refuses.
+  /// The value that Foundation reads from the bytes, with numbers as doubles; `nil` if Foundation refuses them.
   private func foundation(_ bytes: [UInt8]) -> Any? {
     try? JSONSerialization.jsonObject(with: Data(bytes), options: [.fragmentsAllowed])
   }
@@ -102,7 +102,7 @@ import Testing
       if let theirs { #expect(same(ours, theirs), "\(text)") }
     }
     #expect(accepted > 500, "\(accepted) \(refusedByUsOnly)")
-    // We refuse what Foundation accepts: duplicate names, deep nesting, and its own extensions. This must stay rare.
+    // Our reader refuses some texts that Foundation accepts: duplicate names, deep nesting, extensions of JSON. They must be rare.
     #expect(refusedByUsOnly < 300, "\(refusedByUsOnly)")
   }
 

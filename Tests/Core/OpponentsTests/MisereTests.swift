@@ -5,7 +5,7 @@ import TicTacToe
 
 @testable import Opponents
 
-/// Misère, beside rules and a solver that are written slowly and plainly and share nothing with ours.
+/// Compares Misère with simple, slow rules and a solver that share no code with the implementation under test.
 @Suite("Misère") struct MisereTests {
   /// A board as nine characters in reading order.
   private struct Plain {

@@ -56,7 +56,7 @@ import TicTacToe
     }
   }
 
-  @Test func `draws follow the chances`() {
+  @Test func `moves are drawn as often as their chances say`() {
     let distribution = MoveDistribution(weights: [(Square(0), 6), (Square(4), 3), (Square(8), 1)])
     var generator = SplitMix64(seed: 5)
     var counts = [Int](repeating: 0, count: 9)
@@ -70,7 +70,7 @@ import TicTacToe
   @Test func `a mixture has the given chances`() {
     let rest = MoveDistribution(uniformOver: [Square(0), Square(1), Square(2)])
     let mixed = MoveDistribution([Square(2), Square(3)], taken: 3, of: 5, otherwise: rest)
-    // 2/5 · 1/3 = 4/30; with 3/5 · 1/2 = 9/30.
+    // Cells 0 and 1 have 2/5 · 1/3 = 4/30, cell 3 has 3/5 · 1/2 = 9/30, and cell 2 has both: 13/30.
     #expect(mixed.total == 30)
     #expect(Square.all.map { mixed[$0] } == [4, 4, 13, 9, 0, 0, 0, 0, 0])
   }

@@ -42,7 +42,7 @@ import TicTacToe
       for cell in puzzle.answer { state.play(cell) }
       switch puzzle.goal {
       case .win(let moves):
-        // In Misère the other side makes the last move.
+        // In Misère the loser makes the last move.
         #expect(state.outcome == .win(puzzle.state.turn) && (puzzle.answer.count + 1) / 2 == moves)
       case .hold: #expect(state.outcome == .draw)
       }

@@ -88,7 +88,7 @@ import TicTacToe
     #expect(solver.value(of: Ultimate.start, limit: 1000) == nil)
   }
 
-  @Test func `a kept tree keeps its visits`() throws {
+  @Test func `the tree below the move played keeps its visits`() throws {
     let search = UltimateSearch(capacity: 1 << 18)
     var generator = SplitMix64(seed: 42)
     var state = Ultimate.start
@@ -96,7 +96,7 @@ import TicTacToe
     let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
     _ = state.mark(move)
     search.search(state, seed: 1, simulations: 100)
-    // All its visits are kept, except the few made before it was expanded.
+    // The move's visits are kept, except the few before its node was expanded.
     let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
     #expect(kept > visits && kept <= visits + 100)
     search.forget()
@@ -166,7 +166,7 @@ extension UltimateValue {
   }
 }
 
-@Suite("What is known of Ultimate") struct UltimateValueTests {
+@Suite("Value function of Ultimate") struct UltimateValueTests {
   @Test func `a move's value equals the value of the position after it, computed from scratch`() throws {
     var training = UltimateTraining(seed: 50, games: 300)
     training.train(games: 300)
@@ -258,8 +258,7 @@ extension UltimateValue {
       }
       let mean = score / Double(games)
       // The aim is 65–85 % over 1,000 games. With fewer games two standard deviations are allowed, which still excludes
-      // a level that scores
-      // half the points. The seeds are fixed, so the score is the same in every run.
+      // a level that scores half the points. The seeds are fixed, so the score is the same in every run.
       let slack = games < 1000 ? 1 / Double(games).squareRoot() : 0
       #expect((0.65 - slack...0.85 + slack).contains(mean), "\(level.name) scores \(mean)")
     }

@@ -219,7 +219,7 @@ import Testing
     #expect(paths(.start) == Facts.int("games_up_to_symmetry_quotient_position_graph"))
   }
 
-  @Test func `distinct moves reach every class that any move reaches`() {
+  @Test func `distinct moves reach every position up to symmetry that any move reaches`() {
     for position in Solver.positions where position.outcome == nil {
       let all = Set(position.legalMoves.map { position.playing($0).canonical.position })
       let distinct = Set(position.distinctMoves.map { position.playing($0).canonical.position })

@@ -16,7 +16,7 @@ import TicTacToe
     return letter
   }
 
-  /// Texts that are hard to keep: of another script, with marks, quotes, commands of records and reversed direction.
+  /// Texts that are hard to encode: other scripts, combining marks, quotes, syntax of records, reversed direction.
   private static let texts = [
     "", "Your turn!", "\"\\] [%emt 1] {} #/l/", "šťastnou cestu", "日本語で書いています", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦", "e\u{301}\u{301}", "?", "*",
     "\u{202E}desrever", "two\nlines\u{2028}and\ttabs", String(repeating: "x", count: 500),
@@ -56,16 +56,7 @@ import TicTacToe
     #expect(longest < 1_400, "\(longest)")
   }
 
-  /// One of two players, with the letters written so far to both.
-  private struct Desk {
-    var box = LetterBox()
-    let side: Player
-    /// The most moves known before, to be compared with what is known now.
-    var past: [Cell] = []
-    var isOver = false
-  }
-
-  /// A letter with the same number as `letter` that has another move than it.
+  /// A letter with the same id as `letter` and a different last move.
   private static func contradiction(of letter: Letter, using random: inout SplitMix64) -> Letter {
     var other = Letter(id: letter.id, variant: letter.game.variant)
     for cell in letter.game.cells.dropLast(1 + random.below(3)) { try? other.play(cell) }
@@ -93,8 +84,9 @@ import TicTacToe
       var random = SplitMix64(seed: UInt64(seed), index: 51)
       let first = Letter(id: random.next(), variant: variant)
       var boxes = [LetterBox(), LetterBox()]
-      /// All letters written so far, and what each player knew before the step.
+      /// All letters written so far.
       var post: [Letter] = []
+      /// The game as each player knew it before the step.
       var past = [first.game, first.game]
       var changes = 0
       boxes[0].keep(.init(first, you: .x, since: "1"))
@@ -117,7 +109,7 @@ import TicTacToe
           #expect(relation == .newer(known: known.letter.game.cells.count))
           post.append(answer)
         } else if !post.isEmpty {
-          // Delivers a letter, most often the last one, or one that is damaged or contradicts.
+          // Delivers a letter, mostly the last one; sometimes a damaged one, or one with another move than the player knows.
           let letter = post[random.below(4) == 0 ? random.below(post.count) : post.count - 1]
           switch random.below(8) {
           case 0 where changes < 3:
@@ -132,7 +124,7 @@ import TicTacToe
             #expect([.fork, .old, .same].contains(boxes[at].take(other, at: "?")))
             #expect(boxes[at] == before)
           default:
-            // The first letter of a game that is not known yet decides the side.
+            // A player's own letter is not delivered first: the sender of the first letter of a game decides the sides.
             if boxes[at].entries[first.id] == nil, letter.sender == side { continue }
             boxes[at].take(letter, at: "\(step)")
           }

@@ -44,7 +44,7 @@ import Testing
         let oldestMark = state.board[state.board.turn].oldestMark
         outcome = Infinite.play(cell, &state)
         try #require(outcome == slow.play(cell.index))
-        // The fading mark has disappeared.
+        // The mover's oldest of three marks is gone.
         if let oldestMark { try #require(state.board.position[oldestMark] == nil) }
       }
       try #require(Infinite.moves(state).isEmpty)

@@ -15,7 +15,7 @@ private struct WiredBot {
   private(set) var sent: [ClientLine] = []
   private(set) var isClosed = false
   private(set) var actions: [BotModel.Action] = []
-  /// Whether a chosen move comes too late to be sent.
+  /// Whether the test discards the moves that the bot chooses, instead of sending them.
   var dropsMoves = false
   private var state = MatchState(id: WiredBot.m)
 
@@ -49,7 +49,7 @@ private struct WiredBot {
     for (event, match) in output.events { try bot.receive(event, you: match?.you, at: now) }
   }
 
-  /// Lets time pass, and has the bot do what it wants; it marks the first cell that is free.
+  /// Advances the time and performs the bot's actions; its moves mark the first free cell.
   mutating func pass(_ milliseconds: Int64 = 0) throws {
     now += milliseconds
     guard client.welcome != nil else { return }
@@ -109,7 +109,7 @@ private struct WiredBot {
           let asked = try #require(wired.sent.last)
           try wired.say(.err(code, "no"), re: asked.id)
           if code == .draining {
-            // The server that stops ends the connection.
+            // The stopping server closes the connection after its refusal.
             try wired.say(.bye(.restart, "restart", retry: 0))
             wired.lose()
             try wired.connect()
@@ -155,7 +155,7 @@ private struct WiredBot {
   }
 
   @Test(arguments: ErrorCode.allCases)
-  func `a refusal to decline a draw does not hold up the next move`(code: ErrorCode) throws {
+  func `a refused answer to a draw offer does not delay the next move`(code: ErrorCode) throws {
     var wired = try WiredBot()
     try wired.begin()
     try wired.log(.move(ply: 0, cell: CellName(Cell(0), in: .classic), spent: 1), .x)
@@ -188,7 +188,7 @@ private struct WiredBot {
     #expect(wired.actions.contains(.report(WiredBot.m)) && wired.actions.last == .seek && wired.bot.remaining == 1)
   }
 
-  @Test func `a chosen move that could not be sent is asked for again`() throws {
+  @Test func `a move that was chosen but could not be sent is chosen again`() throws {
     var wired = try WiredBot()
     wired.dropsMoves = true
     try wired.begin()
@@ -208,7 +208,7 @@ private struct WiredBot {
     #expect(wired.sent.last?.message.name == "seek")
   }
 
-  @Test func `a match that comes back after a lost connection is played on, and a seek is made once`() throws {
+  @Test func `a match is continued after a lost connection, and a seek is sent only once`() throws {
     var wired = try WiredBot()
     try wired.pass()
     wired.lose()
@@ -223,7 +223,7 @@ private struct WiredBot {
   }
 
   @Test(arguments: ByeCode.allCases)
-  func `after each bye the bot connects again or stops with words`(code: ByeCode) throws {
+  func `after each kind of bye the bot reconnects, or stops with a message`(code: ByeCode) throws {
     var wired = try WiredBot()
     try wired.begin()
     try wired.say(.bye(code, "bye", retry: 1_000))

@@ -10,7 +10,7 @@ import Testing
 
   private func open(_ path: String? = nil) -> ClientFolder { ClientFolder(path ?? folder.path, host: "a", port: 1) }
 
-  @Test func `a saved login is for its owner alone, and is there at the next start`() throws {
+  @Test func `only its owner can read a saved login, which the next start finds`() throws {
     let login = ClientFolder.Credentials(token: "t", account: "Vera", guest: nil, resume: "r")
     #expect(open().save(login))
     #expect(open().credentials == login)
@@ -21,7 +21,7 @@ import Testing
 
   @Test func `a failure to save a login is reported, and no partial file is left`() throws {
     #expect(!open("/proc/alina").save(.init(token: "t")))
-    // A folder stands in the place of the file.
+    // Saving also fails where the file's path is taken by a folder.
     let path = folder.path + "/servers/a_1.json/x"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     #expect(!open().save(.init(token: "t")))

@@ -12,7 +12,7 @@ private final class Peer {
   private var connection: Int32 = -1
   let port: Int
 
-  /// A small `receiveBuffer` is soon full.
+  /// `receiveBuffer` is the size of the socket's buffer in bytes; a small one makes a client that sends wait.
   init(receiveBuffer: Int32? = nil) throws {
     listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     if var size = receiveBuffer { setsockopt(listening, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(4)) }
@@ -41,7 +41,7 @@ private final class Peer {
     try #require(poll(&item, 1, 20_000) > 0, "nobody came or spoke")
   }
 
-  /// Accepts the next connection, in place of the last.
+  /// Closes the current connection, if any, and accepts the next one.
   func take() throws {
     hangUp()
     try wait(for: listening)
@@ -82,7 +82,7 @@ private let welcome = ServerMessage.welcome(
   .init(session: "s", resume: "r", you: guest, deviation: 350, token: nil, rate: [20, 40], matches: [], now: 0)
 ).bytes()
 
-/// Tests of a connection to servers that break off, delay, flood and lie.
+/// Tests of a connection to servers that break off, delay, flood or send invalid data.
 @Suite struct ConnectionTests {
   private func client(
     _ port: Int, _ security: MatchClient.Configuration.Security = .plain, host: String = "127.0.0.1"

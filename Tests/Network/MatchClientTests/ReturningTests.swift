@@ -78,7 +78,7 @@ private struct Server {
   }
 
   @Test(arguments: [1, 25, 89 * 24, 91 * 24, 365 * 24])
-  func `a player whose token is refused becomes a guest, is told the account's name, and keeps the token`(
+  func `a player whose token is refused plays as a guest, is told the account's name, and keeps the token`(
     hours: Int
   ) throws {
     var server = Server(PlayerInfo(name: "Vera", rating: 1600, guest: false), hours: hours)
@@ -165,7 +165,7 @@ private struct Server {
   }
 
   @Test(arguments: [true, false])
-  func `an entered token that the server takes replaces the login; a refused one leaves it, and is told once`(
+  func `a token entered by the player replaces the login if the server accepts it; else one notice says so`(
     isTaken: Bool
   ) throws {
     let player = PlayerInfo(name: "Vera", rating: 1600, guest: false)

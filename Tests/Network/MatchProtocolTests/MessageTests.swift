@@ -69,7 +69,7 @@ private let tournamentNotice: TournamentNotice = {
     #"{"t":"mute","on":"no"}"#, #"{"t":"seek","key":"k","bots":"no"}"#, #"{"t":"block","name":"Bob","on":1}"#,
     #"{"t":"hello","v":["1"]}"#, #"{"t":"hello","v":[1],"caps":"bot"}"#, #"{"t":"hello","v":[1],"caps":[1]}"#,
     #"{"t":"seek","key":"k","rated":"no"}"#, #"{"t":"move","m":"0123456789ab","ply":0,"cell":"b2","mid":".srv"}"#,
-  ]) func `a field of another type than it has is refused`(line: String) {
+  ]) func `a field of the wrong type is refused`(line: String) {
     #expect(throws: ProtocolError.self) { try parse(line) }
   }
 

@@ -49,7 +49,7 @@ import TicTacToe
     #expect(refusal("top gomoku") == text)
   }
 
-  @Test func `a client names the games it knows, and classic is always known`() throws {
+  @Test func `a client lists the games it supports, and Classic is always among them`() throws {
     guard case .hello(let hello) = try parse(#"{"t":"hello","v":[2],"caps":["bot","ultimate"]}"#) else { return }
     #expect(hello.games == [.classic, .ultimate])
     guard case .hello(let person) = try parse("hello Ann") else { return }

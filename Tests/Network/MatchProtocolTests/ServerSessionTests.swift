@@ -69,7 +69,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
   @Test(arguments: [
     [UInt8](repeating: 65, count: 5000), [0x7B, 0xFF, 0xFE, 0x7D], Array(#"{"a":{"b":{"c":{"d":{}}}}}"#.utf8), [0x80],
     Array("{\"t\":\"bye\"".utf8),
-  ]) func `the third malformed line closes, two do not`(line: [UInt8]) {
+  ]) func `the third malformed line closes the connection, two do not`(line: [UInt8]) {
     var s = SteppedSession()
     s.feed(Array(hello.utf8))
     s.feed(line + [0x0A] + line + [0x0A])
@@ -79,7 +79,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.delivered.count == 1, "nothing after the close is taken")
   }
 
-  @Test func `a flood is refused, then closed, and pauses reset it`() {
+  @Test func `a flood is refused, then its connection closed; pauses reset the count`() {
     var s = SteppedSession()
     s.feed(hello)
     for _ in 0..<60 { s.feed("top\n") }
@@ -141,7 +141,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.actions.last == .close(.bye, "good bye", re: "b"))
   }
 
-  @Test func `heartbeats measure the round trip and silence ends the connection`() {
+  @Test func `heartbeats measure the round trip, and silence closes the connection`() {
     var s = SteppedSession()
     s.feed(hello)
     s.tick(10_000)

@@ -11,7 +11,7 @@ moves, turns = [], 0
 
 
 def note(text, name=None):
-    """Adds to a file that several engines share, at once."""
+    """Appends to a file that several engines share, in one write."""
     descriptor = os.open(name or sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(descriptor, text.encode())
     os.close(descriptor)
@@ -27,11 +27,11 @@ if mode == "dies-at-start":
 if mode == "silent":
     time.sleep(1000)
 if mode == "grandchildren":
-    # Left behind unless the whole session is killed.
+    # Starts children that survive the engine unless its whole session is killed.
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, process_group=0)
 if mode == "escape":
-    # Leaves the session and the process group; its parent ends.
+    # Starts a process in a session and process group of its own, whose parent ends.
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -84,13 +84,13 @@ while True:
         if mode == "told":
             note(line)
         if mode == "together":
-            # Before its first move it waits until the other instance has reached this place, too.
+            # Waits before its first move until the engine's other instance is here, too.
             if turns == 1:
                 note("+")
             while os.path.getsize(sys.argv[2]) < 2:
                 time.sleep(0.01)
         if mode == "patient" and moves:
-            # It answers after its opponent has sent its second move unasked.
+            # Answers after its opponent has sent its second move unasked.
             while os.path.getsize(sys.argv[2]) < games:
                 time.sleep(0.01)
         if mode == "busy":
@@ -139,7 +139,7 @@ while True:
                 time.sleep(1000)
         move = [c for c in CELLS if c not in moves][0]
         if mode == "deaf" and turns == 1:
-            # Closes its input before it answers: the arena may send its next line at once.
+            # Closes its input before it answers, as the arena may send the next line at once.
             os.close(0)
         say((" bestmove\t" if mode == "tabs" else "bestmove ") + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
         if mode == "afterthought" and turns == 1:
