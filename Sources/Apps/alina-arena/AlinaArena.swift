@@ -27,7 +27,7 @@ struct AlinaArena: ParsableCommand {
   static func main() {
     // Writing to a closed pipe returns an error that is reported, instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
-    // Opens closed standard descriptors, which a file of games or an engine's pipe would otherwise receive.
+    // Opens standard descriptors that are closed: otherwise a file of games or an engine's pipe would get their numbers.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     do {
       if let fault = Arguments.fault { throw ArenaError(fault) }
@@ -71,7 +71,7 @@ struct AlinaArena: ParsableCommand {
 /// Writes a line to standard error.
 func tell(_ message: String) { writeError("alina-arena: \(message)\n") }
 
-/// The process that the arena starts between itself and an engine, to end the engine with the arena.
+/// Runs as a process between the arena and an engine, which ends the engine when the arena ends.
 struct GuardCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "guard", abstract: "Runs an engine for the arena, and ends when the arena ends.", shouldDisplay: false)

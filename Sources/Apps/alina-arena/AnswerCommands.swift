@@ -76,7 +76,7 @@ struct PerftCommand: ParsableCommand {
     }
   }
 
-  /// The greatest depth whose sequences are counted in seconds.
+  /// The greatest allowed depth: counting its sequences takes seconds.
   private static func mostPlies(of variant: Variant) -> Int {
     switch variant {
     case .classic, .misere: 9
@@ -143,11 +143,11 @@ struct SolveCommand: ParsableCommand {
     return json ? AnswerText.solveJSON(state, R.variant, by: solver) : AnswerText.solve(state, by: solver)
   }
 
-  /// About an hour of search.
+  /// The maximum of `--nodes`: about an hour of search.
   private static let nodeLimit = 1_000_000_000
 }
 
-/// The game of the option `--rules`; throws if it is not solved.
+/// The error for a game of the option `--rules` that is not solved.
 private func unsolved(_ variant: Variant) -> ArenaError {
   ArenaError("--rules \(variant.rawValue): it is not solved; allowed: \(Variant.solvedNames)")
 }

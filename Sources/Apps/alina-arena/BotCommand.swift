@@ -78,7 +78,7 @@ struct BotCommand: ParsableCommand {
     let begun = MatchClient.now
     while left > 0 || sessions.contains(where: { $0.remaining > 0 }) {
       if event != nil, sessions.allSatisfy(\.isTournamentOver) { break }
-      // Once connected, a session waits for a lost server without limit.
+      // A session that was connected once waits for a lost server without limit.
       if MatchClient.now - begun > BotCommand.timeout, !sessions.contains(where: \.hasBeenOnline) {
         throw ArenaError("no server at \(connect): \(sessions.lazy.compactMap(\.problem).first ?? "no answer")")
       }
@@ -90,7 +90,7 @@ struct BotCommand: ParsableCommand {
   }
 }
 
-/// One session of a bot: seeks, plays and reports until no game remains.
+/// One connection of a bot: seeks opponents, plays and prints the results until no game remains.
 private final class BotSession {
   let client: MatchClient
   var remaining: Int { model.remaining }
@@ -99,16 +99,16 @@ private final class BotSession {
     model.isTournamentOver && !client.matches.values.contains { $0.you != nil && $0.state.phase != .over }
   }
   private(set) var hasBeenOnline = false
-  /// The reason that the bot is not online.
+  /// The last reason why the bot was not connected.
   private(set) var problem: String?
   private var model: BotModel
-  /// Used only on the queue `thinking`.
+  /// The player; called only on the queue `thinking`.
   private let player: StandalonePlayer
   /// The queue that computes this session's moves, so that sessions do not wait for each other.
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
   private let wake: DispatchSemaphore
-  /// The moves that `thinking` has chosen and `step` has not sent yet, with the moves before them. `cell` is `nil` to resign.
+  /// The moves that the player has chosen and that are not sent yet; `after` are the moves before. `cell` is `nil` to resign.
   private let chosen = ResultQueue<(m: MatchID, after: [Cell], cell: Cell?)>()
 
   init(
@@ -119,7 +119,7 @@ private final class BotSession {
     model = BotModel(room: room, tournament: tournament)
   }
 
-  /// Takes what has come, and sends what follows from it. An idle session takes one of the games that are `left`.
+  /// Handles the events of the connection and carries out the actions of the bot. An idle session takes one of the games `left`.
   func step(left: inout Int) throws {
     for (event, match) in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }
@@ -168,8 +168,8 @@ private final class BotSession {
     }
   }
 
-  /// Sends the chosen moves. While the player was thinking, the game may have ended or the connection may have been lost: such
-  /// a move is asked for again.
+  /// Sends the chosen moves. Drops a move if meanwhile the match has changed or the connection was lost: the bot thinks again if it
+  /// is to move.
   private func sendChosen() {
     for (m, moves, cell) in chosen.takeAll() {
       guard let view = client.match(m), view.canMove, view.state.moves == moves else {

@@ -32,7 +32,7 @@ struct ScoreOptions: ParsableArguments {
   }
 }
 
-/// Writes the music of a run's chosen games. Composer and synthesizer are linked here, as the arena's library has neither.
+/// Writes the music of a run's chosen games. It is here and not in `Arena`, which does not import composer and synthesizer.
 struct GameScores {
   /// The file extensions written for each game.
   private static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]

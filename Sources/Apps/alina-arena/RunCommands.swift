@@ -103,7 +103,7 @@ struct GameOptions: ParsableArguments {
   }
 }
 
-/// The file of games of a new run.
+/// The options for the file of games of a new run.
 struct GameFileOptions: ParsableArguments {
   @Option(help: "Write the games as JSON Lines; can be resumed.") var out: String?
   @Flag(help: "Replace the file of --out.") var force = false
@@ -171,7 +171,7 @@ struct OutputOptions: ParsableArguments {
     run.picksHighlights = scores != nil
     var report = try run.play()
     meter.finish()
-    // Quotes words for a shell.
+    // The command that continues the run, with words quoted for a shell.
     func resume(_ more: [String] = []) -> String {
       let folders = Set(run.configuration.entrants.flatMap(\.searchFolders)).sorted().flatMap { ["--where", $0] }
       return (["alina-arena", "resume", games ?? ""] + folders + more).map {
@@ -296,7 +296,7 @@ struct CompareCommand: ParsableCommand {
     try output.play(configuration, to: file)
   }
 
-  /// The player for a program's path; returns names of players unchanged.
+  /// The specification of a player: an engine if the name is the path of a program, else the name itself.
   private static func player(_ name: String) -> String {
     FileManager.default.isExecutableFile(atPath: name) ? PlayerSpec.engine([name]).text : name
   }

@@ -157,7 +157,7 @@ struct Measure: ParsableCommand {
     guard (1...100_000).contains(count) else { throw ValidationError("--count \(count): 1–100000") }
   }
 
-  /// The games whose reference games are measured.
+  /// The games (Classic, Infinite …) of which reference games are measured.
   private var variants: [Variant] {
     get throws {
       if let rules { return [try GameFile.variant(rules)] }
@@ -184,7 +184,7 @@ struct Measure: ParsableCommand {
     }
   }
 
-  /// Prints the measures of games: at the pace of people, or of their style.
+  /// Prints measurements of games: with `--pace` how the music fits the pace of people, else its style.
   private func measure(_ records: [Record], _ rules: ScoreRules) throws {
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
@@ -202,7 +202,7 @@ struct Measure: ParsableCommand {
     print(json ? report.json : report.text, terminator: json ? "\n" : "")
   }
 
-  /// Draws the form of ten minutes of simulated play.
+  /// Draws which parts of ten minutes of simulated play sound alike, as a self-similarity matrix.
   private func draw(_ path: String, _ variant: Variant, _ rules: ScoreRules) throws {
     let play = SimulatedPlay(games: 12, of: variant, seed: seed, rules: rules)
     var sound = OfflineSound(play.events, end: play.end)

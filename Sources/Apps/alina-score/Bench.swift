@@ -34,7 +34,7 @@ struct Bench: ParsableCommand {
     defer { burners?.stop() }
     print("\(seconds) s of play, rules \(rules.name)\(load ? ", every core busy" : "")")
     print(Self.composing(rules))
-    /// A renderer of the whole mix; `grand` is the piano, by default the modal one.
+    /// A renderer of the whole mix, with the sampled piano `grand` or else the modal piano.
     func mix(_ grand: Instrument? = nil) -> (UnsafeMutablePointer<Float>, Int) -> Void {
       let engine = Engine(patch: Patch(rules))
       if let grand {
@@ -72,7 +72,7 @@ struct Bench: ParsableCommand {
     return "composing a move's bar, \(times.count) of them: median \(shown[0]) ms, 99 % \(shown[1]), worst \(shown[2])"
   }
 
-  /// FluidSynth alone with the same notes and pedal, rendered in blocks of 64 frames.
+  /// A renderer of FluidSynth without the rest of the mix: the same notes and pedal, in blocks of 64 frames.
   private static func alone(_ piano: Instrument, _ events: [ScoreEvent]) -> (UnsafeMutablePointer<Float>, Int) -> Void {
     let kept = ScoreEvent.heard(events).filter { $0.kind == .note || $0.kind == .pedal }
     var actions: [(frame: Int64, isOff: Bool, event: ScoreEvent)] = kept.map { ($0.frame.rawValue, false, $0) }

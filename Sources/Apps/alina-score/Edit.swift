@@ -120,7 +120,7 @@ struct Edit: ParsableCommand {
     var isPressed: Bool { wait(milliseconds: 0) }
 
     private func wait(milliseconds: Int32) -> Bool {
-      // Shows the printed text before waiting.
+      // Flush the printed text before waiting.
       fflush(nil)
       if isOver {
         usleep(UInt32(milliseconds) * 1_000)
@@ -137,7 +137,7 @@ struct Edit: ParsableCommand {
       return nil
     }
 
-    /// The next key's command, if one is pressed in time. At the end of the input it is `again`.
+    /// The command of the next key; `nil` if none is pressed in time. The end of the input counts as `again`.
     func next(milliseconds: Int32) -> Key? {
       guard wait(milliseconds: milliseconds) else { return nil }
       guard var key = character() else { return .again }

@@ -30,7 +30,7 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.flatMap { Player(text: $0) } }
 
-  /// The rules given by the option, else those in the record; prints a line if those are not installed.
+  /// The rules given by the option, else those in the record; if those are not installed, prints a line and returns similar ones.
   func rules(for record: Record) throws -> ScoreRules {
     guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
     let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path

@@ -34,7 +34,7 @@ struct Live: ParsableCommand {
   @Flag(help: "Print the score.") var text = false
   @Flag(help: "Print, bar by bar, the facts, the applied rules, and the reason for each note.") var explain = false
 
-  /// Whether `midi` is a device or a pipe.
+  /// Whether the path of `--midi` is a device or a pipe.
   private var isMIDIStream: Bool {
     var status = stat()
     guard let midi, stat(midi, &status) == 0 else { return false }
@@ -122,7 +122,7 @@ struct Live: ParsableCommand {
         state.lines = []
         return state.isOver
       }
-      // A line is composed when it is due soon: the queue has room for minutes of events, not for a whole file.
+      // Compose a line only when it is due soon: the synthesizer's queue has room for minutes of events, not for a whole file.
       var heard = 0
       while heard < waiting.count,
         score.moment(of: waiting[heard], now: engine.framesBegun) <= engine.framesBegun + Conductor.lookahead
@@ -165,7 +165,7 @@ struct Live: ParsableCommand {
     try EventSource(path: events).forEachLine(rules, body)
   }
 
-  /// Lines read by one thread and not yet played by another.
+  /// The lines that the reading thread has read and the playing thread has not taken yet.
   private final class Inbox: Sendable {
     struct State {
       var lines: [EventLine] = []

@@ -40,11 +40,11 @@ struct PlaySign: ParsableCommand {
   }
 }
 
-/// A bar that has a sign.
+/// An example of a sign: a bar in which it sounds.
 struct SignExample {
   /// The score of the bar, and why each note is there.
   let text: String
-  /// The rules transposed to the tonic of the bar's piece.
+  /// The score rules, transposed to the tonic of the piece from which the bar is.
   let rules: ScoreRules
   private let bar: Bar
   private let events: [ScoreEvent]
@@ -81,10 +81,10 @@ struct SignExample {
     text = TextScore.text(bar, scale: rules.scale) + "\n" + explanation
   }
 
-  /// How long the bar lasts.
+  /// The length of the bar.
   var length: Tick { bar.end - bar.start }
 
-  /// The events of the bar, as if it began at a moment.
+  /// The events of the bar, moved to a bar that begins at `begin`.
   func events(from begin: Tick) -> [ScoreEvent] {
     events.filter { $0.frame >= bar.start && $0.frame < bar.end && $0.kind != .cut }.map {
       var event = $0

@@ -100,8 +100,8 @@ extension OfflineSound {
   }
 }
 
-/// Shows the progress of a long work in one line on a terminal, and ends the work when a signal asks the program to end; shows
-/// none in a pipe.
+/// Shows the progress of long work in one line, if standard error is a terminal, and ends the work if a signal asks the program to
+/// end.
 struct Progress {
   /// A signal has come; `AlinaScore.main` lets it end the program once unfinished files are removed.
   struct Interrupted: Error {}

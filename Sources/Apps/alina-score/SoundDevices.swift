@@ -42,7 +42,7 @@ enum SoundDevices {
     private typealias Queue = @convention(c) (UInt32, UnsafeRawPointer, UInt32) -> Int32
     private typealias Queued = @convention(c) (UInt32) -> UInt32
     private typealias Pause = @convention(c) (UInt32, Int32) -> Void
-    /// The most bytes queued in the device: an eighth of a second of stereo.
+    /// The maximum number of bytes queued in the device: an eighth of a second of stereo.
     private static let most = 6_000 * 8
     private let device: UInt32
     private let queue: Queue

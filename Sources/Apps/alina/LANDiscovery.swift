@@ -3,7 +3,7 @@ import Interface
 import WindowLogic
 import Glibc
 
-/// Rooms on the local network: this computer's server, and a socket for the announcements of others.
+/// Finds and announces rooms on the local network; runs a server on this computer if the player opens a room on it.
 final class LANDiscovery {
   private(set) var server: LocalServer?
   private(set) var rooms: [NetworkModel.Nearby] = []
@@ -17,12 +17,11 @@ final class LANDiscovery {
     return address
   }
 
-  /// Stops the local server.
   func stop() { server?.stop() }
 
   /// Broadcasts this player's room, and collects the rooms of others while the player looks for them.
   func meet(_ network: NetworkModel, isLooking: Bool, at now: Double) {
-    // An open socket would keep old datagrams, which would count as new when read.
+    // Close the socket: it would store datagrams, which would count as new when they are read later.
     guard server != nil || isLooking else { return (socket, rooms) = (nil, []) }
     let socket = socket ?? BeaconSocket()
     self.socket = socket
@@ -62,7 +61,7 @@ private final class BeaconSocket {
     _ = everybody.pass { sendto(handle, bytes, bytes.count, 0, $0, $1) }
   }
 
-  /// The rooms announced within the last seconds, except `own`.
+  /// The rooms announced within the last seven seconds, except those of the server `own`.
   func listen(at now: Double, except own: String?) -> [NetworkModel.Nearby] {
     var bytes = [UInt8](repeating: 0, count: 256)
     var from = sockaddr_in()

@@ -15,13 +15,13 @@ final class LatencyLog {
 
   init(path: String) { self.path = path }
 
-  /// Records the time of a main-loop turn, after its events were read.
+  /// Records the time of a pass of the event loop, after its events were read.
   func turn() { turnBegan = MonotonicClock.nanoseconds }
 
   /// Records the time at which the first picture was shown.
   func firstFrame() { firstFrameAt = MonotonicClock.nanoseconds }
 
-  /// Records a move made by this turn's input; it sounds at `frame`.
+  /// Records a move that the input of this pass has made and that sounds at `frame`.
   func note(moveAt frame: Int64) { moves.append((turnBegan, frame)) }
 
   /// Writes the log. The device must be closed.

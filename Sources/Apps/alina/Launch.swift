@@ -57,7 +57,7 @@ struct Launch {
     let platform = HeadlessPlatform(width: size.width, height: size.height) { engine.render(into: samples, frames: $0) }
     // A page picture must not change the player's settings.
     var services = Pages.withoutSettings(platform.services)
-    // `--as-page` leaves out what the browser build lacks, so that the two can be compared.
+    // `--as-page` leaves out what a browser lacks, so that pictures of window and page can be compared.
     services.isPage = options.asPage
     if options.asPage { services.share = { $1(.sent) } }
     if options.forFingers { services.leastTarget = 44 }
@@ -123,7 +123,7 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // A gated run is reproducible only if moves are computed synchronously.
+    // A scripted run whose rendering is gated is reproducible only if moves are computed synchronously.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let speaker = SpeechDispatcher(inBackground: services.inBackground)
@@ -131,13 +131,13 @@ struct Launch {
     let near = LANDiscovery()
     let pictures = Pictures(services)
     let block = Tick(rawValue: Int64(options.buffer))
-    // A rendered block sounds when the block before it has ended.
+    // MIDI is sent one block late, because the device plays a block only after the one before it.
     let midi = try midiPort().map { port in MIDIPlayer(port: port) { engine.framesBegun - block } }
     defer { midi?.stop() }
     var machine = machine(engine, services, near, pictures, leadFrames: options.buffer * 2 + 480, midi: midi)
     machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
     machine.sound.setUnheard = { audio.setUnheard($0) }
-    // Scripted runs must be reproducible, but the time the grand takes to load varies.
+    // No grand in scripted runs unless asked for: it takes a varying time to load, but the runs must be reproducible.
     if script == nil || options.piano != nil { machine.sound.setGrand = grandSetter(engine, services) }
     let log = options.latencyLog.map { LatencyLog(path: $0) }
 
@@ -212,7 +212,7 @@ struct Launch {
     }
   }
 
-  /// The start settings from the options.
+  /// Makes the game's launch options from those of the command line.
   private func opening() throws -> LaunchOptions {
     let loaded: RuleLibrary.Loaded
     do throws(ScoreFileError) { loaded = try RuleLibrary.load(options.scoreRules) } catch {
@@ -258,14 +258,14 @@ struct Launch {
       isLoaded = true
       services.inBackground {
         guard let grand = try? SampledPiano(font: font) else { return }
-        // Retained for ever, as the engine uses it until the program ends.
+        // Never released, because the engine uses the piano until the program ends.
         _ = Unmanaged.passRetained(grand)
         engine.attach(grand.instrument)
       }
     }
   }
 
-  /// The platform's functions, as the game needs them.
+  /// Makes the environment of the game from engine, services and network.
   private func machine(
     _ engine: Engine, _ services: PlatformServices, _ near: LANDiscovery, _ pictures: Pictures, leadFrames: Int,
     midi: MIDIPlayer? = nil

@@ -14,11 +14,11 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// Tracks the pieces and films being written, so that none is left half-written when the program ends.
+/// Counts the pieces and films that are being written, so that the program can cancel them and wait for them before it ends.
 final class Workshop: Sendable {
   private let state = Mutex((isOpen: true, running: 0))
 
-  /// Runs `body` on a worker; it polls `isWanted`. Returns a function that cancels it.
+  /// Runs `body` on a worker and returns a function that cancels it: `isWanted`, which `body` has to call, then returns `false`.
   func make(_ services: PlatformServices, _ body: @escaping @Sendable (_ isWanted: () -> Bool) -> Void) -> () -> Void {
     let isWanted = Mutex(true)
     state.withLock { $0.running += 1 }
@@ -29,7 +29,7 @@ final class Workshop: Sendable {
     return { isWanted.withLock { $0 = false } }
   }
 
-  /// Cancels all work and waits up to 5 s until partial files are removed; ffmpeg needs less to finish a picture.
+  /// Cancels all work and waits until partial files are removed, at most 5 s; ffmpeg needs less to finish a frame.
   func close() {
     state.withLock { $0.isOpen = false }
     for _ in 0..<500 where state.withLock({ $0.running > 0 }) { usleep(10_000) }
@@ -50,7 +50,7 @@ struct PieceKeeper: Sendable {
     folder = "\(services.dataFolder())/pieces/\(piece.name)"
   }
 
-  /// Pixels per point of the page, enough for print.
+  /// Pixels per point of the score page, enough for print.
   private static let zoom = 2.0
 
   private func write(_ name: String, _ bytes: [UInt8]) throws(MakingFault) {
@@ -61,7 +61,7 @@ struct PieceKeeper: Sendable {
 
   private struct Stopped: Error {}
 
-  /// The final report for an error.
+  /// The news that reports an error.
   private func news(_ error: any Error) -> MakingNews {
     switch error {
     case is Stopped: return .stopped

@@ -27,7 +27,7 @@ struct Script {
   private var steps: [(frame: Int64, action: Action)] = []
   private var next = 0
 
-  /// The most lines of a script, more than any test needs.
+  /// The maximum number of lines with a command, more than any test needs.
   static let largestCount = 100_000
 
   init(text: String) throws(Fault) {

@@ -5,7 +5,7 @@ import ScoreModel
 import Screen
 import Synth
 
-/// Pictures of the window to write with the next frame.
+/// The paths of pictures of the window that are to be written with the next frame.
 final class Pictures {
   var wanted: [String] = []
   private(set) var failed: [String] = []
@@ -15,7 +15,7 @@ final class Pictures {
 
   var areWanted: Bool { !wanted.isEmpty }
 
-  /// Writes the pictures and reports each.
+  /// Writes the wanted pictures and calls `tell` for each.
   func write(_ bitmap: Bitmap, tell: (_ path: String, _ isWritten: Bool) -> Void) {
     for path in wanted {
       let isWritten = (try? services.files.write(path, bitmap.png())) != nil
@@ -49,8 +49,8 @@ final class ScriptedGame: PlatformGame {
   /// Ends the program once the script is done and `frame` is reached, after a last picture if `picture` is given.
   func endsWithScript(after frame: Tick, picture: String?) { end = (frame, picture) }
 
-  /// Passes the lines for a screen reader to speech-dispatcher, if it is installed and set, and prints them if `prints`. Answers to
-  /// the player's questions are spoken without the setting too.
+  /// Passes the lines for a screen reader to `speaker` if the setting `speech` is on, and prints them if `prints`. Answers to the
+  /// player's questions are spoken even if the setting is off.
   func speak(by speaker: SpeechDispatcher?, prints: Bool) {
     guard prints || speaker != nil else { return }
     let screen = app.screen
@@ -78,7 +78,7 @@ final class ScriptedGame: PlatformGame {
 
   func nextFrame(after now: Double) -> Double { pictures.areWanted ? now : app.nextFrame(after: now) }
   func nextUpdate(after now: Double) -> Double {
-    // A script is timed by the audio clock, which has no callback, so it is polled every 20 ms.
+    // The times of a script are audio frames. Poll the audio clock every 20 ms, since it cannot wake the window.
     min(app.nextUpdate(after: now), script?.isDone == false || end != nil ? now + 0.02 : .infinity)
   }
 
@@ -114,7 +114,7 @@ final class ScriptedGame: PlatformGame {
 }
 
 extension SoundState {
-  /// The notice for the state of a sound device; `nil` if the player need not know it.
+  /// The state of the sound for the player; `nil` if sound is off on purpose.
   init?(_ state: AudioDevice.State) {
     switch state {
     case .playing: self = .playing

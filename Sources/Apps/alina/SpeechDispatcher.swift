@@ -1,7 +1,7 @@
 import Glibc
 import Locks
 
-/// Speaks lines through speech-dispatcher, whose library is loaded while the program runs: without it Alina needs nothing.
+/// Speaks lines through speech-dispatcher. Its library is loaded at run time, so that Alina also runs without it.
 final class SpeechDispatcher: Sendable {
   private typealias Open =
     @convention(c) (
@@ -38,9 +38,9 @@ final class SpeechDispatcher: Sendable {
   private static let single: CInt = 0
 
   private struct Queue {
-    /// The lines of the current moment.
+    /// The lines that were added since the last `speak`.
     var lines: [String] = []
-    /// The text to be spoken next, and its language. A newer text replaces it: spoken later, it would interrupt the older one anyway.
+    /// The text to be spoken next, and its language. A newer text replaces it, as speech-dispatcher would interrupt the older text.
     var next: (text: String, language: String)?
     var isSpeaking = false
   }
@@ -48,7 +48,7 @@ final class SpeechDispatcher: Sendable {
   private let library: Library
   private let queue = Mutex(Queue())
   private let inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
-  /// Used by one background job at a time: the one that set `isSpeaking`.
+  /// The connection to speech-dispatcher; used by one background job at a time, which is there while `isSpeaking`.
   private nonisolated(unsafe) var connection: OpaquePointer?
 
   /// `nil` if the library is not installed.
