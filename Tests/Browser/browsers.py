@@ -22,11 +22,11 @@ MODIFIERS = {"Alt": 1, "Control": 2, "Shift": 8}
 
 
 class Fault(Exception):
-    """A fault of a page."""
+    """A failed check, or an error in a page."""
 
 
 def wait(what, check, seconds=PATIENCE):
-    """Polls until an answer is true."""
+    """Polls a function until its result is true, and returns the result."""
     end = time.monotonic() + seconds
     while not (found := check()):
         if time.monotonic() > end:
@@ -39,7 +39,7 @@ class Browser:
     """One window with one page."""
 
     def __init__(self, name, before=None, text=100):
-        """`before` is a script that runs before those of each page, `text` the text size in per cent."""
+        """`before` is a script that runs before each page's own scripts; `text` is the text size in per cent."""
         self.name, self.asked, self.complaints, self.last = name, [], [], 0
         self.profile = tempfile.mkdtemp(prefix="alina-")
         self.downloads = f"{self.profile}/downloads"
@@ -49,7 +49,7 @@ class Browser:
         with open(f"{self.profile}/user.js", "w", encoding="utf-8") as settings:
             for key, value in (("browser.download.folderList", 2), ("browser.download.dir", self.downloads),
                                ("browser.download.useDownloadDir", True), ("font.size.variable.x-western", 16 * text // 100),
-                               # Allows reading the clipboard, as if the user had confirmed it.
+                               # Allows pages to read the clipboard without a confirmation by the user.
                                ("dom.events.testing.asyncClipboard", True)):
                 settings.write(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n")
         common = ["--remote-debugging-port=0", "--headless"]
@@ -83,13 +83,13 @@ class Browser:
             self.session = self.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Network"):
                 self.call(domain + ".enable")
-            # Several windows, each with the focus.
+            # Makes each of several windows believe that it has the focus.
             self.call("Emulation.setFocusEmulationEnabled", enabled=True)
             self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
             if self.before:
                 self.call("Page.addScriptToEvaluateOnNewDocument", source=self.before)
         else:
-            # A window, as a new tab would hide the previous one.
+            # Opens a window instead of a tab, which would hide the previous tab.
             self.context = self.call("browsingContext.create", type="window")["context"]
             self.call("browsingContext.activate", context=self.context)
 
@@ -111,7 +111,7 @@ class Browser:
             self.call("Browser.grantPermissions", origin="/".join(url.split("/")[:3]), permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
 
     def key(self, name, *held):
-        """Presses a key while others are held."""
+        """Presses a key while modifier keys are held."""
         if self.name == "chromium":
             number = KEYS[name][1] if name in KEYS else ord(name.upper())
             key = {"key": name, "windowsVirtualKeyCode": number, "modifiers": sum(MODIFIERS[word] for word in held)}

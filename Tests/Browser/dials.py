@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """dials.py BROWSER alina-server: tests a player's own music.
 
-A music is opened by its link and used in a game, whose piece equals what alina-score renders with the saved rule file; a damaged link
-changes nothing. Prints what went wrong in one line and exits 1.
+Opens a music by its link and uses it in a game; the piece must equal what alina-score renders with the saved rule file. A damaged link
+must change nothing. Prints the first failure in one line and exits 1.
 """
 import os
 import sys
@@ -28,7 +28,7 @@ def music(player, server, program):
     player.press("Back")
     alone(player)
     keep(player, f"{os.path.dirname(program)}/alina-score", path)
-    # A dial moves by keys, is kept, and is still there when the page is loaded again.
+    # Turns a dial by keys; its new value must be there after a reload.
     player.open(server.url)
     for name in ("Menu", "Settings", "Your own music"):
         player.press(name)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """duels.py BROWSER GAMES alina-server: plays a page against a window, another page and a bot, GAMES games each.
 
-In one of four games the server is killed; the side to move makes its move meanwhile, and the server is started again. At the end
-each game that the server has kept is compared with each player's copy. Prints the numbers of games and moves, or the first
-failure in one line and exits 1.
+Kills the server in every fourth game, lets the side to move make its move meanwhile, and starts the server again. At the end
+compares each game in the server's store with each player's copy. Prints the numbers of games and moves, or the first failure in
+one line and exits 1.
 """
 import glob
 import json
@@ -42,7 +42,7 @@ class Window:
         wait("a window", lambda: os.path.exists(self.controls))
 
     def places(self):
-        """The place of each control, by its label."""
+        """The middle of each control, by its label."""
         with open(self.controls, encoding="utf-8") as file:
             lines = [line.rstrip("\n").split(" ", 4) for line in file.readlines()[1:]]
         return {words: (int(x) + int(width) // 2, int(y) + int(height) // 2) for x, y, width, height, words in lines}
@@ -92,7 +92,8 @@ def game(people, chance, server=None):
         is_away = server and away == sum(mark != "empty" for mark in cells.values())
         if is_away:
             server.kill()
-        # Both press the cell. For the player not to move it is a premove, which is dropped when the opponent marks the cell.
+        # Both players press the cell. The press of the player who is not to move chooses a next move, which is dropped when the
+        # opponent marks that cell.
         for person in people:
             person.press(cell)
         if is_away:
@@ -103,7 +104,7 @@ def game(people, chance, server=None):
 
 
 def kept(server, count):
-    """The moves of a server's matches, once there are so many; checks that no log has a gap."""
+    """Waits until the server has stored `count` finished matches; returns their moves, and checks that no log has a gap."""
     def look():
         with sqlite3.connect(f"file:{glob.glob(server.folder + '/*.sqlite')[0]}?mode=ro", uri=True) as store:
             return list(store.execute("SELECT n, id FROM match WHERE ended IS NOT NULL ORDER BY n")), {
@@ -146,7 +147,7 @@ def duel(name, program, other, games):
             elif number:
                 page.press("Rematch")
                 people[1].press("Accept rematch")
-            # A bot with X moves at once.
+            # One cell may be marked already: a bot with X moves at once.
             wait("the next board", lambda: all(list(person.cells().values()).count("empty") >= 8 for person in people))
             game(people, chance, server if number % 4 == 1 else None)
             if bot:

@@ -106,7 +106,7 @@ def controls(page):
     page.run(f"{at % 20}.focus()")
     page.run(f"{at % 21}.click()")
     seen = page.run("page.seen.splice(0)")
-    # A window without the focus gets no focus events.
+    # The elements of a window without the focus get no focus events.
     wanted = ([["focus", 20]] if page.run("document.hasFocus()") else []) + [["activate", 21]]
     expect(seen == wanted, f"of what is done to elements {seen} is told")
     expect(page.run(f"[{at % 21}.getAttribute('aria-checked'), {at % 22}.getAttribute('aria-valuetext')]") == ["true", "7 of 10"],
@@ -118,7 +118,7 @@ def controls(page):
     expect(page.run(f"{at % 24}.getAttribute('aria-disabled')") == "true", "what cannot be used")
     page.run(f"[{at % 20}.ariaLabel, 'X plays b2', 'O to move'].forEach(line => page.controls.say(line))")
     page.until("document.getElementById('say').textContent === 'X plays b2. O to move'")
-    # A list of many rows in another order.
+    # Reorders a list of many rows.
     rows = [{"id": 1000 + n, "role": "paragraph", "name": f"row {n}", "state": "", "box": [0, n, 80, 1]} for n in range(300)]
     for order in (rows, rows[150:] + rows[:150:2] + MORE, rows[::-1]):
         update(order)
@@ -164,12 +164,12 @@ def main(name, program):
         controls(page)
         page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length === 1)")
         socket(page, server)
-        # Offline the page loads too, also by a link.
+        # The page also loads offline, also by a link.
         page.open(server.url)
         page.until("globalThis.page?.build === '1'")
         page.open(server.url + "w/abc")
         page.until("globalThis.page?.files.asked()?.[1] === 'abc'")
-        # Another version replaces it completely.
+        # A newer version replaces all files of the page.
         server.address = "https://alina.example/play/"
         server.build("2")
         server.start()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """games.py BROWSER alina-server: plays Infinite, Misère and Ultimate between two people to the end, on a desktop and on a phone.
 
-A room of each game by its link; both load the page again in the middle, and a third watches; the finished game by its link.
-Prints the first failure in one line and exits 1.
+For each game: two people meet in a room by its link, both reload the page in the middle, a third person watches, and the finished
+game is opened by its link. Prints the first failure in one line and exits 1.
 """
 import contextlib
 import random
@@ -13,7 +13,7 @@ from live import SECOND, again, hash_begins
 from play import CELL, CONTROL, expect, open_room, visit, watch
 
 
-# An expression: whether a cell is marked.
+# An expression of JavaScript: whether the cell whose label begins with %s is marked.
 MARKED = f"(label => label && !label.includes('empty'))({CELL}.map(cell => cell.ariaLabel).find(label => label.startsWith(%s)))"
 
 

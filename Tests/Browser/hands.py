@@ -16,7 +16,7 @@ GAMES = "Object.keys(localStorage).filter(key => /data\\/games\\/.*\\.pgn$/.test
 # Records each key and whether the page prevented the browser's action.
 NOTE_KEYS = """addEventListener('DOMContentLoaded', () => {
   globalThis.keys = [];
-  // After the page's own listeners.
+  // The timeout runs after the page's own listeners.
   addEventListener('keydown', event => setTimeout(() => keys.push(`${event.key} ${event.defaultPrevented}`)));
 });"""
 # Records the audio devices, and imitates a telephone call: resume() is refused until the call has ended.
@@ -49,18 +49,17 @@ TRAP = """(() => {
     return { instance: { exports: { ...instance.exports, turn: traps } } };
   };
 })();"""
-
-# If `sessionStorage.now` is set, stops the page's clock at that time, in Sydney's time zone.
-# As on a page without a secure origin.
+# Removes Web Locks on request, as on a page without a secure origin.
 LOCKLESS = """if (location.protocol.startsWith('http') && localStorage.getItem('no-locks')) Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });
 """
-# The files that the tabs name without Web Locks.
+# An expression: the files that the other tabs say they have, asked over the channel that replaces Web Locks.
 ASKED = """new Promise(done => {
     const channel = new BroadcastChannel('alina-files'), names = [];
     channel.onmessage = ({ data }) => data !== 'ask' && names.push(...data);
     channel.postMessage('ask');
     setTimeout(() => { channel.close(); done(names); }, 200);
 })"""
+# If `sessionStorage.now` is set, stops the page's clock at that time, in Sydney's time zone.
 SYDNEY = """if (location.protocol.startsWith('http') && sessionStorage.now) {
   const now = Number(sessionStorage.now);
   Date = class extends Date {
@@ -72,7 +71,7 @@ SYDNEY = """if (location.protocol.startsWith('http') && sessionStorage.now) {
 
 
 def keyboard(player):
-    """Checks that the page takes the keys it uses, and leaves the others and the zoom to the browser."""
+    """Checks that the page handles the keys it uses, and leaves other keys and the zoom to the browser."""
     page = player.page
     page.until(f"{CELL}.length === 9")
     for key in ("F1", "Escape", "ArrowLeft"):
@@ -143,19 +142,19 @@ def clipboard(player):
 
 
 def full_screen(player, server):
-    """Checks that the setting follows the screen when the browser changes it."""
+    """Checks that the setting of full screen changes when the browser enters or leaves full screen."""
     page = player.page
     setting = "localStorage.getItem('alina/config/settings')?.match(/full-screen = (.*)/)?.[1]"
     page.key("F11")
     page.until(f"document.fullscreenElement && {setting} === 'yes'")
-    # Like the browser's Esc.
+    # Leaves full screen as the browser does on Esc.
     page.run("document.exitFullscreen()")
     page.until(f"!document.fullscreenElement && {setting} === 'no'")
     page.key("F11")
     page.until("Boolean(document.fullscreenElement)")
     page.run("document.exitFullscreen()")
     page.until(f"{setting} === 'no'")
-    # Browsers refuse full screen at the start; the first press enters it.
+    # With the setting on, a page starts without full screen, which browsers allow only after a press.
     page.run("localStorage.setItem('alina/config/settings', 'full-screen = yes\\n')")
     player.open(server.url)
     page.key("F11")
@@ -164,7 +163,7 @@ def full_screen(player, server):
 
 
 def tabs(player, server, has_locks):
-    """Checks that two tabs save separate games, also in the same second, and that a new tab resumes none of theirs."""
+    """Checks that two tabs save separate games, also in the same second, and that a new tab resumes neither game."""
     page = player.page
     page.run("localStorage.clear()")
     if not has_locks:
@@ -173,7 +172,7 @@ def tabs(player, server, has_locks):
     other = player.tab(server.url)
     for each in (player, other):
         each.page.until(f"{CELL}.length === 9")
-    # The clock is stopped, so that both start in the same second.
+    # Stops the clock, so that both games start in the same second.
     for each in (player, other):
         each.page.run("(Date = class extends Date { constructor(...words) { super(...(words.length ? words : [1e12])); } static now() { return 1e12; } }, 0)")
     player.press("b2")
@@ -185,7 +184,7 @@ def tabs(player, server, has_locks):
     third.page.until(f"{CELL}.length === 9")
     expect("X" not in third.cells().values(), "a tab takes up a game that another one plays")
     third.page.close_tab()
-    # The last started game is resumed after its tab is closed.
+    # When the tab of the game started last is closed, a new tab resumes that game.
     other.page.close_tab()
     held = "navigator.locks.query().then(({ held }) => held.map(lock => lock.name))" if has_locks else ASKED
     page.until(f"{held}.then(names => names.filter(name => name.includes('data/games')).length === 1)")
@@ -231,7 +230,7 @@ def phone_call(player, server):
 
 
 def full_store(player, server):
-    """Checks that a player whose browser storage is full stays the same player."""
+    """Checks that a login is saved even if the browser's storage is full."""
     page = player.page
     page.run("localStorage.clear()")
     player.open(server.url)
@@ -239,7 +238,7 @@ def full_store(player, server):
     for name in ("Menu", "Play online", "Connect"):
         player.press(name)
     page.until("localStorage.getItem('alina/data/credentials')?.includes('resume')")
-    # Without even that space, the player is told.
+    # If even the reserved space is full, the player is told.
     page.run("""(() => { localStorage.removeItem('alina/data/credentials'); localStorage.removeItem('alina-reserve');
       for (let n = 2 ** 12; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`fuller${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
     player.press("Disconnect")
@@ -276,7 +275,7 @@ def flight(player, server):
     solved = "/^streak = (?!5$)/m.test(localStorage.getItem('alina/config/settings'))"
     empty = f"{CELL}.filter(cell => cell.ariaLabel.endsWith('empty')).length"
     page.until(f"{empty} > 0 && {empty} < 9")
-    # The puzzle of this day is a board of Classic, and gives no hints.
+    # Solves the day's puzzle, a board of Classic, with the best moves.
     while not page.run(solved):
         count = page.run(empty)
         player.press(best_move(player.cells()))

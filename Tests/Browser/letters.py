@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """letters.py BROWSER alina-server: plays a game by links between two browsers, one of them with a phone's size, with a reload each.
 
-The first has the page from our server, the second the same files from a host that knows nothing of letters. Prints what went wrong in
-one line and exits 1. With a folder as third argument it writes pictures there.
+One browser has the page from alina-server, the other the same files from a static host, which has no paths for letters. Prints the
+first failure in one line and exits 1. With a folder as third argument writes pictures there.
 """
 import functools
 import http.server
@@ -48,7 +48,7 @@ def send(player, cell, mark):
 
 
 def loaded(player):
-    """Waits until the page is loaded. A redirect interrupts the questions to the page, so they are repeated."""
+    """Waits until the page is loaded. Repeats its query, which a redirect of the page interrupts with an error."""
     for last in (False,) * 9 + (True,):
         try:
             return player.page.until(f"document.getElementById('message')?.hidden && {CONTROL}.length > 2", 6)
@@ -58,7 +58,7 @@ def loaded(player):
 
 
 def follow(player, link):
-    """Opens a link in the player's tab. One to the page that is open changes only the part behind `#`, without a load."""
+    """Opens a link in the player's tab. A link to the open page changes only the part behind `#` and loads nothing."""
     player.page.run(f"void location.assign({json.dumps(link)})")
     loaded(player)
 
@@ -91,7 +91,7 @@ def main(browser, program, folder=None):
         vera.press("Play by link")
         vera.sees("Player · Classic")
         picture(vera, "list")
-        # The same letter on the other host.
+        # Opens the same letter on the static host.
         receive(ida, f"{elsewhere}#/l/{link.split('/l/')[1]}", {"b2": "X"})
         picture(ida, "opened")
         answer = send(ida, "a1", "O")
@@ -100,12 +100,12 @@ def main(browser, program, folder=None):
         receive(vera, f"{server.url}#/l/{answer.split('/l/')[1]}", {"b2": "X", "a1": "O"})
         picture(vera, "answered")
         expect("Your move" in vera.page.run("document.title") or vera.page.run("document.title") == "Alina", "the title")
-        # The first letter again is old.
+        # The first letter, opened again, is out of date.
         follow(vera, link)
         vera.hears("This letter is out of date")
         vera.until_cell("a1", "O")
         expect(len(vera.page.run(LETTERS)) == 1, "one game is kept")
-        # A damaged one changes nothing.
+        # A damaged letter changes no saved game.
         kept = vera.page.run(f"{LETTERS}.map(key => localStorage.getItem(key))")
         follow(vera, f"{server.url}#/l/{answer.split('/l/')[1][:-1]}")
         vera.hears("damaged")

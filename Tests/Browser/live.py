@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """live.py BROWSER alina-server: tests that a live match survives events of the page.
 
-Two friends in a room and somebody who watches: each loads the page again in the middle, also while the server is away; a hidden page says
-whose move it is; the browser's Back goes back within Alina; the address says what is shown; a piece in another key is kept as it was heard.
-Prints the first failure in one line and exits 1.
+Two friends play in a room, and a third watches. All reload the page during the match, one while the server does not run. A hidden page
+shows in its title whose move it is; the browser's Back goes back within Alina; the address names what is shown; a piece in another key is
+saved as it was heard. Prints the first failure in one line and exits 1.
 """
 import contextlib
 import os
@@ -35,14 +35,14 @@ NOTICES = """(() => {
     static permission = 'granted';
     constructor() { throw new TypeError('Illegal constructor'); }
   };
-  // Firefox has it in no page without an address yet, where this runs too.
+  // Firefox lacks this class in a page that has no address yet, where this script also runs.
   Object.assign(globalThis.ServiceWorkerRegistration?.prototype ?? {}, {
     showNotification: async title => void notices.push(title),
     getNotifications: async () => notices.map(title => ({ close() { notices.splice(notices.indexOf(title), 1); } })),
   });
 })()"""
 
-# An expression: whether the player was told to wait for the first move.
+# An expression of JavaScript: whether the player was told to wait for the first move.
 SECOND = "heard.some(line => line.includes('Waiting for guest'))"
 
 
@@ -91,7 +91,7 @@ def loads_again(x, o, server, enter):
     shows([looker], {"a3": "O"})
     again(o)
     shows([o], {"b2": "X", "a3": "O"})
-    # Without the server the board says so, and the match returns with it.
+    # While the server does not run, the board says that the page is returning to the match; then it does.
     x.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
     server.kill()
     again(x)
@@ -144,7 +144,7 @@ def kept(player, program):
 
 
 def filmed(player):
-    """Cancels a film, then records one with pictures and sound."""
+    """Checks that a film can be cancelled, and that a recorded one has pictures and sound."""
     page = player.page
     player.press("Save as video")
     player.sees("Cancel video")
@@ -177,7 +177,7 @@ def main(name, program):
         ben = enter("r/" + room.split("/")[-1])
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
-        # The server chooses the player of X.
+        # Finds out which player has X, as the server draws the sides.
         wait("somebody to be told to wait", lambda: any(player.page.run(SECOND) for player in (ann, ben)))
         x, o = (ben, ann) if ann.page.run(SECOND) else (ann, ben)
         everybody = loads_again(x, o, server, enter)

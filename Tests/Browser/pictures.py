@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """pictures.py BROWSER alina-server: compares each page at 1280×720 in a browser with the window's.
 
-Each control has the window's position within one pixel. Each drawing is found in the window's picture within one pixel, text within
-two, and neither picture has other drawings. Compared with the window's picture shifted by a pixel more, each page must fail.
+Each control must be within one pixel of the window's. Each drawing must be within one pixel of the window's, each text within two, and
+neither picture may have further drawings. Compared with the window's picture shifted by one pixel more, each page must fail.
 Prints the first failure in one line and exits 1.
 """
 import json
@@ -31,7 +31,7 @@ TILE = 12
 LEAST = 5000
 # The labels and keys that lead from the board to each page.
 PAGES = (
-    # Without the staff, which moves with the music; a review's staff does not.
+    # Turns off the staff, which moves with the music, in the settings; a review's staff does not move.
     ("settings", "Menu", "Settings", *["ArrowDown"] * 5, "ArrowRight", "Back", "Escape"),
     ("contents", "Menu"),
     ("new-game", "Menu", "New game"),
@@ -48,7 +48,7 @@ KEYS = {"PageDown": "pagedown", "ArrowDown": "down", "ArrowRight": "right", "Esc
 # Runs before the page's scripts: records the box of each drawing, and the words of each text.
 NOTE = """(() => {
   Math.random = () => %d / 2 ** 32;
-  // Firefox waits for a sound device, and the page would say so.
+  // Pretends that the sound runs: Firefox has no sound device here, and the page would show a notice.
   if (navigator.userAgent.includes('Firefox')) {
     Object.defineProperty(BaseAudioContext.prototype, 'state', { get: () => 'running' });
     AudioContext.prototype.resume = async () => {};
@@ -100,7 +100,7 @@ def distances(ours, theirs, box):
 
 
 def tiles(what, box):
-    """Splits a box: a word stays whole, other shapes are cut, so that each end is compared."""
+    """Splits the box of a shape into tiles, so that each end of a long shape is compared; keeps the box of a text whole."""
     left, top = (max(REACH, int(edge) - 1) for edge in box[:2])
     right, bottom = (min(size - REACH, math.ceil(edge) + 1) for edge, size in zip(box[2:], SIZE))
     step = TILE if what in SHAPES else max(SIZE)
@@ -110,7 +110,7 @@ def tiles(what, box):
 
 
 def compare(drawn, ours, theirs):
-    """The page's drawings that are missing or displaced in the window's picture, and the window's additional ones."""
+    """The page's drawings that are missing or displaced in the window's picture, and the first drawing that only the window has."""
     rest = numpy.ones(ours.shape, bool)
     for what, *box in drawn:
         rest[max(0, int(box[1]) - 2):math.ceil(box[3]) + 2, max(0, int(box[0]) - 2):math.ceil(box[2]) + 2] = False
@@ -132,7 +132,7 @@ def compare(drawn, ours, theirs):
 
 
 def show(player, server, scene, way, folder):
-    """Opens a page by its labels and keys; returns its drawings and controls when nothing moves."""
+    """Opens a page by labels and keys, waits until nothing moves, and returns its drawings and controls."""
     page = player.page
     page.run("localStorage.clear()")
     player.open(server.url)
@@ -177,7 +177,7 @@ def main(name, program):
         for scene, *way in PAGES:
             drawn, controls = show(player, server, scene, way, folder)
             for words, box in window(program, scene, way, folder):
-                # In the page a slider and a field have separate values.
+                # The window's label of a slider or field contains its value, which the page has in a separate attribute.
                 expect(any((words.startswith(name) or words == value) and all(abs(ours - theirs) <= 1 for ours, theirs in zip(place, box))
                            for name, value, place in controls), f"{scene}: {words} is not at {box} as in the window")
             ours, theirs = (grey(f"{folder}/{of}.png") for of in ("page", "window"))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """play.py BROWSER alina-server: tests the page in a real browser as players use it.
 
-A game against Bram with sound, that game by its link and its piece as files; a room by its link, three games, through a server that is
-killed and started again in the second, where a third comes to watch by a link; a match that somebody watches; and what is damaged,
-foreign or refused. Prints the first failure in one line and exits 1.
+Plays a game against Bram with sound, opens it by its link and saves its piece as files. Plays three games in a room that is joined by its
+link; in the second game the server is killed and restarted, and a third person begins to watch. Plays a match from the queue with a
+spectator. Then tries damaged and foreign data, and refusals. Prints the first failure in one line and exits 1.
 """
 import contextlib
 import copy
@@ -24,7 +24,7 @@ CELL = "[...document.querySelectorAll('[role=gridcell] [data-id]')]"
 CONTROL = "[...document.querySelectorAll('#controls [data-id]')]"
 # Runs before the page's scripts: records copied texts, drawings and sound.
 WATCH = """(() => {
-  // Not in the empty page that a tab begins with.
+  // Does nothing in the empty page with which a tab begins.
   if (!globalThis.Clipboard) return;
   globalThis.copied = [];
   globalThis.drawn = 0;
@@ -87,7 +87,7 @@ class Player:
     def __init__(self, name, url, before="", text=100, size=None):
         self.page = Browser(name, before=f"{WATCH};{before}", text=text)
         self.page.allow(url)
-        # In Firefox's own window of 682 pixels the menu has to scroll, and a press may meet the footer.
+        # Firefox's own window is 682 pixels high: the menu would have to scroll, and a press could hit the footer.
         if size or name == "firefox":
             self.page.size(*(size or (1366, 960)))
         self.open(url)
@@ -127,7 +127,7 @@ class Player:
         self.page.until(f"heard.some(line => line.includes({json.dumps(words)}))")
 
     def cells(self):
-        """The marks by cell: X, O or empty. A chosen next move is empty still."""
+        """The marks by cell: X, O or empty. The cell of a chosen next move is still empty."""
         return dict(label.split(", ")[:2] for label in self.page.run(f"{CELL}.map(cell => cell.ariaLabel)"))
 
     def until_cell(self, name, mark):
@@ -155,7 +155,7 @@ def alone(player):
         if page.run(f"{CONTROL}.some(control => control.ariaLabel === 'Rematch')"):
             break
     player.sees("Rematch")
-    # Without an output Firefox plays no sound, and the page says so.
+    # Firefox has no sound device here, and the page says so.
     page.until("globalThis.level?.() > 0.001 || heard.some(line => line.includes('No sound device'))")
     expect(page.name == "firefox" or page.run("level() > 0.001"), "a game without a sound")
 
@@ -186,7 +186,7 @@ def whole(player):
         player.press(name)
     player.sees("Theme: dark")
     player.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length === 1)")
-    # Back to the menu, and to the board.
+    # Goes back to the menu, then to the board.
     for _ in range(2):
         player.press("Back")
     player.page.until(f"{CELL}.length === 9")
@@ -194,7 +194,7 @@ def whole(player):
 
 def review(player):
     """Opens the finished game by its link in another page."""
-    # Bram may have won.
+    # The label depends on the winner.
     player.press(player.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
     player.press("Share link")
     link = player.page.until("copied.at(-1)")
@@ -215,7 +215,7 @@ def open_room(player):
 
 
 def next_move(ann, ben):
-    """Plays a game in which X chooses a move while O is to move: shown, said, taken back, and played at once after O's move."""
+    """Plays a game in which X chooses a next move while O is to move: it is shown, spoken, taken back, and played after O's move."""
     for player in (ann, ben):
         player.page.run("heard.splice(0)")
         player.press("b2")
@@ -250,10 +250,11 @@ def watch(player):
 
 
 def match(ann, ben, server=None, enter=None, watchers=()):
-    """Plays one game of a match to a win of X, checking that all see each move; kills `server` in it, and `enter` adds a spectator."""
+    """Plays a game to a win of X, and checks that all see each move. After the first move of O restarts `server` and calls `enter`, which
+    adds a spectator."""
     watchers = list(watchers)
     for cell, mark in (("b2", "X"), ("a3", "O"), ("a1", "X"), ("c1", "O"), ("c3", "X")):
-        # The player who is not to move is refused.
+        # Both players press the cell; the press of the player who is not to move has no effect.
         ann.press(cell)
         ben.press(cell)
         for player in (ann, ben, *watchers):
@@ -272,7 +273,7 @@ def match(ann, ben, server=None, enter=None, watchers=()):
 
 
 def refusals(player, server):
-    """Checks that foreign data, refusals and full storage give one line each and lose no data."""
+    """Checks that foreign data, refusals and full storage are each reported in one line and lose no data."""
     page = player.page
     page.run("""localStorage.setItem('alina/config/settings', '\\0 of somebody else = ?\\n')""")
     page.run("localStorage.setItem('other', '1')")

@@ -11,7 +11,7 @@ RATE = 48_000
 
 
 def read(path):
-    """A sound file as floats, frames by two."""
+    """A sound file as floats: an array of (frames, 2)."""
     rate, data = wavfile.read(path)
     assert rate == RATE, f"{path}: {rate} Hz"
     # 24-bit samples are read as 32-bit integers with an empty low byte.
@@ -26,7 +26,7 @@ def write(path, left, right=None):
 
 
 def notes(path):
-    """The notes of a MIDI file by their begin, read by mido: begin and end in seconds, pitch, velocity, channel."""
+    """The notes of a MIDI file, read by mido, sorted by their begin: (begin, end, pitch, velocity, channel), times in seconds."""
     import mido
     now, held, found = 0.0, {}, []
     for message in mido.MidiFile(path):

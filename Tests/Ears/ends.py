@@ -3,12 +3,12 @@
 
 Run: python3 Tests/Ears/ends.py ALINA_SCORE [--games 24] [--seed 11]   (needs numpy, scipy, mido)
 
-Plays so many games of each kind at each pace: a median of 1.5 s, 4 s and 12 s a move.
+Plays that number of games of each kind at each pace: a median of 1.5 s, 4 s and 12 s a move.
 
-The judge knows nothing of the score. It names the key of the last eight seconds by the profiles of Krumhansl and Kessler
-(1982), each note weighed by how long and how loud it sounds. It says that a piece is over where the last note of the
-melody, of whatever voice is highest, is a tone of that key's triad and rings on for four times the usual time between two notes,
-above that key's tonic, struck with it two octaves below or more. Whole pieces must be over, those cut at a random moment must not.
+The analysis uses only the notes, not the score. It finds the key of the last eight seconds by the profiles of Krumhansl and
+Kessler (1982), with each note weighted by its length and loudness. A piece counts as over if its last highest note is a tone of
+that key's triad, sounds four times as long as the usual time between two notes, and begins together with the key's tonic, two or
+more octaves below. Whole pieces must be over; pieces cut at a random moment must not.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def is_over(heard, end):
     tonic, mode = found
     begins = sorted({round(note[0], 2) for note in heard})
     rings = end - begins[-1] > 4 * np.median(np.diff(begins))
-    # The notes of one voice begin within a tenth of a second.
+    # Notes that begin within a tenth of a second count as simultaneous.
     last = [note[2] for note in heard if note[0] > begins[-1] - 0.1]
     sounding = [note[2] for note in heard if note[1] > begins[-1]]
     triad = {tonic, (tonic + (4 if mode == "major" else 3)) % 12, (tonic + 7) % 12}

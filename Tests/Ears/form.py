@@ -3,9 +3,9 @@
 
 Run: python3 Tests/Ears/form.py ALINA_SCORE [--games 6] [--seed 7] [--rules score] [--wav FILE]   (numpy, scipy)
 
-The sound is that of `alina-score simulate`, or a file's.  Onsets are found by spectral flux; a phrase is a run of onsets up
-to a gap of twice its own short note, its long note.  Roughness is that of what sounds, after Sethares, minute by minute.
-What comes back is drawn by `alina-score measure --png FILE`.
+The sound is made by `alina-score simulate`, or read from FILE. Onsets are found by spectral flux. A phrase is a run of onsets that
+ends with a long note: a gap of at least twice the phrase's short note. Roughness is computed from the spectrum after Sethares,
+minute by minute. `alina-score measure --png FILE` draws repetitions.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def phrases(moments):
 
 
 def roughness(magnitude):
-    """The roughness of each second, summed over pairs of its dozen strongest partials."""
+    """The roughness of each second, summed over all pairs of its twelve strongest partials."""
     f = np.fft.rfftfreq(4_096, 1 / RATE)
     curve = []
     for frame in magnitude[:, 50::100].T:

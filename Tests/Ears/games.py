@@ -1,6 +1,6 @@
-"""Seeded games between players that win if they can, else block, else move at random, as records for alina-score.
+"""Seeded games between players that complete a line if they can, else block one, else move at random, as records for alina-score.
 
-In Ultimate they do so on the small boards, in Misere they complete lines as eagerly as elsewhere.
+In Ultimate they complete and block lines of the small boards. In Misere they complete lines too, although that loses.
 """
 
 import math

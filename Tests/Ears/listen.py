@@ -3,9 +3,9 @@
 
 Run: python3 Tests/Ears/listen.py ALINA_SCORE [GAMES [SEED]] [--piano grand]     (needs numpy and scipy)
 
-Plays seeded games through alina-score and names the mover and the row of every downbeat from the samples alone.  All it
-is told is when moves were made and what is written down for every listener: how high the cells sound, and that O's hand
-plays an octave lower, to the left, its upper voice a moment after the lower.
+Plays seeded games through alina-score, and recognises the mover and the row of every downbeat from the samples alone. Besides
+them it uses only the times of the moves, and what every listener can read: the pitches of the cells, and that O plays an octave
+lower, to the left, the upper voice a moment after the lower.
 """
 
 import re
@@ -40,7 +40,7 @@ def amplitudes(x, start, seconds):
 
 
 def risen(before, after):
-    """The amplitude added to each pitch."""
+    """The increase of each pitch's amplitude."""
     return np.sqrt(np.maximum((after**2).sum(1) - (before**2).sum(1), 0))
 
 
@@ -86,7 +86,7 @@ def at_downbeat(x, moment):
         m = max(tensions, key=lambda p: level(at_once, p))
         # C# under F# is an awakening: T's only note outside the triad.
         return "X", X_CELLS[m + 5 if m % 12 == 1 and m + 5 in new else m]
-    # If both are triad notes, T is below M, except for B5 with D6, whose nearer triad note may be above; there M is louder.
+    # If both notes are triad notes, T is below M. The exception is B5 with D6, where T may be above M: there M is the louder note.
     m = max(new)
     if m == 86 and 83 in new and level(at_once, 83) > 1.15 * level(at_once, 86):
         m = 83

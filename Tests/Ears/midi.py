@@ -3,9 +3,9 @@
 
 Run: python3 Tests/Ears/midi.py ALINA_SCORE RULES [GAMES [SEED]]   (needs numpy, scipy, mido, fluidsynth, the soundfont)
 
-Both sounds come from the same font: ours through our engine with room, strings and drone off and with the loudness as composed,
-because the gain of the even loudness changes within the first 10 ms of a note; the other from the file alone. How each note grows
-is measured in each by itself, in samples, and compared; mido reads the file besides.
+Both sounds use the same soundfont. Ours is made by our engine, with room, strings and drone off and the loudness as composed,
+because the gain of the even loudness changes within the first 10 ms of a note; FluidSynth's is made from the MIDI file alone. The
+rise of each note is measured in both sounds, in samples, and compared. mido reads the onsets from the file.
 """
 
 import re
@@ -81,13 +81,13 @@ def main():
             a, b = read(ours), read(theirs)
             apart = []
             for frame, notes in struck(file):
-                # The low tonic's slow rise below other notes has no distinct onset.
+                # Leaves out the low tonic, whose slow rise below other notes has no distinct onset.
                 if 2_000 < frame < min(len(a), len(b)) - 4_000 and max(notes) > 50:
                     apart.append(lag(rise(a, frame, notes), rise(b, frame, notes)) / RATE * 1_000)
             apart = np.array(apart)
-            # The player's delay, as it works in whole milliseconds and blocks of 64 frames.
+            # FluidSynth's player has a delay, as it works in whole milliseconds and blocks of 64 frames.
             delay = float(np.median(apart))
-            # Two blocks of 64 frames; the file's ticks are 1 ms.
+            # Allows two blocks of 64 frames (2.7 ms).
             close = float(np.mean(np.abs(apart - delay) <= 2 * 64 / RATE * 1_000))
             tally.expect(f"game {index}: FluidSynth's own delay, ms", delay, abs(delay) <= 2, "<= 2")
             tally.expect(f"game {index}: of {len(apart)} onsets within 2.7 ms", close, close >= 0.95, ">= 0.95; what is struck again while it rings has no clear moment")

@@ -67,7 +67,7 @@ def combs(folder):
             for n in range(1, 13):
                 f = n * RATE / delay
                 worst_pitch = max(worst_pitch, abs(cents(peak_near(power, f, 20), f)))
-            # Only the lowest harmonics, as interpolation damps the treble slightly in each round.
+            # Measures only the lowest harmonics, as the comb's interpolation damps the treble slightly in each round.
             low = signal.sosfilt(signal.butter(4, 600, fs=RATE, output="sos"), x)
             measured, _ = decay_line(low[2_000:], -3, -33)
             worst_decay = max(worst_decay, abs(measured / t60 - 1))

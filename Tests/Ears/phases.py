@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Recognises where a game stands from ten seconds of its music alone.
+"""Recognises the phase of a game from ten seconds of its music alone.
 
 Run: python3 Tests/Ears/phases.py ALINA_SCORE [--games 40] [--seed 5]     (needs numpy, scipy, mido)
 
-The judge knows nothing of the score. It hears half of the games, ten seconds at a time, and is told the phase of each: before
-the first move; the opening, which is the first half of the moves, in Infinite the first six, until a mark leaves the board;
-the later moves; or after the end. Then it names the phases of the other half by linear discriminants of what it heard: how
-many notes, how far apart, how high, loud and long, how many at once, and the squares of these. Excerpts with a change of phase are left out.
+The analysis uses only the notes, not the score. It learns from half of the games, in excerpts of ten seconds whose phase it is told:
+before the first move; the opening (the first half of the moves, in Infinite the first six, until a mark leaves the board); the later
+moves; after the end. Then it names the phases in the other half by linear discriminants of an excerpt's features: the number of
+notes, their distances, pitches, velocities, lengths and number at once, and the squares of these. Excerpts with a change of phase
+are left out.
 """
 
 import argparse

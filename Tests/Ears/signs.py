@@ -3,9 +3,9 @@
 
 Run: /usr/bin/python3 Tests/Ears/signs.py ALINA_SCORE [GAMES [SEED]]     (needs numpy, scipy and mido)
 
-Plays seeded games through alina-score and tells these signs from calm by the samples alone.  All it is told is when pairs
-begin and which notes they are (from the MIDI file), and what is written down for every listener: the carrier of the glint,
-and that T lies below M but an octave higher where a move was the only one.
+Plays seeded games through alina-score, and distinguishes these signs from calm bars by the samples alone. Besides them it uses only
+the begin and the notes of each pair (from the MIDI file), and what every listener can read: the carrier of the glint, and that T is
+below M, but an octave higher after an only move.
 """
 
 import re

@@ -3,7 +3,7 @@ import Glibc
 import Processes
 import Synchronization
 
-/// A child process of a test. It is killed with this object if it still runs.
+/// A child process of a test. If it still runs when this object is released, it is killed.
 ///
 /// Foundation's `Process` waits on a run loop, which swift-testing's threads lack, and its children inherit the signals that those
 /// threads block.
@@ -87,7 +87,7 @@ package final class Child: Sendable {
     Thread.detachNewThread { [end] in
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
-      // The process id may be reused once the child is reaped, so `signal` must see the status by then.
+      // Once the child is reaped, its process id may be reused. The lock makes `signal` see the status by then.
       end.change.lock()
       end.status = reap(pid)
       end.change.broadcast()
@@ -145,7 +145,7 @@ package final class Child: Sendable {
     return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
   }
 
-  /// The remaining output. A child that still runs after `seconds` is killed, so that a test that waits for it fails.
+  /// The remaining output. A child that still runs after `seconds` is killed, so that a test does not wait for ever.
   package func rest(seconds: Double = 900) -> String {
     let limit = DispatchWorkItem { [self] in signal(SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: limit)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// PostgreSQL and server nodes as processes, run by `scripts/cluster`, which ends them with this object.
+/// PostgreSQL and server nodes as processes, run by `scripts/cluster`, which ends them when this object is released.
 package final class ClusterScript {
   private let script: Child
   /// The nodes' addresses for clients, `HOST:PORT`, n1 first.
@@ -77,9 +77,9 @@ package final class ClusterScript {
   }
 }
 
-/// The password of the tests' databases, without which every user of this machine could run programs as their superuser.
+/// The password of the tests' databases. Without one every user of this machine could run programs as the databases' superuser.
 package enum TestPassword {
-  /// Made once; libpq and `scripts/postgres` find it in the environment, here and in every program that is started from here.
+  /// A random password, put into the environment, where libpq and `scripts/postgres` of this process and its children find it.
   package static let postgres: String = {
     if let given = ProcessInfo.processInfo.environment["PGPASSWORD"] { return given }
     let fresh = UUID().uuidString

@@ -7,7 +7,7 @@ import TicTacToe
 /// Two windows connected to different nodes of one server, while its nodes and its database fail and return.
 @Suite(.serialized, .tidy, .long, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct ClusterTests {
-  @Test("A match continues while its nodes are killed, stopped and cut off, and the database is restarted")
+  @Test("A match continues although its nodes are killed, stopped and cut off, and the database is restarted")
   func faults() throws {
     let canCut = ClusterScript.hasNamespaces
     let server = WindowProgram.program.deletingLastPathComponent().appendingPathComponent("alina-server").path
@@ -18,9 +18,9 @@ struct ClusterTests {
       return desk
     }
     let x = try WindowProgram.quickMatch(desks)
-    // A window that connected before the nodes knew each other now learns the other addresses.
+    // Waits until the nodes know one another; a window that connected earlier is then told the other addresses.
     try waitFor(seconds: 20, "nodes that know one another") { try cluster.isWhole(cluster.states()) ? () : nil }
-    // The faults before each move; the mover may be on any node by then.
+    // The fault before each move. The mover may be connected to any node by then.
     let faults = [
       1: ["kill n1"], 2: ["start n1", "kill n2"], 3: ["start n2", "stop n3"], 4: ["cont n3", "stop n1"],
       5: ["cont n1", "kill db", "start db"], 6: canCut ? ["cut n2"] : [], 7: canCut ? ["heal n2", "reject n1"] : [],
@@ -35,7 +35,7 @@ struct ClusterTests {
       try game.play(Square(cell))
       for desk in desks {
         let record = try desk.record(moves: ply + 1, seconds: 90) {
-          // A node without its database asks the player to try again, and disconnects the player 3 s later.
+          // A node that cannot reach the database asks the player to try again, and disconnects the player 3 s later.
           guard mover.refusals > refusals else { return }
           refusals = mover.refusals
           try mover.click(cell: cell)

@@ -47,7 +47,7 @@ import Testing
           at: repository.appending(path: "docs/heard/game.pgn"), to: folder.appending(path: "game.pgn"))
         try FullDiskTests.events.write(
           to: folder.appending(path: "events.jsonl"), atomically: false, encoding: .utf8)
-        // The programs ignore the signal of a file that grows too large, so `write` fails as on a full disk.
+        // The program inherits that SIGXFSZ is ignored, so at the size limit `write` fails as on a full disk.
         let limited = limit.map { ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\($0)"] } ?? []
         let program = WindowProgram.program.deletingLastPathComponent().appending(path: program).path
         let told = try Child.run(
@@ -69,7 +69,7 @@ import Testing
         let context = Comment(rawValue: "\(program) \(arguments), \(limit) bytes: \(told), \(files.keys)")
         #expect(told.status > 0, context)
         #expect(told.errors.hasPrefix("\(program): ") && told.errors.count { $0 == "\n" } == 1, context)
-        // The file of a run may be incomplete: the arena appends games, and `resume` continues after them.
+        // Only the file of a run may be incomplete: the arena appends games to it, and `resume` plays the rest.
         for (name, bytes) in files where name != "a.jsonl" {
           #expect(bytes.count == whole.files[name]?.count, context)
         }

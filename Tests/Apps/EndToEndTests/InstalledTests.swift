@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The programs as packages install them: away from the repository, in another folder, with a home that cannot be written to or without one.
+/// Tests of the programs as packages install them: outside the repository, with an unwritable home folder or none.
 @Suite(.tidy) struct InstalledTests {
   private static let homes: [[String: String?]] = [
     ["HOME": nil, "XDG_DATA_HOME": nil, "XDG_CONFIG_HOME": nil],
@@ -77,7 +77,7 @@ import Testing
     server.kill()
   }
 
-  @Test("an asset that is missing is named in one line, with the folders where it was looked for")
+  @Test("a missing asset is reported in one line with the folders that were searched")
   func missing() throws {
     let tree = try Tree()
     try FileManager.default.removeItem(at: tree.root.appending(path: "share"))
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("a file name that is not UTF-8 is refused by one line that shows its bytes")
+  @Test("a file name that is not UTF-8 is refused in one line that shows its bytes")
   func latin1() throws {
     let tree = try Tree()
     for (program, command) in [("alina", ""), ("alina-score", "explain"), ("alina-arena", "resume")] {

@@ -10,7 +10,7 @@ struct LatencyTests {
   /// A drawn game, so that all nine moves are played.
   private static let clicks = [0, 1, 2, 4, 3, 5, 7, 6, 8]
 
-  @Test("Every click's downbeat is in the block started for it, at the frame in the record; the delay is measured")
+  @Test("Every click's downbeat is at the record's frame, in the block that was started for the click")
   func clicks() throws {
     let games = ProcessInfo.processInfo.environment["LATENCY"] == nil ? 1 : 12
     var delays: [Double] = []
@@ -31,7 +31,7 @@ struct LatencyTests {
         .map { $0.split(separator: " ").dropFirst().compactMap { Double($0) } }
       #expect(moves.count == 9 && record.times.count == 9)
       for (line, times) in zip(moves, record.times) {
-        // Time of the input, frame of the downbeat, time at which its block was started, first frame of that block.
+        // Time of the click, frame of the downbeat, time at which the downbeat's block was started, first frame of that block.
         let (input, frame, callback, block) = (line[0], line[1], line[2], line[3])
         #expect(frame == Double(try #require(times.frame)))
         #expect(frame >= block && frame < block + 1_024, "the downbeat lies in the block that was begun for it")
@@ -42,7 +42,7 @@ struct LatencyTests {
     func share(_ p: Double) -> String {
       String(format: "%.1f", delays[min(Int(p * Double(delays.count)), delays.count - 1)])
     }
-    // Printed, not checked, as it depends on the machine.
+    // Prints the delay without a check, as it depends on the machine.
     print("click to downbeat, \(delays.count) clicks: p50 \(share(0.5)) ms, p99 \(share(0.99)) ms")
     print("(one block is 21.3 ms, one frame of the screen 16.7 ms)")
   }

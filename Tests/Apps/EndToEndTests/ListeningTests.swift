@@ -8,7 +8,7 @@ import Testing
 import TicTacToe
 import Tintinnabuli
 
-/// Tests of music besides the running game's: signs of the help page and replays, as captured from the device.
+/// Tests of music other than the running game's (signs of the help page, replays) in recordings of the sound device.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct ListeningTests {
   /// Runs a script on SDL's disk driver, as fast as possible, and returns the recording.
@@ -53,7 +53,7 @@ struct ListeningTests {
     #expect(heard.peak < 0.99)
   }
 
-  @Test("A replay from the middle of a game sounds as the game does from that bar on")
+  @Test("A replay from the middle of a game sounds like the game from that bar on")
   func replay() throws {
     var record = Record()
     for cell in [4, 1, 0, 8, 6, 2, 3] { try record.game.play(Square(cell)) }

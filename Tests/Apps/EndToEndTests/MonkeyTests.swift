@@ -19,12 +19,12 @@ struct MonkeyTests {
     + (1...12).map { "f\($0)" } + "123456789hjklmnrs+-".map { "\($0)" }
     + ["ctrl+z", "ctrl+y", "ctrl+s", "ctrl+o", "ctrl+c", "ctrl+v", "backspace", "delete"]
 
-  /// Combining marks, right-to-left text, joined emoji, half a flag.
+  /// Texts with combining marks, right-to-left letters, a joined emoji or half of a flag.
   private static let texts = [
     "äx ", "e\u{301}", "\u{301}\u{308}", "กิ", "ש\u{5B0}ל", "ص\u{64E}ب ", "👩\u{200D}👩\u{200D}👧", "🇩", "字",
   ]
 
-  /// A folder whose settings have one line that only this test writes.
+  /// A new folder whose settings file begins with a line that no input changes.
   private func newFolder() throws -> URL {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
@@ -66,7 +66,7 @@ struct MonkeyTests {
         default: lines.append("\(frame) key \(MonkeyTests.keys[random(MonkeyTests.keys.count)])")
         }
       }
-      // The script ends even if the window is hidden.
+      // Shows the window before the end, as the inputs may have hidden it.
       lines += ["\(frame + 1) show", "\(frame + 24_000) quit"]
       let script = folder.appendingPathComponent("script-\(part)")
       let raw = folder.appendingPathComponent("sound-\(part).raw")
@@ -120,7 +120,7 @@ struct MonkeyTests {
       try check(desk)
       desk = try WindowProgram(["--size", "480x800"], folder: folder)
     }
-    // The earlier key presses are handled before the quit; drawing large pictures takes time on a busy machine.
+    // The window handles all earlier key presses before it quits, and draws large pictures slowly on a busy machine.
     let status = try desk.quit(seconds: MonkeyTests.isLong ? 900 : 90)
     #expect(status == 0)
     try check(desk)

@@ -35,7 +35,7 @@ struct NetworkTests {
     func kill() { process.kill() }
   }
 
-  /// Starts a window on its own half of the screen, with a server's address, or to find its match again by itself.
+  /// Starts a window at a place of its own on the screen. Without a server's address it finds its match again by itself.
   private func desk(
     _ server: Server?, place: Int, folder: URL, recording: URL? = nil, _ more: [String] = []
   ) throws -> WindowProgram {
@@ -163,7 +163,7 @@ struct NetworkTests {
     let alone = try watcher.hear("Your move")
     try desks[1 - x].click(cell: 0)
     for desk in desks { _ = try desk.record(moves: 2) }
-    usleep(500_000)  // time in which a move would wrongly bring the match back
+    usleep(500_000)  // time in which the watched match's move would wrongly replace the own game
     #expect(try watcher.quit() == 0)
     #expect(!watcher.spoken.dropFirst(alone).contains { $0.contains("watching") })
     first.kill()

@@ -7,7 +7,7 @@ import TicTacToe
 /// Tests of every page of the real program: by mouse at five sizes, by keyboard alone, by screen reader alone.
 @Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct PagesTests {
-  /// The lines of the menu that open a page, with the page's name.
+  /// The menu items that open a page, with the page's name.
   private static let lines = [
     ("New game", "new-game"), ("Play online", "network"), ("Saved games", "games"),
     ("Statistics", "statistics"), ("Help and music guide", "help"), ("Settings", "settings"),
@@ -35,7 +35,7 @@ struct PagesTests {
     try desk.click("Menu")
     try desk.click("Resign")
     try desk.wait(page: "board")
-    // Small windows have the review in the menu; beside the board it is labelled with the loser's question.
+    // Small windows have the review in the menu; large ones have it beside the board, where the loser's label is "See why".
     let controls = try waitFor(seconds: 10, "the end") { () -> [String]? in
       let words = desk.page?.controls.map(\.words) ?? []
       return words.contains("Rematch") ? words : nil
@@ -53,7 +53,7 @@ struct PagesTests {
     #expect(desk.complaints == "")
   }
 
-  @Test("Every page opens by keyboard alone, and a game is set up, reviewed and found again with it", .long)
+  @Test("With the keyboard alone every page opens, and a game is set up, reviewed and found again", .long)
   func keyboard() throws {
     let desk = try WindowProgram(["--level", "1", "--reply", "immediate"])
     try desk.park()
@@ -115,7 +115,7 @@ struct PagesTests {
     #expect(desk.complaints == "")
   }
 
-  @Test("A game can be played to its end with the screen reader's lines alone")
+  @Test("A game can be played to its end by the spoken lines alone")
   func ear() throws {
     let desk = try WindowProgram(["--level", "random", "--reply", "immediate", "--seed", "8"])
     try desk.park()

@@ -35,7 +35,7 @@ struct Recording {
     let rules = try RuleLibrary.load(rules).rules
     let rendition = Rendition(of: record, rules: rules, human: human)
     let engine = Engine(patch: Patch(rules))
-    // As a window without a setting of its own.
+    // A window evens out the loudness unless its settings say otherwise.
     engine.setEven(true)
     var renderer = OfflineRenderer(rendition.events, engine: engine)
     samples = renderer.render(frames: frames)
@@ -55,7 +55,7 @@ struct Recording {
     return (0..<count).first { samples[$0] != other.samples[$0] }.map { $0 / 2 }
   }
 
-  /// Removes the blocks of silence, at most three, that a device may play between its opening and the start of the game's sound.
+  /// Removes the silence, at most three blocks, that a device may play before the game's sound starts.
   func aligned(to other: Recording, block: Int = 1_024) -> Recording {
     for start in stride(from: 0, through: 3 * 2 * block, by: 2 * block) {
       guard start < samples.count, samples[..<start].allSatisfy({ $0 == 0 }) else { break }

@@ -73,7 +73,7 @@ struct RulesTests {
     // The last block may be empty, as SDL can request one more while the window closes the device.
     let silent = heard.samples.dropFirst(96_000).dropLast(2_048).split { $0 != 0 }.map(\.count).max() ?? 0
     #expect(silent < 128, "a gap of \(silent / 2) frames")
-    // The second move's bar follows the new rules.
+    // The recording from the second move on equals a render with the new rules.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let second = Int(try #require(record.times[1].frame))
     let count = min(heard.frames, second + 3 * 48_000)

@@ -77,7 +77,7 @@ struct SoundTests {
     #expect(try savedRecord(desk).game.moves.count >= 3)
   }
 
-  @Test("A game played in real time sounds like its offline render: same notes at the same frames")
+  @Test("A game played in real time has the same notes at the same frames as its offline render")
   func realTime() throws {
     let folder = try WindowProgram.newFolder()
     let raw = folder.appendingPathComponent("sound.raw")

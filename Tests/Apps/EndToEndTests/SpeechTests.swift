@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the window that speaks, with a library in the place of speech-dispatcher's that writes down what it is told to say.
+/// Tests of the window's spoken lines. A library that replaces speech-dispatcher's writes them to a file.
 @Suite(
   .serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"), .needs("gcc"))
 struct SpeechTests {
@@ -19,7 +19,7 @@ struct SpeechTests {
     }
     """
 
-  /// A window whose speech is written down, in a folder with the library.
+  /// A window that uses the library, and the lines that it has spoken.
   private func window(_ arguments: [String]) throws -> (desk: WindowProgram, said: () -> [String]) {
     let folder = try WindowProgram.newFolder()
     let (source, said) = (folder.appendingPathComponent("speech.c"), folder.appendingPathComponent("said"))

@@ -51,7 +51,7 @@ struct WholeGamesTests {
     #expect(try desk.quit() == 0)
   }
 
-  @Test("A game is lost with arrows and Enter, playing O; each reply comes two slots after the move or later")
+  @Test("A game is lost with arrows and Enter, playing O; each reply comes no earlier than the rules say")
   func loss() throws {
     let desk = try WindowProgram(["--level", "perfect", "--side", "o", "--seed", "3"])
     var focus: Int?
@@ -68,7 +68,7 @@ struct WholeGamesTests {
       try desk.press("Return")
     }
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .normal))
-    // Replies come in musical time: some short notes after the human's downbeat.
+    // Replies come in musical time: `reply` short notes after the human's downbeat, or later.
     let rules = try RuleLibrary.load(nil).rules
     let frames = record.times.compactMap(\.frame)
     #expect(frames.count == record.game.moves.count && frames == frames.sorted())
@@ -80,7 +80,7 @@ struct WholeGamesTests {
     #expect(try desk.quit() == 0)
   }
 
-  /// The cell with the red corners of the focus.
+  /// The cell with the red corners that show the focus.
   private func focusedCell(_ desk: WindowProgram) throws -> Int {
     try waitFor(seconds: 30, "the focus to be seen") {
       let picture = try desk.picture()
@@ -129,13 +129,13 @@ struct WholeGamesTests {
     let desk = try WindowProgram(
       ["--level", "random", "--reply", "immediate"],
       environment: ["SDL_AUDIODRIVER": "alsa", "AUDIODEV": "no-such-device", "ALSA_CONFIG_PATH": "/dev/null"])
-    // Without the pause three marks could be made faster than the clock checked below.
+    // The pauses make sure that the clock checked below advances between the marks.
     let record = try desk.play(.x, .best) {
       usleep(100_000)
       try desk.click(cell: $0)
     }
     #expect(record.game.isOver)
-    // The clock that replaces the device runs: the score has advanced between the moves.
+    // Checks by the moves' frames that a clock replaces the missing device.
     let frames = record.times.compactMap(\.frame)
     #expect(zip(frames, frames.dropFirst()).allSatisfy { $0 < $1 } && (frames.last ?? 0) > 4_000)
     #expect(desk.complaints == "")

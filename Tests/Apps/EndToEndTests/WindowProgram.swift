@@ -20,11 +20,11 @@ final class WindowProgram {
 
   static var program: URL {
     if let bin = ProcessInfo.processInfo.environment["ALINA_BIN"] { return URL(fileURLWithPath: bin + "/alina") }
-    // Beside the test bundle if `swift test` runs without `./test`.
+    // If `swift test` runs without `./test`, the program is beside the test bundle.
     return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("alina")
   }
 
-  /// Starts the program and waits for its window, unless it runs by itself.
+  /// Starts the program and, unless `isAlone`, waits for its window.
   init(
     _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil, isAlone: Bool = false
   ) throws {
@@ -82,7 +82,7 @@ final class WindowProgram {
     try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(x)", "\(y)", "click", "1")
   }
 
-  /// Moves the mouse to an empty place.
+  /// Moves the mouse to a place without a control.
   func park() throws { try WindowProgram.shell("xdotool", "mousemove", "--window", window, "1275", "300") }
 
   /// Presses keys in sequence.
@@ -232,7 +232,7 @@ final class WindowProgram {
       return Double(count) / Double(4 * radius * radius)
     }
 
-    /// The share of a cell that is inked, 0…1; dimmed marks and paper are lighter.
+    /// The share of a cell, 0…1, that is as dark as a mark; dimmed marks and paper are lighter.
     func ink(cell: Int) -> Double { share(cell: cell, within: 60) { r, g, b in r + g + b < 600 } }
 
     /// The share of a cell, corners included, that is red.
@@ -284,7 +284,7 @@ final class WindowProgram {
   /// Runs a tool and returns its output.
   @discardableResult
   static func shell(_ command: String...) throws -> String {
-    // No tool runs longer than this, unless it waits for a window that is gone.
+    // A tool takes longer than this only if it waits for a window that is gone.
     let output = try Child.run(command, seconds: 20)
     guard output.status == 0 else {
       throw ToolFailed(description: "\(command.joined(separator: " ")): status \(output.status)")

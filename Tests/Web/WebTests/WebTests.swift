@@ -57,12 +57,12 @@ struct WebTests {
     try expectSame((0..<20).map { "opponents \($0)" })
   }
 
-  @Test func `WebAssembly reads and writes records alike, with the same errors`() throws {
+  @Test func `WebAssembly reads and writes records like the native build, with the same errors`() throws {
     var questions: [String] = []
     for seed in 0..<UInt64(100) {
       let record = Probe.game(seed: seed)
       questions += ["record\n\(record.text)", "line\n\(record.jsonLine)"]
-      // Changes one byte; most of these records are refused.
+      // Also asks for records in which one byte is changed; most of these are refused.
       var generator = SplitMix64(seed: seed)
       var bytes = Array(record.text.utf8)
       bytes[generator.below(bytes.count)] = UInt8(0x20 + generator.below(0x5F))
@@ -74,7 +74,7 @@ struct WebTests {
     try expectSame(questions)
   }
 
-  @Test func `WebAssembly reads links alike, and refuses cut or changed ones alike`() throws {
+  @Test func `WebAssembly reads, or refuses, whole, cut and changed links like the native build`() throws {
     var questions: [String] = []
     for seed in 0..<UInt64(amount("WEB_LINKS", quick: 20, all: 200)) {
       var generator = SplitMix64(seed: seed)
@@ -86,7 +86,7 @@ struct WebTests {
       }
       let link = try #require(record.link)
       questions.append("link\n" + link)
-      // Cutting or changing a link's end changes its last numbers, which may be any of 63 bits.
+      // A cut or changed end of a link changes its last numbers, which may have any value of 63 bits.
       for count in 1..<min(24, link.utf8.count) { questions.append("link\n" + link.dropLast(count)) }
       for place in link.indices.suffix(24) {
         for letter in ["A", "z", "_"] where letter != String(link[place]) {
@@ -97,7 +97,7 @@ struct WebTests {
     try expectSame(questions)
   }
 
-  @Test func `WebAssembly reads and composes the largest numbers of a record alike`() throws {
+  @Test func `WebAssembly reads and composes the largest numbers of a record like the native build`() throws {
     let year = "8760:00:00", frame = "1513728000000"
     var moves = ""
     for (ply, cell) in ["b2", "a1", "c1", "a3", "a2", "c2", "b1", "b3", "c3"].enumerated() {
@@ -112,11 +112,12 @@ struct WebTests {
     }
   }
 
-  @Test func `WebAssembly composes and exports a record alike: events, MIDI, MusicXML and SVG`() throws {
+  @Test func `WebAssembly composes and exports a record like the native build: events, MIDI, MusicXML and SVG`() throws
+  {
     try expectSame((0..<amount("WEB_SCORES", quick: 12, all: 200)).map { "music \($0) \($0 % 3)" })
   }
 
-  @Test func `WebAssembly reads a player's own music alike, and writes the same rule file`() throws {
+  @Test func `WebAssembly reads a player's own music like the native build, and writes the same rule file`() throws {
     try expectSame(
       [
         "score-----------", "night-32-6-9-35-30-40-30-28-39-80", "morning-0-0-0-0-0-0-0-0-0-0", "score-30-9---------",
@@ -125,7 +126,7 @@ struct WebTests {
       .map { "own\n" + $0 })
   }
 
-  @Test func `WebAssembly renders a record alike, sample for sample`() throws {
+  @Test func `WebAssembly renders the same samples of a record as the native build`() throws {
     let seconds = amount("WEB_SECONDS", quick: 2, all: 4)
     try expectSame(
       (0..<amount("WEB_SOUNDS", quick: 4, all: 200)).map { "sound \($0) \($0 % 3) \(seconds * 48_000)" })
@@ -160,7 +161,7 @@ struct WebTests {
     lines += [#"{"t":"event"}"#, "{", #"{"t":"bye","code":"bye","msg":"","retry_ms":3000000000}"#]
     lines = lines.map { $0.trimmingCharacters(in: .newlines) }
     var questions = ["client\n" + lines.joined(separator: "\n")]
-    // Test the extremes of the numbers that a server's lines may contain.
+    // Tests the extreme values of the numbers in a server's lines.
     for (index, line) in lines.enumerated() {
       for place in line.ranges(of: /-?[0-9]+/) {
         for number in ["-9223372036854775808", "-2147483648", "-1", "2147483647", "9223372036854775807"] {
