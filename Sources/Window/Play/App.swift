@@ -368,7 +368,7 @@ package final class App: PlatformGame {
     var model = screen.model
     model.game = session.game
     model.setup = state.setup
-    model.acceptsMove = session.acceptsMove
+    model.acceptsMove = session.acceptsMove && !state.awaitsMatch
     model.isThinking = session.isThinking
     if let x = session.milliseconds(left: .x), let o = session.milliseconds(left: .o) {
       model.clocks = .init(x: x, o: o)

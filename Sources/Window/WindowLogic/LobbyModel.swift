@@ -48,9 +48,13 @@ struct LobbyModel: Sendable {
   /// Seconds between two requests for the list of matches.
   private static let listInterval = 5.0
 
+  /// The matches named by the server's welcome of which no event has arrived yet.
+  private var announced: Set<MatchID> = []
+
   /// Whether an interrupted match is being resumed, possibly by its room's URL.
   func isResuming(_ matchServer: String) -> Bool {
-    if case .room = destination { matchServer == server.address } else { destination == .resume }
+    if case .room = destination { return matchServer == server.address }
+    return destination == .resume || connection == .online && !announced.isEmpty
   }
 
   /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.
@@ -91,7 +95,10 @@ struct LobbyModel: Sendable {
   }
 
   /// Prevents the network page from opening after connecting, because the player does something else.
-  mutating func cancelOpening() { opensPage = false }
+  mutating func cancelOpening() { (opensPage, announced) = (false, []) }
+
+  /// Notes that the first event of a match, or the news that it is lost, has arrived.
+  mutating func heardOf(_ m: MatchID) { announced.remove(m) }
 
   // MARK: - The connection
 
@@ -163,6 +170,7 @@ struct LobbyModel: Sendable {
     if !welcome.you.guest { effects.append(.remember(.name(welcome.you.name))) }
     // A running match opens by itself and takes precedence over the destination.
     let hasMatch = !welcome.matches.isEmpty || context.isPlaying
+    announced = context.hasMatch ? [] : Set(welcome.matches)
     defer { destination = nil }
     switch destination {
     case .room where hasMatch, .resume where hasMatch: break

@@ -110,6 +110,10 @@ extension WindowState {
     if let view { onlineMatch?.update(view) }
     let context = context(board.page)
     switch event {
+    case .event(let m, _, _), .state(let m), .lost(let m): lobby.heardOf(m)
+    default: break
+    }
+    switch event {
     case .status(let status):
       if case .failed = status {
         onlineMatch?.dropPendingMove()

@@ -159,6 +159,11 @@ package struct WindowState: Sendable {
     lobby.isResuming(preferences.matchServer) ? network.message ?? "\(.connecting)" : nil
   }
 
+  /// Whether an interrupted match is about to replace the local game on the board, which takes no moves until then.
+  ///
+  /// While the server cannot be reached, a local game can be played.
+  package var awaitsMatch: Bool { resuming != nil && [.connecting, .online].contains(lobby.connection) }
+
   /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.
   package func waited(at seconds: Double) -> Int? { lobby.waited(at: seconds) }
 
@@ -322,6 +327,7 @@ package struct WindowState: Sendable {
 
   private mutating func play(_ cell: Cell, _ board: Board) -> [Effect] {
     if let effects = onlineMatch?.choosePremove(cell, on: board.game) { return effects }
+    if awaitsMatch { return .refused(.stillConnecting) }
     if let reason = reasonNotToPlay(cell, board) { return .refused(reason) }
     lobby.cancelOpening()
     if onlineMatch != nil { return onlineMatch?.play(cell, isAccepted: board.acceptsMove) ?? [] }
