@@ -3,7 +3,8 @@ import TicTacToe
 
 /// The rules by which a referee ends a game early, or gives it another result.
 package struct Adjudication: Sendable, Hashable {
-  /// A number of consecutive moves with values, in hundredths, of at most `score` (draw) or at least `score` against the mover (resign).
+  /// A condition on consecutive moves: values of at most `score` hundredths for either side (draw), or of at least that against the
+  /// mover (resign).
   package struct Rule: Sendable, Hashable {
     package var moves: Int
     package var score: Int
@@ -56,7 +57,7 @@ package struct Adjudication: Sendable, Hashable {
   /// Whether a rule could end a game early.
   var isActive: Bool { maxPlies > 0 || draw != nil || resign != nil }
 
-  /// The members of a header.
+  /// Adds these rules to the members of a header.
   func add(to members: inout JSONObject) {
     members.add("ending", ending == .rules ? nil : .string(ending.rawValue))
     members.add("maxPlies", maxPlies == 0 ? nil : .int(maxPlies))
@@ -64,7 +65,7 @@ package struct Adjudication: Sendable, Hashable {
     members.add("resign", resign.map { .string($0.text) })
   }
 
-  /// Reads the members of a header.
+  /// Reads the rules from the members of a header.
   init(header: JSON) throws(ArenaError) {
     if let text = header["ending"] { ending = try Ending(option: text.string ?? "") }
     if let plies = header["maxPlies"] {
@@ -86,13 +87,13 @@ struct Referee {
   }
 
   private let rules: Adjudication
-  /// Consecutive moves with a drawn value by either side; and by side, those with a losing one.
+  /// The number of consecutive moves of both sides with a drawn value, and by side the number of its moves with a losing value.
   private var level = 0
   private var lost: [Player: Int] = [:]
 
   init(_ rules: Adjudication) { self.rules = rules }
 
-  /// The verdict on a game that is drawn by its rules, from the boards that each side has won; `nil` if it stays drawn.
+  /// The verdict on a game of Ultimate that is drawn by its rules, from the boards won by each side; `nil` if it stays drawn.
   func verdict(onDraw boards: (x: Int, o: Int)) -> Verdict? {
     guard rules.ending == .boards, boards.x != boards.o else { return nil }
     let winner: Player = boards.x > boards.o ? .x : .o

@@ -6,7 +6,6 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
   /// The limbs, the lowest first, without leading zeros; empty for 0.
   private var limbs: [UInt64]
 
-  /// A small number.
   package init(_ value: UInt64) { limbs = value == 0 ? [] : [value] }
 
   private init(limbs: [UInt64]) {
@@ -14,10 +13,8 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     while self.limbs.last == 0 { self.limbs.removeLast() }
   }
 
-  /// Whether the number is 0.
   package var isZero: Bool { limbs.isEmpty }
 
-  /// The sum.
   package static func + (a: BigNatural, b: BigNatural) -> BigNatural {
     let (long, short) = a.limbs.count >= b.limbs.count ? (a.limbs, b.limbs) : (b.limbs, a.limbs)
     var result = long
@@ -33,7 +30,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: result)
   }
 
-  /// The difference. The first number must not be the smaller one.
+  /// The difference; `b` must not be greater than `a`.
   package static func - (a: BigNatural, b: BigNatural) -> BigNatural {
     var result = a.limbs
     var borrow = false
@@ -47,7 +44,6 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: result)
   }
 
-  /// The product.
   package static func * (a: BigNatural, b: BigNatural) -> BigNatural {
     if a.isZero || b.isZero { return BigNatural(0) }
     var result = [UInt64](repeating: 0, count: a.limbs.count + b.limbs.count)
@@ -76,7 +72,6 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return (BigNatural(limbs: quotient), remainder)
   }
 
-  /// Whether the first is smaller.
   package static func < (a: BigNatural, b: BigNatural) -> Bool {
     if a.limbs.count != b.limbs.count { return a.limbs.count < b.limbs.count }
     for index in a.limbs.indices.reversed() where a.limbs[index] != b.limbs[index] {
@@ -121,10 +116,10 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return u * powerOfTwo(twos)
   }
 
-  /// The quotient. The second number must divide the first; quadratic in the length.
+  /// The quotient. `divisor` must divide this number. Quadratic in the length.
   func dividedExactly(by divisor: BigNatural) -> BigNatural {
     if divisor.limbs.count == 1 { return dividedBySmall(divisor.limbs[0]).quotient }
-    // The odd part is divided by multiplying with the inverse modulo 2⁶⁴ᵏ (Jebelean), limb by limb from the lowest.
+    // Jebelean's exact division: multiply the odd part by the divisor's inverse modulo 2⁶⁴, limb by limb from the lowest.
     let shift = divisor.trailingZeros
     let (d, n) = (divisor.shiftedRight(shift), shiftedRight(shift))
     var inverse: UInt64 = 1
@@ -139,7 +134,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: quotient)
   }
 
-  /// The nearest `Double`, to within two roundings.
+  /// The value as a `Double`, which differs from the nearest one by rounding only.
   package var double: Double { limbs.reversed().reduce(0) { $0 * 18_446_744_073_709_551_616 + Double($1) } }
 
   /// The decimal digits.
@@ -192,19 +187,17 @@ package struct Fraction: Sendable, Hashable, CustomStringConvertible {
     self.denominator = denominator.dividedExactly(by: divisor)
   }
 
-  /// The sum.
   package static func + (a: Fraction, b: Fraction) -> Fraction {
     Fraction(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator)
   }
 
-  /// The product.
   package static func * (a: Fraction, b: Fraction) -> Fraction {
     Fraction(a.numerator * b.numerator, a.denominator * b.denominator)
   }
 
   /// The value, rounded.
   package var double: Double {
-    // Large parts are first shortened by the same power of two, to fit the range of `Double`.
+    // Divide numerator and denominator by the same power of two, so that both fit into the range of `Double`.
     let excess = max(numerator.bitWidth, denominator.bitWidth) - 960
     guard excess > 0 else { return numerator.double / denominator.double }
     return numerator.shiftedRight(excess).double / denominator.shiftedRight(excess).double

@@ -3,13 +3,14 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A player as used by one thread.
+/// A player of the game `R`, used by one thread.
 enum BoardPlayer<R: Rules> {
   typealias Choice = (
     _ state: R.State, _ last: Cell?, _ generator: inout SplitMix64, _ isStopped: () -> Bool
   ) -> Cell
 
-  /// One of Alina's own players: chooses a legal move in a live state; a search ends early when stopped. Only players of Classic learn.
+  /// One of Alina's own players: a function that chooses a legal move before the end of a game; a search ends early when stopped. Only
+  /// players of Classic can have a learner.
   case own(Choice, learner: Learner? = nil)
   case engine(EngineClient)
 
@@ -26,7 +27,7 @@ enum BoardPlayer<R: Rules> {
 }
 
 extension BoardPlayer where R: PositionRules {
-  /// A player without memory.
+  /// A memoryless player that draws its moves from a table.
   static func table(_ table: DistributionTable) -> BoardPlayer {
     .own { position, last, generator, _ in
       Cell(table.move(key: position.ternaryKey, last: last?.index ?? 9, using: &generator))
@@ -56,7 +57,7 @@ struct MoveReport: Sendable, Hashable {
   var evaluation: String?
   var milliseconds: Int
 
-  /// The evaluation in hundredths, −100,000…100,000; either of these where the end is seen.
+  /// The evaluation in hundredths, −100,000…100,000; one of these two if the engine sees the end of the game.
   var score: Int? {
     guard let text = evaluation?.prefix(while: { $0 != "/" }), let sign = text.first else { return nil }
     let size = text.dropFirst()
@@ -69,20 +70,20 @@ struct MoveReport: Sendable, Hashable {
 struct GameNotes: Sendable, Hashable {
   /// The reason of a forfeit.
   var reason: String?
-  /// The comment on each move of an engine; empty where no engine played.
+  /// An engine's report on each of its moves, `nil` for other moves; empty in games without an engine.
   var reports: [MoveReport?] = []
 }
 
 /// A finished game in a batch.
 struct PlayedGame {
   var game: PackedGame
-  /// The moves, if not of Classic.
+  /// The moves, unless `game` contains them (in Classic).
   var moves: VariantMoves?
   var notes: GameNotes?
 }
 
 extension ArenaRules {
-  /// Plays one game; `nil` if it was stopped. Throws if the system refuses resources.
+  /// Plays one game; `nil` if the run is stopped. Throws if the system refuses a process for an engine.
   static func playGame(
     x: BoardPlayer<Self>, o: BoardPlayer<Self>, opening: VariantOpening, adjudication: Adjudication,
     stop: StopSignal, using generator: inout SplitMix64
@@ -136,7 +137,7 @@ extension ArenaRules {
   }
 }
 
-/// Plays fast with two tables, bit masks and a key.
+/// Plays a game of Classic between two tables fast, with bit masks and a key for the position.
 package func playTables(
   _ x: DistributionTable, _ o: DistributionTable, _ opening: Opening, using generator: inout SplitMix64
 ) -> PackedGame {

@@ -7,12 +7,12 @@ import TicTacToe
 ///
 /// The table draws exactly as `MoveDistribution.draw` does, so it plays the same games as its player.
 package final class DistributionTable: Sendable {
-  /// The row of a state. Equal chances are common and need no scan.
+  /// The moves of a state. Moves with equal chances, which are common, are drawn without a scan of weights.
   private struct Row {
     var total: UInt64
-    /// The cells as four-bit digits, in order.
+    /// The cells of the moves as four-bit digits, in order.
     var cells: UInt64
-    /// The start of the weights in `weights`; −1 if all are 1.
+    /// The index of the first weight in `weights`; −1 if all weights are 1.
     var weights: Int32
   }
 
@@ -20,10 +20,10 @@ package final class DistributionTable: Sendable {
   let isRandom: Bool
   private let rows: [Row]
   private let weights: [UInt64]
-  /// The row of a state, by base-3 key · 10 + last move (9 for none); −1 for states that are not live.
+  /// The index of a state's row, by base-3 key · 10 + last move (9 for none); −1 for states that cannot occur or are over.
   private let index: [Int32]
 
-  /// Fills the table from every live state.
+  /// Fills the table for all positions of Classic that are not over.
   package init(_ player: any MemorylessOpponent) {
     var rows: [Row] = []
     var weights: [UInt64] = []
@@ -55,7 +55,7 @@ package final class DistributionTable: Sendable {
     (self.isRandom, self.rows, self.weights, self.index) = (isRandom, rows, weights, index)
   }
 
-  /// Draws a move in a live state. `last` is 9 if there is no last move.
+  /// Draws a move in a state that is not over. `last` is 9 if there is no last move.
   @inline(__always)
   package func move(key: Int, last: Int, using generator: inout SplitMix64) -> Int {
     let row = rows[Int(index[key &* 10 &+ last])]

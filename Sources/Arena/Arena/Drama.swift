@@ -1,13 +1,13 @@
 import Oracle
 import TicTacToe
 
-/// How much happens in a game, computed only from the facts of its moves.
+/// Rates how much happens in a game: the sum of points for its moves.
 ///
-/// A move scores 4 points for each half point of value that it gives away, 3 for a fork, 2 if it was the only move that
-/// kept the value, 1 for a threat to win and 1 for a block. The facts of a move follow from its position, so a table of
-/// 177,147 bytes answers in nanoseconds.
+/// A move scores 4 points for each half point of value that it loses, 3 for a fork, 2 if it was the only move that kept the value, 1
+/// for a threat to win and 1 for a block. The points of a move in Classic follow from its position, so a table of 177,147 bytes has
+/// them all.
 struct Drama: Sendable {
-  /// The table, filled on first use, which takes some milliseconds.
+  /// The shared table; the first use fills it, which takes some milliseconds.
   static let shared = Drama()
 
   /// The points of a move, by base-3 key of the position before it · 9 + cell.
@@ -24,13 +24,12 @@ struct Drama: Sendable {
     self.points = points
   }
 
-  /// The points of one move.
   static func points(of move: VariantMove) -> Int {
     4 * (move.values.map { Int($0.before.rawValue - min($0.before, $0.after).rawValue) } ?? 0)
       + (move.isFork ? 3 : 0) + (move.isOnlyMove ? 2 : 0) + (move.threats.isEmpty ? 0 : 1) + (move.isBlock ? 1 : 0)
   }
 
-  /// The points of a game of any variant. `moves` are its moves if it is not Classic.
+  /// The points of a game of any variant. `moves` are its moves unless it is of Classic.
   static func points(of game: PackedGame, start: Position, _ moves: VariantMoves?, _ variant: Variant) -> Int {
     guard let moves else { return shared.points(of: game, start: start) }
     guard variant.isSolved else { return ultimatePoints(of: moves) }
@@ -40,7 +39,7 @@ struct Drama: Sendable {
     return game.variantMoves.reduce(0) { $0 + points(of: $1) }
   }
 
-  /// The points of a classic game from its start.
+  /// The points of a game of Classic from the position `start`.
   private func points(of game: PackedGame, start: Position) -> Int {
     var (key, isX, sum) = (start.ternaryKey, start.turn == .x, 0)
     for ply in 0..<game.count {

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// The settings of an engine besides its command.
 package struct EngineSettings: Sendable, Hashable {
-  /// A name and a value.
+  /// An option or environment variable: its name and value.
   package struct Setting: Sendable, Hashable {
     package var name: String
     package var value: String
@@ -23,10 +23,9 @@ package struct EngineSettings: Sendable, Hashable {
   /// The file to which the engine's standard error is appended.
   package var log: String?
 
-  /// Default settings.
   package init() {}
 
-  /// The separator between the words of an `-engine`.
+  /// The separator between the words after `-engine` once they are joined into one argument.
   package static let separator: Character = "\u{1F}"
 
   /// Reads the words of cutechess-cli's `-engine` after those of `-each`: `conf=NAME name= cmd= arg= dir= proto=uci
@@ -149,7 +148,7 @@ package struct TimeLimit: Sendable, Hashable {
     max(1, min(left / 10 + 0.75 * increment, left - 200))
   }
 
-  /// The longest time in milliseconds.
+  /// The longest time that may be set, in milliseconds: one hour.
   private static let limit = 3_600_000.0
 
   /// Sets one of `movetime`, `nodes`, `margin` or `timemargin` (whole numbers), `st` (seconds) and `tc` (seconds or

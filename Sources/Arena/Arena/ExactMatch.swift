@@ -4,7 +4,7 @@ import TicTacToe
 
 /// The exact result of two memoryless players: all games they can play, each weighted by its exact chance.
 package struct ExactMatch: Sendable {
-  /// One seating: the first player has X, the second O.
+  /// The exact result if one player has X and the other O.
   package struct Seating: Sendable {
     /// The chance that X wins.
     package let xWin: Fraction
@@ -15,7 +15,7 @@ package struct ExactMatch: Sendable {
     /// The mean number of moves.
     package let meanPlies: Fraction
 
-    /// Counts every game.
+    /// Counts all games that the two players can play.
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent, solver: Solver = .shared) {
       let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution, solver: solver)
       // The common denominator of all chances is the product of the denominators of all plies; `rest[ply]` is the product from
@@ -36,9 +36,9 @@ package struct ExactMatch: Sendable {
     }
   }
 
-  /// The first player has X.
+  /// The result if the first player has X.
   package let asX: Seating
-  /// The first player has O.
+  /// The result if the first player has O.
   package let asO: Seating
 
   /// Counts the games of both seatings.
@@ -56,7 +56,7 @@ package struct ExactMatch: Sendable {
     return result
   }
 
-  /// The first player's mean score over both seats, 0–1.
+  /// The first player's mean score with X and with O, 0–1.
   package var score: Fraction {
     pentanomial.enumerated().reduce(Fraction(BigNatural(0), BigNatural(1))) {
       $0 + $1.element * Fraction(BigNatural(UInt64($1.offset)), BigNatural(4))

@@ -4,7 +4,7 @@ import TicTacToe
 
 /// Consecutive games, their results and their lines.
 final class GameBatch: @unchecked Sendable {
-  /// The number of games of a full batch. The footer of a file holds a hash of the hashes of such batches.
+  /// The number of games of a full batch. The hash of a file of games is a hash of the hashes of such batches.
   static let size = 16_384
 
   /// The results of the games.
@@ -40,9 +40,9 @@ final class GameBatch: @unchecked Sendable {
   }
 
   private(set) var indices: Range<Int>
-  /// The number of initial games that are already in the file.
+  /// The number of games at the beginning of the batch that are already in the file.
   var known = 0
-  /// The number of parts still to be played.
+  /// The number of parts that are still to be played; different threads play different pairings of a batch.
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
   /// The moves of games other than Classic.
@@ -76,7 +76,7 @@ final class GameBatch: @unchecked Sendable {
     PlayedGame(game: self[index], moves: variantMoves[index], notes: notes[index])
   }
 
-  /// Plays the random games of some pairs, starting at index `start`.
+  /// Plays some pairs of random games; `start` is the index of the first game of the stage.
   func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
     let games = games
     for pair in pairs {
@@ -87,7 +87,7 @@ final class GameBatch: @unchecked Sendable {
     }
   }
 
-  /// Drops the games from an index to the end.
+  /// Drops the games from index `end` on.
   func cut(to end: Int) { indices = indices.lowerBound..<end }
 
   /// Counts the games. `pairings` is the number of pairings in the stage.
@@ -99,7 +99,7 @@ final class GameBatch: @unchecked Sendable {
       for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
     }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
-      // Counts alternate games in two counters: increments of one counter in a row would wait for each other.
+      // Count alternate games in two counters: consecutive increments of the same counter would wait for each other.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
       for place in stride(from: 0, to: indices.count - 1, by: 2) {

@@ -6,7 +6,7 @@ import TicTacToe
 
 /// The lines of a file of games, written and read back byte for byte.
 enum GameLine {
-  /// The maximal length of a line without `start` and notes.
+  /// The maximum number of bytes of a line without `start` and notes.
   private static let room = 112
   /// The two letters of each cell's name as stored in memory.
   private static let names: InlineArray<9, UInt16> = .init { cell in
@@ -48,7 +48,7 @@ enum GameLine {
       end = out.reserve(room)
     }
     put(",\"moves\":\"")
-    // Write all nine moves and let the next field overwrite the surplus: no branch depends on the game.
+    // Always write nine moves and let the next field overwrite those that were not played, so that no branch depends on the game.
     var cells = game.bits
     for ply in 0..<9 {
       end.storeBytes(of: names[Int(truncatingIfNeeded: cells & 15) % 9], toByteOffset: 2 &* ply, as: UInt16.self)
@@ -69,7 +69,7 @@ enum GameLine {
     out.advance(to: end)
   }
 
-  /// Appends the line of another variant's game.
+  /// Appends the line of a game of another variant than Classic.
   static func write(
     index: Int, x: Int, o: Int, _ moves: VariantMoves, _ variant: Variant, game: PackedGame, notes: GameNotes?,
     to out: LineBuffer
@@ -239,8 +239,8 @@ enum GameLine {
   }
 }
 
-/// The hash of a file of games: the hash of the list of the hashes of its header and of each 16,384 games, in the form
-/// that `sha256sum` prints. So batches can be hashed at the same time.
+/// The hash of a file of games: the hash of a list with the hash of the header and the hashes of each 16,384 games, as `sha256sum`
+/// prints them. So several threads can hash batches at the same time.
 struct GameHash {
   private var list = SHA256()
   private var open = SHA256()
@@ -250,7 +250,7 @@ struct GameHash {
 
   private mutating func add(_ digest: SHA256.Digest) { list.update(Array((digest.hex + "  -\n").utf8)) }
 
-  /// Adds the lines of games with increasing indices; `digest` is their hash if they form a full batch.
+  /// Adds the lines of the games up to index `end`; `digest` is their hash if they form a full batch.
   mutating func update(_ lines: UnsafeRawBufferPointer, upTo end: Int, digest: SHA256.Digest? = nil) {
     if let digest, !isOpen {
       add(digest)
@@ -297,10 +297,10 @@ final class GameFileWriter {
   /// The lines not yet written, and the time of the last write.
   private let waiting = LineBuffer(capacity: 1 << 16)
   private var written = 0.0
-  /// Written buffers for reuse, since new memory pages cost time.
+  /// Buffers to be used again, since new memory pages cost time.
   private let spare = Mutex<[LineBuffer]>([])
 
-  /// The most milliseconds before pending lines are written.
+  /// Milliseconds after a write from which on the next batch is written at once, with all pending lines.
   private static let flushInterval = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
@@ -315,13 +315,13 @@ final class GameFileWriter {
   /// Opens and locks a file to continue it.
   convenience init(continuing path: String) throws(ArenaError) {
     var descriptor = Descriptor.open(path, O_RDWR | O_APPEND)
-    // A finished file need not be writable.
+    // The file may be complete, and then need not be writable.
     if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = Descriptor.open(path, O_RDONLY) }
     guard descriptor >= 0 else { throw ArenaError("\(path): \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: ""))
   }
 
-  /// Continues after the lines read; drops an incomplete line.
+  /// Prepares to append after the lines that were read; removes an incomplete line.
   func go(on reader: GameFileReader) throws(ArenaError) {
     hash = reader.hash
     guard ftruncate(file.descriptor, reader.lines.wholeBytes) == 0 else {
@@ -338,7 +338,7 @@ final class GameFileWriter {
     let descriptor = Descriptor.open(part, O_WRONLY | O_CREAT | O_APPEND)
     guard descriptor >= 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: header))
-    // Runs after the lock is held, so that no other run truncates the file.
+    // Truncate only while holding the lock: another run may be writing the file.
     ftruncate(descriptor, 0)
     waiting.append(header + "\n")
     do throws(ArenaError) {

@@ -4,10 +4,10 @@ import TicTacToe
 
 /// Plays the games of a stage on several threads and delivers them in order of their index.
 ///
-/// Games are divided into batches. The thread that plays the last game of a batch counts and formats it; any thread
-/// that finishes a batch delivers those that are due, so that no thread must be woken for it.
+/// Games are divided into batches. The thread that plays the last game of a batch counts and formats the batch, and delivers all
+/// batches that are due. So no other thread must be woken for the delivery.
 final class GamePool: @unchecked Sendable {
-  /// A sequence of batches for some pairings.
+  /// The batches of some pairings in order; each goes to one thread.
   private struct Sequence {
     var pairings: [Int]
     /// Whether a player learns, so that games are played one after the other.
@@ -22,9 +22,9 @@ final class GamePool: @unchecked Sendable {
   struct Consumer {
     /// Counts and formats a batch; called by any thread.
     var prepare: (GameBatch) -> GameBatch.Summary
-    /// Takes the batches in order; returns whether to continue.
+    /// Counts and writes a batch; called in order of the batches. Returns whether to continue.
     var take: (GameBatch, GameBatch.Summary) throws(ArenaError) -> Bool
-    /// Called five times a second.
+    /// Shows the progress; called five times a second.
     var progress: () -> Void
   }
 
@@ -32,7 +32,7 @@ final class GamePool: @unchecked Sendable {
   private let players: Players
   private let indices: Range<Int>
   private let batchSize: Int
-  /// Whether a pair begins only after the previous one was taken.
+  /// Whether a pair of games begins only after the previous pair was counted.
   private let isCautious: Bool
   private let lastBatch: Int
   private let consumer: Consumer
@@ -48,21 +48,21 @@ final class GamePool: @unchecked Sendable {
   private var isClosed = false
   private var failure: ArenaError?
   private var running = 0
-  /// The number of batches that may be ahead of the due one.
+  /// The number of batches that may be played ahead of the batch that is due for delivery.
   private var window = 0
 
-  /// Prepares the games of a stage from `indices.lowerBound` on; the first may be known already.
+  /// Prepares the games `indices` of a stage; the first may be known already, from a file with half a pair.
   init(_ stage: Stage, indices: Range<Int>, known: PlayedGame?, players: Players, consumer: Consumer) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
     }
-    // Slow games are distributed pair by pair.
+    // Batches of slow games are single pairs.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
     let isSerial = specs.map {
       !players.configuration.isFrozen && $0.contains { $0.isLearner(in: players.configuration.variant) }
     }
-    // A learner must not learn from games after the verdict of a test.
+    // Wait for the verdict of a test after each pair: a learner must not learn from games that do not count.
     isCautious = players.configuration.sprt != nil && isSerial.contains(true)
     batchSize = isSlow || isCautious ? 2 : GameBatch.size
     due = indices.lowerBound / batchSize
@@ -105,7 +105,7 @@ final class GamePool: @unchecked Sendable {
     }
     if let failure { throw failure }
     if due > lastBatch { return true }
-    // Keep the games before the first missing one.
+    // Deliver the games of the due batch before its first missing game.
     if players.stop.isSet, !isClosed, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
       batch.cut(to: batch.indices.firstIndex { !batch.isPlayed($0) } ?? batch.indices.upperBound)
       _ = try consumer.take(batch, consumer.prepare(batch))
@@ -113,7 +113,7 @@ final class GamePool: @unchecked Sendable {
     return false
   }
 
-  /// Stops the run. The caller holds the lock.
+  /// Stops the threads. The caller holds the lock.
   private func cancel(_ error: ArenaError?) {
     failure = failure ?? error
     isCancelled = true
@@ -172,7 +172,7 @@ final class GamePool: @unchecked Sendable {
     leave()
   }
 
-  /// Ends a thread; the last thread to end signals this.
+  /// Counts the end of a thread; the last thread signals `ended`.
   private func leave() {
     condition.withLock {
       running -= 1
@@ -180,7 +180,8 @@ final class GamePool: @unchecked Sendable {
     }
   }
 
-  /// Chooses the next sequence: the last one, whose players are loaded, unless it is far ahead of another.
+  /// Chooses the sequence from which a thread takes the next batch: the same as before, whose players it has, unless that one is far
+  /// ahead of another.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)
@@ -205,7 +206,7 @@ final class GamePool: @unchecked Sendable {
       due += 1
       switch result {
       case .success(true): continue
-      // Games in progress do not count any more.
+      // The test has decided: stop the games in progress, which do not count.
       case .success(false):
         players.stop.set()
         cancel(nil)

@@ -3,8 +3,8 @@ import TicTacToe
 
 /// Selects the games of a run worth hearing, in any order and with little memory.
 ///
-/// Among equally good games the lowest index wins, so that the choice depends on the games only. A game ended by
-/// forfeit can only be selected as the first.
+/// Of equally good games the one with the lowest index is selected, so that the selection depends on the games only. A game that
+/// ended by forfeit can only be selected as the first game.
 struct Highlights: Sendable {
   /// The reason of a selection.
   enum Choice: String, Sendable, Hashable, CaseIterable {
@@ -22,7 +22,7 @@ struct Highlights: Sendable {
 
   init() {}
 
-  /// Selects from the games of a batch.
+  /// Selects among the games of a batch.
   init(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration) {
     for index in batch.indices {
       let (game, scheduled) = (batch[index], stage.game(index))

@@ -6,9 +6,9 @@ import TicTacToe
 
 /// The matchboxes of `menace` on disk: JSON, one box a line, with its label as a position.
 package enum MatchboxFile {
-  /// The most bytes read: ten times a full set of boxes.
+  /// The maximum size in bytes: ten times that of a full set of boxes.
   package static let limit = 1 << 20
-  /// The most games from which a set of matchboxes may have learned: more than any run adds.
+  /// The maximum number of games from which a set of boxes may have learned, more than any run adds.
   private static let gameLimit = 1_000_000_000_000
 
   /// The boxes as text.

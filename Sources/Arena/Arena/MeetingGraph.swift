@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// A graph of the pairings not yet played, for at most 64 players. A round is a perfect matching.
+/// The pairings of a tournament that were not played yet, as a graph of at most 64 players. A round is a perfect matching.
 struct MeetingGraph: Sendable, Hashable {
   /// For each player a bit for every remaining opponent.
   private(set) var neighbours: [UInt64]
@@ -16,7 +16,7 @@ struct MeetingGraph: Sendable, Hashable {
     neighbours = (0..<count).map { all & ~(1 << UInt64($0)) }
   }
 
-  /// A round robin in `count` − 1 rounds by the circle method: one player stays, the others rotate.
+  /// The `count` − 1 rounds of a round robin, by the circle method: one player keeps its place, the others rotate.
   static func allRounds(_ count: Int) -> [Round] {
     let circle = count - 1
     return (0..<circle).map { turn in
@@ -35,19 +35,19 @@ struct MeetingGraph: Sendable, Hashable {
     for (player, other) in round.enumerated() { neighbours[player] &= ~(1 << UInt64(other)) }
   }
 
-  /// The graph without the pairs of a round.
+  /// Returns the graph without the pairs of a round.
   func without(_ round: Round) -> MeetingGraph {
     var copy = self
     copy.remove(round)
     return copy
   }
 
-  /// The round in which each player in `order` gets the first possible opponent. Backtracks if a choice prevents a
-  /// complete round. `nil` if there is no complete round, or if the search meets more than `limit` groups without one.
+  /// The round in which each player in `order` gets the first possible opponent. Backtracks if a choice prevents a complete round.
+  /// `nil` if there is no complete round, or if more than `limit` sets of players were found that cannot be paired.
   func firstRound(in order: [Int], limit: Int = 20_000) -> Round? {
     var round = Round(repeating: 0, count: neighbours.count)
     var unpairable: Set<UInt64> = []
-    /// Pairs the players of a set, none of them before `place` in the order.
+    /// Pairs the players of the set `left`, which are all at `place` in the order or after it; `false` if that is impossible.
     func pair(_ left: UInt64, from place: Int) -> Bool {
       guard let place = order[place...].firstIndex(where: { left >> UInt64($0) & 1 == 1 }) else { return true }
       let player = order[place]
@@ -65,7 +65,7 @@ struct MeetingGraph: Sendable, Hashable {
     return pair(order.reduce(0) { $0 | 1 << UInt64($1) }, from: 0) ? round : nil
   }
 
-  /// A number of rounds without repeated pairings, if found within `budget` attempts at single rounds. Deterministic.
+  /// Searches `count` rounds without repeated pairings; `nil` if `budget` attempts at single rounds do not suffice. Deterministic.
   func rounds(_ count: Int, budget: Int = 400) -> [Round]? {
     var left = budget
     var generator = SplitMix64(seed: UInt64(count))
@@ -74,7 +74,7 @@ struct MeetingGraph: Sendable, Hashable {
 
   private func rounds(_ count: Int, _ budget: inout Int, _ generator: inout SplitMix64) -> [Round]? {
     if count == 0 { return [] }
-    // Near the end of a full schedule few rounds remain: try alternatives.
+    // If only a few rounds are left to find, try several alternatives for the next one.
     for _ in 0..<(count > 5 ? 1 : 6) where budget > 0 {
       budget -= 1
       var order = Array(neighbours.indices)

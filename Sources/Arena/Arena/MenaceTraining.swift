@@ -9,9 +9,9 @@ package struct MenaceTraining: Sendable {
   package struct Point: Sendable, Hashable {
     /// Games played so far.
     package let games: Int
-    /// The exact mean score over both seats against `random`.
+    /// The exact mean score with X and O against `random`.
     package let againstRandom: Double
-    /// The exact mean score over both seats against `perfect`; ½ is the maximum.
+    /// The exact mean score with X and O against `perfect`; ½ is the maximum.
     package let againstPerfect: Double
   }
 
@@ -26,8 +26,7 @@ package struct MenaceTraining: Sendable {
     measure()
   }
 
-  /// Plays games against the teachers in turn, with seats swapped after each game. Measures after every `interval`
-  /// games.
+  /// Plays games against the teachers in turn, and swaps sides after each game. Measures after every `interval` games.
   package mutating func train(
     against teachers: [any MemorylessOpponent], games: Int, seed: UInt64, measuringEvery interval: Int
   ) {
@@ -39,7 +38,7 @@ package struct MenaceTraining: Sendable {
       var generator = SplitMix64(seed: seed, index: UInt64(first + game))
       let teacher = tables[game / 2 % tables.count]
       let (x, o) = game % 2 == 0 ? (pupil, teacher) : (teacher, pupil)
-      // Cannot throw: no system resources are needed.
+      // Cannot throw, since the players need no processes.
       _ = try? Classic.playGame(
         x: x, o: o, opening: VariantOpening(), adjudication: Adjudication(), stop: stop, using: &generator)
       if (game + 1) % interval == 0 || game + 1 == games, let taught = learner.player as? Menace {

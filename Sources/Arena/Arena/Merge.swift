@@ -3,7 +3,7 @@ import TicTacToe
 
 /// Joins the shards of one run.
 package enum Merge {
-  /// Writes the file that a single machine would have written. Checks every game of the shards as on resuming. Looks up
+  /// Writes the file that a run without shards would have written. Checks every game of the shards as on resuming. Searches files of
   /// matchboxes by name and hash in `folders` and the current folder.
   /// - Parameters:
   ///   - target: The file. If `nil`, only counts the games; shards may be missing or unfinished.
@@ -47,7 +47,7 @@ package enum Merge {
     }
     let players = try Players(located, threads: 1, guardExecutable: "", stop: StopSignal())
     let state = RunState(configuration, picksHighlights: false)
-    // Only a complete file replaces the old one.
+    // Write to another file first: only a complete file replaces the old one.
     let part = target.map { $0 + ".merging" }
     let writer = try part.map { (part) throws(ArenaError) in
       try GameFileWriter(part, header: configuration.headerLine)

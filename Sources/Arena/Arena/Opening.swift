@@ -20,7 +20,7 @@ package struct Opening: Sendable, Hashable {
 }
 
 extension Opening {
-  /// Reads a line: moves, `fen POSITION`, `fen POSITION moves …`, or a bare position; the game must not be over.
+  /// Reads a line: moves, `fen POSITION`, `fen POSITION moves …`, or a position alone; the game must not be over.
   package init(_ line: String) throws(ArenaError) {
     var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     var start = Position.start
@@ -33,7 +33,7 @@ extension Opening {
       }
       start = read
       words.removeFirst(hasSide ? 2 : 1)
-      // Ignore the other fields of an EPD.
+      // Ignore the fields of an EPD line (extended position description) that follow the position.
       if words.first == "-" { words = Array(words.drop { $0 != "moves" }) }
     }
     if words.first == "moves" || words.first == "startpos" { words.removeFirst() }
@@ -50,7 +50,7 @@ extension Opening {
   }
 }
 
-/// The source of openings. Each pair of games has one, the same for all pairings of a round.
+/// The openings of a run. Each pair of games has an opening, which is the same for all pairings of a round.
 package enum Openings: Sendable, Hashable {
   /// Every game starts from the empty board.
   case none
@@ -61,7 +61,7 @@ package enum Openings: Sendable, Hashable {
   /// The openings of a list for a variant other than Classic, one after the other.
   case variantList(Variant, [VariantOpening])
 
-  /// The most lines of a file of openings.
+  /// The maximum number of openings in a file.
   package static let limit = 10_000
 
   /// The variant of a list; `nil` if it fits every variant.
@@ -102,7 +102,7 @@ package enum Openings: Sendable, Hashable {
         name: argument, variant)
       return
     }
-    // A book of games: each is an opening.
+    // If the file is a book of games, each game is an opening.
     let games: [Game]
     do { games = try Record.all(in: String(text), variants: [variant]).map(\.game) } catch {
       throw ArenaError("--openings \(argument): \(error)")
@@ -152,13 +152,13 @@ package enum Openings: Sendable, Hashable {
     case .list(let list): return list[pair % list.count].general
     case .variantList(_, let list): return list[pair % list.count]
     case .random(let plies):
-      // Openings have a random stream of their own: the games start theirs from the same seed.
+      // Openings have another random stream than the games, which are seeded with the same seed.
       var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
       return VariantOpening(R.self, plies: plies, using: &generator)
     }
   }
 
-  /// The opening of a pair of games of classic.
+  /// The opening of a pair of games of Classic.
   func opening(pair: Int, seed: UInt64) -> Opening {
     switch self {
     case .none, .variantList: return .none

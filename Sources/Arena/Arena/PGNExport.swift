@@ -3,7 +3,7 @@ import Foundation
 import Records
 import TicTacToe
 
-/// PGN-shaped records made from a file of games.
+/// Makes PGN-like records from a file of games.
 package enum PGNExport {
   /// The record of one game of a run.
   static func record(_ game: GameLine.Content, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
@@ -32,7 +32,7 @@ package enum PGNExport {
     if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
     for (ply, report) in (game.notes?.reports ?? []).enumerated() {
       guard let report else { continue }
-      // As in cutechess-cli: score/depth and seconds.
+      // The comment on a move is that of cutechess-cli: score/depth and seconds.
       let seconds = String(format: "%.3fs", Double(report.milliseconds) / 1000)
       try? record.addComment([report.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
     }
@@ -54,7 +54,7 @@ package enum PGNExport {
     let reader = try GameFileReader(path)
     let configuration = reader.configuration
     let text = LineBuffer(capacity: 1 << 21)
-    /// The texts before and after the index of a plain game, by players and result.
+    /// The texts before and after the number of a game without notes, by players and result; made once for all such games.
     var frames: [Int: (before: String, after: String)] = [:]
     func flush() throws(ArenaError) {
       if let reason = writeAll(text.written, to: descriptor) {

@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// A finished game of the arena in eight bytes. The reason of a forfeit is kept elsewhere.
+/// A finished game of the arena in eight bytes. The reason of a forfeit is in `GameNotes`.
 package struct PackedGame: Sendable, Hashable {
   /// Four bits a move from bit 0, count at bit 36, result at bit 40, termination at bit 42.
   package private(set) var bits: UInt64
@@ -21,7 +21,6 @@ package struct PackedGame: Sendable, Hashable {
     case adjudication
   }
 
-  /// Packs a game.
   package init(moves: some Sequence<Square>, outcome: Outcome, ending: Ending = .normal) {
     var (nibbles, count) = (UInt64(0), UInt64(0))
     for square in moves {
@@ -51,14 +50,13 @@ package struct PackedGame: Sendable, Hashable {
   /// The result: 0 X won, 1 O won, 2 drawn.
   @inline(__always)
   var result: Int { Int(truncatingIfNeeded: bits &>> 40 & 3) }
-  /// The number of moves.
+  /// The number of moves in `bits`.
   package var count: Int { Int(bits >> 36 & 15) }
   /// The moves in order.
   package var moves: [Square] { (0..<count).map { Square(cell($0)) } }
   /// The cell of a move, 0–8.
   @inline(__always)
   func cell(_ ply: Int) -> Int { Int(bits >> (4 * UInt64(ply)) & 15) }
-  /// The result.
   package var outcome: Outcome { bits >> 40 & 3 == 2 ? .draw : .win(bits >> 40 & 3 == 0 ? .x : .o) }
   /// The reason why the game ended.
   package var ending: Ending { Ending(rawValue: bits >> 42 & 3) ?? .normal }

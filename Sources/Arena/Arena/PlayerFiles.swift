@@ -2,9 +2,9 @@ import Base
 import Foundation
 import TicTacToe
 
-/// The files that a player's specification refers to. Headers contain their hashes, but not their folders.
+/// The files to which a player's specification refers. The headers of files of games contain their hashes, but not their folders.
 extension PlayerSpec {
-  /// The text that replaces a folder.
+  /// The text that replaces a folder in headers.
   fileprivate static let ellipsis = "…/"
 
   /// The specification without folders, for headers and records: `cmd:/home/me/bot --book=/tmp/b` becomes `cmd:…/bot --book=…/b`.
@@ -58,8 +58,8 @@ extension PlayerSpec {
     return files
   }
 
-  /// The player with its files at their current paths. Files are looked up by name and hash in `folders`; found ones
-  /// get absolute paths, because the program may run in another folder.
+  /// The player with its files at their current paths. Searches files by name and hash in `folders`; files found there get absolute
+  /// paths, because the program may run in another folder.
   fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
     -> PlayerSpec
   {
@@ -76,7 +76,7 @@ extension PlayerSpec {
       }
       let candidates = folders.map { "\($0)/\(name)" }
       var match: String?
-      // First at the path that the system would use, then in the folders.
+      // Search first at the path that the system would use, then in the folders.
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {
@@ -93,7 +93,7 @@ extension PlayerSpec {
     return words.isEmpty ? self : replacing(found)
   }
 
-  /// The program file of a command's first word.
+  /// The path of the program that a command's first word names; `nil` if it is not in `PATH`.
   private static func program(_ name: String) -> String? {
     if name.contains("/") { return name }
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"

@@ -14,12 +14,11 @@ package enum PlayerSpec: Sendable, Hashable {
   case search(SearchBudget)
   /// `menace`, optionally with a file of matchboxes.
   case menace(file: String?)
-  /// `adaptive`.
   case adaptive
   /// `cmd:COMMAND ARGUMENT…`: an engine that speaks UCI.
   case engine([String])
 
-  /// The most bytes of a `cmd`, the capacity of a pipe's atomic write.
+  /// The maximum number of bytes of a `cmd`: `PIPE_BUF`, which a pipe takes in one piece.
   package static let commandLimit = 4096
 
   /// The memoryless players, for messages.
@@ -111,7 +110,7 @@ package enum PlayerSpec: Sendable, Hashable {
   /// Whether the player is an external program.
   package var isEngine: Bool { if case .engine = self { true } else { false } }
 
-  /// The budget of a searching player.
+  /// The budget of a searching player; `nil` for other players.
   var budget: SearchBudget? {
     switch self {
     case .mcts(let budget), .search(let budget): budget
@@ -119,10 +118,10 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Whether the machine's speed decides on the player's moves.
+  /// Whether the player's moves depend on the speed of the machine.
   var isTimed: Bool { if case .milliseconds? = budget { true } else { false } }
 
-  /// The same player with the maximal number of simulations, for a caller that limits the time.
+  /// The same player with an unlimited number of simulations, for a caller that limits the time.
   var untimed: PlayerSpec {
     guard isTimed else { return self }
     let most = SearchBudget.simulations(SearchBudget.simulationLimit)

@@ -3,7 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// The table of players: for each game, which players play it, what each of them needs, and how a thread makes it.
+/// The rules of a game with the table of its players: which players play it, what each needs, and how a thread makes it.
 protocol ArenaRules: Rules {
   /// The entry of a player; `nil` if it does not play this game.
   static func entry(of spec: PlayerSpec) -> PlayerEntry<Self>?
@@ -20,7 +20,7 @@ struct PlayerEntry<R: Rules> {
 
 /// The kinds of players by what they need.
 enum PlayerKind {
-  /// The chances of its moves depend only on the state and the last move. The opponent says them where the state is a `Position`.
+  /// The chances of its moves depend only on the state and the last move. With the player if the game's state is a `Position`.
   case memoryless((any MemorylessOpponent)?)
   /// Learns from its games; the function returns one that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)
@@ -30,11 +30,11 @@ enum PlayerKind {
   case engine
 }
 
-/// The tables, trees and engines for one player, which no other player uses during a game.
+/// The tables, trees and engines that one player uses during a game, and no other player meanwhile.
 struct PlayerMemory {
-  /// The table of a memoryless player or a frozen learner, where the state is a `Position`.
+  /// The table of a memoryless player or a frozen learner, if the game's state is a `Position`.
   var table: DistributionTable?
-  /// The player's learner in this run, new before its first game; `nil` for other players and outside a run.
+  /// The player's learner in this run, new before its first game. Returns `nil` for players that do not learn and outside a run.
   var learner: () -> Learner? = { nil }
   /// The tree for a search in Classic.
   var search: () -> MonteCarloSearch = { MonteCarloSearch() }
@@ -180,8 +180,8 @@ extension ArenaRules {
 }
 
 extension Variant {
-  /// The game's rules with the table of its players. Generic code that is called with it is not specialised: loops over games use a
-  /// switch instead.
+  /// The game's rules with the table of its players. Generic code that is called with this value is slow, because the compiler cannot
+  /// specialise it: loops over games use a switch instead.
   var arenaRules: any ArenaRules.Type {
     switch self {
     case .classic: Classic.self
@@ -217,8 +217,8 @@ extension PlayerSpec {
     if case .learner(let create)? = kind(in: variant) { try create() } else { nil }
   }
 
-  /// The memoryless player of a game whose state is a `Position`, if it is one; `nil` in all other games. With `freezing`,
-  /// learning players count in their current state.
+  /// The memoryless player, if this is one and the game's state is a `Position`; else `nil`. With `freezing` also a learning player,
+  /// which then no longer learns.
   package func memoryless(
     in variant: Variant, freezing: Bool = false
   ) throws(ArenaError) -> (any MemorylessOpponent)? {
@@ -229,7 +229,7 @@ extension PlayerSpec {
     }
   }
 
-  /// The player of Infinite; `nil` for other specifications.
+  /// The player of Infinite; `nil` if this player does not play Infinite.
   package var infinite: InfiniteOpponent? {
     switch self {
     case .simple(let simple): .simple(simple)
@@ -238,7 +238,7 @@ extension PlayerSpec {
     }
   }
 
-  /// One player of each form, and the form as messages print it.
+  /// An example of each form of specification, and the form as messages print it.
   private static let forms: [(example: PlayerSpec, text: String)] =
     SimpleOpponent.allCases.map { (.simple($0), $0.name) } + [
       (.level(1), "levels:1–6"), (.mcts(.simulations(1)), "mcts:BUDGET"), (.search(.simulations(1)), "search:BUDGET"),

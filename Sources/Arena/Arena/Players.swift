@@ -13,14 +13,14 @@ final class Players: @unchecked Sendable {
   private let tables: [DistributionTable?]
   /// The value function of Ultimate, if a player needs it.
   fileprivate let ultimateValue: UltimateValue?
-  /// The learning players by entrant, as at the start of each pairing.
+  /// By entrant the learning player with which each pairing begins; `nil` for other players.
   private let beginners: [(any LearningOpponent)?]
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
   /// Idle engines; the last used one is at the end.
   private var idle: [(player: Int, client: EngineClient)] = []
   private var engines = 0
-  /// The most engines: two for each concurrent game.
+  /// The maximum number of engines: two for each concurrent game.
   private let engineLimit: Int
   private var takenCores: Set<Int> = []
 
@@ -31,7 +31,7 @@ final class Players: @unchecked Sendable {
   ) throws(ArenaError) {
     (self.configuration, self.guardExecutable, self.trace) = (configuration, guardExecutable, trace)
     self.stop = StopSignal(under: stop)
-    // Read files once, so that all pairings start with the same matchboxes.
+    // Read the files of matchboxes once, so that all pairings begin with the same boxes.
     beginners = try configuration.entrants.map { (entrant) throws(ArenaError) in
       try entrant.spec.learner(in: configuration.variant)
     }
@@ -51,14 +51,14 @@ final class Players: @unchecked Sendable {
     self.tables = tables
   }
 
-  /// Ends all engines.
+  /// Ends all idle engines.
   func stopEngines() {
     let ending = idle.map(\.client)
     idle = []
     DispatchQueue.concurrentPerform(iterations: ending.count) { ending[$0].stop() }
   }
 
-  /// The learner of a player in a pairing; lives as long as the run.
+  /// The learner of a player in a pairing, the same for all games of the run; `nil` if the player does not learn.
   func learner(_ player: Int, in pairing: Pairing, isSecond: Bool) -> Learner? {
     lock.withLock {
       let key = [pairing.a, pairing.b, isSecond ? 1 : 0]
@@ -69,7 +69,7 @@ final class Players: @unchecked Sendable {
     }
   }
 
-  /// Lends an idle or new engine; a new one may replace an idle one of another player.
+  /// Lends an idle engine of a player, or a new one. If there are too many engines, a new one replaces an idle one.
   fileprivate func lendEngine(_ player: Int) -> EngineClient {
     let (client, ended): (EngineClient, EngineClient?) = lock.withLock {
       if let place = idle.lastIndex(where: { $0.player == player }) { return (idle.remove(at: place).client, nil) }
@@ -83,7 +83,7 @@ final class Players: @unchecked Sendable {
 
   fileprivate func giveBack(_ player: Int, _ client: EngineClient) { lock.withLock { idle.append((player, client)) } }
 
-  /// A processor for a thread and its engines: the thread's current one, or the next free one.
+  /// Reserves a processor for a thread and its engines: the one on which the thread runs, or the next free one.
   fileprivate func takeCore() -> Int? {
     lock.withLock {
       let here = Int(alina_current_core())
@@ -99,12 +99,12 @@ final class Players: @unchecked Sendable {
   /// The players of one thread.
   final class Worker {
     private let players: Players
-    /// The engines of the last pairing by player and by whether it is the second player.
+    /// The engines of the last pairing, each with its player and whether that is the second player of the pairing.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
-    /// The search tree of Classic: some megabytes, used only by searching players.
+    /// The search tree of Classic; lazy, because it takes some megabytes and only searching players need it.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
-    /// The trees of both sides in Ultimate, the ones with the value function last.
+    /// The search trees of Ultimate: one for each player without the value function, then one for each with it.
     private var trees = [UltimateSearch?](repeating: nil, count: 4)
 
     private func tree(_ isSecond: Bool, needsValue: Bool) -> UltimateSearch {
@@ -117,13 +117,13 @@ final class Players: @unchecked Sendable {
     private var games = 0
     private var begun = 0.0
 
-    /// The number of games before an engine's speed is judged, and the milliseconds a game up to which it counts as quick.
+    /// The number of games after which the speed of the engines is judged, and the milliseconds a game up to which they count as quick.
     private static let (trial, quick) = (32, 2.0)
 
     init(_ players: Players) { self.players = players }
 
-    /// Counts a game. Games of quick engines consist mostly of waking one another; once an engine has proved quick, it shares a processor
-    /// with its thread, where waking is a cheap switch. Other engines run where the system puts them.
+    /// Counts a game. Quick engines spend most of a game on waking each other and the thread. So once they have proved quick, they share
+    /// one processor with the thread, on which waking is a cheap switch.
     func noteGame() {
       guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }
@@ -137,10 +137,10 @@ final class Players: @unchecked Sendable {
       for engine in engines { engine.client.pin(toCore: core) }
     }
 
-    /// Clears the trees after a game.
+    /// Clears the search trees before a game.
     func forget() { for tree in trees { tree?.forget() } }
 
-    /// The tables of a pairing, if both players have one and there is no referee.
+    /// The tables of both players of a pairing; `nil` if one has none or a referee is needed.
     func tables(of pairing: Pairing) -> (a: DistributionTable, b: DistributionTable)? {
       guard players.configuration.variant.isPacked, !players.configuration.adjudication.isActive,
         let a = players.tables[pairing.a],

@@ -2,10 +2,10 @@ import TicTacToe
 
 /// Plays random games at maximal speed, without data-dependent branches.
 ///
-/// Each game uses one number of the seed's stream, from which each move takes its part by multiplication. Cells are four-bit digits of a
-/// word, and the chosen one is swapped to the end. `Benchmarks/arena-bench/baseline.c` is the same in C.
+/// Each game uses one random number, from which each move takes a part by multiplication. The free cells are four-bit digits of a
+/// word; the chosen one is swapped to the end. `Benchmarks/arena-bench/baseline.c` is the same in C.
 struct RandomGames: ~Copyable {
-  /// For each mask, 1 if it contains a line.
+  /// For each set of a side's marks as a bit mask, 1 if it contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
   /// For the ply of the first line (10 for none), the bits of the packed game besides its moves.
   private let packed = UnsafeMutablePointer<UInt64>.allocate(capacity: 11)
@@ -59,7 +59,7 @@ struct RandomGames: ~Copyable {
     ends |= line[Int(truncatingIfNeeded: o)] &<< 8
     ply(8, &x)
     ends |= line[Int(truncatingIfNeeded: x)] &<< 9
-    // The first end counts; a drawn game also has nine moves.
+    // The game ends with the first line; without one (`end` is 10) it has nine moves.
     let end = UInt64(truncatingIfNeeded: ends.trailingZeroBitCount)
     let length = end &- end / 10
     let played = sequence & ((1 &<< (4 &* length)) &- 1)

@@ -22,7 +22,7 @@ package struct Rating: Sendable, Hashable {
       games[result.b][result.a] += Double(total.games) + 1
     }
     var strength = [Double](repeating: 1, count: players)
-    // Lopsided results need about as many iterations as games; this many take at most a second.
+    // One-sided results need about as many iterations as there are games; this limit takes at most a second.
     for _ in 0..<max(10_000, 100_000_000 / (players * players)) {
       var change = 0.0
       for player in 0..<players where points[player] > 0 {
@@ -44,8 +44,8 @@ package struct Rating: Sendable, Hashable {
 
   /// The standard errors of the logarithms of the strengths relative to the mean; infinite for players that are not comparable.
   ///
-  /// The likelihood counts a draw as half a win and assumes independent games. The variance between pairs gives the real variation, so
-  /// the covariance is H⁺ V H⁺ with curvature H and variance V of the points (Huber's sandwich estimator).
+  /// The likelihood counts a draw as half a win and assumes independent games, which games of a pair are not. Therefore the covariance
+  /// is H⁺ V H⁺ with curvature H and the measured variance V of the points (Huber's sandwich estimator).
   private static func errors(
     _ results: [RunReport.Result], _ strength: [Double], _ games: [[Double]]
   ) -> [Double] {
@@ -62,7 +62,7 @@ package struct Rating: Sendable, Hashable {
       let score = strength[result.a] / (strength[result.a] + strength[result.b])
       join(&curvature, result.a, result.b, games[result.a][result.b] * score * (1 - score))
       let estimate = result.statistics.estimate
-      // A pair has two points.
+      // A pair of games is worth two points.
       let points = estimate.counts.count == 5 ? 2.0 : 1
       join(&variance, result.a, result.b, Double(estimate.number) * points * points * estimate.steadyVariance)
     }

@@ -1,4 +1,4 @@
-// The errors of the arena, which everything that imports it meets, and its files.
+// Exported, because functions of `Arena` throw its `ArenaError`.
 @_exported import ArenaFiles
 import Base
 import Foundation
@@ -11,7 +11,7 @@ package struct Run {
   package private(set) var configuration: RunConfiguration
   /// The number of concurrent games.
   package var threads: Int
-  /// The file of games, if one is written.
+  /// The path of the file of games; `nil` to write none.
   package var output: String?
   /// Whether to select highlights.
   package var picksHighlights = false
@@ -21,7 +21,7 @@ package struct Run {
   package var notice: (String) -> Void = { _ in }
   /// Stops the run: games in progress are dropped, finished games are written.
   package var stop = StopSignal()
-  /// The program that guards engines.
+  /// The path of the program that runs as the guard of engines.
   package var guardExecutable: String
   private var recorded: (writer: GameFileWriter, reader: GameFileReader)?
 
@@ -33,9 +33,9 @@ package struct Run {
     try configuration.validate()
   }
 
-  /// Continues the run of a file and locks it. `expecting` applies the arguments to the file's configuration; a
-  /// difference is refused by its name. Players' files that the arguments do not contain are looked up by name and hash
-  /// in `folders`, the current folder and the file's own.
+  /// Continues the run of a file and locks the file. `expecting` applies the arguments to the file's configuration; throws if that
+  /// changes anything. Searches players' files that the arguments do not name by name and hash in `folders`, the current folder and
+  /// the folder of the file.
   package init(
     resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
     expecting change: (inout RunConfiguration) throws(ArenaError) -> Void = { (_) throws(ArenaError) in }
@@ -93,7 +93,7 @@ package struct Run {
   /// The log of all lines between arena and engines.
   package var trace: EngineTrace?
 
-  /// The boxes of the only `menace` of a match, after it.
+  /// After a match with one `menace`: its boxes.
   package private(set) var trainedMenace: Menace?
 
   /// Plays the games of the run.
@@ -223,8 +223,8 @@ struct GameCounter {
   }
 }
 
-/// Takes the games of a stage that a file already contains, and checks players, opening, moves and result of each.
-/// Moves of Alina's own players are replayed to detect changes; learners learn them again.
+/// Counts the games of a stage that a file already contains, and checks players, opening, moves and result of each. Alina's own
+/// players play their games again, so that a changed file or program is noticed and learners have learnt from the games.
 struct Replay {
   let indices: Range<Int>
   /// The index of the first game that was not counted.
@@ -237,7 +237,7 @@ struct Replay {
   private let state: RunState
   private let counter: GameCounter
 
-  /// Prepares to take the games, and to copy them to a file if one is given.
+  /// Prepares to count the games, and to copy them to a file if one is given.
   init(
     _ stage: Stage, _ indices: Range<Int>, _ players: Players, _ state: RunState, copyingTo copy: GameFileWriter? = nil
   ) {
@@ -287,7 +287,7 @@ struct Replay {
     }
   }
 
-  /// Checks a game by its rules; moves of our own players, except searching ones, are replayed.
+  /// Checks a game by its rules. If neither player is an engine or searches, plays the game again and compares.
   private func check<R: ArenaRules>(
     _ content: GameLine.Content, _ rules: R.Type, _ worker: Players.Worker, _ reader: GameFileReader
   ) throws(ArenaError) {
@@ -318,7 +318,7 @@ struct Replay {
     throw reader.lines.refusal("the game differs from the one of these players and this seed")
   }
 
-  /// The game of an index between two tables, without a referee.
+  /// The game of an index if it is one between two tables, else `nil`.
   private func gameOfTables(_ index: Int, _ worker: Players.Worker) -> PackedGame? {
     let (configuration, game) = (players.configuration, stage.game(index))
     guard let (a, b) = worker.tables(of: stage.pairings[game.pairing]) else { return nil }

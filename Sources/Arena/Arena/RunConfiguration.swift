@@ -10,7 +10,7 @@ package enum Format: String, Sendable, Hashable, CaseIterable {
   case roundRobin = "round-robin"
   /// The first player plays against each other one.
   case gauntlet
-  /// Rounds between players of similar score; no pairing comes twice.
+  /// In each round players of similar score meet; no pairing is repeated.
   case swiss
   /// The loser of each match is eliminated.
   case knockout
@@ -38,9 +38,8 @@ package struct Shard: Sendable, Hashable {
 
 /// All parameters that determine the games; stored in the header of a file of games.
 package struct RunConfiguration: Sendable, Hashable {
-  /// A player and what its specification refers to.
+  /// A player of a run, with its settings and files.
   package struct Entrant: Sendable, Hashable {
-    /// The specification in the arguments.
     package var spec: PlayerSpec
     /// The engine's own name.
     package var id: String?
@@ -50,7 +49,7 @@ package struct RunConfiguration: Sendable, Hashable {
     /// The hash of Ultimate's value function, if the player uses it.
     package var values: String?
 
-    /// A file in a word of the specification.
+    /// A file that a word of the specification names.
     package struct File: Sendable, Hashable {
       /// The number of the word, from 0.
       package var word: Int
@@ -58,10 +57,9 @@ package struct RunConfiguration: Sendable, Hashable {
       package var sha256: String
     }
 
-    /// Makes an entrant.
     package init(_ spec: PlayerSpec) { self.spec = spec }
 
-    /// The user's name for it, else the engine's own, else the specification; not necessarily unique.
+    /// The user's name for the player, else the engine's own, else the specification; not necessarily unique.
     fileprivate var displayName: String { engine.name ?? id ?? spec.portable.text }
 
     var members: JSONObject {
@@ -83,7 +81,6 @@ package struct RunConfiguration: Sendable, Hashable {
   package var rounds = 0
   /// The seed of all random choices.
   package var seed: UInt64 = 0
-  /// The players.
   package var entrants: [Entrant] = []
   package var openings = Openings.none
   /// The test that may end a match early.
@@ -94,17 +91,16 @@ package struct RunConfiguration: Sendable, Hashable {
   package var adjudication = Adjudication()
   /// Whether learning players are frozen.
   package var isFrozen = false
-  /// The share of the games to play; all games without one.
+  /// The share of the games to play; `nil` for all games.
   package var shard: Shard?
   /// The date written in records.
   package var date = "????.??.??"
 
-  /// The most players.
+  /// The maximum number of players.
   package static let playerLimit = 64
-  /// The most games between two players.
+  /// The maximum number of games of each pairing.
   package static let gameLimit = 1_000_000_000
 
-  /// A configuration without players.
   package init() {}
 
   /// Whether equal arguments give equal games.
@@ -184,7 +180,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   /// The header as one line of JSON, without the line end.
   package var headerLine: String {
-    // The checksum reveals that somebody has edited the header.
+    // The checksum shows whether the header was edited.
     var members = members
     members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
     return JSON.object(members).text

@@ -10,11 +10,11 @@ package struct RunReport: Sendable {
     case complete
     /// The SPRT decided.
     case sprt
-    /// The user interrupted; the file can be resumed.
+    /// The user interrupted the run; the file can be resumed.
     case interrupted
   }
 
-  /// Two players and the results between them.
+  /// The results of one player against another.
   package struct Result: Sendable {
     /// The first player's number.
     package var a: Int
@@ -30,22 +30,22 @@ package struct RunReport: Sendable {
   package internal(set) var results: [Result] = []
   /// The games played, including those of a resumed file.
   package internal(set) var games = 0
-  /// The number of games known when the run began.
+  /// The number of games that a resumed file contained.
   package internal(set) var resumedGames = 0
   /// Why the run ended.
   package internal(set) var ending = Ending.complete
   /// The number of games with each number of moves.
   package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
-  /// The results of all games by seat: X wins, draws, O wins.
+  /// The results of all games for X: wins, draws, and losses, which are wins of O.
   package internal(set) var bySeat = Tally()
   /// Games lost by faults of engines, counted by player and kind in order of first appearance, with the reason of the
   /// first. Includes the games of a resumed file.
   package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
   /// Moves over the time limit but within its margin: their number by player, and the maximum in milliseconds.
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
-  /// Players by rank with their points, for formats with more than two.
+  /// Players by rank with their points, in formats with more than two players.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
-  /// Joint ratings by player, for formats in which all are comparable: round robin, gauntlet and Swiss.
+  /// Ratings by player, in formats whose results make all players comparable: round robin, gauntlet and Swiss.
   package internal(set) var ratings: [Rating] = []
   /// The players that had a bye.
   package internal(set) var byes: [Int] = []
@@ -70,7 +70,7 @@ package struct RunReport: Sendable {
 }
 
 package struct RunProgress: Sendable {
-  /// The number of known games.
+  /// The number of games so far, including those of a resumed file.
   package var games = 0
   /// The number of games played by this run.
   package var played = 0
@@ -82,7 +82,7 @@ package struct RunProgress: Sendable {
   package var llr: (ratio: Double, lower: Double, upper: Double)?
 }
 
-/// The results of a run so far; batches arrive in order.
+/// The results of a run so far. `take` gets the batches in order.
 final class RunState: @unchecked Sendable {
   private(set) var report: RunReport
   private(set) var highlights: Highlights?
@@ -110,7 +110,7 @@ final class RunState: @unchecked Sendable {
     pairingIndex = stage.pairings.map { report.index(of: $0) }
   }
 
-  /// Takes a batch; if the test decides within it, the batch is cut after the deciding pair.
+  /// Adds the results of a batch. If the test decides within the batch, the batch is cut after the deciding pair.
   func take(_ batch: GameBatch, _ summary: GameBatch.Summary, isRecorded: Bool = false) {
     guard let stage else { return }
     if let sprt = report.configuration.sprt {
@@ -160,7 +160,7 @@ final class RunState: @unchecked Sendable {
 
   /// Counts pairs of games with these results (0 X won, 1 O won, 2 drawn) for a pairing of the stage.
   private func count(_ one: Int, _ two: Int, _ times: Int, at number: Int) {
-    // Twice the first player's points, who plays X in the first game and O in the second.
+    // Twice the points of the first player, who has X in the first game of a pair and O in the second.
     let points = [one == 0 ? 2 : one == 2 ? 1 : 0, two == 1 ? 2 : two == 2 ? 1 : 0]
     doubledPoints[number] += (points[0] + points[1]) * times
     func add(_ points: Int, to tally: inout Tally) {

@@ -2,9 +2,9 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Simulates tests with random pairs, to measure their error rates and lengths.
+/// Simulates sequential tests with random results of pairs of games, to measure error rates and lengths.
 package struct SPRTSimulation: Sendable {
-  /// The verdicts of the tests, and the pairs they needed.
+  /// The number of tests with each verdict, and the number of pairs in all tests.
   package struct Result: Sendable {
     /// The number of tests that accepted the lower difference.
     package var h0 = 0
@@ -24,11 +24,11 @@ package struct SPRTSimulation: Sendable {
     sums = chances.indices.map { chances[...$0].reduce(0, +) }
   }
 
-  /// The probabilities of pairs of games, of which the share `level` is level. A fifth of the others are won or lost by two
-  /// games, the rest by one; together they give the Elo difference. `nil` if they are too few for that.
+  /// The probabilities of 0, ½, 1, 1½ and 2 points if the share `level` of all pairs brings 1 point. Of the other pairs a fifth bring 0
+  /// or 2 points; the ratio of lost and won pairs follows from the Elo difference. `nil` if they are too few for that difference.
   package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level
-    // The mean score per game of a pair with 0 or 2 points is ½ away from even, that of ½ or 1½ points ¼.
+    // The mean score of the games of a pair differs from ½ by ½ for 0 or 2 points, and by ¼ for ½ or 1½ points.
     let (size, square) = (rest * (0.2 * 0.5 + 0.8 * 0.25), rest * (0.2 * 0.25 + 0.8 * 0.0625))
     let deviations = SPRT.deviations(of: elo)
     let mean =
@@ -40,7 +40,7 @@ package struct SPRTSimulation: Sendable {
     return [0.2 * down, 0.8 * down, level, 0.8 * up, 0.2 * up]
   }
 
-  /// The losses, draws and wins of pairs; a level pair is two draws.
+  /// The numbers of losses, draws and wins in pairs with these counts, if a pair with 1 point consists of two draws.
   private static func games(_ pairs: [Int]) -> [Int] {
     [2 * pairs[0] + pairs[1], pairs[1] + 2 * pairs[2] + pairs[3], pairs[3] + 2 * pairs[4]]
   }

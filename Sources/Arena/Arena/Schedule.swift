@@ -1,21 +1,20 @@
-/// Two players that meet. The first has X in the first game of each pair.
+/// The numbers of two players that meet. The first has X in the first game of each pair of games.
 package struct Pairing: Sendable, Hashable {
   package var a: Int
   package var b: Int
 }
 
-/// Games independent of each other's results.
+/// Games that can be played in any order, because none depends on another's result.
 struct Stage: Sendable {
   /// The index of the stage's first game.
   var firstGame: Int
   /// The index of the stage's first pair of games, for openings.
   var firstRound: Int
-  /// The pairings; games alternate through all of them.
+  /// The pairings; consecutive pairs of games belong to consecutive pairings.
   var pairings: [Pairing]
   /// The number of pairs of games in each pairing.
   var rounds: Int
 
-  /// The number of games.
   var games: Int { pairings.count * rounds * 2 }
   /// The indices of the stage's games.
   var indices: Range<Int> { firstGame..<firstGame + games }
@@ -53,7 +52,7 @@ package struct Schedule: Sendable {
     package internal(set) var pairs = 0
     var difference = 0
     package internal(set) var winner: Int?
-    /// Whether the match was level after the extra pairs and decided by the order of entry.
+    /// Whether the match was still level after the extra pairs, so that the order of entry decided it.
     package internal(set) var bySeed = false
   }
 
@@ -66,14 +65,14 @@ package struct Schedule: Sendable {
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
   private var unmet: MeetingGraph
-  /// Swiss: rounds that are guaranteed to be possible.
+  /// Swiss: rounds found in advance, with which the tournament can certainly be completed.
   private var reserve: [MeetingGraph.Round] = []
   /// Knockout: the matches so far.
   private(set) var matches: [Match] = []
   private var survivors: [Int]
   private var current: [Int] = []
 
-  /// The most extra pairs of a level knockout match.
+  /// The maximum number of extra pairs of games in a level knockout match.
   static let extraPairs = 4
 
   init(_ configuration: RunConfiguration) {
@@ -168,9 +167,10 @@ package struct Schedule: Sendable {
     let order = standings + absent
     let left = configuration.rounds - stagesMade
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
-    // A search that reached its limit may succeed in another order.
+    // The search stops at a limit; it may then find a round in another order of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
-    // While every player has at least half of the others left, a round always exists (Dirac 1952). After that it is searched.
+    // A round exists as long as every player has at least half of the others left (Dirac 1952). With more rounds, check that the
+    // tournament can be completed after this round; otherwise play one of the reserve.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest
@@ -200,7 +200,7 @@ package struct Schedule: Sendable {
   }
 
   private mutating func knockoutRound() -> [Pairing] {
-    // Level matches continue; a new round begins when all are decided.
+    // Level matches are continued; a new round begins when all matches are decided.
     current = matches.indices.filter { matches[$0].winner == nil }
     if current.isEmpty {
       if let last = matches.last {
@@ -210,8 +210,8 @@ package struct Schedule: Sendable {
         survivors.removeAll { losers.contains($0) }
       }
       guard survivors.count > 1 else { return [] }
-      // The first round reduces the players to a power of two, with byes for the best seeds. Then the best players meet
-      // as late as possible.
+      // The first round reduces the number of players to a power of two, with byes for the best seeds. In each round the first of the
+      // list plays against the last, so that the best players meet as late as possible.
       var size = 1
       while size * 2 < survivors.count { size *= 2 }
       let playing = Array(survivors.suffix(2 * (survivors.count - size)))

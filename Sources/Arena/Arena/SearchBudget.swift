@@ -5,7 +5,7 @@ package enum SearchBudget: Sendable, Hashable {
   /// Milliseconds by the machine's clock; the games depend on its speed.
   case milliseconds(Int)
 
-  /// The most simulations of a move: about a minute of thinking.
+  /// The maximum number of simulations for a move: about a minute of thinking.
   package static let simulationLimit = 100_000_000
   /// The longest time for a move: an hour, like `TimeLimit` for engines.
   package static let millisecondLimit = 3_600_000
@@ -41,7 +41,7 @@ package enum SearchBudget: Sendable, Hashable {
     }
   }
 
-  /// The most simulations of one move.
+  /// The maximum number of simulations for one move.
   var simulations: Int { if case .simulations(let count) = self { count } else { .max } }
 
   /// The deadline of a search that begins now, in `monotonicMilliseconds()`; infinite without a time.

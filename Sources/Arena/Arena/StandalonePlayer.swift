@@ -2,9 +2,9 @@ import Base
 import Opponents
 import TicTacToe
 
-/// Any arena player for games outside of the arena, on a server or in a window. Used by one thread at a time.
+/// A player of the arena for games outside of a run, as on a match server. Used by one thread at a time.
 package final class StandalonePlayer: @unchecked Sendable {
-  /// The player of one game, behind functions that do not depend on its rules.
+  /// The functions of a player; their types do not depend on the rules of the game.
   private struct Seat {
     typealias Move = (VariantState, [Cell], inout SplitMix64, _ otherClock: Double?, _ deadline: Double) -> Cell?
 
@@ -56,7 +56,7 @@ package final class StandalonePlayer: @unchecked Sendable {
   /// Starts a new game.
   package func beginGame() { try? seat.client?.beginGame() }
 
-  /// Chooses a move in a live game with these moves so far. `clocks` are the remaining milliseconds of both sides.
+  /// Chooses a move in a game that is not over; `cells` are the moves so far, `clocks` the remaining milliseconds of both sides.
   /// `nil` if an engine crashed, made an illegal move or was late, which loses the game.
   package func move(in state: VariantState, after cells: [Cell], clocks: (own: Int, other: Int)? = nil) -> Cell? {
     if let clocks { seat.client?.setClock(clocks.own) }
@@ -64,7 +64,7 @@ package final class StandalonePlayer: @unchecked Sendable {
     return seat.move(state, cells, &generator, clocks.map { Double($0.other) }, deadline)
   }
 
-  /// Ends a game. A learning player learns from it.
+  /// Ends a game, from which a learning player learns.
   package func endGame(_ cells: [Cell], as side: Player, outcome: Outcome?) {
     seat.client?.endGame()
     seat.learn(cells, side, outcome)

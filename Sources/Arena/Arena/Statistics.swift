@@ -3,41 +3,36 @@ import Foundation
 
 /// Wins, draws and losses of one side.
 package struct Tally: Sendable, Hashable {
-  /// Games won.
   package var wins = 0
-  /// Games drawn.
   package var draws = 0
-  /// Games lost.
   package var losses = 0
 
-  /// All games.
   package var games: Int { wins + draws + losses }
   /// The points: 1 for a win, ½ for a draw.
   package var points: Double { Double(wins) + Double(draws) / 2 }
-  /// The points for each game; ½ without games.
+  /// The mean points of a game, 0–1; ½ without games.
   package var score: Double { games == 0 ? 0.5 : points / Double(games) }
 
-  /// The sum of two tallies.
   package static func + (a: Tally, b: Tally) -> Tally {
     Tally(wins: a.wins + b.wins, draws: a.draws + b.draws, losses: a.losses + b.losses)
   }
 }
 
-/// The results of one player against another: by seat, and by pairs of games from the same opening with seats swapped.
+/// The results of one player against another: by side, and by pairs of games from the same opening with sides swapped.
 package struct PairingStatistics: Sendable, Hashable {
   /// The results of the first player's games as X.
   package var asX = Tally()
   /// The results of the first player's games as O.
   package var asO = Tally()
-  /// Pairs in which the first player scored 0, ½, 1, 1½ and 2.
+  /// The numbers of pairs in which the first player scored 0, ½, 1, 1½ and 2 points.
   package var pentanomial = [0, 0, 0, 0, 0]
   /// Games that ended by forfeit or time.
   package var forfeits = 0
 
-  /// The results from both seats together.
+  /// The results with X and O together.
   package var total: Tally { asX + asO }
 
-  /// The estimate from pairs, or from single games without complete pairs.
+  /// The estimate from pairs; from single games if there are no complete pairs.
   package var estimate: Estimate {
     pentanomial.contains { $0 > 0 }
       ? Estimate(counts: pentanomial) : Estimate(counts: [total.losses, total.draws, total.wins])
@@ -49,15 +44,14 @@ package struct PairingStatistics: Sendable, Hashable {
   }
 }
 
-/// A value or bound in logistic Elo. A bound is given if one side never scored.
+/// An Elo difference (logistic), or a bound of it if one side never scored.
 package enum Elo: Sendable, Hashable {
-  /// The difference has this value.
   case exactly(Double)
-  /// The difference is at least this, because the other side never scored.
+  /// The difference is at least this number, because the second player never scored.
   case atLeast(Double)
-  /// The difference is at most this, because this side never scored.
+  /// The difference is at most this number, because the first player never scored.
   case atMost(Double)
-  /// Nothing is known about the difference.
+  /// The results do not limit the difference.
   case unknown
 
   /// `+12.01`, `≥ +200.1`, `≤ -200.1`, `?`.
@@ -82,7 +76,7 @@ package enum Elo: Sendable, Hashable {
 
 /// A mean score with its uncertainty, from counts of equally spaced scores 0 … 1.
 package struct Estimate: Sendable, Hashable {
-  /// Counts of the scores 0, 1/(k−1), …, 1.
+  /// The counts of k equally spaced scores: 0, 1/(k−1), …, 1.
   package let counts: [Int]
 
   /// The number of observations.
@@ -100,7 +94,7 @@ package struct Estimate: Sendable, Hashable {
     return (number, mean, variance)
   }
 
-  /// The variance of an observation from Jeffreys counts (+½ each), which is never 0.
+  /// The variance of an observation, with ½ added to each count (Jeffreys), so that it is never 0.
   var steadyVariance: Double { moments(prior: 0.5).variance }
 
   /// The mean score, 0–1; ½ without observations.
@@ -114,7 +108,7 @@ package struct Estimate: Sendable, Hashable {
     return .exactly(Elo.of(score: score))
   }
 
-  /// The 95 % interval of the Elo difference from Jeffreys counts (+½ each); bounds where it exceeds 0 or 1.
+  /// The 95 % interval of the Elo difference, with ½ added to each count (Jeffreys). An end is `.unknown` if its score is not within 0–1.
   package var interval: (low: Elo, high: Elo) {
     guard number > 0 else { return (.unknown, .unknown) }
     let (n, mean, variance) = moments(prior: 0.5)
@@ -124,13 +118,13 @@ package struct Estimate: Sendable, Hashable {
     return (low, high)
   }
 
-  /// The regularised mean plus `z` standard errors, within 0–1.
+  /// The mean score plus `z` standard errors, with ½ added to each count, limited to 0–1.
   private func bound(_ z: Double) -> Double {
     let (n, mean, variance) = moments(prior: 0.5)
     return min(max(mean + z * (variance / n).squareRoot(), 1e-9), 1 - 1e-9)
   }
 
-  /// `+12.01 [+1.20, +22.90]`, with bounds where applicable.
+  /// The difference with its interval: `+12.01 [+1.20, +22.90]`, or a bound such as `[≤ +22.90]`.
   package var eloText: String {
     guard number > 0 else { return "?" }
     let (low, high) = interval
@@ -150,7 +144,7 @@ package struct Estimate: Sendable, Hashable {
     return 0.5 * erfc(-(mean - 0.5) / (2 * variance / n).squareRoot())
   }
 
-  /// The Elo difference measured in standard deviations of a game, 800/ln 10 a unit; `gamesPerObservation` is 2 for pairs.
+  /// The difference of the mean from ½ in standard deviations of a game, times 800/ln 10; `gamesPerObservation` is 2 for pairs.
   ///
   /// Source: M. Van den Bergh, "Normalized Elo", 2019.
   package func normalisedElo(gamesPerObservation: Double) -> Double {
@@ -239,7 +233,7 @@ extension SPRT {
     try validate()
   }
 
-  /// Refuses numbers that make no test.
+  /// Throws if the numbers do not define a test.
   func validate() throws(ArenaError) {
     guard elo0 < elo1, abs(elo0) <= 1000, abs(elo1) <= 1000 else {
       throw ArenaError("--sprt: elo0 must be below elo1, both within ±1000")
@@ -252,7 +246,7 @@ extension SPRT {
   /// The log-likelihood ratios at which the test ends.
   package var bounds: (lower: Double, upper: Double) { (log(beta / (1 - alpha)), log((1 - beta) / alpha)) }
 
-  /// The count for an empty cell, so that unseen results are not considered impossible.
+  /// The count that replaces 0, so that results which have not occurred are not considered impossible.
   private static let prior = 1e-3
 
   /// The log-likelihood ratio of the games played.
@@ -332,7 +326,7 @@ extension SPRT {
         slope -= weight * share * share
       }
       if value > 0 { low = theta } else { high = theta }
-      // Newton's step if it stays inside, otherwise bisection.
+      // Newton's step if it stays between `low` and `high`, else bisection.
       var next = theta - value / slope
       if !(next > low && next < high) { next = (low + high) / 2 }
       if abs(next - theta) <= 1e-13 * (1 + abs(theta)) { break }

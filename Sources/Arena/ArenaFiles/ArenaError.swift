@@ -11,15 +11,14 @@ package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   package let kind: Kind
-  /// The error and the permitted values.
+  /// The message: what is wrong, and which values are allowed.
   package let description: String
 
-  /// Makes an error.
   package init(_ description: String, kind: Kind = .badInput) {
     (self.kind, self.description) = (kind, description)
   }
 
-  /// An error for a resource that the system refused.
+  /// The error for a resource that the system refused.
   package static func resourceExhausted(_ what: String) -> ArenaError {
     ArenaError("the system has no more \(what); try fewer --threads, or raise its limits", kind: .resourceExhausted)
   }

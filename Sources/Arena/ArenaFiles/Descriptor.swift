@@ -1,7 +1,7 @@
 import CProcess
 import Foundation
 
-/// Creates descriptors that no child process inherits, on whichever thread it is started.
+/// Creates descriptors that no child process inherits, even if another thread starts it at the same time.
 package enum Descriptor {
   /// Opens a file; −1 with `errno` on failure.
   package static func open(_ path: String, _ flags: Int32) -> Int32 { Glibc.open(path, flags | O_CLOEXEC, 0o644) }
@@ -23,7 +23,7 @@ package enum Descriptor {
   }
 }
 
-/// A file locked for this run while the value is open.
+/// A file that this run has locked; other runs cannot lock it until `close`.
 package final class LockedFile {
   /// The descriptor; −1 after closing.
   package private(set) var descriptor: Int32
@@ -39,7 +39,7 @@ package final class LockedFile {
   /// Unlocks and closes the file.
   package func close() {
     guard descriptor >= 0 else { return }
-    // Unlock explicitly: close-on-exec applies only at exec, and a child just forked by another thread would keep the lock.
+    // Unlock before closing: a child that another thread has just forked has the descriptor until exec and would keep the lock.
     flock(descriptor, LOCK_UN)
     Glibc.close(descriptor)
     descriptor = -1

@@ -1,26 +1,26 @@
 import CProcess
 import Foundation
 
-/// A pipe written by the handler of `SIGCHLD`.
+/// The ends of a pipe to which the handler of `SIGCHLD` writes, so that `poll` notices the end of a child.
 nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
 
-/// The process between arena and engine (`alina-arena guard -- COMMAND…`). If the arena is killed, it survives just
-/// long enough to kill the engine and all its descendants.
+/// The process between arena and engine (`alina-arena guard -C FOLDER -- COMMAND…`). If the arena is killed, the guard kills the engine
+/// and all its descendants before it ends.
 ///
-/// It adopts orphaned descendants (`PR_SET_CHILD_SUBREAPER`): processes that leave session, process group and parent
-/// become its children. It ends only when it has no children.
+/// The guard adopts orphaned descendants (`PR_SET_CHILD_SUBREAPER`): processes of the engine that leave session, process group and
+/// parent become its children. It ends when it has no children left.
 package enum EngineGuard {
-  /// Milliseconds after which the guard gives up: remaining processes then hang in the kernel and die there.
+  /// Milliseconds after which the guard ends in any case: processes that still exist hang in the kernel and die once they leave it.
   package static let quitTimeout = 3000.0
 
-  /// The prefix of a report that the system refused resources.
+  /// The beginning of a report that the system refused resources, by which the arena recognises it.
   package static let resourceExhausted = "could not be started for now"
 
-  /// Starts `-C FOLDER -- COMMAND…` on our standard input and output, reports its end to the arena on descriptor 3, and
-  /// kills all descendants when it ends or the arena closes the descriptor.
+  /// Runs the command of `-C FOLDER -- COMMAND…` in that folder on standard input and output, reports its end to the arena on
+  /// descriptor 3, and kills all descendants when it has ended or the arena has closed the descriptor.
   package static func run(_ words: [String]) -> Never {
     let command = Array(words.dropFirst(3))
-    // Signals that end the arena must not end the guard before the engine: `pkill alina-arena` hits both.
+    // Ignore signals that end the arena, since the guard must outlive the engine: `pkill alina-arena` signals both.
     for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
     guard alina_adopt_orphans() == 0 else {
       report("cannot be guarded: \(systemReason)")
@@ -56,7 +56,7 @@ package enum EngineGuard {
       report("\(isLack ? resourceExhausted : "cannot be started"): \(String(cString: strerror(code)))")
       exit(127)
     }
-    // Close our copies of the pipes, so that their end is seen when the engine closes them.
+    // Close the guard's copies of the pipes: the arena notices that the engine has closed a pipe only if no copy is open.
     close(0)
     close(1)
     // The arena only sends the number of a processor for the engine, in digits and a newline.
@@ -66,7 +66,7 @@ package enum EngineGuard {
       guard poll(&items, 2, -1) > 0 else { continue }
       if items[0].revents != 0 {
         _ = read(childrenEnds[0], &byte, 1)
-        // Adopted orphans also end here; only the engine's end matters.
+        // Also collects the status of adopted orphans; only the engine's end is reported.
         var (status, ended) = (Int32(0), pid_t(1))
         while ended > 0, ended != engine { ended = waitpid(-1, &status, WNOHANG) }
         if ended == engine {
@@ -92,7 +92,7 @@ package enum EngineGuard {
     _ = write(3, bytes, bytes.count)
   }
 
-  /// Kills all descendants repeatedly until we have no children; then exits.
+  /// Kills all descendants repeatedly until the guard has no children or the time is over; then exits.
   private static func killAll() -> Never {
     let deadline = monotonicMilliseconds() + quitTimeout
     while monotonicMilliseconds() < deadline {
@@ -146,7 +146,7 @@ package enum EngineGuard {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
-    // Reads until end of file: the system returns long lists in pieces, and Foundation stops at the first short one.
+    // Read until the end of the file: the kernel returns long lists in pieces, and Foundation would stop after the first short piece.
     while true {
       let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
         let count = read(descriptor, space.baseAddress, 4096)

@@ -7,23 +7,24 @@ package func monotonicMilliseconds() -> Double {
   return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
 }
 
-/// An engine's process behind its guard, connected by pipes; stopping it also stops all its descendants.
+/// An engine's process, connected by pipes. It is started by a guard process (`EngineGuard`); stopping it also stops all its
+/// descendants.
 ///
-/// The guard (`EngineGuard`) leads its own session and process group. When the socket to it closes, even because we
-/// were killed, it kills all processes that the engine started.
+/// The guard leads its own session and process group. When the socket to it closes, even because the arena was killed, the guard
+/// kills all processes that the engine has started.
 package final class EngineProcess {
   /// How an engine is started.
   package struct Launch: Sendable {
     /// The program and its arguments.
     package var command: [String]
-    /// The program that guards it.
+    /// The path of the program that runs as the guard.
     package var guardExecutable: String
     package var folder: String?
-    /// Where its standard error goes.
+    /// The file to which the engine's standard error is appended; `nil` discards it.
     package var log: String?
-    /// Variables besides the inherited ones.
+    /// Environment variables besides the inherited ones.
     package var environment: [String: String] = [:]
-    /// The log of all lines, under the player's number.
+    /// The log of all lines, in which the engine has the number `player`.
     package var trace: EngineTrace?
     package var player = 0
 
@@ -43,7 +44,7 @@ package final class EngineProcess {
     case overlong, garbage
   }
 
-  /// The longest line read from an engine.
+  /// The maximum number of bytes of a line from an engine.
   package static let lineLimit = 4096
 
   private let stopSignal: StopSignal
@@ -64,7 +65,7 @@ package final class EngineProcess {
   /// Starts `guardExecutable guard -- command…`.
   package init(_ launch: Launch, _ stop: StopSignal) throws(ArenaError) {
     (stopSignal, trace, player) = (stop, launch.trace, launch.player)
-    // Report a closed input by write(2)'s error, not by a signal.
+    // Writing to an engine that has closed its input returns an error instead of ending the arena.
     signal(SIGPIPE, SIG_IGN)
     let (first, second) = (Descriptor.pipe(), Descriptor.pipe())
     guard let toEngine = first, let fromEngine = second, let sockets = Descriptor.socketPair() else {
@@ -80,13 +81,13 @@ package final class EngineProcess {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, toEngine.0, 0)
     posix_spawn_file_actions_adddup2(&actions, fromEngine.1, 1)
-    // A FIFO without reader is refused instead of waited for.
+    // With O_NONBLOCK a FIFO without a reader is an error; otherwise opening it would wait for one.
     posix_spawn_file_actions_addopen(
       &actions, 2, launch.log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0o644)
     posix_spawn_file_actions_adddup2(&actions, sockets.1, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
-    // POSIX_SPAWN_SETSID and default signal handling: Ctrl-C at our terminal must not reach engines.
+    // 0x80 is POSIX_SPAWN_SETSID: in a session of their own engines do not get Ctrl-C from the arena's terminal.
     posix_spawnattr_setflags(&attributes, Int16(0x80 | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     var signals = sigset_t()
     sigfillset(&signals)
@@ -129,8 +130,8 @@ package final class EngineProcess {
   /// Milliseconds for an engine to end by itself after `quit`.
   private static let quitGracePeriod = 300.0
 
-  /// Kills the engine and its descendants and waits for the guard, slightly longer than its own limit; with `quitting`
-  /// the engine may first end after `quit`.
+  /// Stops the engine and its descendants, and waits for the end of the guard, slightly longer than the guard's own limit. With
+  /// `quitting` the engine first gets `quit` and some time to end by itself.
   package func stop(quitting: Bool = false) {
     guard isOpen else { return }
     let grace = monotonicMilliseconds() + EngineProcess.quitGracePeriod
@@ -140,7 +141,7 @@ package final class EngineProcess {
     close(input)
     close(output)
     shutdown(guardSocket, Int32(SHUT_WR))
-    // Discard the guard's messages; its end closes the socket.
+    // Read and discard the guard's reports until its end closes the socket.
     let deadline = monotonicMilliseconds() + EngineGuard.quitTimeout + 500
     var isGone = false
     while !isGone, wait(guardSocket, Int16(POLLIN), deadline) {
@@ -185,7 +186,7 @@ package final class EngineProcess {
         let line = UnsafeBufferPointer(start: buffer + head, count: end - head - (isShorter ? 1 : 0))
         head = end + 1
         if line.count > EngineProcess.lineLimit { return .overlong }
-        // Invalid UTF-8 is repaired: engines write names and remarks in older encodings, but never moves.
+        // Invalid UTF-8 is replaced: some engines write names and remarks in older encodings; moves are ASCII.
         let text = String(decoding: line, as: UTF8.self)
         trace?.note(player, "<", text)
         return line.contains { $0 < 0x20 && $0 != 0x09 } ? .garbage : .line(text)
@@ -203,13 +204,13 @@ package final class EngineProcess {
     memchr(buffer + head, 0x0A, tail - head).map { $0 - UnsafeMutableRawPointer(buffer) }
   }
 
-  /// Waits for bytes; returns the reason if none came in time.
+  /// Waits for bytes and stores them; returns the reason if none came in time.
   private func fill(_ deadline: Double) -> Reading? {
     memmove(buffer, buffer + head, tail - head)
     (head, tail) = (0, tail - head)
     while true {
       let count = tick.read(output, buffer + tail, 2 * EngineProcess.lineLimit - tail)
-      // Accept available bytes before checking the deadline: they were written in time, even if we read late.
+      // Accept bytes before checking the deadline: they may have been written in time and read late.
       if count > 0 {
         (tail, bytesRead) = (tail + count, bytesRead + count)
         return nil
@@ -219,13 +220,13 @@ package final class EngineProcess {
     }
   }
 
-  /// Keeps the engine's main thread on a processor.
+  /// Makes the engine's main thread run on one processor only.
   package func pin(toCore core: Int) {
     let bytes = Array("\(core)\n".utf8)
     _ = Glibc.write(guardSocket, bytes, bytes.count)
   }
 
-  /// The first move among lines that the engine has already sent unasked.
+  /// Discards lines that the engine has sent before it was asked for a move; returns the first of them that is a move.
   package func unaskedMove() -> String? {
     var count: Int32 = 0
     if ioctl(output, UInt(FIONREAD), &count) == 0, count > 0 { _ = fill(.infinity) }
@@ -238,8 +239,7 @@ package final class EngineProcess {
   /// Resets `bytesRead`.
   package func resetCount() { bytesRead = 0 }
 
-  /// The guard's report of how the engine ended, if it comes within half a second. Otherwise the engine still runs, and
-  /// this is `deed`.
+  /// The guard's report of how the engine ended, or `deed` if none comes within half a second, because the engine still runs.
   package func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500

@@ -31,7 +31,7 @@ package func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] 
   return Array(data)
 }
 
-/// Writes a file atomically: afterwards it has either its old content or all of the new.
+/// Writes a file atomically: if it fails, the file keeps its old content.
 package func writeFile(_ bytes: some Sequence<UInt8>, to path: String) throws(ArenaError) {
   do throws(AtomicFile.Refusal) { try AtomicFile.write(Array(bytes), to: path) } catch {
     let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.number)
@@ -65,8 +65,8 @@ package func writeOut(_ text: String) throws(ArenaError) {
 /// Writes text to standard error; ignores failures.
 package func writeError(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: 2) } }
 
-/// Refuses output paths that another file of the run uses, that hold something else, or whose folder is not writable;
-/// `nil` stands for no file.
+/// Throws if an output path is that of another file of the run, is not a regular file, exists already (unless `force`), or lies in a
+/// folder that is not writable. A path that is `nil` is skipped.
 package func checkPlaces(
   _ places: KeyValuePairs<String, String?>, besides games: String? = nil, force: Bool
 ) throws(ArenaError) {
@@ -102,7 +102,7 @@ package final class LineReader {
   package let path: String
   /// The number of the line read last, from 1.
   package private(set) var line = 0
-  /// The number of bytes of the complete lines read so far.
+  /// The number of bytes of the lines read so far, with their ends.
   package private(set) var wholeBytes = 0
   private let handle: FileHandle
   /// Bytes read and not yet consumed are in `head`..<`tail`.
@@ -130,7 +130,7 @@ package final class LineReader {
   /// The last line read with its end; valid until the next line is read.
   package var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
 
-  /// Lines are read in place: bytes do not move until the next line is read.
+  /// Bytes of the buffer, valid until the next line is read.
   private func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: buffer[range])
   }
@@ -172,7 +172,7 @@ package final class LineReader {
     } catch { throw ArenaError("\(path), line \(line + 1) cannot be read: \(reason(of: error))") }
   }
 
-  /// The first bytes of the file, before a line is read.
+  /// Whether the file begins with a text. Must be called before a line is read.
   package func begins(with text: String) throws(ArenaError) -> Bool {
     if tail == 0 { _ = try fill() }
     return buffer[head..<tail].starts(with: text.utf8)

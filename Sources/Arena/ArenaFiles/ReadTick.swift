@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// Periodically interrupts a thread that waits in read(2).
+/// Interrupts a thread that waits in read(2) every 20 ms.
 ///
-/// So the thread notices its deadline and Ctrl-C without a `poll` before each read, which would cost an instantly
-/// answering engine a tenth of its games. A tick just before the read is lost, but the next one is not.
+/// So the thread notices a deadline or Ctrl-C without a `poll` before each read, which would make games of instantly answering
+/// engines a tenth slower. A tick just before the read has no effect; then the next one interrupts it.
 final class ReadTick: Sendable {
   /// Milliseconds between two ticks.
   static let period = 20.0
 
   /// The waiting thread, if any. Ticks are sent under this lock, so that they never reach a thread that has ended.
   private let waiting = Mutex<pthread_t?>(nil)
-  /// The thread that last unblocked the tick's signal for itself.
+  /// The last thread that has unblocked the signal of the tick.
   private let prepared = Atomic<pthread_t>(0)
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
 
-  /// Starts ticking while there is a thread that may wait.
+  /// Registers this tick, and starts the ticking thread if none runs.
   func begin() {
     let isFirst = ReadTick.all.withLock { all in
       all.ticks[ObjectIdentifier(self)] = self
@@ -24,7 +24,7 @@ final class ReadTick: Sendable {
       return !all.isRunning
     }
     guard isFirst else { return }
-    // A handler without SA_RESTART: the read ends with EINTR.
+    // Without SA_RESTART the handler makes a waiting read return EINTR.
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { _ in }
     sigaction(SIGURG, &action, nil)
@@ -33,10 +33,10 @@ final class ReadTick: Sendable {
     }
   }
 
-  /// Stops ticking; no tick comes after it returns.
+  /// Unregisters this tick: no tick comes after this call.
   func end() { ReadTick.all.withLock { $0.ticks[ObjectIdentifier(self)] = nil } }
 
-  /// Interrupts the waiting threads; `false` if there are none registered any more.
+  /// Interrupts the waiting threads; `false` if no tick is registered any more.
   private static func tick() -> Bool {
     all.withLock { all in
       for tick in all.ticks.values {

@@ -72,7 +72,7 @@ package enum AnswerText {
     ]).text
   }
 
-  /// The value, distance and best moves of a position, and a board with both.
+  /// The value, distance and best moves of a position, and a board with the value and distance of each move.
   package static func solve(_ position: Position, by solver: Solver) -> String {
     var out = "position  \(position.notation)\n"
     guard position.outcome == nil else {
@@ -114,8 +114,8 @@ package enum AnswerText {
     return out + "     a   b   c\n"
   }
 
-  /// Every reachable position, one a line: value for the side to move, plies to the end, the moves that keep the value,
-  /// and of these the quickest wins, longest losses or longest draws.
+  /// Every reachable position on a line of its own: the value for the side to move, the plies to the end, the moves that keep the
+  /// value, and of these moves the quickest wins, longest losses or longest draws.
   package static func table(by solver: Solver) -> String {
     var out = "position\tvalue\tdistance\tkeep\tbest\n"
     for position in Solver.positions {
@@ -157,7 +157,7 @@ package enum AnswerText {
       ])
   }
 
-  /// A line of JSON; names the game first, except for Classic, which is meant if no game is named.
+  /// A line of JSON, which begins with the name of the game unless the game is Classic.
   static func line(_ variant: Variant, _ members: JSONObject) -> String {
     var object: JSONObject = variant.isImplied ? [:] : ["rules": .string(variant.rawValue)]
     object.fields += members.fields

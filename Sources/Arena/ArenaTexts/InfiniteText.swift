@@ -6,8 +6,8 @@ import Oracle
 import TicTacToe
 
 extension AnswerText {
-  /// The probabilities for two players of Infinite with both seatings, exact except for draws by a third repetition,
-  /// which depend on the whole game.
+  /// The chances of two players of Infinite, with each of them as X. They are exact except for draws by a third repetition, which
+  /// depend on the whole game.
   package static func exact(_ a: InfiniteOpponent, _ b: InfiniteOpponent, asJSON: Bool) -> String {
     let seatings = [(a, b), (b, a)].map { (x: $0.0.name, o: $0.1.name, odds: Odds.ofInfinite(x: $0.0, o: $0.1)) }
     let (first, second) = (seatings[0].odds, seatings[1].odds)
@@ -36,7 +36,7 @@ extension AnswerText {
     let table = InfiniteTable.shared
     let evaluation = table.evaluation(of: state)
     let moves = Infinite.outcome(of: state) == nil ? table.moveEvaluations(in: state) : []
-    // Convert the values after a move to the mover's view, a ply later.
+    // Convert the value after a move, which is for the opponent, to the value for the mover; the end is one ply farther away.
     let seen = moves.map { ($0.cell, Evaluation(value: $0.after.value.negated, distance: $0.after.distance + 1)) }
     let census = state == Infinite.start ? table.census : nil
     guard !asJSON else {
@@ -74,7 +74,7 @@ extension AnswerText {
       + "to move, \(census.finished) finished; the longest win takes \(census.longestDistance) plies\n"
   }
 
-  /// Every reachable board of Infinite, one a line: value for the side to move, plies to the end (0 for a draw), and
+  /// Every reachable board of Infinite on a line of its own: the value for the side to move, the plies to the end (0 for a draw), and
   /// the quickest wins, longest losses or drawing moves.
   package static func infiniteTable() -> String {
     let table = InfiniteTable.shared
@@ -82,7 +82,7 @@ extension AnswerText {
     func list(_ marks: Infinite.Marks) -> String {
       marks.count == 0 ? "-" : marks.squares.map { $0.name }.joined()
     }
-    // Boards that differ only by colour count once.
+    // Boards that differ only by an exchange of X and O are listed once.
     var (boards, known) = ([Infinite.Board()], Set([InfiniteTable.number(of: Infinite.Board())]))
     var place = 0
     while place < boards.count {

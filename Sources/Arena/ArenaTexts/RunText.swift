@@ -174,7 +174,7 @@ package enum RunText {
     ]).text
   }
 
-  /// A number, or an object that names the kind of bound.
+  /// An Elo difference as a number, or a bound as an object that names its kind.
   private static func bound(_ elo: Elo) -> JSON {
     switch elo {
     case .exactly(let value): .double(value)

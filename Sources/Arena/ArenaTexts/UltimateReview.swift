@@ -62,20 +62,20 @@ struct UltimateReview {
   struct Entry {
     let mover: Player
     let cell: Cell
-    /// The search's preferred move and the mover's expected score after it, 0–1; equal to the played move if that is preferred.
+    /// The move that the search prefers, which may be the played one, and the mover's expected score after it, 0–1.
     let best: Cell
     var before = 0.0
-    /// The expected score of the mover after the move, 0–1.
+    /// The expected score of the mover after the played move, 0–1.
     var after = 0.0
     /// Whether the value after the move is proved.
     var isProven = false
     let boardWon: Square?
 
-    /// The expected score that the move gave away.
+    /// The expected score that the mover lost by the played move.
     var loss: Double { before - after }
   }
 
-  /// The least loss that is marked; smaller ones are within the search's error.
+  /// The least loss of expected score that is marked; smaller losses are within the search's error.
   static let threshold = 0.1
 
   private(set) var entries: [Entry] = []
@@ -83,8 +83,8 @@ struct UltimateReview {
   private let solver = UltimateSolver(entries: 1 << 18)
   private var generator = SplitMix64(seed: 1)
 
-  /// Finds the best move before each move, and evaluates both by separate searches of the positions after them: a
-  /// search overestimates its own choice.
+  /// Searches the best move before each move. Evaluates the best and the played move by searches of the positions after them, because
+  /// a search overestimates the move that it prefers.
   init(_ game: Game, value: UltimateValue?, simulations: Int) {
     guard case .ultimate(var state) = game.startState else { preconditionFailure("a game of \(game.variant)") }
     self.simulations = simulations
@@ -111,8 +111,8 @@ struct UltimateReview {
   mutating func score(
     of player: Player, _ state: Ultimate.State, _ search: UltimateSearch
   ) -> (score: Double, isProven: Bool) {
-    // Of 120 proved late positions the search alone misjudged 6; with a proof of 5 nodes a simulation first, 3 are misjudged.
-    // Positions before ply 24 are rarely proved.
+    // Try a proof first, with 5 nodes a simulation: of 120 late positions the search alone misjudges 6, with the proof 3. Positions
+    // before ply 24 are rarely proved.
     if state.plies >= 24 || Ultimate.outcome(of: state) != nil,
       let value = solver.value(of: state, limit: 5 * simulations)
     {

@@ -4,12 +4,13 @@ import Oracle
 import TicTacToe
 
 extension AnswerText {
-  /// The proved value of a position of Ultimate and of its moves, as far as a number of positions suffices.
+  /// The proved values of a position of Ultimate and of its moves. Searches at most `limit` positions; what is not proved then is
+  /// unknown.
   package static func solve(_ state: Ultimate.State, nodes limit: Int, asJSON: Bool) -> String {
     let solver = UltimateSolver(entries: max(1 << 12, min(2 * limit, 1 << 23)))
     let value = solver.value(of: state, limit: limit)
     let isOver = Ultimate.outcome(of: state) != nil
-    // Solve the position first; its moves share the remaining number of positions.
+    // Solve the position first; the search of its moves may use the rest of the positions.
     let moves = Ultimate.moves(state).map { cell in
       var after = state
       _ = after.mark(cell)

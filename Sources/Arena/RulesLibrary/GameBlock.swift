@@ -6,7 +6,7 @@ import TicTacToe
 package struct GameBlock<R: Rules>: Sendable {
   /// The cells of the board, row by row.
   package let cells: [Cell]
-  /// By the index of a cell, its place in `cells`.
+  /// The place of a cell in `cells`, by the index of the cell.
   package let places: [UInt8]
 
   package init() {

@@ -1,12 +1,12 @@
 import Base
 import TicTacToe
 
-// The rules as a shared library for other languages; `python/alina_arena/state.py` calls it. A handle is a game, used by
-// one thread at a time. Cells are counted row by row from the top.
+// The rules as a shared library for other languages, such as Python (`python/alina_arena/state.py`). A handle is a game; one thread
+// at a time may use it. Cells are counted row by row from the top.
 
-/// A game with the states before each of its moves.
+/// A game with the earlier states, which `undo` restores.
 private class SharedGame {
-  /// Marks a cell; the result as in a block, or −1 where the cell may not be marked.
+  /// Marks a cell. Returns the result of the game as in a `GameBlock`, or −1 if the cell may not be marked.
   func play(_ place: Int32) -> Int32 { -1 }
   func undo() -> Bool { false }
   func copy() -> SharedGame { self }
@@ -66,7 +66,7 @@ private func game(_ handle: UnsafeRawPointer) -> SharedGame {
   Unmanaged<SharedGame>.fromOpaque(handle).takeUnretainedValue()
 }
 
-/// Writes a text with a zero at its end; returns its length without the zero, or −1 where `capacity` is too small.
+/// Writes a text with a zero at its end; returns its length without the zero, or −1 if `capacity` is too small.
 private func write(_ text: String, to bytes: UnsafeMutablePointer<CChar>, _ capacity: Int32) -> Int32 {
   let count = text.utf8.count
   guard count < capacity else { return -1 }
@@ -104,17 +104,17 @@ public func alinaNew(
   }
 }
 
-/// Ends a game.
+/// Frees a game.
 @_cdecl("alina_free")
 public func alinaFree(_ handle: UnsafeRawPointer) { Unmanaged<SharedGame>.fromOpaque(handle).release() }
 
-/// Copies a game with its earlier states; the copy has to be freed too.
+/// Copies a game with its earlier states. The copy must be freed, too.
 @_cdecl("alina_copy")
 public func alinaCopy(_ handle: UnsafeRawPointer) -> UnsafeMutableRawPointer {
   Unmanaged.passRetained(game(handle).copy()).toOpaque()
 }
 
-/// Marks a cell. Returns the result as in a block, or −1 if the cell may not be marked.
+/// Marks a cell. Returns the result of the game as in a `GameBlock`, or −1 if the cell may not be marked.
 @_cdecl("alina_play")
 public func alinaPlay(_ handle: UnsafeRawPointer, _ place: Int32) -> Int32 { game(handle).play(place) }
 
@@ -134,7 +134,7 @@ public func alinaBlock(_ handle: UnsafeRawPointer, _ bytes: UnsafeMutablePointer
   game(handle).writeBlock(to: bytes)
 }
 
-/// Returns the result as in a block.
+/// Returns the result of the game as in a `GameBlock`.
 @_cdecl("alina_result")
 public func alinaResult(_ handle: UnsafeRawPointer) -> Int32 { game(handle).result }
 

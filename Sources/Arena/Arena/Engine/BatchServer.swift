@@ -7,10 +7,10 @@ import TicTacToe
 
 /// Plays many games at once for a program that learns: `alina-arena engine --batch`.
 ///
-/// The client writes one line, `games N SEED` or `games N SEED POSITION` for games from a position in our notation or,
-/// in Classic, cutechess-cli's. Then it writes N bytes a step, one for each game: the cell to mark, row by row from the
-/// top, or a `Command`. After the line and each step it reads for each game a `GameBlock` and a byte: 1 if the step was
-/// illegal and changed nothing, else 0.
+/// The client writes one line: `games N SEED`, or `games N SEED POSITION` for games from a position in Alina's notation or, in
+/// Classic, cutechess-cli's. Then the client writes steps of N bytes, one for each game: the number of the cell to mark, row by row
+/// from the top, or a `Command`. After the line and after each step it reads for each game a `GameBlock` and a byte: 1 if the step
+/// was illegal and changed nothing, else 0.
 package struct BatchServer {
   /// Values of a step's bytes that are not cells.
   private enum Command {
@@ -22,9 +22,9 @@ package struct BatchServer {
     static let answer: UInt8 = 255
   }
 
-  /// The most games at once.
+  /// The maximum number of games.
   package static let gameLimit = 1_000_000
-  /// Bytes of the first line; the longest position, of Ultimate, has about 100.
+  /// The maximum number of bytes of the first line; the longest position, one of Ultimate, has about 100.
   private static let lineLimit = 256
 
   private let variant: Variant
@@ -39,8 +39,8 @@ package struct BatchServer {
     }
   }
 
-  /// Serves a stream until its end.
-  /// - Throws: The error of the client.
+  /// Serves a client until the end of the input.
+  /// - Throws: If the client violates the protocol or the output cannot be written.
   package func serve(input: Int32, output: Int32) throws(ArenaError) {
     var line: [UInt8] = []
     while line.last != 0x0A {
@@ -70,7 +70,7 @@ package struct BatchServer {
     }
   }
 
-  /// The position of the first line in our notation; `nil` without one.
+  /// The position in the first line, in Alina's notation; `nil` without one.
   private func position(_ words: [String]) throws(ArenaError) -> String? {
     guard !words.isEmpty else { return nil }
     if variant.isPacked, let position = UCINotation.position(words) { return position.notation }

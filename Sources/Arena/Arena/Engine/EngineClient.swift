@@ -33,10 +33,10 @@ package enum FaultKind: String, Sendable, Hashable {
   }
 }
 
-/// The client of an engine: handshake, games, and moves within time limits. Kills and restarts the engine after a
-/// fault. Used by one thread at a time.
+/// Talks to an engine: handshake, games, and moves within time limits. Kills the engine after a fault, and restarts it for the next
+/// game. Used by one thread at a time.
 final class EngineClient: @unchecked Sendable {
-  /// How an engine is started.
+  /// What is needed to start an engine.
   struct Recipe: Sendable {
     var command: [String]
     var guardExecutable: String
@@ -44,11 +44,11 @@ final class EngineClient: @unchecked Sendable {
     var seed: UInt64
     var settings = EngineSettings()
     var variant = Variant.classic
-    /// The log of all lines, under the player's number.
+    /// The log of all lines, in which the engine has the number `player`.
     var trace: EngineTrace?
     var player = 0
 
-    /// How its process is started. Of variables that are named twice the last counts.
+    /// How the process is started. If the settings name an environment variable twice, the last value counts.
     var launch: EngineProcess.Launch {
       var launch = EngineProcess.Launch(command, guardExecutable: guardExecutable)
       (launch.folder, launch.log, launch.trace, launch.player) = (settings.folder, settings.log, trace, player)
@@ -61,9 +61,9 @@ final class EngineClient: @unchecked Sendable {
   static let handshakeTimeout = 5000.0
   /// Milliseconds without an answer to `uci` before `ugi` is tried.
   static let silence = 1000.0
-  /// The most bytes that an engine may write during one move.
+  /// The maximum number of bytes that an engine may write during the handshake or one move.
   static let floodLimit = 1 << 20
-  /// Consecutive failed starts before the engine is given up.
+  /// The number of consecutive failed restarts after which no other restart is tried.
   static let failureLimit = 3
 
   private let recipe: Recipe
@@ -80,9 +80,9 @@ final class EngineClient: @unchecked Sendable {
   private var failures = 0
   /// The error of the last handshake, without the engine's path.
   private var refusal: String?
-  /// The error before the first move of this game, if any.
+  /// A fault before the engine's first move in this game, which that move then reports.
   private var pendingLoss: EngineLoss?
-  /// The deadline for `readyok`; `nil` when not waiting for it.
+  /// The deadline for `readyok`; `nil` if no `readyok` is awaited.
   private var readyDeadline: Double?
   /// The engine's remaining milliseconds in this game.
   private(set) var clock = 0.0
@@ -121,7 +121,7 @@ final class EngineClient: @unchecked Sendable {
         isUGI = true
         break conversation
       case .late where silentUntil < deadline && !stopSignal.isSet:
-        // An engine that does not know "uci" may use UGI; a slow one ignores the line.
+        // The engine may use UGI instead of UCI. A UCI engine that is only slow ignores `ugi`.
         silentUntil = .infinity
         guard process.write("ugi\n", deadline: deadline) else { throw refuse(process.ending()) }
       case .line(let line):
@@ -145,7 +145,7 @@ final class EngineClient: @unchecked Sendable {
     notation = recipe.variant.isImplied && variants.contains(name) ? .cutechess : .native
     var options = ""
     if variants.contains(name) { options += "setoption name UCI_Variant value \(name)\n" }
-    // Engines take seeds as 32-bit numbers: fold the run's.
+    // Fold the run's 64-bit seed into 31 bits, since engines take seeds as 32-bit numbers.
     if advertisesSeed {
       options += "setoption name Seed value \((recipe.seed ^ recipe.seed >> 32) & 0x7FFF_FFFF)\n"
     }
@@ -156,7 +156,7 @@ final class EngineClient: @unchecked Sendable {
     if let core { process.pin(toCore: core) }
   }
 
-  /// Sanitises a name: no characters for direction or joining, at most 80 code points.
+  /// Sanitises a name: removes control and format characters, and keeps at most 80 code points.
   private static func name(_ scalars: some Sequence<Unicode.Scalar>) -> String {
     var name = String.UnicodeScalarView()
     for scalar in scalars where ![.control, .format].contains(scalar.properties.generalCategory) && name.count < 80 {
@@ -171,7 +171,7 @@ final class EngineClient: @unchecked Sendable {
     process?.pin(toCore: core)
   }
 
-  /// Waits for `readyok`; returns the error, or `nil`.
+  /// Waits for `readyok`; returns the error, `nil` if it came in time.
   private func waitUntilReady(_ process: EngineProcess, _ deadline: Double) -> String? {
     process.resetCount()
     while process.bytesRead <= EngineClient.floodLimit {
@@ -187,10 +187,10 @@ final class EngineClient: @unchecked Sendable {
     return "floods before 'readyok'"
   }
 
-  /// Sets the clock, if it is kept elsewhere.
+  /// Sets the remaining milliseconds, if a server keeps the clock.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
-  /// Prepares the engine for a game and restarts it if it was killed; reports a failure at its first move.
+  /// Prepares the engine for a game and restarts it if it was killed. If that fails, its first move reports it.
   func beginGame() throws(ArenaError) {
     pendingLoss = nil
     clock = Double(recipe.time.clock)
@@ -209,7 +209,7 @@ final class EngineClient: @unchecked Sendable {
         return
       }
     }
-    // Do not wait here: the answer is read before the first move, so that both engines prepare at the same time.
+    // Do not wait for `readyok` here, so that both engines prepare at the same time; it is read before the first move.
     readyDeadline = monotonicMilliseconds() + EngineClient.handshakeTimeout
     request.removeAll(keepingCapacity: true)
     if let process, !process.write("\(isUGI ? "ugi" : "uci")newgame\nisready\n", deadline: readyDeadline ?? 0) {
@@ -217,7 +217,8 @@ final class EngineClient: @unchecked Sendable {
     }
   }
 
-  /// Requests a move in a game from the start or a position. Anything except a legal move in time loses the game and kills the engine.
+  /// Requests a move. An engine that answers anything except a legal move in time is killed and loses the game. `start` is the
+  /// position in which the game began, `nil` for the normal start.
   func move<R: Rules>(
     _ rules: R.Type, _ start: String?, _ cells: [Cell], _ state: R.State, otherClock: Double?
   ) -> Result<(Cell, MoveReport), EngineLoss> {
@@ -249,7 +250,7 @@ final class EngineClient: @unchecked Sendable {
       let isLate = monotonicMilliseconds() >= deadline
       return .failure(lose(isLate ? "does not read its input" : process.ending(otherwise: "closed its input")))
     }
-    // The next request begins with this position and its moves.
+    // Keep the position and its moves, with which the next request begins.
     request.removeLast(request.count - told)
     func late() -> EngineLoss { lose("no move within \(Int((deadline - begun).rounded())) ms", .time) }
     var evaluation: String?
@@ -264,7 +265,7 @@ final class EngineClient: @unchecked Sendable {
         let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
         guard words.first == "bestmove" else {
-          // Lines already received count even after the deadline; wait for no further one.
+          // Lines that were received in time are read even after the deadline.
           guard monotonicMilliseconds() < deadline || process.hasLine else { return .failure(late()) }
           continue
         }
@@ -301,7 +302,7 @@ final class EngineClient: @unchecked Sendable {
 
   /// Score and depth of an `info` line in PGN's form; `nil` without a score of the best line.
   static func evaluation(in line: [Substring]) -> String? {
-    // Words after `string` are free text, and after `pv` moves.
+    // Ignore the words after `string`, which are free text, and those after `pv`, which are moves.
     let words = Array(line.prefix { $0 != "string" && $0 != "pv" })
     if let at = words.firstIndex(of: "multipv"), words.dropFirst(at + 1).first != "1" { return nil }
     guard let at = words.firstIndex(of: "score"), at + 2 < words.count, let value = Int(words[at + 2]) else {

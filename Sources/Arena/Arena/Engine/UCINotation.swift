@@ -1,9 +1,9 @@
 import TicTacToe
 
-/// The two notations of positions and moves for engines: ours (`b2`, `X1O/1X1/3 o`), and cutechess-cli's with `-variant
+/// The two notations of positions and moves for engines: Alina's (`b2`, `X1O/1X1/3 o`), and that of cutechess-cli with `-variant
 /// tictactoe` (`P@b2`, `3/3/3[PPPPPpppp] w - - 0 1`).
 package enum UCINotation: Sendable, Hashable {
-  /// Our notation: moves are the names of cells.
+  /// Alina's notation: moves are the names of cells.
   case native
   /// The notation of cutechess-cli: moves are drops of pawns from the hand, and X is White.
   case cutechess
@@ -21,7 +21,7 @@ package enum UCINotation: Sendable, Hashable {
     return "\(board)[\(hand)] \(position.turn == .x ? "w" : "b") - - 0 \(position.ply / 2 + 1)"
   }
 
-  /// Reads a move in either notation. A drop may be written with either letter.
+  /// Reads a move in either notation: `b2`, `P@b2` or `p@b2`.
   package static func square(_ text: some StringProtocol) -> Square? {
     let isDrop = text.utf8.starts(with: "P@".utf8) || text.utf8.starts(with: "p@".utf8)
     return isDrop ? Square(name: text.dropFirst(2)) : Square(name: text)

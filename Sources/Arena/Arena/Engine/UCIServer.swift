@@ -4,9 +4,9 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// One of Alina's players as a UCI engine: a state machine from lines to lines, so a transcript is a test.
+/// One of Alina's players as a UCI engine. `handle` maps a line to the lines of the answer, so that tests need no process.
 ///
-/// It answers in the notation in which it was last addressed: ours, or cutechess-cli's (`-variant tictactoe`).
+/// It answers in Alina's notation until the client uses that of cutechess-cli (`-variant tictactoe`).
 package struct UCIServer {
   /// The caller's action after a line.
   package enum Action {
@@ -19,15 +19,15 @@ package struct UCIServer {
     case quit
   }
 
-  /// Names of players that can be chosen with `setoption name Player`.
+  /// The names of players that can be chosen with `setoption name Player`.
   static let players = SimpleOpponent.allCases.map(\.name) + Level.all.map(\.name)
-  /// The most megabytes of `Hash`.
+  /// The maximum of the option `Hash`, in megabytes.
   static let hashLimit = 4096
-  /// The longest line read.
+  /// The maximum number of bytes of a line; longer lines are ignored.
   package static let lineLimit = 4096
 
   private(set) var spec: PlayerSpec
-  /// The player of Classic; `nil` if it searches.
+  /// The player as a memoryless player of Classic; `nil` if it searches.
   private var memoryless: (any MemorylessOpponent)?
   private var seed: UInt64
   var generator: SplitMix64
@@ -39,10 +39,10 @@ package struct UCIServer {
   /// The tree of a search in Classic.
   let search = MonteCarloSearch()
   var tree: UltimateSearch?
-  /// The size of that tree in megabytes.
+  /// The value of the option `Hash`: the size of the search tree in megabytes.
   private(set) var hash = 160
   private var lastMove: Square?
-  /// The result of an infinite search, held back until `stop`.
+  /// The line `bestmove` of an immediate answer to `go infinite` or `go ponder`, held back until `stop` or `ponderhit`.
   private var held: [String]?
 
   /// A search in progress.
@@ -62,7 +62,7 @@ package struct UCIServer {
 
     /// Stops the search.
     package let stop = StopSignal()
-    /// Set when the opponent has played the expected move, which starts a pondering search's time.
+    /// Set by `ponderhit`: the opponent has played the expected move, and the time of a pondering search starts.
     package let hit = StopSignal()
     let manner: Manner
     fileprivate let ended = DispatchSemaphore(value: 0)
@@ -103,7 +103,7 @@ package struct UCIServer {
     if !spec.plays(.classic) { variantPosition = variants.first.map { VariantState(startOf: $0) } }
   }
 
-  /// The player of Classic; `nil` if it searches.
+  /// The player as a memoryless player of Classic; `nil` if it searches. Throws if it can do neither.
   private static func memoryless(_ spec: PlayerSpec) throws(ArenaError) -> (any MemorylessOpponent)? {
     let player = try spec.memoryless(in: .classic, freezing: true)
     guard player != nil || spec.budget != nil else { throw ArenaError("player '\(spec.text)' cannot be an engine") }
@@ -185,7 +185,7 @@ package struct UCIServer {
         return ["info string Hash '\(value)': 1–\(UCIServer.hashLimit) megabytes"]
       }
       (hash, tree) = (number, nil)
-    // Without effect: it only announces that `go ponder` may follow.
+    // `Ponder` has no effect: it only announces that `go ponder` may follow.
     case "Ponder": break
     default: return ["info string option '\(name)' is unknown"]
     }
@@ -238,7 +238,7 @@ package struct UCIServer {
     let isHeld = words.contains("infinite") || words.contains("ponder")
     guard isSearch else {
       let lines = work(&generator) { false }
-      // An immediate answer respects every limit; `infinite` waits for `stop`.
+      // An immediate answer is within every time limit. Hold the move back if `go` says so.
       guard isHeld else { return .reply(lines) }
       held = lines.suffix(1)
       return .reply(lines.dropLast())
@@ -249,7 +249,7 @@ package struct UCIServer {
 
   /// The milliseconds of a search: from `go`, else from the player's budget.
   private func time(_ words: [String], _ turn: Player) -> Double {
-    // Reserve some time for transmission.
+    // Reserve a tenth of the time, at most 20 ms, for transmission.
     if let time = UCIServer.limit("movetime", words) { return max(1, time - min(20, time / 10)) }
     let (clock, increment) = turn == .x ? ("wtime", "winc") : ("btime", "binc")
     if let left = UCIServer.limit(clock, words) {
@@ -265,7 +265,7 @@ package struct UCIServer {
     return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
   }
 
-  /// The most simulations allowed by `go`.
+  /// The maximum number of simulations that `go` allows.
   static func nodes(_ words: [String]) -> Int { limit("nodes", words).map { max(1, Int($0)) } ?? .max }
 
   /// Formats a score, given from −1 to 1, for `info`.
@@ -274,7 +274,7 @@ package struct UCIServer {
   /// Continues with the search's random generator.
   package mutating func finish(_ search: Search) { generator = search.generator }
 
-  /// Whether the player uses the solver's table, so that its values may be reported.
+  /// Whether the player uses the solver's table, so that the exact value of the position may be reported.
   private var knowsValues: Bool {
     switch spec {
     case .simple(.perfect), .simple(.perfectDistance), .simple(.trap), .level(6): true
@@ -307,7 +307,7 @@ package struct UCIServer {
       writing.withLock { bytes.withUnsafeBytes { _ = writeAll($0, to: output) } }
     }
     var running: Search?
-    /// Waits for the search; stops a search that itself waits for `stop` or `ponderhit`.
+    /// Waits for the end of the search; stops it first if `stopping`, or if it waits for `stop` or `ponderhit`.
     func end(_ server: inout UCIServer, stopping: Bool) {
       guard let search = running else { return }
       if stopping || search.isHeld { search.stop.set() }

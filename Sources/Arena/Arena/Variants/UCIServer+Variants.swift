@@ -42,13 +42,13 @@ extension UCIServer {
       }
       choose = found
     } catch { return .reply(["info string \(error)", "bestmove (none)"]) }
-    // With a number of simulations, start from an empty tree, so that position and seed determine the move.
+    // If simulations are counted instead of timed, begin with an empty tree, so that position and seed determine the move.
     if !spec.isTimed { tree?.forget() }
     tree?.simulationLimit = UCIServer.nodes(words)
     return answer(words, R.turn(in: state), isSearch: spec.isSearch(in: R.variant)) { [tree] generator, isStopped in
       let cell = choose(state, nil, &generator, isStopped)
       let name = R.variant.name(of: cell)
-      // Empty if the move was not searched.
+      // `nil` if the move was not searched; then there is no `info` line.
       let move = tree?.rootMoves.first { $0.cell == cell }
       let info = move.map { ["info depth 1 score \(UCIServer.score($0.score)) pv \(name)"] } ?? []
       let reply = tree?.expectedReply(to: cell).map { " ponder \(R.variant.name(of: $0))" } ?? ""

@@ -2,7 +2,7 @@ import Base
 import TicTacToe
 
 extension Variant {
-  /// The most plies of a game of any variant.
+  /// The maximum number of plies of a game, of all variants.
   static let longestGame = allCases.map { $0.plyLimit }.max() ?? 0
 
   /// Whether the arena keeps a game in the eight bytes of `PackedGame`; otherwise its moves are `VariantMoves`.
@@ -11,7 +11,7 @@ extension Variant {
   /// Whether the game's players search with learnt values, because no table has the exact ones.
   var hasLearntValue: Bool { !isSolved }
 
-  /// The most plies of `--openings random:N`: more would finish some games.
+  /// The maximum of `--openings random:N`: with more plies some games would be over.
   var randomPlies: Int { isOneBoard ? 4 : 16 }
 
   /// The random plies of the openings of `compare`, unless its options name others.

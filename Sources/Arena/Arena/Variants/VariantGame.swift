@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// The moves of a game that is not kept in the eight bytes of a packed game (`Variant.isPacked`).
+/// The moves of a game of a variant whose games do not fit into `PackedGame`.
 struct VariantMoves: Sendable, Hashable {
   /// The initial position; `nil` for the start of the rules.
   var start: String?

@@ -16,7 +16,7 @@ package struct VariantOpening: Sendable, Hashable {
 }
 
 extension VariantOpening {
-  /// The opening from a game in a book.
+  /// Makes an opening from a game of a book.
   init(_ game: Game) {
     self.init(start: game.isFromStart ? nil : game.startState.notation, cells: game.cells)
   }
@@ -43,7 +43,7 @@ extension VariantOpening {
     self.init(game)
   }
 
-  /// Random moves from the start.
+  /// Makes an opening of random moves from the start.
   init<R: Rules>(_ rules: R.Type, plies: Int, using generator: inout SplitMix64) {
     var (state, cells) = (R.start, [Cell]())
     for _ in 0..<plies {
