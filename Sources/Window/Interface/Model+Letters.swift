@@ -2,7 +2,7 @@ import TicTacToe
 
 /// An action in games that are played by links.
 package enum LetterIntent: Sendable, Hashable {
-  /// Begin a game by letters, as X, of the kind that is on the board.
+  /// Begin a game played by links, as X, of the kind that is on the board.
   case begin
   /// Open a letter by its link, or a stored game by its number.
   case open(String), show(UInt64)
@@ -16,7 +16,7 @@ package enum LetterIntent: Sendable, Hashable {
   case list, delete(UInt64)
 }
 
-/// The game by letters on the board. A letter is a link that carries the game so far and a line of text.
+/// The game played by links on the board. A letter is a link that carries the game so far and a line of text.
 package struct LetterModel: Sendable, Hashable {
   /// The next step of the game.
   package enum Step: Sendable, Hashable {

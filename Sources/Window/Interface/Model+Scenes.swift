@@ -163,7 +163,7 @@ package struct PagesModel: Sendable, Hashable {
   /// The listed games, newest first, and whether there are older ones.
   package var games: [GameEntry] = []
   package var hasOlderGames = false
-  /// The games by letters, the last changed first; `path` is the number of the game.
+  /// The games played by links, the last changed first; `path` is the number of the game.
   package var letters: [GameEntry] = []
   /// The results by game, for games played at least once.
   package var statistics: [Variant: StatisticsModel] = [:]

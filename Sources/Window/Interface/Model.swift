@@ -174,7 +174,7 @@ package struct BoardModel: Sendable, Hashable {
   package var online: OnlineModel?
   /// The player's row in the tournament in which this player takes part.
   package var tournament: TournamentModel.Standing?
-  /// The game by letters, if the board shows one.
+  /// The game played by links, if the board shows one.
   package var letter: LetterModel?
   /// Whether the board is part of a film, without buttons below it.
   package var isFilm = false

@@ -81,7 +81,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case believed, hintBelieved, factGone, factBoard, factShare, lostMost, lostLittle, reviewing, expected
   case thinking, waitingFor, offline, seeWhy, stopListening, notListening, gameResumed, playFriend
 
-  // Games in letters
+  // Games played by links
   case playByLink, letters, lettersIntro, letterSend, letterField, letterWords, letterSendIt
   case letterMarked, letterOld, letterFork, letterDamaged, letterFirst, letterHere, letterThere
   case withdrawDraw

@@ -37,7 +37,7 @@ package final class Files {
   var openLetter: (_ link: String) -> Void = { _ in }
   /// Opens a player's own music by its word.
   var openMusic: (_ word: String) -> Void = { _ in }
-  /// The record of the game by letters, if one is on the board.
+  /// The record of the game played by links, if one is on the board.
   var letterPiece: Record?
 
   /// Seconds between two attempts to write to a failing disk.

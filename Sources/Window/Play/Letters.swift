@@ -5,7 +5,7 @@ import Screen
 import TicTacToe
 import WindowLogic
 
-/// The store of games by letters: a file for each game, which all windows and tabs of a player share.
+/// The store of games played by links: a file for each game, which all windows and tabs of a player share.
 final class Letters {
   private let services: PlatformServices
   private let screen: RootScreen

@@ -4,7 +4,7 @@ import MatchProtocol
 import Records
 import TicTacToe
 
-/// The game by letters on the board: each letter is a link with the game so far and a line of text.
+/// The game played by links on the board: each letter is a link with the game so far and a line of text.
 package struct LetterGame: Sendable, Hashable {
   /// The newest letter, of either player.
   package internal(set) var letter: Letter {
@@ -76,7 +76,7 @@ extension WindowState {
     }
   }
 
-  /// The record of the game by letters on the board, with the seed of its music.
+  /// The record of the game played by links on the board, with the seed of its music.
   package var letterPiece: Record? {
     guard let letter = self.letter?.letter else { return nil }
     var piece = letter.piece
@@ -87,13 +87,13 @@ extension WindowState {
   /// A match id for the game, so that its music depends on the game as that of a match does.
   private static func match(of letter: Letter) -> MatchID { MatchID(rawValue: letter.name) ?? .blank }
 
-  /// The title of the window while a game by letters is on the board.
+  /// The title of the window while a game played by links is on the board.
   package var letterTitle: Message? {
     guard let game = self.letter, !game.opponent.isEmpty, !game.letter.game.isOver else { return nil }
     return game.mayAnswer ? "\(game.opponent): \(.yourMove)" : "\(.waitingFor, Message(game.opponent))"
   }
 
-  /// The game by letters for the pages.
+  /// The game played by links for the pages.
   package var letterModel: LetterModel? {
     guard let game = self.letter else { return nil }
     let letter = game.letter
@@ -110,7 +110,7 @@ extension WindowState {
 
   // MARK: - Requests of the player
 
-  /// Handles an intent that has another meaning in a game by letters; `nil` for other intents.
+  /// Handles an intent that has another meaning in a game played by links; `nil` for other intents.
   mutating func answerLetter(_ intent: Intent, _ board: Board) -> [Effect]? {
     guard let game = self.letter else { return nil }
     switch intent {
@@ -184,7 +184,7 @@ extension WindowState {
     return change { $0.letter = letter } + [.letter(.keep(letter, you: game.you, isRematch: false))]
   }
 
-  /// Handles an intent for games by letters.
+  /// Handles an intent for games played by links.
   mutating func answer(_ intent: LetterIntent) -> [Effect] {
     switch intent {
     case .begin: return [.letter(.begin(mode == .local ? setup.variant : preferences.game))]

@@ -18,7 +18,7 @@ package struct WindowState: Sendable {
     case online(MatchID)
     /// A match that this player watches.
     case watching(MatchID)
-    /// A game by letters.
+    /// A game played by links.
     case letter
   }
 
@@ -105,7 +105,7 @@ package struct WindowState: Sendable {
   var local: LocalGame
   /// The network match on the board, if there is one.
   var onlineMatch: OnlineMatch?
-  /// The game by letters on the board, if there is one.
+  /// The game played by links on the board, if there is one.
   var letter: LetterGame?
   var sleepTimer: SleepTimer?
   /// The three-minute run whose first puzzle has been requested.

@@ -395,7 +395,7 @@ extension ViewContext {
     }
   }
 
-  /// The status of a game by letters if the player is to act; `nil` while the opponent is to answer.
+  /// The status of a game played by links if the player is to act; `nil` while the opponent is to answer.
   private func letterText(_ letter: LetterModel) -> (main: String, detail: String, isLarge: Bool)? {
     switch letter.step {
     case .send: (text(.letterMarked), "", true)

@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// The list of games by letters, and a field for a link.
+/// The list of games played by links, and a field for a link.
 final class LettersScene: PageScene {
   private let field: FieldRow
 
