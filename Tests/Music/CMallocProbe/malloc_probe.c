@@ -1,5 +1,5 @@
-// Interposes the allocator of the test executable: every call is passed to glibc, and counted while this thread is armed. Linked only by
-// tests.
+// Replaces the allocator of the test executable: each call is passed on to glibc, and counted while `malloc_probe_arm` is in effect on its
+// thread. Linked only by tests.
 #include "malloc_probe.h"
 
 #include <errno.h>

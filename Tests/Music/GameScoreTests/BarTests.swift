@@ -20,7 +20,7 @@ import TicTacToe
   #expect(bars.prefix(7).allSatisfy { $0.kind == .move } && bars.dropFirst(7).allSatisfy { $0.kind == .closing })
 }
 
-@Test func `Every move of every game is a downbeat on its cell's pitch, at its very frame`() {
+@Test func `Every move of every game is a downbeat on its cell's pitch at the move's frame`() {
   var single = rules
   single.melody.candidates = 1
   var moves = 0
@@ -63,7 +63,7 @@ import TicTacToe
   #expect(games > 10_000)
 }
 
-@Test func `A bar is short notes and one long, last; the long is four shorts and touch stays within p`() throws {
+@Test func `An even bar has short notes, a last note about four times as long, and velocities up to 58`() throws {
   for index in 0..<50 {
     let game = randomGame(index)
     for bar in Rendition(of: game, rules: rules).bars where bar.kind != .echo && bar.rhythm == .even {
@@ -81,7 +81,7 @@ import TicTacToe
       }
       let isLast =
         bar.kind == .closing && bar.pairs.count == 3 && bar.index >= Rendition(of: game, rules: rules).bars.count - 2
-      // The arch slows down, its T twice as much.
+      // Leaves out the arch, which slows down, except its last bar before the final note, whose short notes last 0.8 s.
       for short in shorts where bar.kind != .closing || isLast {
         #expect(abs(short - (isLast ? 0.8 : 1.05)) < 0.25 || bar.signs[0] == "both-threaten")
       }
@@ -95,7 +95,7 @@ import TicTacToe
   }
 }
 
-@Test func `A long note is recognised by its length, not by its name`() throws {
+@Test func `The measures recognise a long note by its duration, not by isLong`() throws {
   var bar = try #require(Rendition(of: randomGame(1), rules: rules).bars.first { $0.kind == .move })
   let (last, short) = (bar.pairs.count - 1, try #require(bar.pairs[0].t?.duration))
   bar.pairs[last].t?.duration = short
@@ -169,7 +169,7 @@ import TicTacToe
     let first = Tick(rawValue: frames[0])
     let live = notes(heard, origin, from: first)
     let offline = notes(again.events, .zero, from: first - origin)
-    // The session continues with echoes; up to the end of the arch both are equal.
+    // Only the live session continues with echoes; up to the end of the arch both are equal.
     let different = zip(live, offline).enumerated().first { $1.0 != $1.1 }.map { "note \($0): \($1)" }
     #expect(different == nil)
     #expect(offline.count > 40)

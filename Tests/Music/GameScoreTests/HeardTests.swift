@@ -27,7 +27,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   return (conductor, answers)
 }
 
-@Test func `Every line of cells is reachable, also with few notes and a narrow compass`() throws {
+@Test func `A line of three cells can be composed even with few notes and a narrow compass`() throws {
   var narrow = rules
   narrow.bars.longest = 4
   narrow.melody.widest = 4
@@ -79,13 +79,13 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     }
   }
   #expect(bells > 50 && thirds > 10)
-  // A postponed sign keeps its own voice, not that of the current mover.
+  // A postponed sign has the voice of the player whose move caused it, not of the current mover.
   let owed = (0..<400).lazy.flatMap { hasty(randomGame($0).game, seed: UInt64($0), rules: rules).0.music.bars }
     .filter { $0.signs.count > 1 }.prefix(100)
   #expect(owed.contains { $0.pairs[1].m!.pan != $0.pairs[0].m!.pan })
 }
 
-@Test func `Opening and arch take the position of T from the file's sign calm`() throws {
+@Test func `The opening and the arch have the T position of the rule file's sign calm`() throws {
   for (name, position) in [("night", -2), ("morning", 1), ("score", -1)] {
     let rules = try shipped(name)
     let bars = Rendition(of: randomGame(3), rules: rules).bars.filter { $0.kind == .opening || $0.kind == .closing }
@@ -110,7 +110,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   var times: [Record.MoveTimes] = []
   for (number, cell) in record.game.cells.enumerated() {
     if number == 3 {
-      // Two moves, one of them delayed by the network, both taken back together.
+      // Makes two moves, one of them delayed by the network, and takes both back together.
       var astray = game
       for other in game.state.moves.filter({ $0 != cell }).prefix(2) {
         go(3)
@@ -146,7 +146,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(zip(live, offline).first { $0 != $1 } == nil && live.count == offline.count && live.count > 50)
 }
 
-@Test func `A record with too many take-backs keeps complete ones, and each move sounds on its own position`()
+@Test func `A record with too many take-backs keeps only complete ones, and each move sounds on its own position`()
   throws
 {
   var kept = Record(game: try game("b2 a1 c3"))
@@ -228,7 +228,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     return conductor.music.bars.map(\.pairs.count)
   }
   #expect(lengths([.first, .second], every: 0) == [2, 3, 4, 5, 6, 7, 8, 8, 8])
-  // X's bars have two to four pairs and a long note; O's are cut to the pace, and the end has unlimited time.
+  // X's bars, which O answers, have two to four pairs and a long note. The last bar has no answer, so its length is unlimited.
   let against = lengths([.second], every: 30)
   #expect(stride(from: 0, to: 8, by: 2).map { against[$0] } == [3, 4, 5, 5] && against[8] == 8)
   let (quick, slow) = (lengths([], every: 1.5), lengths([], every: 30))

@@ -103,7 +103,7 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
       centers[move.board, default: []] += degrees(bar)
     }
   }
-  // T is not only that of the tonic, and upper boards sound higher.
+  // At least a tenth of the T notes are outside the tonic's triad, and upper boards sound higher than lower ones.
   #expect(pairs > 1_000 && home < pairs * 9 / 10)
   func mean(_ board: Int) -> Double { Double(centers[board]!.reduce(0, +)) / Double(centers[board]!.count) }
   #expect(mean(0) > mean(6) + 1 && mean(2) > mean(8) + 1)

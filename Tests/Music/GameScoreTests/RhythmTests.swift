@@ -14,7 +14,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   ReferenceGames.games(count, of: variant, seed: 4).map { ($0, Rendition(of: $0, rules: rules, explains: true)) }
 }
 
-@Test func `At an awakening M holds its note while T moves, and explain says so`() throws {
+@Test func `At an awakening M holds its note while T moves, and the explanation says so`() throws {
   var seen = 0
   for (record, music) in renditions(.classic, 60) {
     for bar in music.bars where bar.signs.first == "awakening" && bar.pairs.count > 3 {
@@ -29,7 +29,9 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   #expect(seen > 5, "\(seen)")
 }
 
-@Test func `A half arch of Ultimate has a bar of low notes alone, then bars with notes two to one`() throws {
+@Test func `A half arch of Ultimate has bars of low notes alone, and bars that alternate notes of two lengths, 2 to 1`()
+  throws
+{
   var rhythms: [Bar.Rhythm: Int] = [:]
   for (_, music) in renditions(.ultimate, 4) {
     for bar in music.bars where bar.kind == .sentence {
@@ -44,7 +46,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   #expect((rhythms[.low] ?? 0) > 5 && (rhythms[.longShort] ?? 0) > 5, "\(rhythms)")
 }
 
-@Test func `A bar takes as long in every rhythm`() {
+@Test func `A bar has the same duration in every rhythm`() {
   var plan = BarPlan(kind: .move, ply: 3, voice: .first, count: 6, sign: rules.calm, short: 1)
   let ends = Bar.Rhythm.allCases.map { rhythm in
     plan.rhythm = rhythm
@@ -62,7 +64,9 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   #expect(10 * uneven > 2 * bars.count, "\(uneven) of \(bars.count)")
 }
 
-@Test func `A closed board of Ultimate changes the next ten bars, unlike the closed board before it`() throws {
+@Test func `A closed board of Ultimate changes the next ten bars, in another way than the board closed before it`()
+  throws
+{
   var kinds: Set<ScoreRules.Sentences.Change> = []
   for (record, _) in renditions(.ultimate, 3) {
     var conductor = GameConductor(seed: 5, rules: rules)

@@ -77,7 +77,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   // No echo is repeated more than once in the same form, and short bars no more often than long ones.
   let said = Dictionary(grouping: echoes) { $0.pairs.map { [$0.m?.pitch, $0.t?.pitch] } }
   #expect(echoes.count > 8 && said.values.allSatisfy { $0.count <= 2 })
-  // The low tonic every 40 s, then ever rarer and softer; silence after ten minutes.
+  // The low tonic is struck every 40 s, after two minutes ever more rarely and softly; after ten minutes there is silence.
   let strokes = events.filter { $0.voice == .bass && $0.pitch == Pitch(35) }
   let rests = zip(strokes.dropFirst(), strokes).map { ($0.frame - $1.frame).seconds }
   #expect(strokes.prefix(3).map(\.frame) == (1...3).map { end + .seconds(40 * Double($0)) })
@@ -85,7 +85,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let velocities = strokes.dropFirst(2).map(\.velocity)
   #expect(Set(strokes.prefix(3).map(\.velocity)) == [36] && Set(velocities).count == 9)
   #expect(velocities == velocities.sorted(by: >) && events.allSatisfy { $0.frame < end + .seconds(600) })
-  // After two minutes each move once, as its cell and its long note, a short note after the low tonic.
+  // After two minutes an echo follows each stroke of the low tonic by a short note: the cell and the long note of one move, in turn.
   let told = echoes.filter { $0.start >= end + .seconds(120) }
   #expect(told.map(\.start) == strokes.dropFirst(2).prefix(3).map { $0.frame + .seconds(1.05) })
   for (echo, bar) in zip(told, moved) {
@@ -343,7 +343,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let move = try again.playValued(Cell(0))
   _ = conductor.handle(.moved(move), at: moment + .seconds(3))
   #expect(conductor.music.bars.last?.pairs.count == 4 && conductor.music.bars.last?.ply == 3)
-  // Two moves taken back together make one gesture.
+  // Two moves that are taken back together sound as one undo.
   var twice = conducted(game).conductor
   _ = twice.handle(.undone, at: moment)
   _ = twice.handle(.undone, at: moment)
@@ -374,7 +374,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
   let back = conductor.handle(.moved(moves[3]), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
-  // The score is the same for all listeners.
+  // The written bars have T in all pairs, as all listeners have the same score; only its sound was left out.
   #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
 }
 
@@ -389,7 +389,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(!carryOn(&conductor, from: .seconds(17), to: .seconds(24)).contains { $0.kind == .drone })
 }
 
-@Test func `Each step of the course is posted well before it sounds`() throws {
+@Test func `While everyone waits, events are posted at least half a second before they sound`() throws {
   let long = try #require(firstGame { game, move in move.outcome == .draw })
   var (conductor, _) = conducted(long)
   var now = conductor.music.bars.last!.start

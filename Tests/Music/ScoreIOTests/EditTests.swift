@@ -79,7 +79,8 @@ func `Every dial changes only its number in a shipped rule file, up to both ends
   #expect(try edit.wait(seconds: 60) == 0)
 }
 
-@Test(.needs("prlimit")) func `A dial that cannot be saved is told, and the file keeps its text`() throws {
+@Test(.needs("prlimit")) func `A dial whose new value cannot be saved is reported, and the file keeps its text`() throws
+{
   let folder = TemporaryFolder()
   let file = folder.path + "/mine.yaml"
   let text = try String(contentsOf: score, encoding: .utf8)
@@ -102,7 +103,7 @@ func `Every dial changes only its number in a shipped rule file, up to both ends
 }
 
 @Test(.needs("python3"), arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT])
-func `A signal that ends the dials restores the terminal's modes`(_ number: Int32) throws {
+func `A signal that ends the command edit restores the terminal's modes`(_ number: Int32) throws {
   let program = """
     import os, pty, signal, subprocess, sys, termios
     master, slave = pty.openpty()

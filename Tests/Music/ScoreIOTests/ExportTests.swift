@@ -309,7 +309,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
     count("<slur type=\"start\"") == melodies.count { $0 > 2 }
       && count("<slur type=\"stop\"") == melodies.count { $0 > 2 })
   #expect(count("<pedal type=\"start\"") == count("<pedal type=\"stop\"") && !xml.contains("type=\"change\""))
-  // LilyPond wants them all in one voice, each before a note or rest of it. Between a stop and a start there is no note.
+  // LilyPond requires all pedal marks in one voice, each before a note or rest of that voice.
   let after = xml.components(separatedBy: "<pedal ").dropFirst().compactMap { $0.firstMatch(of: /<voice>(\d)/)?.1 }
   #expect(after.count >= 2 && after.allSatisfy { $0 == "3" })
   #expect(count("<dynamics>") > 1 && xml.contains("<pp/>"))
@@ -340,7 +340,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
     return
   }
   let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
-  // Cairo refuses sides above 32,767 pixels with this message.
+  // The error has Cairo's message: it refuses sides above 32,767 pixels.
   let folder = TemporaryFolder()
   let long = ScorePage(
     Array(repeating: renditions()[0].bars, count: 60).flatMap { $0 }, rules: rules, title: "", subtitle: "")

@@ -22,7 +22,7 @@ private struct Shaker: RuleVisitor {
   ]
 
   mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue) {
-    // Every fourth value is left, so that files are neither extreme in all values nor alike.
+    // Leaves about a fourth of the values unchanged, so that no file is extreme in all values.
     guard !Self.bound.contains(name), generator.below(4) > 0 else { return }
     value = shaken(kind, value)
   }

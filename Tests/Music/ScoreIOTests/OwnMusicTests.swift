@@ -18,13 +18,14 @@ struct OwnMusicTests {
   }
 
   @Test(arguments: RuleLibrary.names)
-  func `a shipped file that was written anew as YAML has the same rules`(_ name: String) throws {
+  func `a shipped file that is read and written as YAML has the same rules`(_ name: String) throws {
     let tree = try #require(RuleLibrary.tree(name))
     #expect(try RuleReader.rules(tree.yaml) == RuleLibrary.load(name).rules)
   }
 
   @Test(arguments: RuleLibrary.names)
-  func `all positions of the dials make valid rules, and word, tree and file say the same`(_ base: String) throws {
+  func `all positions of the dials make valid rules, which survive the link's word and the file`(_ base: String) throws
+  {
     let tree = try #require(RuleLibrary.tree(base))
     var generator = SplitMix64(seed: 51)
     for _ in 0..<60 {
@@ -49,7 +50,7 @@ struct OwnMusicTests {
     #expect(RuleDial.all[0].text(at: 13) == "1.05" && RuleDial.all[9].text(at: 1) == "-39.5")
   }
 
-  @Test func `an untouched music is the shipped one under another name`() throws {
+  @Test func `a music whose dials were not turned equals the shipped one except for its name`() throws {
     var rules = try RuleReader.rules(OwnMusic(base: "night").changing(#require(RuleLibrary.tree("night"))))
     let shipped = try RuleLibrary.load("night").rules
     rules.name = shipped.name
@@ -61,7 +62,7 @@ struct OwnMusicTests {
     ("score-34---------", .number(1, most: 32)), ("score----x------", .number(4, most: 35)),
     ("score-----------", .count(11)), ("score------+1----", .number(6, most: 40)),
   ])
-  func `a damaged word says what is wrong`(_ word: String, _ fault: OwnMusic.Fault) {
+  func `a damaged word is refused with the reason`(_ word: String, _ fault: OwnMusic.Fault) {
     #expect(throws: fault) { try OwnMusic(word, bases: RuleLibrary.names) }
   }
 

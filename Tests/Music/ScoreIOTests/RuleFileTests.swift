@@ -83,7 +83,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   #expect(report.games == 200 && report.rows.allSatisfy(\.holds), "\(variant): \(report.text)")
 }
 
-@Test func `Unmeasured roughness does not increase`() throws {
+@Test func `The row of roughness without measurements does not hold`() throws {
   let row = try #require(StyleReport().rows.first { $0.name.hasPrefix("roughness") })
   #expect(!row.holds && row.value == "– – –")
 }
@@ -137,7 +137,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   #expect(errors(("    when: []", "    when: [draw]"))[0].contains("the last rule must have no condition"))
 }
 
-@Test func `Several errors are reported together, in line order`() {
+@Test func `Several errors are reported together, in the order of their lines`() {
   let all = errors(
     ("short: 1.05", "short: slow"), ("pan: 64", "pan: 640"), ("fade: 4", "fade: -1"), ("m: 46", "m: 460"))
   #expect(all.count == 4)

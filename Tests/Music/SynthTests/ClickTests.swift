@@ -94,7 +94,7 @@ struct ClickTests {
         let at = Int64(3_000 + move * 10_667)
         let m = [74, 76, 78, 79, 81, 83, 85, 86, 88, 90][random.next(10)] - (move % 2 == 0 ? 0 : 12)
         let pan: Int8 = move % 2 == 0 ? 20 : -20
-        // At the strength of calm moves, without the composer's softening of hurried ones: the worst case.
+        // Strikes as loudly as for calm moves, which is the worst case: the composer softens hurried moves.
         score.append(Scores.note(m, at: at, velocity: 50, pan: pan))
         score.append(Scores.note(m - 5, at: at + Int64(move % 2) * 2_880, velocity: 44, pan: pan))
       }

@@ -54,7 +54,7 @@ struct ConformanceTests {
     }
   }
 
-  @Test("the feedback comb keeps the promises of a node")
+  @Test("the feedback comb meets the requirements of every node")
   func comb() {
     examine(
       FeedbackComb.self,
@@ -65,7 +65,7 @@ struct ConformanceTests {
       ])
   }
 
-  @Test("the ring modulator keeps the promises of a node")
+  @Test("the ring modulator meets the requirements of every node")
   func ring() {
     examine(
       StereoRingModulator.self,
@@ -75,7 +75,7 @@ struct ConformanceTests {
       ])
   }
 
-  @Test("the reverb keeps the promises of a node")
+  @Test("the reverb meets the requirements of every node")
   func reverb() {
     examine(
       Reverb.self,
@@ -85,7 +85,7 @@ struct ConformanceTests {
       ])
   }
 
-  @Test("the tone generator keeps the promises of a node")
+  @Test("the tone generator meets the requirements of every node")
   func tone() {
     examine(
       ToneGenerator.self,
@@ -97,7 +97,7 @@ struct ConformanceTests {
       start: { $0.node.pointee.start(midi: 71) })
   }
 
-  @Test("the limiter keeps the promises of a node")
+  @Test("the limiter meets the requirements of every node")
   func limiter() {
     examine(Limiter.self, [("", Limiter.Parameters())])
   }

@@ -175,7 +175,7 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("a match of 100 gives the other's envelope, a match of 0 changes no bit")
+  @Test("a match of 100 gives the other sound's envelope, a match of 0 changes no bit")
   func matching() {
     let carrier = Signal.sine(123.47, 192_000, amplitude: 0.1)
     let model = Signal.sine(660, 192_000, amplitude: 1).enumerated().map {
@@ -251,7 +251,7 @@ struct ReverbTests {
   @Test(
     "the reverb decays in a straight line: within 1 dB over 40 dB, at the T60 asked for", arguments: [2.8, 3.6, 4.0])
   func straight(t60: Float) {
-    // Without treble damping, with which each band has its own slope.
+    // Turns off treble damping, with which each band would decay at its own rate.
     let (l, _) = response(.init(decay: t60, treble: 1))
     let curve = decayCurve(l)
     let from = curve.firstIndex { $0 < -5 } ?? 0
@@ -286,7 +286,7 @@ struct ReverbTests {
     }
   }
 
-  @Test("the reverb is wide and whole in mono: side under middle")
+  @Test("the reverb is wide and keeps its energy in mono: side is 0 to 20 dB below middle")
   func mono() {
     let bench = Bench<Reverb>()
     let x = Signal.noise(96_000)

@@ -94,7 +94,7 @@ struct EngineTests {
         patch.levels.stringSend = 0
       }
       let engine = Engine(patch: patch)
-      // Six seconds with the pedal down, retuned in each of the first ones, with a note after each.
+      // Strikes notes while the pedal is down, retunes every half second meanwhile, then strikes one more note and measures it.
       engine.post([Scores.event(.pedal, at: 0)] + (0..<5).map { Scores.note(59, at: Int64($0) * 24_000, hold: 2_000) })
       for a4 in tunings {
         _ = Scores.render([], frames: 24_000, engine: engine) { 480 }

@@ -1,9 +1,8 @@
 import Glibc
 
-/// The distance of two sounds in 48 mel bands from 30 Hz to 16 kHz: frames of 4,096 samples every 1,024, six seconds,
-/// floor 60 dB below the
-/// louder sound's maximum; the root mean square over the bands of a frame, averaged over the frames. The same as
-/// `tools/fit-piano/mel.py`.
+/// The distance of two sounds in dB, in 48 mel bands from 30 Hz to 16 kHz: frames of 4,096 samples every 1,024, six seconds,
+/// floor 60 dB below the louder sound's maximum. Averages the root mean square of each frame's bands, whereas
+/// `tools/fit-piano/mel.py` averages absolute differences.
 enum Mel {
   static let bands = 48
   static let size = 4_096

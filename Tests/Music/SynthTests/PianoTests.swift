@@ -48,7 +48,7 @@ struct PianoTests {
         let model = Mel.spectrogram(Self.note(midi, velocity, on: nil))
         let d = Mel.distance(model, oracle)
         #expect(d < (midi <= 71 ? 4 : 6), "B\(midi / 12 - 1) at velocity \(velocity): \(d) dB")
-        // The measure discriminates: the note a fifth higher is far away.
+        // The measure tells notes apart: the note a fifth higher is far away.
         if velocity == 50, midi < 90 {
           #expect(Mel.distance(Mel.spectrogram(Self.note(midi + 7, velocity, on: nil)), oracle) > d + 1)
         }
@@ -97,7 +97,7 @@ struct PianoTests {
     }
   }
 
-  @Test("the modal piano is as wide as the grand, and whole in mono")
+  @Test("the modal piano is wide and keeps its energy in mono: side is 25 dB below middle to 3 dB above it")
   func width() {
     for midi in Self.bees {
       let x = Self.note(midi, 50, on: nil)

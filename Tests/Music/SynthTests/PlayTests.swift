@@ -14,7 +14,7 @@ import Tintinnabuli
 /// Tests of the composer's games over a long time: no clicks, no clipping, and the safety limiter inactive.
 ///
 /// `SYNTH_HOURS=1` in the environment plays hours instead of minutes.
-@Suite("Play as it is composed")
+@Suite("Composed games over a long time")
 struct PlayTests {
   private static let isLong = getenv("SYNTH_HOURS") != nil
 

@@ -138,7 +138,7 @@ enum Signal {
 
   /// The autocorrelation at each of the lags, 1 at lag 0: the transform of the power spectrum (Wiener and Khinchin).
   static func autocorrelation(_ x: [Float], lags: Range<Int>) -> [Double] {
-    // Pad with zeros: the transform is cyclic.
+    // Pads with zeros, as the transform is cyclic.
     let size = 1 << (Int.bitWidth - (x.count + lags.upperBound).leadingZeroBitCount)
     var re = x.map(Double.init) + [Double](repeating: 0, count: size - x.count)
     var im = [Double](repeating: 0, count: re.count)
@@ -195,8 +195,7 @@ enum Signal {
   }
 
   /// The click measure: the largest |second difference| over its 99.9 % level within ±50 ms of `frame`, in dB; levels
-  /// below −90 dBFS count as
-  /// −90 dBFS.
+  /// below −90 dBFS count as −90 dBFS.
   static func click(_ x: [Float], at frame: Int, channels: Int = 1) -> Double {
     var worst = -200.0
     for channel in 0..<channels {

@@ -15,7 +15,7 @@ import Tintinnabuli
 @testable import WindowLogic
 @testable import Play
 
-@Suite("The window's wiring, with nothing at its ends")
+@Suite("The window's parts together, on a fake platform")
 struct AppTests {
   @Test("a mark in a match is played, shown and spoken at once; the game is saved and counted")
   func match() throws {
@@ -39,7 +39,7 @@ struct AppTests {
         && app.screen.pages.statistics[.classic]?.opponents.map { $0.name } == ["Ida"])
   }
 
-  @Test("the open page is known at once: chat that arrives while another page opens is counted as unread")
+  @Test("chat that arrives while another page opens is counted as unread, on the chat page as read")
   func openPage() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -92,7 +92,7 @@ struct AppTests {
       #expect(app.screen.model.game.cells.map { $0.index } == Array(cells[...ply]))
       #expect(bench.posted.contains { $0.kind == .note })
     }
-    // A reloaded page finds the current state of the match.
+    // A reloaded page resumes the match in its current state.
     let again = try bench.app()
     bench.events = [.state(try #require(bench.view?.state.id))]
     again.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: .resume)
@@ -162,7 +162,7 @@ struct AppTests {
     }
   }
 
-  @Test("no touch for the sound is requested while it is muted")
+  @Test("while the sound is muted the player is not asked for a touch to start it")
   func mutedSound() throws {
     let app = try Bench().app()
     app.soundWaits = true
@@ -233,7 +233,7 @@ struct AppTests {
       settings.store.save()
       return [settings.solvedDay, settings.streak]
     }
-    // A westward flight brings yesterday's board again.
+    // After a westward flight yesterday's board is today's again.
     let days = [
       (100, [100, 1]), (101, [101, 2]), (100, [101, 2]), (101, [101, 2]), (102, [102, 3]), (104, [104, 1]),
     ]

@@ -8,7 +8,7 @@ import TicTacToe
 
 @testable import Play
 
-@Suite("Games as files, and what is made of them")
+@Suite("Saved games, and the pieces and films made of them")
 struct FilesTests {
   @Test("one film is made at a time; its button shows the progress, stops it, and makes the next")
   func film() throws {
@@ -185,7 +185,7 @@ struct FilesTests {
     #expect(bench.files[old] == before && bench.files.keys.count { $0.hasSuffix(".pgn") } == 4)
   }
 
-  @Test("all games count in the statistics and can be listed, except copies from a review in the statistics")
+  @Test("all games can be listed, and all except copies from a review count in the statistics")
   func manyGames() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -241,7 +241,7 @@ struct FilesTests {
     bench.pieces[0](.failed(.write(path: "p/piece.mid", .noRoom)))
     bench.pass(app)
     #expect(bench.notices.last == "Could not save: p/piece.mid The disk is full.")
-    // A program's own words are English.
+    // The message of another program is English, so it is shown only to players who use Alina in English.
     for (language, text) in [(Language.english, ": no such codec"), (.german, "")] {
       app.screen.settings.language = language
       app.want(.keepPiece)

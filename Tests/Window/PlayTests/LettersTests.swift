@@ -18,14 +18,14 @@ struct LettersTests {
     return bench.clipboard
   }
 
-  /// Pastes a link on the board and hears its moves.
+  /// Pastes a link on the board and waits while its moves are played.
   private static func open(_ link: String, _ app: App, _ bench: Bench) {
     bench.clipboard = link
     app.want(.pasteGame)
     bench.pass(app, 8)
   }
 
-  @Test func `two windows play a game by links over restarts, and nothing but the newest letter is taken`() throws {
+  @Test func `two windows play a game by links over restarts, and only the newest letter changes it`() throws {
     let (vera, ida) = (Bench(), Bench())
     var (verasApp, idasApp) = (try vera.app(), try ida.app())
     for (bench, app, name) in [(vera, verasApp, "Vera"), (ida, idasApp, "Ida")] {
@@ -42,7 +42,7 @@ struct LettersTests {
       } else {
         links.append(LettersTests.send(cell, idasApp, ida))
         #expect(links[ply].hasPrefix("https://a.example/b/#/l/"), "the answer leads to the same page")
-        // A new window of the same player knows the game.
+        // Closes the window and opens a new one, which has the saved game.
         verasApp.finish()
         verasApp = try vera.app()
         vera.pass(verasApp)
@@ -56,7 +56,7 @@ struct LettersTests {
       #expect(bench.files.keys.filter { $0.hasPrefix("data/letters/") }.count == 1)
       #expect(!bench.files.keys.contains { $0.hasSuffix(".pgn") }, "it is kept among the letters only")
     }
-    // Old letters say so, and the piece can be reviewed.
+    // An old letter is reported as old, and the piece can be reviewed.
     LettersTests.open(links[1], verasApp, vera)
     #expect(vera.notices.last == verasApp.screen.text(.letterOld))
     #expect(verasApp.screen.model.game.cells.count == 9)

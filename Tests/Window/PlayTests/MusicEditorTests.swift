@@ -16,7 +16,7 @@ import TicTacToe
 struct MusicEditorTests {
   private static let word = "score-30--6-------40"
 
-  @Test func `a turned dial is heard once it rests, and is kept without changing the games' music`() throws {
+  @Test func `a turned dial is heard once it rests, and is saved without changing the games' music`() throws {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)
@@ -29,7 +29,7 @@ struct MusicEditorTests {
     bench.pass(app, 2)
     #expect(app.screen.pages.ownMusic.isPlaying && bench.posted.dropFirst(before).contains { $0.kind == .note })
     #expect(app.screen.settings.ownMusic == "score-30---------" && app.screen.settings.scoreRules == "score")
-    // The example goes on with another dial, and ends with its page.
+    // The example still plays after another dial is turned, and ends when the page is left.
     app.want(.ownMusic(.turn(dial: 9, to: 40)))
     bench.pass(app, 2)
     #expect(app.screen.pages.ownMusic.isPlaying && app.session.rules.name == "alina")
@@ -50,7 +50,7 @@ struct MusicEditorTests {
     app.want(.ownMusic(.saveFile))
     let file = try #require(bench.files["data/music/score-30-2-6-------40.yaml"])
     #expect(try RuleReader.rules(String(decoding: file, as: UTF8.self)) == app.session.rules)
-    // A record names the file, so that alina-score finds it beside the game.
+    // The record has the name of the saved file, so that alina-score finds it beside the game.
     app.screen.show(.board)
     app.want(.play(Cell(4)))
     bench.pass(app, 5)
@@ -69,7 +69,7 @@ struct MusicEditorTests {
     ("score-30", "it has 1 of 10 numbers"), ("score-99---------", "its number 1 must be between 0 and 32"),
     ("noon-30---------", "no music is named noon"),
   ])
-  func `a damaged link says what is wrong and changes nothing`(_ word: String, _ reason: String) throws {
+  func `a damaged link is reported with the reason and changes nothing`(_ word: String, _ reason: String) throws {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)

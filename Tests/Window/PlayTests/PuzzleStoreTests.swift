@@ -52,7 +52,7 @@ import TicTacToe
     let text = String(decoding: try #require(bench.files["data/puzzles"]), as: UTF8.self)
     let progress = PuzzleProgress(text: text)
     #expect(progress.text == text && progress.rating.value > 1_700)
-    // Another window goes on with the rating.
+    // Another window continues with the saved rating.
     let other = try bench.app()
     bench.pass(other)
     other.want(.another)
@@ -60,7 +60,10 @@ import TicTacToe
     #expect(next.rating == progress.rating && next != progress)
   }
 
-  @Test func `the best of three minutes is kept and told, and a file that another window holds is left alone`() throws {
+  @Test
+  func `the best result of three minutes is saved and shown, and a file that another window has locked is not changed`()
+    throws
+  {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)

@@ -8,7 +8,7 @@ import TicTacToe
 
 @Suite("The spoken board")
 struct SpokenBoardTests {
-  /// A player who presses keys and knows nothing but what is spoken.
+  /// A player who presses keys and uses only the spoken lines.
   private final class Listener {
     private let app: App
     private let bench: Bench
@@ -49,7 +49,7 @@ struct SpokenBoardTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a game is played to its end by keys and by what is spoken alone`(_ variant: Variant) throws {
+  func `a game can be played to its end by keys and spoken lines alone`(_ variant: Variant) throws {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)

@@ -12,7 +12,7 @@ import Testing
   private func driver(_ name: String) { SDL_SetHintWithPriority("SDL_AUDIODRIVER", name, SDL_HINT_OVERRIDE) }
 
   private func waitForFrames(_ engine: Engine, _ count: Int64) -> Bool {
-    // Far longer than needed: the pulling thread may have to wait for other suites.
+    // Waits far longer than needed, as the thread that pulls may have to wait for other suites.
     for _ in 0..<20_000 {
       if engine.framesBegun.rawValue >= count { return true }
       usleep(2_000)

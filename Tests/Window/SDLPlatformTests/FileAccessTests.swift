@@ -56,7 +56,7 @@ import Testing
     #expect(unlink("\(folder)/pipe") == 0 && WriteFault(ENOSPC) == .noRoom)
     let path = "\(folder)/kept"
     try FileAccess.write("\(path)/7", [7])
-    // A folder is in the place of the temporary file.
+    // Writing also fails where the temporary file's path is taken by a folder.
     #expect(throws: WriteFault.self) { try FileAccess.write(path, [8]) }
     #expect(FileAccess.read("\(path)/7") == [7] && FileAccess.list(folder) == ["kept"])
   }

@@ -283,7 +283,7 @@ struct FieldTests {
     screen.handle([.pointerMoved(x: 0, y: 0)], at: 2)
     let buffer = PixelBuffer(width: 800, height: 600)
     for frame in 0...60 {
-      // A frame, and another millisecond of the same second, sixty times a second.
+      // Draws sixty frames in a second; in each the clock shows one millisecond less, but the same second.
       let now = 2 + Double(frame) / 60
       screen.model.clocks = .init(x: 61_999 - frame, o: 58_000)
       screen.handle([], at: now)

@@ -202,7 +202,7 @@ struct GoldenTests {
     return rasteriser?.trimmingCharacters(in: .newlines) == Likeness.rasteriser ? .same : .other
   }()
 
-  /// Returns `nil` if the pictures agree.
+  /// Compares a golden picture with a new one. Returns `nil` if they agree; else writes both and their difference, and returns a message.
   private static func compare(_ expected: [UInt8], _ actual: [UInt8], _ name: String) throws -> String? {
     if expected == actual { return nil }
     guard let a = PixelBuffer(png: expected).map({ Likeness.Picture($0) }) else { return "no golden" }

@@ -72,7 +72,7 @@ struct KeyboardTests {
     screen.model = Samples.model(.ultimate, "c7 i3")
     press(screen, .character("5"))
     #expect(played() == ["c7", "h8"])
-    // From the middle of the board, over its edge and the page's.
+    // Moves up from the middle of the top right board: to its edge, then over the top of the page to the bottom.
     for key in [Key.up, .up, .enter] { press(screen, key) }
     #expect(played().last == "h1")
   }
@@ -240,7 +240,7 @@ struct KeyboardTests {
     #expect(screen.currentScene == .network)
   }
 
-  @Test("a token is shown and spoken as dots, goes with the wish to connect, and leaves the page")
+  @Test("a token is shown and spoken as dots, is sent with the request to connect, and is then removed from the page")
   func token() throws {
     let screen = Samples.screen()
     let log = IntentLog()

@@ -187,7 +187,7 @@ struct LayoutTests {
     #expect(notice.inkBounds.width == 0)
   }
 
-  @Test("a notice goes with the page above which it was shown; one that comes with another page stays there")
+  @Test("a notice disappears with its page, but stays if a page is opened together with it")
   func noticeOfAPage() {
     let screen = Samples.screen()
     screen.draw(width: 360, height: 640, at: 1)
@@ -319,7 +319,7 @@ struct LayoutTests {
         var unseen = rows.map { $0 as View }
         for _ in 0..<(byPages ? 40 : 300) where !unseen.isEmpty {
           let window = page.column.frame
-          // A row taller than the window counts as seen when its end is.
+          // A row taller than the window counts as seen when its lower end is visible.
           unseen.removeAll { $0.frame.maxY <= window.maxY + 1 && $0.frame.maxY > window.y }
           screen.handle([.key(byPages ? .pageDown : .down, [], isRepeat: false)], at: screen.context.now + 5)
           screen.handle([], at: screen.context.now + 5)

@@ -7,7 +7,7 @@ import CPango
 ///
 /// Another version of Cairo, Pango or FreeType smooths edges differently and places letters up to two pixels apart. So each channel of a
 /// pixel needs a similar value nearby in the other picture, both ways. If an element was moved further, is missing or has another
-/// colour, many pixels close together have none.
+/// colour, many pixels close together have no similar value.
 struct Likeness {
   /// A picture as 0xRRGGBB values by row.
   struct Picture {

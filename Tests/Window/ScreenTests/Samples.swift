@@ -220,7 +220,7 @@ enum Samples {
 }
 
 extension RootScreen {
-  /// Lays the page out and draws it as it stands at `now`.
+  /// Lays the page out and draws it as it looks at the time `now`.
   func draw(width: Int, height: Int, at now: Double) {
     let buffer = PixelBuffer(width: width, height: height)
     withExtendedLifetime(buffer) { _ = draw(into: buffer.bitmap, isNew: true, at: now) }

@@ -104,7 +104,7 @@ struct PhraseTests {
     }
   }
 
-  @Test("a chance has one decimal, and is certain only if it is")
+  @Test("a chance is shown with one decimal, and as 0 or 100 % only if it is certain")
   func percent() {
     let texts = [0, 0.0004, 0.125, 0.414, 0.9999, 1].map { NewGameScene.percent($0, ",") }
     #expect(texts.map { $0.replacing("\u{A0}", by: " ") } == ["0 %", "<0,1 %", "12,5 %", "41,4 %", ">99,9 %", "100 %"])
@@ -121,7 +121,7 @@ struct PhraseTests {
         code += try String(contentsOf: file, encoding: .utf8)
       }
     }
-    // Only where a phrase can occur: `.open`, `.win` and `.play` are also cases of other types.
+    // Searches only where a phrase can occur: `.open`, `.win` and `.play` are also cases of other types.
     let calls = "(?:text|refused|line|entry|why|words|caption|menu|say)\\(\\s*(?:\\w+ \\? )?"
     let places = "\(calls)|\\\\\\(|\\(\\s*(?=\\.\\w+, )|context: context, |[?:,] |\\[|return |key: |Phrase"
     let pattern = try NSRegularExpression(pattern: "(?:\(places))\\.(\\w+)\\b(?!\\()")

@@ -4,7 +4,7 @@ import TicTacToe
 
 @testable import Screen
 
-@Suite("What is said on request, and rows that are not needed")
+@Suite("Answers spoken on request, and rows left out")
 struct SpokenTests {
   @Test("keys ask for the last move, the turn, a row and the clocks")
   func questions() {
@@ -30,7 +30,7 @@ struct SpokenTests {
     #expect(ask("i").first?.hasPrefix("board ") == true)
   }
 
-  @Test("the next move of a match is said and is part of its cell's name")
+  @Test("the next move of a match is spoken and is part of its cell's name")
   func premove() {
     let screen = Samples.screen()
     screen.model = Samples.online()
@@ -59,7 +59,7 @@ struct SpokenTests {
     #expect(names(true, [.modal, .grand]).isSuperset(of: ["Piano", "Speak moves and controls"]))
   }
 
-  @Test("the board stays in its place when the choice of the game goes with the first move")
+  @Test("the board stays in its place when the first move removes the choice of the game")
   func steadyBoard() throws {
     for (width, height, target) in [(320, 480, 44.0), (1_280, 720, 0), (960, 600, 0)] {
       let screen = Samples.screen(leastTarget: target)
@@ -72,7 +72,7 @@ struct SpokenTests {
     }
   }
 
-  @Test("the menu of a device for fingers names no keys")
+  @Test("the menu of a touch device names no keys")
   func fingers() {
     for (target, hasKeys) in [(44.0, false), (0, true)] {
       let screen = Samples.screen(leastTarget: target)

@@ -34,7 +34,7 @@ import TicTacToe
     #expect(log.intents.last == .tournament(.make(name: "Tournament", clock: "180+2", minutes: 40)))
   }
 
-  @Test func `a link offers only to join, with the own name, which is kept`() throws {
+  @Test func `a link's page offers only to join, with the player's name, which is saved`() throws {
     let (screen, log) = screen(nil)
     screen.pages.network = NetworkModel()
     screen.pages.linkedTournament = "K7Q2XD"
@@ -61,7 +61,7 @@ import TicTacToe
     #expect(log.intents == [.tournament(.remove(name: "guest-Player-3"))])
   }
 
-  @Test func `the passing time changes one line and leaves all other rows where they are`() throws {
+  @Test func `the remaining time changes one line and moves no other row`() throws {
     let (screen, _) = screen(Samples.tournament(.running))
     let page = try #require(screen.topScene as? TournamentScene)
     let before = page.column.rows
@@ -70,7 +70,7 @@ import TicTacToe
     #expect(zip(before, page.column.rows).allSatisfy { $0 === $1 } && before.count == page.column.rows.count)
   }
 
-  @Test func `a new phase is spoken once, and the end only by the message about it`() {
+  @Test func `a new phase is spoken once, and the end only by its message`() {
     let (screen, _) = screen(Samples.tournament(.running))
     var spoken: [String] = []
     screen.onSpeak = { spoken.append($0) }

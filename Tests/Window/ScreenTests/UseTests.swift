@@ -222,7 +222,7 @@ struct UseTests {
     }
   }
 
-  @Test("while listening there is no resignation, and the chosen opponent is kept")
+  @Test("the listening mode has no resignation and keeps the chosen opponent")
   func listening() throws {
     let screen = Samples.screen()
     screen.pages.offered = GameSetup(x: .human, o: .level(2))

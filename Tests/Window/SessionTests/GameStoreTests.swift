@@ -41,7 +41,7 @@ import TicTacToe
     }
   }
 
-  /// Work for another thread, run when the test says.
+  /// Work for another thread, which runs when the test calls for it.
   private final class Workers: @unchecked Sendable {
     var work: [@Sendable () -> Void] = []
     func run() {

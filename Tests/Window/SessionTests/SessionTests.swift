@@ -70,8 +70,8 @@ import Tintinnabuli
     #expect(session.game.moves.map(\.index) == [1, 0, 8])
   }
 
-  /// The sound of a match for one listener with a message delay: a player of a side or a spectator; at one ply the server refuses the
-  /// player's mark; after another the window is closed and a new one resumes.
+  /// Runs a match for one listener, the player of a side or a spectator, whose messages take `delay` ms. At ply `refused` the server
+  /// refuses the player's mark; after ply `leaves` the window is closed and a new one resumes.
   private func listen(
     _ side: Player?, delay: Int, refused: Int? = nil, leaves: Int? = nil, match: (squares: [Cell], times: [Int64])
   ) -> GameSession {

@@ -8,7 +8,7 @@ import TicTacToe
 @testable import WindowLogic
 
 extension TableTests {
-  @Test("a failed or long lost connection does not keep the player in its match")
+  @Test("after a failed or long lost connection the player can leave the match")
   func deadMatch() {
     for status in [
       ConnectionStatus.failed(.replaced), .failed(.notAccepted), .failed(.flood),
@@ -92,7 +92,7 @@ extension TableTests {
     }
   }
 
-  @Test("a lost or restored server does not cover a game started meanwhile")
+  @Test("a lost or restored connection does not replace a game started meanwhile")
   func localGame() {
     let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
     for begin in [Intent.newGame(GameSetup(x: .human, o: .human)), .play(Cell(4)), .listen, .today] {
@@ -151,7 +151,7 @@ extension TableTests {
     }
   }
 
-  @Test("a new guest is told so, and with a refused token also what to do")
+  @Test("a player with a new guest account is told so, and after a refused token also what to do")
   func becameGuest() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -166,7 +166,7 @@ extension TableTests {
     #expect(window.state.network.message == "\(.tokenRefused, "Vera")")
   }
 
-  @Test("an entered token goes to the server with the wish to connect, and is in no other effect")
+  @Test("an entered token is in the effect that connects, and in no other")
   func token() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664", token: "secret"))
@@ -194,7 +194,7 @@ extension TableTests {
     #expect(late.firstMoveIn == (isTimed ? 0 : Limits.untimedMove / 1_000 - 560))
   }
 
-  @Test("while the player waits, the time of waiting is that of the server, and the games in progress are asked for")
+  @Test("while the player waits for a match, the waiting time is the server's, and the games in progress are requested")
   func waiting() throws {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -235,7 +235,7 @@ extension TableTests {
     #expect(window.state.mode == .online(TestWindow.m))
   }
 
-  @Test("the player's room that waits does not cover a local game when the connection is restored")
+  @Test("the player's waiting room does not replace a local game when the connection is restored")
   func roomBehindLocalGame() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
@@ -326,7 +326,7 @@ extension TableTests {
     }
   }
 
-  @Test("a foreign server is reported as such")
+  @Test("a server that is not Alina's is reported as such")
   func notOurs() throws {
     var window = TestWindow()
     window.want(.connect(address: "a:1"))
@@ -351,7 +351,7 @@ extension TableTests {
     window.state.preferences.game = .ultimate
     let changed = window.want(.openRoom)
     #expect(changed.first == .command(.abort(TestWindow.m)) && create(changed).map(\.rules) == [.ultimate])
-    // A second choice before the first answer.
+    // The player chooses another clock before the server has answered.
     window.state.preferences.roomClock = "60+2"
     #expect(create(window.want(.openRoom)) == [MatchTerms(rules: .ultimate)])
     let (second, third) = (try #require(MatchID(rawValue: "second")), try #require(MatchID(rawValue: "third")))

@@ -5,7 +5,7 @@ import TicTacToe
 
 @testable import WindowLogic
 
-@Suite("A game in letters in the window")
+@Suite("Games by letters in the window")
 struct LetterGameTests {
   private static let id: UInt64 = 0x0123_4567_89ab_cdef
 
@@ -61,7 +61,7 @@ struct LetterGameTests {
     #expect(!window.want(.play(Cell(7))).contains(.refuse))
   }
 
-  @Test func `an old letter shows the known game; a contradicting one shows both games and changes neither`() {
+  @Test func `an old letter shows the saved game; a contradicting one shows both games and changes neither`() {
     var window = TestWindow()
     let entry = LetterBox.Entry(LetterGameTests.letter([4, 0, 8]), you: .x, since: "x")
     #expect(!TestWindow.words(window.step(.letter(.old(entry)))).isEmpty)
@@ -71,7 +71,7 @@ struct LetterGameTests {
     #expect(window.board.game.cells == entry.letter.game.cells && LetterGameTests.kept(effects) == nil)
   }
 
-  @Test func `a draw is offered with the own move and accepted in the answer`() {
+  @Test func `a draw is offered with a move and accepted in the answer`() {
     var window = TestWindow()
     LetterGameTests.begin(&window, [4, 0])
     #expect(window.want(.offerDraw).contains(.refuse), "before a cell is marked")

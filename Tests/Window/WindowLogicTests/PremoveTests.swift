@@ -63,12 +63,12 @@ struct PremoveTests {
     #expect(PremoveTests.moves(window.effects) == [4, 0])
   }
 
-  @Test(arguments: [1, 3]) func `after a lost connection a premove is played at its ply only`(missed: Int) {
+  @Test(arguments: [1, 3]) func `after a lost connection a premove is played only at its ply`(missed: Int) {
     var window = PremoveTests.match()
     window.want(.play(Cell(8)))
     window.step(.network(.status(.waiting(milliseconds: 900, reason: .lost)), nil))
     var view = window.views[TestWindow.m]
-    // Moves that another window of the same player made meanwhile.
+    // Adds moves made while the connection was lost, X's by another window of the same player.
     for (index, cell) in [0, 2, 6].prefix(missed).enumerated() {
       let side: Player = index % 2 == 0 ? .o : .x
       let event = MatchEvent(
@@ -105,7 +105,7 @@ struct PremoveTests {
     #expect(PremoveTests.premove(window) == nil && PremoveTests.moves(window.effects) == [4])
   }
 
-  @Test func `spectators and local games have none`() {
+  @Test func `spectators and local games have no premoves`() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664"))
     window.online()

@@ -58,7 +58,7 @@ import TicTacToe
     #expect(window.state.puzzle(at: window.now)?.isSolved == false)
   }
 
-  @Test func `a puzzle's move cannot be taken back, nor the puzzle resigned, and it is not kept as a game`() throws {
+  @Test func `a puzzle cannot be undone or resigned, and is not saved as a game`() throws {
     var (window, puzzle) = try window(.another)
     window.want(.play(puzzle.answer[0]))
     for intent in [Intent.undo, .redo, .resign, .offerDraw] {
@@ -69,7 +69,10 @@ import TicTacToe
     #expect(window.state.isBoardKept && window.state.puzzle(at: window.now) == nil)
   }
 
-  @Test func `three minutes go from puzzle to puzzle until the third mistake, and tell how many were solved`() throws {
+  @Test
+  func `a run of three minutes goes from puzzle to puzzle until the third mistake, and shows how many were solved`()
+    throws
+  {
     var (window, puzzle) = try window(.sprint)
     var seed: UInt64 = 1
     for isRight in [true, false, true, false] {
@@ -84,7 +87,9 @@ import TicTacToe
     #expect(wait(&window).count == puzzle.answer.count + 1)
   }
 
-  @Test func `three minutes end by the clock with the answer to the last puzzle, which does not count`() throws {
+  @Test func `a run of three minutes ends by the clock with the answer to the last puzzle, which does not count`()
+    throws
+  {
     var (window, puzzle) = try window(.sprint)
     window.now += 179
     #expect(window.step(.tick).isEmpty && window.state.puzzle(at: window.now)?.sprint?.seconds == 1)

@@ -85,7 +85,7 @@ private struct WiredWindow {
 @Suite("After a refusal") struct RefusalTests {
   private struct Row {
     var intent: Intent
-    /// The `t` of the refused message.
+    /// The type (`t`) of the refused message.
     var name: String
     /// Whether the command needs a match.
     var isInMatch = true
@@ -259,7 +259,7 @@ private struct WiredWindow {
     try wired.say(.ok(nil, seq: nil), re: report.id)
     #expect(wired.words == ["\(.wasReported, "Ida")"])
 
-    // A newly started window learns both from the server.
+    // The server tells a newly started window who is muted and blocked.
     var fresh = try WiredWindow()
     let rows = #"[{"name":"Vera","rating":1500,"quiet":true,"blocked":["Ida"]}]"#
     let line = Array(#"{"t":"page","of":"me","rows":\#(rows)}"#.utf8)

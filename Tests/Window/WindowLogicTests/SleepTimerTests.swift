@@ -10,7 +10,8 @@ struct SleepTimerTests {
     effects.compactMap { if case .fade(let level) = $0 { level } else { nil } }
   }
 
-  @Test func `the sleep timer fades over its last two minutes, then begins a game of the player with the sound off`() {
+  @Test
+  func `the sleep timer fades the sound over its last two minutes, then ends the listening mode with the sound off`() {
     var window = TestWindow()
     #expect(window.want(.sleep).contains(.refuse), "only while listening")
     window.want(.listen)
@@ -29,7 +30,7 @@ struct SleepTimerTests {
     #expect(window.effects.contains(.mute(true)) && window.state.mode == .local)
   }
 
-  @Test func `pressing the sleep timer chooses the next time and at last none, and another game ends it`() {
+  @Test func `pressing the sleep timer chooses the next duration, at last none; another game ends the timer`() {
     var window = TestWindow()
     window.want(.listen)
     var minutes: [Int?] = []

@@ -9,7 +9,7 @@ import TicTacToe
 @Suite struct TournamentTests {
   private static let code = "ABC234"
 
-  /// The tournament as the server tells it; Vera, this player, has row 1.
+  /// The tournament as the server sends it; Vera, this player, has row 1.
   private static func view(
     _ phase: TournamentNotice.Phase, you: Int? = 1, status: TournamentRow.Status = .playing, isOrganiser: Bool = false
   ) -> TournamentView {
@@ -85,7 +85,7 @@ import TicTacToe
     #expect(TestWindow.words(organiser.want(.tournament(.open(path: "?")))) == ["\(.errCode)"])
   }
 
-  @Test func `the next game is asked for once, at once after entering and two seconds after each game`() {
+  @Test func `the next game is requested once: at once after entering, and two seconds after each game`() {
     var window = Self.running()
     window.effects = []
     for _ in 0..<3 { window.step(.tick) }
@@ -103,7 +103,7 @@ import TicTacToe
     window.now = ended + 2
     for _ in 0..<3 { window.step(.tick) }
     #expect(Self.count(window.effects) == 1)
-    // Nothing except the match opens a page.
+    // The requests open no page.
     #expect(!window.effects.contains { if case .show = $0 { true } else { false } })
   }
 
@@ -121,7 +121,7 @@ import TicTacToe
     window.now += 0.2
     window.step(.tick)
     #expect(Self.count(window.effects) == 1)
-    // The end of the time is no reason to ask again.
+    // If the tournament's time is over, the refused request is not repeated.
     let late = window.step(.network(.refused(.over, "over", .seek(.init(terms, key: nil))), nil))
     window.now += 3
     window.step(.tick)
@@ -154,12 +154,12 @@ import TicTacToe
     window.step(.network(.tournament(Self.view(.running)), nil))
     window.step(.tick)
     #expect(Self.count(window.effects) == 0)
-    // With another connection the table is no longer valid.
+    // After a connection that failed for good the table is removed.
     window.step(.network(.status(.failed(.banned)), nil))
     #expect(window.state.tournament(client: 0) == nil && window.state.standing == nil)
   }
 
-  @Test func `the table is ranked, with the own row and the time that is left`() throws {
+  @Test func `the table is ranked, and shows the player's row and the remaining time`() throws {
     let window = Self.running()
     let model = try #require(window.state.tournament(client: 10_001))
     #expect(model.rows.map(\.name) == ["Ida", "Vera"] && model.remaining == 50)
@@ -168,7 +168,7 @@ import TicTacToe
     #expect(window.state.standing?.row == model.mine)
   }
 
-  @Test func `the end is said once, and after leaving the page offers another tournament`() {
+  @Test func `the end is reported once, and after it is left the page offers another tournament`() {
     var window = Self.running()
     let over = ClientEvent.tournament(Self.view(.over))
     #expect(window.step(.network(over, nil)) == [.say("\(.tournamentOver)")])
@@ -181,7 +181,7 @@ import TicTacToe
   }
 
   @Test(arguments: ErrorCode.allCases)
-  func `a refusal is said in one line and opens no other page`(code: ErrorCode) {
+  func `a refusal is reported in one line and opens no other page`(code: ErrorCode) {
     var window = Self.running()
     window.turn(to: .tournament)
     for asked in [ClientMessage.tournament(TournamentOrder(.enter, Self.code)), .host(TournamentTerms(), secret: nil)] {

@@ -8,9 +8,9 @@ import TicTacToe
 @testable import ClientModel
 @testable import WindowLogic
 
-/// Each value of the window's state, stepped alone.
+/// Tests of each value of the window's state on its own.
 @Suite struct ValuesTests {
-  @Test func `a question is answered by the same intent within six seconds, and then asked anew`() {
+  @Test func `a question is answered by the same intent within six seconds; later it is asked again`() {
     var confirmation = Confirmation()
     func isDone(_ intent: Intent, at now: Double) -> Bool {
       confirmation.confirm(intent, .reallyDelete, at: now, [.quit]) == [.say(nil), .quit]
@@ -20,7 +20,8 @@ import TicTacToe
     #expect(!isDone(.deleteGame(path: "a"), at: 9) && !isDone(.deleteGame(path: "a"), at: 15.1))
   }
 
-  @Test func `a win counts once, is taken back with its move, and goes with the players who swap sides`() throws {
+  @Test func `a win counts once, is taken back with its move, and stays with its player when sides are swapped`() throws
+  {
     var series = SeriesScore()
     var game = Game()
     for cell in [4, 1, 0, 8, 6, 2, 3] { try game.play(Cell(cell)) }
@@ -47,7 +48,7 @@ import TicTacToe
     #expect(local.home == GameSetup(x: .human, o: .level(3)) && local.setup != local.home)
   }
 
-  @Test func `the daily puzzle is not the game to return to`() throws {
+  @Test func `after the daily puzzle the window does not return to it`() throws {
     let own = GameSetup(x: .human, o: .level(3))
     var local = LocalGame(own)
     let board = try #require(DailyBoard(date: "2026-11-25"))
@@ -58,7 +59,7 @@ import TicTacToe
     #expect(local.today == nil && local.isContinued(by: own))
   }
 
-  @Test func `a line of chat is unread until the page opens, and what was not sent is given up with the connection`() {
+  @Test func `a line of chat is unread until the page opens, and unsent lines are dropped when the connection fails`() {
     var talk = Talk()
     talk.begin(with: "Ida")
     #expect(talk.answer(.say("hi"), in: TestWindow.m, isOnline: true) == [.command(.say(TestWindow.m, "hi"))])
@@ -74,8 +75,7 @@ import TicTacToe
     #expect(!talk.model.isBlocked && talk.model.lines.isEmpty)
   }
 
-  @Test func `only the newest of the rooms that the player opens is shown, and it may be dropped for a search`() throws
-  {
+  @Test func `only the newest of the rooms that the player opens is shown, and a search may replace it`() throws {
     var lobby = LobbyModel()
     var preferences = WindowState.Preferences()
     preferences.clock = "none"
@@ -92,7 +92,7 @@ import TicTacToe
     #expect(lobby.waited(at: 7.5) == 2)
   }
 
-  @Test func `a match follows its log, keeps the move that is under way, and tells once that the other side is away`()
+  @Test func `a match follows its log, keeps the unconfirmed move, and reports once that the opponent is away`()
     throws
   {
     var state = MatchState(id: TestWindow.m)

@@ -45,7 +45,7 @@ extension TableTests {
     watcher.want(.watch(id: m.rawValue))
     watcher.start(you: nil)
     #expect(watcher.state.mode == .watching(m))
-    // Left before its first state arrived.
+    // This window leaves the match before its first state arrives.
     var early = TestWindow()
     early.want(.connect(address: "127.0.0.1:4664"))
     early.online()

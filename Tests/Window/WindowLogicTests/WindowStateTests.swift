@@ -195,7 +195,7 @@ struct TableTests {
           var end = after
           #expect(!end.want(second).isEmpty, "\(second) does nothing after \(first) in \(name)")
         }
-        // A new game can be started; in a match after resigning.
+        // A new game can be started, in a live match only after aborting or resigning it.
         after.want(.newGame(GameSetup(x: .human, o: .level(1))))
         if after.state.isInLiveMatch {
           let given = after.want(.abortMatch) + after.want(.resign) + after.want(.resign)
@@ -322,7 +322,7 @@ struct TableTests {
     #expect(window.state.today == nil)
   }
 
-  @Test("stopping to listen restores the player's game")
+  @Test("ending the listening mode restores the player's game")
   func stopping() {
     var window = TestWindow()
     #expect(window.want(.stopListening).contains(.refuse))
@@ -376,7 +376,7 @@ struct TableTests {
     }
   }
 
-  @Test("listening changes no opponent and has no resignation; deleting a game needs a confirmation")
+  @Test("the listening mode keeps the chosen opponent and has no resignation; deleting a game needs a confirmation")
   func listening() {
     var window = TestWindow()
     let effects = window.want(.listen)

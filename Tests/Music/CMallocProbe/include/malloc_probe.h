@@ -5,5 +5,5 @@
 void malloc_probe_arm(void);
 /// Stops, and returns the number of calls since `malloc_probe_arm`.
 long malloc_probe_disarm(void);
-/// Allocates and frees in C, so that no optimiser removes it; shows that the probe works.
+/// Allocates and frees memory in C, where Swift's optimiser cannot remove the calls; shows that the probe works.
 void malloc_probe_touch(size_t bytes);
