@@ -164,9 +164,7 @@ import TicTacToe
     }
   }
 
-  @Test(.needs("prlimit"), .needs("setpriv")) func `a run that gets no more threads ends with an error that says so`()
-    throws
-  {
+  @Test(.needs("prlimit"), .needs("setpriv")) func `a run that gets no more threads ends with one error`() throws {
     try Support.withFolder { folder in
       // Root has no limits, and another user may not read our folders.
       let program = try Support.copyArena(into: folder)

@@ -76,9 +76,7 @@ extension MeetingGraph {
     }
   }
 
-  @Test func `neighbours in the standings meet if they have not yet, and the lowest player without a bye gets one`()
-    throws
-  {
+  @Test func `neighbours in the standings meet at most once, and the lowest player without a bye gets one`() throws {
     var configuration = try Support.tournament(.init(repeating: "random", count: 7), .swiss, games: 2)
     configuration.rounds = 3
     var schedule = Schedule(configuration)

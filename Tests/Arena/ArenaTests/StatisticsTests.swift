@@ -217,9 +217,7 @@ import Testing
     }
   }
 
-  @Test func `joint ratings of one pairing differ by its Elo and sum to zero, and an unbeaten player's is finite`()
-    throws
-  {
+  @Test func `joint ratings of one pairing differ by its Elo, sum to zero, and are finite if unbeaten`() throws {
     var one = RunReport.Result(a: 0, b: 1)
     one.statistics.asX = Tally(wins: 600, draws: 200, losses: 200)
     let two = Rating.joint([one], players: 2)

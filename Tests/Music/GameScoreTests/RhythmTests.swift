@@ -29,9 +29,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   #expect(seen > 5, "\(seen)")
 }
 
-@Test func `A half arch of Ultimate has bars of low notes alone, and bars that alternate notes of two lengths, 2 to 1`()
-  throws
-{
+@Test func `A half arch of Ultimate has bars of low notes alone, and bars of notes two to one in length`() throws {
   var rhythms: [Bar.Rhythm: Int] = [:]
   for (_, music) in renditions(.ultimate, 4) {
     for bar in music.bars where bar.kind == .sentence {
@@ -64,9 +62,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   #expect(10 * uneven > 2 * bars.count, "\(uneven) of \(bars.count)")
 }
 
-@Test func `A closed board of Ultimate changes the next ten bars, in another way than the board closed before it`()
-  throws
-{
+@Test func `A closed board of Ultimate changes the next ten bars, each board in another way`() throws {
   var kinds: Set<ScoreRules.Sentences.Change> = []
   for (record, _) in renditions(.ultimate, 3) {
     var conductor = GameConductor(seed: 5, rules: rules)

@@ -79,8 +79,7 @@ func `Every dial changes only its number in a shipped rule file, up to both ends
   #expect(try edit.wait(seconds: 60) == 0)
 }
 
-@Test(.needs("prlimit")) func `A dial whose new value cannot be saved is reported, and the file keeps its text`() throws
-{
+@Test(.needs("prlimit")) func `A dial that cannot be saved is reported, and the file keeps its text`() throws {
   let folder = TemporaryFolder()
   let file = folder.path + "/mine.yaml"
   let text = try String(contentsOf: score, encoding: .utf8)

@@ -24,8 +24,7 @@ struct OwnMusicTests {
   }
 
   @Test(arguments: RuleLibrary.names)
-  func `all positions of the dials make valid rules, which survive the link's word and the file`(_ base: String) throws
-  {
+  func `all positions of the dials make valid rules, which survive link and file`(_ base: String) throws {
     let tree = try #require(RuleLibrary.tree(base))
     var generator = SplitMix64(seed: 51)
     for _ in 0..<60 {
@@ -50,7 +49,7 @@ struct OwnMusicTests {
     #expect(RuleDial.all[0].text(at: 13) == "1.05" && RuleDial.all[9].text(at: 1) == "-39.5")
   }
 
-  @Test func `a music whose dials were not turned equals the shipped one except for its name`() throws {
+  @Test func `a music with no dial turned equals the shipped one except for its name`() throws {
     var rules = try RuleReader.rules(OwnMusic(base: "night").changing(#require(RuleLibrary.tree("night"))))
     let shipped = try RuleLibrary.load("night").rules
     rules.name = shipped.name

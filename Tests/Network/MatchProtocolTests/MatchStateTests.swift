@@ -89,8 +89,7 @@ import TicTacToe
     #expect(state.next == someMatch)
   }
 
-  @Test func `a rematch's tonic follows the previous match's in the cycle of tonics, also for late spectators`() throws
-  {
+  @Test func `a rematch's tonic is the next of the cycle, also for late spectators`() throws {
     let ann = PlayerInfo(name: "Ann", rating: 1500, guest: false)
     func match(_ station: Int?) throws -> MatchState {
       var state = MatchState(id: someMatch)

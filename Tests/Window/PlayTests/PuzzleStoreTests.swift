@@ -61,9 +61,7 @@ import TicTacToe
   }
 
   @Test
-  func `the best result of three minutes is saved and shown, and a file that another window has locked is not changed`()
-    throws
-  {
+  func `the best of three minutes is saved and shown, and a file locked by another window is not changed`() throws {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)

@@ -70,9 +70,7 @@ import TicTacToe
   }
 
   @Test
-  func `a run of three minutes goes from puzzle to puzzle until the third mistake, and shows how many were solved`()
-    throws
-  {
+  func `a run of puzzles ends after the third mistake, and shows how many were solved`() throws {
     var (window, puzzle) = try window(.sprint)
     var seed: UInt64 = 1
     for isRight in [true, false, true, false] {
@@ -87,9 +85,7 @@ import TicTacToe
     #expect(wait(&window).count == puzzle.answer.count + 1)
   }
 
-  @Test func `a run of three minutes ends by the clock with the answer to the last puzzle, which does not count`()
-    throws
-  {
+  @Test func `a run of puzzles ends after three minutes with the last one's answer, which does not count`() throws {
     var (window, puzzle) = try window(.sprint)
     window.now += 179
     #expect(window.step(.tick).isEmpty && window.state.puzzle(at: window.now)?.sprint?.seconds == 1)

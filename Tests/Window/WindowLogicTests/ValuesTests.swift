@@ -20,8 +20,7 @@ import TicTacToe
     #expect(!isDone(.deleteGame(path: "a"), at: 9) && !isDone(.deleteGame(path: "a"), at: 15.1))
   }
 
-  @Test func `a win counts once, is taken back with its move, and stays with its player when sides are swapped`() throws
-  {
+  @Test func `a win counts once, is taken back with its move, and stays with its player over swaps`() throws {
     var series = SeriesScore()
     var game = Game()
     for cell in [4, 1, 0, 8, 6, 2, 3] { try game.play(Cell(cell)) }
