@@ -25,7 +25,7 @@ struct AlinaArena: ParsableCommand {
     ])
 
   static func main() {
-    // Writing to a closed pipe returns an error that is reported, instead of ending the process.
+    // Make writing to a closed pipe an error that is reported, instead of a signal that ends the process.
     signal(SIGPIPE, SIG_IGN)
     // Opens standard descriptors that are closed: otherwise a file of games or an engine's pipe would get their numbers.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
@@ -45,7 +45,7 @@ struct AlinaArena: ParsableCommand {
     }
   }
 
-  /// Joins the words after each `-engine`, `-each` and `-sprt`, as cutechess-cli takes them, into one argument.
+  /// Joins the words after each `-engine`, `-each` and `-sprt`, options as in cutechess-cli, into one argument.
   private static func joined(_ arguments: [String]) -> [String] {
     let separators = ["-engine": EngineSettings.separator, "-each": EngineSettings.separator, "-sprt": ","]
     var result: [String] = []

@@ -152,7 +152,7 @@ private func unsolved(_ variant: Variant) -> ArenaError {
   ArenaError("--rules \(variant.rawValue): it is not solved; allowed: \(Variant.solvedNames)")
 }
 
-/// The state of the option `--position`; the start without it.
+/// The state that the option `--position` names; the start of the game if the option is missing.
 private func state<R: Rules>(_ text: String?, _ rules: R.Type) throws(ArenaError) -> R.State {
   guard let text else { return R.start }
   do throws(NotationError) { return try R.state(notation: text) } catch {

@@ -94,7 +94,7 @@ struct BotCommand: ParsableCommand {
 private final class BotSession {
   let client: MatchClient
   var remaining: Int { model.remaining }
-  /// Whether the session's tournament is over and its last game finished.
+  /// Whether the tournament is over and this session's last game in it has ended.
   var isTournamentOver: Bool {
     model.isTournamentOver && !client.matches.values.contains { $0.you != nil && $0.state.phase != .over }
   }

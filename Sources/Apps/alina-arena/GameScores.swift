@@ -41,7 +41,7 @@ struct GameScores {
   let folder: String
   private let rules: ScoreRules
 
-  /// Makes the folder, and checks with a temporary file that it is writable.
+  /// Creates the folder, and checks with a temporary file that the folder is writable.
   init(folder: String, rules: ScoreRules) throws(ArenaError) {
     (self.folder, self.rules) = (folder, rules)
     let probe = "\(folder)/.alina-arena-\(getpid())"
@@ -54,8 +54,8 @@ struct GameScores {
     unlink(probe)
   }
 
-  /// Writes every chosen game, up to `threads` at a time, and stores the file names in it; `false` if interrupted. Removes files of an
-  /// earlier run whose names are not used now.
+  /// Writes the files of all highlights, up to `threads` highlights at a time, and stores their paths in `highlights`; `false` if
+  /// interrupted. Removes files of an earlier run whose names are not used now.
   func write(_ highlights: inout [Highlight], threads: Int, isInterrupted: @escaping @Sendable () -> Bool) throws
     -> Bool
   {

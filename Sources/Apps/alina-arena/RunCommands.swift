@@ -5,12 +5,12 @@ import Foundation
 import Processes
 import TicTacToe
 
-/// Set by SIGINT and SIGTERM; a second signal ends the program at once.
+/// The signal that SIGINT and SIGTERM set; a second SIGINT or SIGTERM ends the program at once.
 private let interruption = StopSignal()
 
 private func noteInterruption(_ signal: Int32) { if interruption.set() { _exit(130) } }
 
-/// The condition for showing a progress line.
+/// When a progress line is shown.
 enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
   case auto, never, always
 }
@@ -119,7 +119,7 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "Save menace's boxes after a match.") var saveMenace: String?
   @OptionGroup var score: ScoreOptions
 
-  /// The checked number of threads.
+  /// The number of threads; throws if it is out of range.
   func threadCount() throws(ArenaError) -> Int {
     let count = threads ?? ProcessInfo.processInfo.activeProcessorCount
     guard (1...256).contains(count) else { throw ArenaError("--threads \(count): 1–256") }
@@ -146,7 +146,7 @@ struct OutputOptions: ParsableArguments {
     try checkPlaces(["--out": out], force: file.force)
     let scores = try score.prepared()
     var run = try Run(configuration, threads: threadCount(), guardExecutable: Installation.program)
-    // PGN is made from the file of games; without `--out` a temporary one is used.
+    // PGN is made from the file of games; without `--out` write a temporary file of games.
     let games = out ?? pgn.map { $0 + ".jsonl.part" }
     run.output = games
     defer { if out == nil, let games { unlink(games) } }
@@ -335,7 +335,7 @@ struct SPRTCommand: ParsableCommand {
 final class ProgressMeter {
   private let isOn: Bool
   private var width = 0
-  /// The number of games played at recent times, for the current rate.
+  /// The last times at which the progress was shown with the number of games then, to compute the current rate.
   private var marks = [(time: Date(), games: 0)]
 
   init(mode: ProgressMode) {

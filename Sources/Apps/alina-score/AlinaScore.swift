@@ -25,7 +25,7 @@ struct AlinaScore {
         print(Root.fullMessage(for: error))
         exit(0)
       }
-      // All errors of a rule file are reported, one per line; other errors in one line.
+      // A rule file may have several errors, which are reported one per line; other errors are reported in one line.
       let line = Root.message(for: error).split(separator: "\n").first.map(String.init) ?? "failed"
       let told = (error as? ScoreFileError)?.description ?? line
       try? FileHandle.standardError.write(contentsOf: Data("alina-score: \(told)\n".utf8))

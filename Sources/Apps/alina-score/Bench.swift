@@ -150,7 +150,7 @@ private final class Burners: Sendable {
         var x: UInt64 = 1
         while !isOver.load(ordering: .relaxed) {
           for _ in 0..<100_000 { x = x &* 6_364_136_223_846_793_005 &+ 1 }
-          // Never true; keeps the compiler from removing the loop.
+          // The condition is never true; it keeps the compiler from removing the loop.
           if x == 0 { print(x) }
         }
       }

@@ -9,7 +9,7 @@ enum EndSignal {
   /// Installs handlers that only record the signal. A second signal of the same kind ends the program; an ignored signal (`nohup`)
   /// stays ignored.
   static func watch() {
-    // Initialises the atomic now, as a signal handler must not wait for a lazy initialisation in another thread.
+    // Initialise the atomic before a signal comes: a signal handler must not wait for its lazy initialisation.
     received.store(0, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP] {
       let before = signal(number) { number in
@@ -20,7 +20,7 @@ enum EndSignal {
     }
   }
 
-  /// Whether a signal has come since `watch`.
+  /// Whether one of the signals was received since `watch`.
   static var hasCome: Bool { received.load(ordering: .relaxed) != 0 }
 
   /// Ends the program by raising the received signal with its default action.

@@ -16,7 +16,7 @@
 
     private var pixels: (width: Int, height: Int)? {
       let sides = size.split(separator: "x").map { Int($0) ?? 0 }
-      // Sides must be even: video colours are stored at half resolution in both directions.
+      // Width and height must be even: the video stores colours at half the resolution in both directions.
       guard sides.count == 2, sides.allSatisfy({ (320...3_840).contains($0) && $0 % 2 == 0 }) else { return nil }
       return (sides[0], sides[1])
     }

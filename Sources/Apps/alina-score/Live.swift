@@ -89,7 +89,7 @@ struct Live: ParsableCommand {
         throw ScoreFileError("--midi \(midi ?? ""): cannot be written")
       }
     }
-    // Writing to a closed pipe returns an error instead of ending the process, so that the MIDI port is still silenced.
+    // Make writing to a closed pipe an error instead of a signal that ends the process, so that the MIDI port is still silenced.
     signal(SIGPIPE, SIG_IGN)
     EndSignal.watch()
     defer { try? send(stream.silence()) }
@@ -109,7 +109,7 @@ struct Live: ParsableCommand {
     var all: [ScoreEvent] = []
     func post(_ events: [ScoreEvent]) {
       if keepsEvents { all += events }
-      // Playing a block makes room in the synthesizer's queue.
+      // While the synthesizer's queue is full, play blocks, which makes room in the queue.
       while !engine.post(events) { device.play(engine) }
       stream.post(events)
     }

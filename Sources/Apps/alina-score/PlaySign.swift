@@ -42,7 +42,7 @@ struct PlaySign: ParsableCommand {
 
 /// An example of a sign: a bar in which it sounds.
 struct SignExample {
-  /// The score of the bar, and why each note is there.
+  /// The score of the bar as text, and the reason for each of its notes.
   let text: String
   /// The score rules, transposed to the tonic of the piece from which the bar is.
   let rules: ScoreRules

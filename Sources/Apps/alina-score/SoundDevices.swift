@@ -50,7 +50,7 @@ enum SoundDevices {
 
     /// Opens the default device at 48,000 frames per second; `nil` if there is none.
     init?() {
-      // Keeps SDL from handling SIGINT and SIGTERM as quit events, which this program does not read.
+      // Keep SDL from turning SIGINT and SIGTERM into quit events, which this program does not read.
       setenv("SDL_NO_SIGNAL_HANDLERS", "1", 1)
       guard let library = dlopen("libSDL2-2.0.so.0", RTLD_NOW),
         let start = symbol(library, "SDL_InitSubSystem", Init.self),

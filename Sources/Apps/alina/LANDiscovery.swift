@@ -43,7 +43,7 @@ private final class BeaconSocket {
       AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
     var on: Int32 = 1
     let size = socklen_t(MemoryLayout<Int32>.size)
-    // Several windows on one computer must all receive the broadcasts.
+    // Share the port, so that several windows on one computer all receive the broadcasts.
     setsockopt(handle, SOL_SOCKET, SO_REUSEADDR, &on, size)
     setsockopt(handle, SOL_SOCKET, SO_BROADCAST, &on, size)
     var everywhere = sockaddr_in(address: 0, port: Announcement.port)

@@ -52,7 +52,7 @@ final class LatencyLog {
     var buffer = [CChar](repeating: 0, count: 2_048)
     let count = fread(&buffer, 1, buffer.count - 1, file)
     let text = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // Field 22; fields are counted from the closing parenthesis of the command name (field 2), which may contain spaces.
+    // The start time is field 22. Count the fields from the parenthesis after the command name (field 2), which may contain spaces.
     guard let close = text.lastIndex(of: ")") else { return 0 }
     let fields = text[close...].split(separator: " ").dropFirst()
     guard fields.count > 19, let ticks = UInt64(fields[fields.startIndex + 19]) else { return 0 }

@@ -55,7 +55,7 @@ struct Launch {
     let samples = UnsafeMutablePointer<Float>.allocate(capacity: HeadlessPlatform.step * 2)
     defer { samples.deallocate() }
     let platform = HeadlessPlatform(width: size.width, height: size.height) { engine.render(into: samples, frames: $0) }
-    // A page picture must not change the player's settings.
+    // A picture must neither depend on the player's settings nor change them.
     var services = Pages.withoutSettings(platform.services)
     // `--as-page` leaves out what a browser lacks, so that pictures of window and page can be compared.
     services.isPage = options.asPage
@@ -109,8 +109,8 @@ struct Launch {
     } catch {
       throw Failure(description: error.description, status: 1)
     }
-    // SIGHUP (a closing terminal) is handled as SIGTERM, which SDL turns into a quit event: games are saved and the MIDI port is
-    // silenced. If `nohup` ignores it, it stays ignored.
+    // Handle SIGHUP (the terminal was closed) like SIGTERM, which SDL turns into a quit event: games are saved and the MIDI port is
+    // silenced. A SIGHUP that `nohup` ignores stays ignored.
     let before = signal(SIGHUP) { _ in _ = raise(SIGTERM) }
     if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGHUP, SIG_IGN) }
 
@@ -248,7 +248,8 @@ struct Launch {
     return named ?? (SampledPiano.isAvailable ? SampledPiano.standardFont : nil)
   }
 
-  /// A function that switches the sampled grand on or off. Loading takes a second or two, during which the modal piano plays.
+  /// A function that switches the sampled grand on or off; `nil` without a SoundFont. Loading the SoundFont takes a second or two,
+  /// during which the modal piano plays.
   private func grandSetter(_ engine: Engine, _ services: PlatformServices) -> ((Bool) -> Void)? {
     guard let font = grandFont else { return nil }
     var isLoaded = false

@@ -9,7 +9,7 @@ final class LocalServer {
   let page: String?
   private var process: pid_t = 0
 
-  /// Seconds within which the server must listen, while the window waits. It usually takes less than one.
+  /// Seconds for which the window waits until the server listens. A server usually needs less than one second.
   private static let timeout = 10
 
   /// Starts `alina-server` from this program's folder and waits until it listens; `address` is `nil` on failure.
@@ -64,7 +64,7 @@ final class LocalServer {
 
   deinit { stop() }
 
-  /// This computer's address on its network: the source address the system chooses for a datagram. None is sent.
+  /// This computer's address on its network: the source address that the system would choose for a datagram. No datagram is sent.
   private static var ownAddress: String? {
     let handle = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard handle >= 0 else { return nil }

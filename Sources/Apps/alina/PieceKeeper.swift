@@ -78,7 +78,7 @@ struct PieceKeeper: Sendable {
     let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
     let rules = music.rules
     do {
-      // The notation is written first, in an instant; the sound takes seconds.
+      // Write the notation first, because the sound takes seconds.
       try write("game.pgn", Array(piece.record.text.utf8))
       try write("piece.mid", MIDIFile.bytes(music, title: piece.title))
       try write("piece.musicxml", Array(MusicXML.text(music.bars, rules: rules, title: piece.title).utf8))

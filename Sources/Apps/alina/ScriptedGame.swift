@@ -57,7 +57,7 @@ final class ScriptedGame: PlatformGame {
     let say = { (line: String, isSpoken: Bool) in
       if prints {
         print(line)
-        // Flushed, as a reader of the pipe must get the line at once.
+        // Flush, so that a reader of the pipe gets the line at once.
         fflush(nil)
       }
       if isSpoken { speaker?.add(line) }

@@ -30,9 +30,9 @@ package struct Adjudication: Sendable, Hashable {
 
   /// The result of a game of Ultimate that ends without a line of three won boards.
   package enum Ending: String, Sendable, CaseIterable {
-    /// By the rules of the game: drawn.
+    /// The game is drawn, as its rules say.
     case rules
-    /// As on CodinGame: the side that has won more boards wins.
+    /// The side that has won more boards wins, as on CodinGame.
     case boards
 
     /// Reads the option `--ending`.
@@ -47,9 +47,9 @@ package struct Adjudication: Sendable, Hashable {
   package var ending = Ending.rules
   /// Plies after which a game is drawn; 0 for no limit.
   package var maxPlies = 0
-  /// The game is drawn if both sides' values agree with this rule.
+  /// The condition on the values of both sides under which the game is drawn.
   package var draw: Rule?
-  /// A side loses if its own values agree with this rule.
+  /// The condition on a side's own values under which that side loses.
   package var resign: Rule?
 
   package init() {}

@@ -3,7 +3,7 @@ import Oracle
 
 /// A whole number of any size, not below 0, with the arithmetic that exact chances need.
 package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
-  /// The limbs, the lowest first, without leading zeros; empty for 0.
+  /// The digits in base 2⁶⁴ (limbs), the lowest first, without leading zeros; empty for 0.
   private var limbs: [UInt64]
 
   package init(_ value: UInt64) { limbs = value == 0 ? [] : [value] }

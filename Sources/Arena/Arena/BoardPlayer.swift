@@ -16,7 +16,7 @@ enum BoardPlayer<R: Rules> {
 
   var client: EngineClient? { if case .engine(let client) = self { client } else { nil } }
 
-  /// Lets a learning player learn from a game. Resuming a run uses the same function to rebuild the player's state.
+  /// Lets a learning player learn from a game. A resumed run calls this for the games in its file, to rebuild the player's state.
   func learn(from cells: [Cell], _ opening: VariantOpening, as side: Player, _ outcome: Outcome?) {
     guard case .own(_, let learner?) = self else { return }
     var start = opening.state(Classic.self)
@@ -53,7 +53,7 @@ final class Learner: @unchecked Sendable {
 
 /// An engine's evaluation of its move, and the time it took.
 struct MoveReport: Sendable, Hashable {
-  /// As PGN writes it: `+0.31` pawns for the mover, or `+M2` moves to the end, then a slash and the depth.
+  /// The evaluation as PGN writes it: `+0.31` pawns for the mover, or `+M2` moves to the end, then a slash and the depth.
   var evaluation: String?
   var milliseconds: Int
 

@@ -16,7 +16,7 @@ package final class DistributionTable: Sendable {
     var weights: Int32
   }
 
-  /// Whether the player chooses all legal moves equally often, for which `RandomGames` is faster.
+  /// Whether the player chooses all legal moves equally often; two such players can use `RandomGames`, which is faster.
   let isRandom: Bool
   private let rows: [Row]
   private let weights: [UInt64]

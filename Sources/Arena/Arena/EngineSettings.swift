@@ -10,7 +10,7 @@ package struct EngineSettings: Sendable, Hashable {
     package var value: String
   }
 
-  /// The name in tables and records; `nil` uses the engine's own.
+  /// The name in tables and records; if `nil`, the name that the engine gives itself.
   package var name: String?
   /// The engine's working directory.
   package var folder: String?
@@ -18,7 +18,7 @@ package struct EngineSettings: Sendable, Hashable {
   package var options: [Setting] = []
   /// The engine's additional environment variables.
   package var environment: [Setting] = []
-  /// The engine's time limit; `nil` uses the run's.
+  /// The engine's time limit; if `nil`, that of the run.
   package var time: TimeLimit?
   /// The file to which the engine's standard error is appended.
   package var log: String?
@@ -96,7 +96,7 @@ package struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// Adds the members for a header, without paths except the folder's name.
+  /// Adds the settings to the members of a header, without paths; of the folder only the name.
   func add(to members: inout JSONObject) {
     func list(_ settings: [Setting]) -> JSON? {
       guard !settings.isEmpty else { return nil }
@@ -109,7 +109,7 @@ package struct EngineSettings: Sendable, Hashable {
     members.add("time", time?.json)
   }
 
-  /// Reads the members of a header; `nil` if one is wrong.
+  /// Reads the settings from the members of a header; `nil` if a member is wrong.
   init?(_ json: JSON) {
     func list(_ name: String) -> [Setting] {
       (json[name]?.object?.fields ?? []).map { Setting(name: $0.name, value: $0.value.string ?? "") }
@@ -133,13 +133,13 @@ package struct TimeLimit: Sendable, Hashable {
   package var increment = 0
   /// The number of nodes for each move; sent if above 0 (`go nodes`).
   package var nodes = 0
-  /// Milliseconds granted beyond the limit before the game is lost.
+  /// Milliseconds by which a move may exceed the limit before the game is lost.
   package var margin = 50
 
   /// The default limit: one second for each move.
   package init() {}
 
-  /// The longest a single move may take in milliseconds, with `left` on the clock.
+  /// The longest time in milliseconds that a move may take, with `left` milliseconds on the clock.
   func timeout(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
 
   /// The milliseconds for a move of Alina's own players: a tenth of the clock plus three quarters of the increment. The
@@ -168,7 +168,7 @@ package struct TimeLimit: Sendable, Hashable {
       }
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
-      // cutechess-cli's MOVES/TIME counts as TIME for the whole game.
+      // In cutechess-cli's `MOVES/TIME` a time for 0 moves or at least 5 is one for the whole game: no side makes more than 5.
       let time = text.replacing(/^(0|[5-9]|[1-9][0-9]+)\//, with: "")
       let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
         part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }

@@ -2,7 +2,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// The exact result of two memoryless players: all games they can play, each weighted by its exact chance.
+/// The exact result of two memoryless players: all games that they can play, each weighted by its exact chance.
 package struct ExactMatch: Sendable {
   /// The exact result if one player has X and the other O.
   package struct Seating: Sendable {
@@ -41,7 +41,7 @@ package struct ExactMatch: Sendable {
   /// The result if the first player has O.
   package let asO: Seating
 
-  /// Counts the games of both seatings.
+  /// Counts the games with `a` as X and with `b` as X.
   package init(a: any MemorylessOpponent, b: any MemorylessOpponent, solver: Solver = .shared) {
     asX = Seating(x: a, o: b, solver: solver)
     asO = Seating(x: b, o: a, solver: solver)

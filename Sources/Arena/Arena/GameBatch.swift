@@ -11,13 +11,13 @@ final class GameBatch: @unchecked Sendable {
   struct Summary {
     /// The number of games, by number of moves.
     var lengths = [Int](repeating: 0, count: 10)
-    /// The number of pairs of games, by pairing (starting with that of the first pair) and by both results: 3 · first +
-    /// second.
+    /// The numbers of pairs of games, nine for each pairing, beginning with the pairing of the first pair: at 3 · the result of the first
+    /// game + that of the second.
     var pairs: [Int]
     var highlights: Highlights?
     /// The lines of games that are not in the file yet.
     var lines: LineBuffer?
-    /// The hash of a full batch.
+    /// The hash of the lines of a full batch; `nil` for other batches.
     var digest: SHA256.Digest?
 
     /// Appends the lines to an empty buffer.
@@ -128,7 +128,7 @@ final class LineBuffer: @unchecked Sendable {
   /// The bytes written so far.
   var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
 
-  /// Reserves space and returns its address.
+  /// Reserves space at the end of the written bytes and returns its address.
   @inline(__always)
   func reserve(_ more: Int) -> UnsafeMutableRawPointer {
     if bytes.count &- count < more { grow(more) }

@@ -8,7 +8,7 @@ import TicTacToe
 enum GameLine {
   /// The maximum number of bytes of a line without `start` and notes.
   private static let room = 112
-  /// The two letters of each cell's name as stored in memory.
+  /// The two characters of each cell's name as one number, so that one write stores both.
   private static let names: InlineArray<9, UInt16> = .init { cell in
     UInt16(littleEndian: UInt16(Square(cell).nameBytes.column) | UInt16(Square(cell).nameBytes.row) << 8)
   }
@@ -111,7 +111,7 @@ enum GameLine {
     /// The cells of the game's moves, in any variant.
     var cells: [Cell] { moves?.cells ?? game.moves.map { Cell(rawValue: $0.rawValue) } }
 
-    /// The start and the moves, in the form that other variants use.
+    /// The start and the moves in the form `VariantMoves`, for games of Classic, too.
     var anyMoves: VariantMoves {
       moves ?? VariantMoves(start: start == .start ? nil : start.notation, cells: cells)
     }
@@ -222,7 +222,7 @@ enum GameLine {
     var content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
-      // Games of engines are rare, so the slower general parser suffices.
+      // Lines with more members are those of engines' games, which are rare: the slower general parser suffices.
       guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
         return nil
       }

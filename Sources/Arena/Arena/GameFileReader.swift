@@ -13,7 +13,7 @@ package final class GameFileReader {
   private(set) var footer: JSON?
   /// Whether the end or the footer was reached.
   private(set) var isAtEnd = false
-  /// The file; its complete lines have been read.
+  /// The lines of the file, and how far they have been read.
   let lines: LineReader
   /// The index that the next game must have.
   private var index = 0

@@ -12,7 +12,7 @@ final class GamePool: @unchecked Sendable {
     var pairings: [Int]
     /// Whether a player learns, so that games are played one after the other.
     var isSerial: Bool
-    /// The next batch, and the distance to the following one.
+    /// The number of the next batch, and the distance to the one after it.
     var next: Int
     let stride: Int
     var isBusy = false
@@ -120,7 +120,7 @@ final class GamePool: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// The body of a thread: plays the earliest available games until none are left.
+  /// The body of a thread: takes and plays batches until none are left.
   private func work() {
     let worker = Players.Worker(players)
     condition.lock()
@@ -218,7 +218,7 @@ final class GamePool: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// Plays a batch's games of some pairings; `false` if stopped.
+  /// Plays the games of some pairings in a batch; `false` if the run is stopped.
   private func play<R: ArenaRules>(
     _ rules: R.Type, _ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker
   ) throws(ArenaError) -> Bool {

@@ -11,13 +11,13 @@ struct Highlights: Sendable {
     case first, shortest, longest, dramatic
   }
 
-  /// A game and its score.
+  /// A game and its score, by which it is compared with other games.
   struct Candidate: Sendable, Hashable {
     var score: Int
     var line: GameLine.Content
   }
 
-  /// The best games so far, in the order of the reasons.
+  /// The best games so far, one for each reason, in the order of `Choice`.
   private var best = [Candidate?](repeating: nil, count: Choice.allCases.count)
 
   init() {}
@@ -54,7 +54,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// The selected games in the order of the reasons; a game selected twice appears once with all its reasons.
+  /// The selected games in the order of the reasons; a game selected for several reasons appears once with all of them.
   var chosen: [(choices: [Choice], line: GameLine.Content)] {
     var result: [(choices: [Choice], line: GameLine.Content)] = []
     for (choice, candidate) in zip(Choice.allCases, best) {
@@ -75,7 +75,7 @@ package struct Highlight: Sendable {
   package let choices: [String]
   /// The index of the game in the run.
   package let game: Int
-  /// The drama of the game, in points.
+  /// The points of the game by `Drama`, which rates how much happens in it.
   package let drama: Int
   /// The record of the game.
   package let record: Record

@@ -3,10 +3,10 @@ import TicTacToe
 
 /// The pairings of a tournament that were not played yet, as a graph of at most 64 players. A round is a perfect matching.
 struct MeetingGraph: Sendable, Hashable {
-  /// For each player a bit for every remaining opponent.
+  /// For each player a set of bits: one for every opponent that the player has not met.
   private(set) var neighbours: [UInt64]
 
-  /// A round: for each player, the opponent.
+  /// A round: the opponent of each player.
   typealias Round = [Int]
 
   /// A graph in which no players have met. The number of players is even.

@@ -3,7 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Trains `menace` game by game and measures it exactly at intervals, with frozen boxes, against random and perfect play.
+/// Trains `menace` game by game. At intervals computes its exact results against random and perfect play with frozen boxes.
 package struct MenaceTraining: Sendable {
   /// A point of the learning curve.
   package struct Point: Sendable, Hashable {
@@ -20,7 +20,7 @@ package struct MenaceTraining: Sendable {
   /// The learning curve so far.
   package private(set) var curve: [Point] = []
 
-  /// Starts with boxes, and measures them.
+  /// Begins with the boxes of `menace`, whose results are the first point of the curve.
   package init(_ menace: Menace) {
     self.menace = menace
     measure()

@@ -1,7 +1,7 @@
 import Foundation
 import TicTacToe
 
-/// Joins the shards of one run.
+/// Joins the files of the shards of a run.
 package enum Merge {
   /// Writes the file that a run without shards would have written. Checks every game of the shards as on resuming. Searches files of
   /// matchboxes by name and hash in `folders` and the current folder.

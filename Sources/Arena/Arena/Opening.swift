@@ -56,9 +56,9 @@ package enum Openings: Sendable, Hashable {
   case none
   /// A number of random moves, different for each pair of games.
   case random(plies: Int)
-  /// The openings of a list, one after the other.
+  /// The openings of a list in turn, for Classic.
   case list([Opening])
-  /// The openings of a list for a variant other than Classic, one after the other.
+  /// The openings of a list in turn, for a variant other than Classic.
   case variantList(Variant, [VariantOpening])
 
   /// The maximum number of openings in a file.
@@ -73,7 +73,7 @@ package enum Openings: Sendable, Hashable {
     }
   }
 
-  /// The lines of a list for a header.
+  /// The lines of a list for the header of a file of games; `nil` for other openings.
   var lines: [String]? {
     switch self {
     case .none, .random: nil

@@ -88,7 +88,7 @@ package enum PGNExport {
     return true
   }
 
-  /// Appends the moves and result of a game from the empty board in the form of `Record`, and an empty line.
+  /// Appends the moves and the result of a game from the empty board, as the text of a `Record` has them, and an empty line.
   private static func append(_ game: PackedGame, to text: LineBuffer) {
     var end = text.reserve(80)
     func put(_ byte: UInt8) {

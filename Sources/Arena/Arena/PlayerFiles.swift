@@ -133,7 +133,7 @@ extension RunConfiguration.Entrant {
     return copy
   }
 
-  /// The folders of the player's files, for `--where`.
+  /// The folders of the player's files, as arguments of the option `--where`.
   package var searchFolders: [String] {
     let start = engine.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
     let folders = spec.words.filter { $0.contains("/") }.map {

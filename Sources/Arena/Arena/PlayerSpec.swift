@@ -4,7 +4,7 @@ import TicTacToe
 
 /// The specification of a player in arguments and headers.
 package enum PlayerSpec: Sendable, Hashable {
-  /// A memoryless player with its own name.
+  /// A memoryless player that has a name, such as `random`.
   case simple(SimpleOpponent)
   /// `levels:N`: one of the levels.
   case level(Int)
@@ -89,7 +89,7 @@ package enum PlayerSpec: Sendable, Hashable {
     return words
   }
 
-  /// The specification in headers, which `init` parses.
+  /// The specification as text, which `init` parses.
   package var text: String {
     switch self {
     case .simple(let player): player.rawValue

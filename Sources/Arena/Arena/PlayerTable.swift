@@ -12,17 +12,17 @@ protocol ArenaRules: Rules {
   static func wonBoards(_ state: State) -> (x: Int, o: Int)?
 }
 
-/// A player of one game.
+/// A player in the table of a game: its kind, and how it is made.
 struct PlayerEntry<R: Rules> {
   let kind: PlayerKind
   let make: (PlayerMemory) throws(ArenaError) -> BoardPlayer<R>
 }
 
-/// The kinds of players by what they need.
+/// The kinds of players, which need different things.
 enum PlayerKind {
   /// The chances of its moves depend only on the state and the last move. With the player if the game's state is a `Position`.
   case memoryless((any MemorylessOpponent)?)
-  /// Learns from its games; the function returns one that has not yet learnt from the run.
+  /// Learns from its games; the function makes a player that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)
   /// Searches, so that a move takes time. With `needsValue` its tree uses the learnt values.
   case search(needsValue: Bool)

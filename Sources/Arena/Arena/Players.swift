@@ -6,7 +6,7 @@ import TicTacToe
 /// The players of a run: tables shared by all threads, learners for each pairing, and engines lent to one thread at a time.
 final class Players: @unchecked Sendable {
   let configuration: RunConfiguration
-  /// Stops the games in progress: set by the user's signal, or when a test has decided.
+  /// The signal that stops the games in progress; set by the user's interruption, or when a test has decided.
   let stop: StopSignal
   private let guardExecutable: String
   private let trace: EngineTrace?
@@ -149,7 +149,7 @@ final class Players: @unchecked Sendable {
       return (a, b)
     }
 
-    /// The two players of a pairing. Gives back the engines of other players.
+    /// The two players of a pairing. Gives back engines that other players have used in this thread.
     func players<R: ArenaRules>(of pairing: Pairing, _ rules: R.Type) throws(ArenaError) -> (
       a: BoardPlayer<R>, b: BoardPlayer<R>
     ) {
@@ -178,7 +178,7 @@ final class Players: @unchecked Sendable {
       return client
     }
 
-    /// Returns the engines and the processor at the thread's end.
+    /// Gives back the engines and the processor at the end of the thread.
     func end() {
       for engine in engines { players.giveBack(engine.player, engine.client) }
       engines = []

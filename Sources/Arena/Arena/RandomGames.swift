@@ -7,7 +7,7 @@ import TicTacToe
 struct RandomGames: ~Copyable {
   /// For each set of a side's marks as a bit mask, 1 if it contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
-  /// For the ply of the first line (10 for none), the bits of the packed game besides its moves.
+  /// By the ply of the first line (10 without a line), the bits of the packed game besides its moves.
   private let packed = UnsafeMutablePointer<UInt64>.allocate(capacity: 11)
 
   init() {
@@ -25,7 +25,7 @@ struct RandomGames: ~Copyable {
     packed.deallocate()
   }
 
-  /// The game of an index under a seed.
+  /// Plays the game with an index in a run with a seed.
   @inline(__always)
   func play(seed: UInt64, index: UInt64) -> PackedGame {
     var random = seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15

@@ -66,7 +66,7 @@ package struct Rating: Sendable, Hashable {
       let points = estimate.counts.count == 5 ? 2.0 : 1
       join(&variance, result.a, result.b, Double(estimate.number) * points * points * estimate.steadyVariance)
     }
-    // The curvature is singular along the mean: add it to each cell for the inversion, and subtract it afterwards.
+    // The curvature is singular in the direction of equal ratings. Add 1/n to each cell before the inversion, and subtract it afterwards.
     let share = 1 / Double(count)
     guard var inverse = inverted(curvature.map { $0.map { $0 + share } }) else {
       return .init(repeating: .infinity, count: count)

@@ -5,7 +5,7 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// A run of games: schedule, pool of games, statistics and file.
+/// Plays the games of a run, counts the results, and writes the file of games.
 package struct Run {
   /// The games to play.
   package private(set) var configuration: RunConfiguration
@@ -19,7 +19,7 @@ package struct Run {
   package var progress: ((RunProgress) -> Void)?
   /// Called with messages about a resumed file.
   package var notice: (String) -> Void = { _ in }
-  /// Stops the run: games in progress are dropped, finished games are written.
+  /// The signal that stops the run: games in progress are dropped, finished games are written.
   package var stop = StopSignal()
   /// The path of the program that runs as the guard of engines.
   package var guardExecutable: String
@@ -49,7 +49,7 @@ package struct Run {
     let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
     for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
     wanted = try Run.identified(wanted, guardExecutable)
-    // A file that was found by name and hash counts as the file of the header, whatever its folder.
+    // Compare without folders: a file that was found by name and hash is the file of the header.
     var compared = wanted
     for index in located {
       compared.entrants[index].spec = named[index].spec

@@ -8,7 +8,7 @@ package enum Format: String, Sendable, Hashable, CaseIterable {
   case match
   /// Every player plays against every other.
   case roundRobin = "round-robin"
-  /// The first player plays against each other one.
+  /// The first player plays against every other player.
   case gauntlet
   /// In each round players of similar score meet; no pairing is repeated.
   case swiss
@@ -32,7 +32,7 @@ package struct Shard: Sendable, Hashable {
     (number, count) = (parts[0], parts[1])
   }
 
-  /// The form that `init` reads.
+  /// The share as `init` reads it.
   package var text: String { "\(number)/\(count)" }
 }
 
@@ -75,7 +75,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   package var variant = Variant.classic
   package var format = Format.match
-  /// Games of each pairing (of each round in a Swiss tournament); even.
+  /// The number of games of each pairing (in a Swiss tournament of each pairing of a round); even.
   package var games = 2
   /// The number of rounds of a Swiss tournament.
   package var rounds = 0
@@ -103,7 +103,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   package init() {}
 
-  /// Whether equal arguments give equal games.
+  /// Whether the same arguments give the same games.
   package var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine || $0.spec.isTimed } }
 
   /// The names in tables and records; a number distinguishes equal ones.
@@ -127,7 +127,7 @@ package struct RunConfiguration: Sendable, Hashable {
     return begin(shard.number - 1)..<(shard.number == shard.count ? games : begin(shard.number))
   }
 
-  /// How an engine is started.
+  /// What is needed to start a player's engine.
   func recipe(of player: Int, _ guardExecutable: String, trace: EngineTrace? = nil) -> EngineClient.Recipe {
     guard case .engine(let command) = entrants[player].spec else {
       preconditionFailure("player \(player) is no engine")

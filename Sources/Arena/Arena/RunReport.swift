@@ -38,10 +38,10 @@ package struct RunReport: Sendable {
   package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
   /// The results of all games for X: wins, draws, and losses, which are wins of O.
   package internal(set) var bySeat = Tally()
-  /// Games lost by faults of engines, counted by player and kind in order of first appearance, with the reason of the
-  /// first. Includes the games of a resumed file.
+  /// The numbers of games lost by faults of engines, by player and kind in order of first appearance, each with the reason in the first
+  /// such game. Includes the games of a resumed file.
   package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
-  /// Moves over the time limit but within its margin: their number by player, and the maximum in milliseconds.
+  /// By player the number of moves over the time limit but within its margin, and the longest of these moves in milliseconds.
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
   /// Players by rank with their points, in formats with more than two players.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
@@ -215,7 +215,7 @@ final class RunState: @unchecked Sendable {
     let configuration = report.configuration
     report.byes = schedule.byes.sorted()
     report.knockout = schedule.matches
-    // In a Swiss tournament an encounter counts 1, however many games it has.
+    // In a Swiss tournament a pairing is worth one point in total, however many games it has.
     let unit = configuration.format == .swiss ? Double(2 * configuration.games) : 2
     report.standings = schedule.standings.map {
       ($0, Double(schedule.points[$0]) / unit, Double(schedule.buchholz($0)) / unit)

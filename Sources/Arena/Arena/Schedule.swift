@@ -8,7 +8,7 @@ package struct Pairing: Sendable, Hashable {
 struct Stage: Sendable {
   /// The index of the stage's first game.
   var firstGame: Int
-  /// The index of the stage's first pair of games, for openings.
+  /// The number of the stage's first round of pairs, which selects the openings.
   var firstRound: Int
   /// The pairings; consecutive pairs of games belong to consecutive pairings.
   var pairings: [Pairing]
@@ -121,7 +121,7 @@ package struct Schedule: Sendable {
     return stage
   }
 
-  /// Adds the results of a stage; `doubledPoints` has for each pairing twice the first player's points.
+  /// Adds the results of a stage; `doubledPoints` contains twice the first player's points for each pairing.
   mutating func finish(_ stage: Stage, doubledPoints: [Int]) {
     for (number, pairing) in stage.pairings.enumerated() {
       let (doubled, games) = (doubledPoints[number], stage.rounds * 2)
@@ -192,7 +192,7 @@ package struct Schedule: Sendable {
     return pairings
   }
 
-  /// The sum of squared rank distances of a round's pairings; squares penalise distant pairings.
+  /// The sum of the squared distances in rank between the players of each pairing; small if players of similar rank meet.
   private func distance(_ round: MeetingGraph.Round, _ order: [Int]) -> Int {
     var place = order
     for (index, player) in order.enumerated() { place[player] = index }

@@ -2,7 +2,7 @@
 package enum SearchBudget: Sendable, Hashable {
   /// A number of simulations; equal seeds give equal games.
   case simulations(Int)
-  /// Milliseconds by the machine's clock; the games depend on its speed.
+  /// Milliseconds by the machine's clock; the games depend on the speed of the machine.
   case milliseconds(Int)
 
   /// The maximum number of simulations for a move: about a minute of thinking.
@@ -44,7 +44,7 @@ package enum SearchBudget: Sendable, Hashable {
   /// The maximum number of simulations for one move.
   var simulations: Int { if case .simulations(let count) = self { count } else { .max } }
 
-  /// The deadline of a search that begins now, in `monotonicMilliseconds()`; infinite without a time.
+  /// The deadline of a search that begins now, in `monotonicMilliseconds()`; infinite if the budget counts simulations.
   func deadline() -> Double {
     if case .milliseconds(let time) = self { monotonicMilliseconds() + Double(time) } else { .infinity }
   }

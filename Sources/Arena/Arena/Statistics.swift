@@ -54,7 +54,7 @@ package enum Elo: Sendable, Hashable {
   /// The results do not limit the difference.
   case unknown
 
-  /// `+12.01`, `≥ +200.1`, `≤ -200.1`, `?`.
+  /// The difference as text: `+12.01`, `≥ +200.1`, `≤ -200.1` or `?`.
   package var text: String {
     switch self {
     case .exactly(let value): Elo.signed(value)
@@ -70,7 +70,7 @@ package enum Elo: Sendable, Hashable {
   /// The Elo difference of a score strictly between 0 and 1.
   package static func of(score: Double) -> Double { 0 - 400 * log10(1 / score - 1) }
 
-  /// The score of an Elo difference.
+  /// The expected score for an Elo difference.
   package static func score(of elo: Double) -> Double { 1 / (1 + pow(10, -elo / 400)) }
 }
 
@@ -184,12 +184,12 @@ package struct SPRT: Sendable, Hashable {
   package var alpha = 0.05
   /// The chance of accepting the lower difference when the higher is true.
   package var beta = 0.05
-  /// The unit that is counted.
+  /// The unit of observation that the test counts.
   package var model = Model.pentanomial
 }
 
 extension SPRT {
-  /// The test for a header.
+  /// The test as a header contains it.
   var json: JSON {
     [
       "elo0": .double(elo0), "elo1": .double(elo1), "alpha": .double(alpha), "beta": .double(beta),
@@ -267,7 +267,7 @@ extension SPRT {
     }
   }
 
-  /// A normalised difference in standard deviations of a pair's score.
+  /// Converts a normalised Elo difference to standard deviations of a pair's score.
   static func deviations(of elo: Double) -> Double { elo * log(10) / 800 * 2.0.squareRoot() }
 
   /// For each score the tilt t: dividing the weights by 1 + t gives the likeliest distribution with this difference.

@@ -59,7 +59,7 @@ package enum EngineGuard {
     // Close the guard's copies of the pipes: the arena notices that the engine has closed a pipe only if no copy is open.
     close(0)
     close(1)
-    // The arena only sends the number of a processor for the engine, in digits and a newline.
+    // The only message of the arena is the number of a processor for the engine, as digits and a newline.
     var (byte, core) = (UInt8(0), 0)
     var items = [childrenEnds[0], 3].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while true {
@@ -110,7 +110,7 @@ package enum EngineGuard {
     _exit(1)
   }
 
-  /// Stops all descendants of a process, so that they start no others meanwhile.
+  /// Stops (SIGSTOP) all descendants of a process, so that they cannot start other processes before they are killed.
   private static func stop(childrenOf parent: pid_t, _ found: inout [pid_t]) {
     for child in children(of: parent) where !found.contains(child) {
       kill(child, SIGSTOP)

@@ -252,7 +252,7 @@ package final class EngineProcess {
     return deed
   }
 
-  /// Waits for a descriptor; `false` at the deadline, or if the run is stopped while the engine is in use.
+  /// Waits for a descriptor; `false` if the deadline passes first, or if the run is stopped before `stop` was called.
   private func wait(_ descriptor: Int32, _ events: Int16, _ deadline: Double) -> Bool {
     var item = pollfd(fd: descriptor, events: events, revents: 0)
     while true {

@@ -224,7 +224,7 @@ package enum AnswerText {
       ])
   }
 
-  /// The matchboxes: for each side and ply, the label as a board with the beads of each move.
+  /// The matchboxes as text, by side and ply: each as a board with the number of beads of each move.
   package static func boxes(_ menace: Menace) -> String {
     let labels = MenaceBoxes.shared.boxes
     var out = "\(labels.count) boxes, \(menace.gamesLearned) games learned\n"

@@ -31,7 +31,7 @@ extension AnswerText {
       + "a third repetition, which draws a game, is not counted: its chance depends on the whole game\n"
   }
 
-  /// The value, distance and moves of a position of Infinite; for the start also statistics of the table.
+  /// The value, distance and moves of a position of Infinite; for the start also how many boards are won, lost and drawn.
   package static func solve(_ state: Infinite.State, asJSON: Bool) -> String {
     let table = InfiniteTable.shared
     let evaluation = table.evaluation(of: state)

@@ -22,7 +22,7 @@ package struct FilmMaker {
   /// Frames a second.
   private static let rate = 30
 
-  /// Prepares the film of a record and its music, with the players' names.
+  /// Prepares a film of a record with its music and the players' names; `write` makes the film.
   package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
     (self.record, self.rendition, self.names) = (record, rendition, names)
   }

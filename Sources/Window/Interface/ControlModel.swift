@@ -1,14 +1,14 @@
 import TicTacToe
 
-/// A text button: its text and intent, whether it is shown and whether it is enabled.
+/// A text button: its text, its intent, and whether it is shown and enabled.
 package struct ControlModel: Sendable, Hashable {
   package var phrase: Phrase
   package var intent: Intent
-  /// The equivalent key, as named on an English keyboard.
+  /// The shortcut key, as named on an English keyboard; empty without one.
   package var key = ""
   /// A subtitle in a smaller line below.
   package var subtitle: Phrase?
-  /// The number of new items, shown after the text if positive.
+  /// A number that is shown after the text if positive, such as that of new chat lines.
   package var count = 0
   package var isThere = true
   package var isUsable = true
@@ -26,7 +26,7 @@ package struct ControlModel: Sendable, Hashable {
 }
 
 extension BoardModel {
-  /// Whether hint and analysis are allowed: not against a remote person, nor for a puzzle.
+  /// Whether hint and analysis are allowed: neither against a remote person nor in a puzzle.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil }
   /// Whether another puzzle may begin: the one on the board was answered, and no three-minute run is in progress.
   package var mayPuzzle: Bool {

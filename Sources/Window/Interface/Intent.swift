@@ -11,7 +11,7 @@ package enum Intent: Sendable, Hashable {
 
   // The board
   case play(Cell)
-  /// Hover over or focus an empty cell; `nil` for none.
+  /// Preview the tone of a cell under pointer or focus; `nil` ends the preview.
   case preview(Cell?)
   case newGame(GameSetup)
   /// Play again with sides swapped.
@@ -25,7 +25,7 @@ package enum Intent: Sendable, Hashable {
   case judge
   /// Start or end the listening mode, in which computer opponents play one game after another.
   case listen, stopListening
-  /// Choose when the listening mode ends by itself.
+  /// Choose the minutes after which the listening mode ends by itself.
   case sleep
   /// Explain each musical sign once more when it next sounds.
   case explainAgain
@@ -59,12 +59,12 @@ package enum Intent: Sendable, Hashable {
   case listGames
   /// List more of the older games.
   case listOlder
-  /// Open a game file by path (from the list, the path field or a drop).
+  /// Open a game file by its path: from the list, from the field for paths, or dropped on the window.
   case openGame(path: String)
   case deleteGame(path: String)
   /// Show or hide the actions for a game of the list; edit its name.
   case chooseGame(path: String), nameGame(path: String)
-  /// Name a saved game, play its music, share its link.
+  /// Name a saved game; play its music; share its link.
   case renameGame(path: String, name: String), playGame(path: String), shareSaved(path: String)
   /// Copy the game to the clipboard, or open the game from there.
   case copyGame, pasteGame
@@ -124,7 +124,7 @@ package enum Intent: Sendable, Hashable {
 
   // The program
   case screenshot, quit
-  /// Return from the board to the page that the browser showed before.
+  /// Leave the program: a browser returns to the page that it showed before.
   case leavePage
 }
 

@@ -2,7 +2,7 @@
 package enum MusicIntent: Sendable, Hashable {
   /// Show the music that was edited last.
   case show
-  /// Show the music of a link, by its word.
+  /// Show the music in a link, which is coded as a word.
   case open(String)
   /// Move a dial to a position.
   case turn(dial: Int, to: Int)
@@ -10,7 +10,7 @@ package enum MusicIntent: Sendable, Hashable {
   case hear
   /// Play games with this music.
   case use
-  /// Return all dials to the numbers of the shipped rules.
+  /// Set all dials to the numbers of the shipped rules.
   case reset
   case share, saveFile
 }

@@ -2,17 +2,17 @@ import TicTacToe
 
 /// The state of the connection, for the network page.
 package struct NetworkModel: Sendable, Hashable {
-  /// The steps of a connection.
+  /// The state of the connection, or what the player does on the server.
   package enum Phase: Sendable, Hashable {
     case offline
     case connecting
     /// In the lobby without a match.
     case lobby
-    /// Waiting for an opponent; this many bots are available.
+    /// Waiting for an opponent; `bots` is the number of bots that could play instead.
     case queued(bots: Int)
     /// Waiting in the player's own room, which others join with its code.
     case room(code: String)
-    /// Playing or watching a match, which the board shows.
+    /// Playing or watching a match on the board.
     case playing
 
     package var isRoom: Bool { if case .room = self { true } else { false } }
@@ -54,7 +54,7 @@ package struct NetworkModel: Sendable, Hashable {
       (self.name, self.ratings, self.isGuest) = (name, ratings, isGuest)
     }
 
-    /// The rating in a game; that of a new player without games.
+    /// The rating in a game; 1,500, as the server gives new players, if none was played.
     package func rating(in rules: Variant) -> Int { ratings[rules] ?? 1_500 }
   }
 
@@ -99,7 +99,7 @@ package struct OnlineModel: Sendable, Hashable {
   /// Whether the match may still be aborted without a result.
   package var mayAbort = false
   package var rematch = Proposal.nobody
-  /// Whether the own connection is lost, and whether the client reconnects automatically.
+  /// Whether this player's connection is lost, and whether the client reconnects automatically.
   package var isOffline = false
   package var reconnects = true
   /// Whether the opponent is absent.
@@ -115,7 +115,7 @@ package struct OnlineModel: Sendable, Hashable {
   package var firstMoveIn: Int?
   /// Seconds until the win over an absent opponent may be claimed; 0 if it may be now.
   package var claimIn: Int?
-  /// The own rating before and after the match, if it changed.
+  /// This player's rating before and after the match, if it changed.
   package var rating: (before: Int, after: Int)? {
     get { ratingBefore.flatMap { before in ratingAfter.map { (before, $0) } } }
     set { (ratingBefore, ratingAfter) = (newValue?.before, newValue?.after) }

@@ -9,7 +9,7 @@ package enum MusicSign: String, Sendable, Hashable, CaseIterable {
   // Signs of Infinite and Ultimate only.
   case again, board, fullBoard, forced
 
-  /// Parses a name of rule files: `both-threaten`.
+  /// Parses the name of a sign in rule files, such as `both-threaten`.
   package init?(ruleName: String) {
     var (name, rises) = ("", false)
     for letter in ruleName {
@@ -83,7 +83,7 @@ package struct StatisticsModel: Sendable, Hashable {
   package var opponents: [Opponent]
   package var asX: Tally
   package var asO: Tally
-  /// Tallies of games the player began, by first cell (in Ultimate by its board), in reading order; nine.
+  /// Nine tallies of the games that the player began, by the first cell (in Ultimate by its board) in reading order.
   package var openings: [Tally]
   /// The results in time order, newest last; +1 win, 0 draw, −1 loss.
   package var results: [Int]
@@ -156,16 +156,16 @@ package struct PagesModel: Sendable, Hashable {
   package var levels: [LevelCard] = []
   /// The available opponents in the order of the new-game page; by default a person and the six levels.
   package var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
-  /// The first choice on the page for a new game.
+  /// The choices with which the page for a new game opens.
   package var offered = GameSetup(x: .human, o: .level(3))
   /// The names of the available score rules.
   package var scoreRules: [String] = []
-  /// The listed games, newest first, and whether there are older ones.
+  /// The listed games, newest first, and whether there are older games that are not listed.
   package var games: [GameEntry] = []
   package var hasOlderGames = false
   /// The games played by links, the last changed first; `path` is the number of the game.
   package var letters: [GameEntry] = []
-  /// The results by game, for games played at least once.
+  /// The statistics by kind of game, for those of which a game was played.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
   /// The tournament that this player follows, updated while its page is open; and the code in a link to a tournament.
@@ -174,7 +174,7 @@ package struct PagesModel: Sendable, Hashable {
   package var ownMusic = OwnMusicModel()
   /// The chat of the network match.
   package var talk = TalkModel()
-  /// The game under review; `nil` reviews the game on the board.
+  /// The game under review; if `nil`, the page reviews the game on the board.
   package var replay: ReplayModel?
   /// Whether films can be made, and the progress in per cent of the current one.
   package var mayFilm = false

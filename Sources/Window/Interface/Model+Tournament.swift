@@ -68,7 +68,7 @@ package enum TournamentIntent: Sendable, Hashable {
   case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false)
   /// Follow the tournament of a link's path: `CODE`, or `CODE/SECRET` for the organiser.
   case open(path: String)
-  /// Become a player; an empty code stands for the tournament that is shown.
+  /// Enter a tournament as a player; an empty code stands for the tournament that is shown.
   case enter(code: String)
   case pause, play, leave
   /// For the organiser only: start or end the tournament, or remove a player from it.

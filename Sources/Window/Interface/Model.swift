@@ -9,14 +9,14 @@ package enum Seat: Sendable, Hashable {
   case level(Int)
   case random
   case perfect
-  /// An opponent that adapts its level to previous games.
+  /// An opponent that adapts its strength to the results of previous games.
   case adaptive
-  /// The learning matchbox machine, with visible boxes.
+  /// The learning matchbox machine MENACE, whose beads are shown on the board.
   case menace
   /// A remote person.
   case remote(name: String)
 
-  /// Whether this player can play a game: only a solved game has a perfect player, and the learning ones play Classic only.
+  /// Whether this player can play a game. Only solved games have a perfect player, and the learning players play only Classic.
   package func plays(_ variant: Variant) -> Bool {
     switch self {
     case .human, .level, .random, .remote: true
@@ -41,20 +41,20 @@ package struct GameSetup: Sendable, Hashable {
     (self.x, self.o, self.variant, self.clockSeconds) = (x, o, variant, clockSeconds)
   }
 
-  /// Whether a person at this machine plays a side, and whether persons play both.
+  /// Whether a person at this machine plays a side, and whether such persons play both sides.
   package var hasHuman: Bool { x == .human || o == .human }
   package var isPair: Bool { x == .human && o == .human }
   /// The side of the only person at this machine; `nil` with none or two.
   package var loneHuman: Player? { hasHuman && !isPair ? (x == .human ? .x : .o) : nil }
 
-  /// The same players in another game; one that cannot play it is replaced by level 3.
+  /// The same players in another game. Level 3 replaces a player that cannot play that game.
   package func playing(_ variant: Variant) -> GameSetup {
     func seat(_ seat: Seat) -> Seat { seat.plays(variant) ? seat : .level(3) }
     return GameSetup(x: seat(x), o: seat(o), variant: variant, clockSeconds: clockSeconds)
   }
 }
 
-/// The parts of the score rules that the score view needs.
+/// The scale of the music and the pitches of the cells, for the view of the score.
 package struct Tonality: Sendable, Hashable {
   /// The scale for spelling and key signature.
   package var scale: Scale
@@ -68,7 +68,7 @@ package struct Tonality: Sendable, Hashable {
     cells = [.x: x, .o: o]
   }
 
-  /// The standard score in B minor; O plays an octave lower.
+  /// The tonality of the standard score rules: B minor; O plays an octave lower than X.
   package static let standard: Tonality = {
     let cells = [86, 88, 90, 81, 83, 85, 74, 79, 78]
     return Tonality(
@@ -97,7 +97,7 @@ package struct TodayModel: Sendable, Hashable {
 package struct PuzzleModel: Sendable, Hashable {
   /// The number of moves in which the player must win; `nil` if the goal is to hold a draw.
   package var moves: Int?
-  /// Whether the player's move was right; `nil` before it.
+  /// Whether the player's move was right; `nil` before the move.
   package var isSolved: Bool?
   /// The state of the three-minute run of puzzles to which this puzzle belongs, if any.
   package var sprint: Sprint?
@@ -160,11 +160,11 @@ package struct BoardModel: Sendable, Hashable {
   package var soundWaits = false
   /// A search's evaluation of the moves; `nil` until it was requested and has ended. Solved games need none: they have tables.
   package var analysis: MoveAnalysis?
-  /// MENACE's beads for this position by cell in reading order; `nil` if it is not its turn.
+  /// MENACE's beads for this position, by cell in reading order; `nil` if MENACE is not to move.
   package var beads: [Int]?
   /// The wins of both players since they began to play each other; `nil` without a win.
   package var score: Numbers?
-  /// The progress of resuming an interrupted match.
+  /// The state of the connection while an interrupted match is being resumed, else `nil`.
   package var resuming: Message?
   /// The goal and state of the daily puzzle, if it is on the board.
   package var today: TodayModel?
@@ -194,7 +194,7 @@ package struct BoardModel: Sendable, Hashable {
   /// Whether a move in a cell is possible now.
   package func isOpen(_ cell: Cell) -> Bool { acceptsMove && !game.isOver && game.state.moves.contains(cell) }
 
-  /// Whether another game may be chosen on the board itself.
+  /// Whether the board page offers a choice among the games (Classic, Infinite …).
   package var mayChooseGame: Bool {
     game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && letter == nil && resuming == nil
       && today == nil && puzzle == nil

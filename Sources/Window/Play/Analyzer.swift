@@ -26,7 +26,7 @@ final class Analyzer {
     (self.services, self.knowledge, self.screen) = (services, knowledge, screen)
   }
 
-  /// Requests an evaluation of a game's moves.
+  /// Requests an evaluation of the moves in a game's position.
   func judge(_ game: Game) {
     if game.variant.isSolved { return }
     asked = game
@@ -103,7 +103,7 @@ final class Analyzer {
   }
 }
 
-/// Ultimate's value function for the upper levels: a file beside the score rules, read on demand.
+/// The value function for the upper levels of Ultimate: the file `ultimate.values` of `Assets`, read when it is first needed.
 package final class UltimateKnowledge {
   private let read: () -> [UInt8]?
   private var isRead = false

@@ -46,7 +46,7 @@ package final class App: PlatformGame {
   private var toldFault: WriteFault?
   /// Whether musical signs are explained to the player: only if games are saved, so not in pictures.
   private let teaches: Bool
-  /// The last bar checked for signs to explain.
+  /// The index of the last bar that was checked for signs to be explained.
   private var explainedBar = -1
 
   /// The most seconds between two updates, for what is polled: a changed rule file, room announcements, time-outs.
@@ -56,7 +56,7 @@ package final class App: PlatformGame {
   /// Seconds of hovering after which the tone of a preview ends.
   private static let previewSeconds = 4.0
 
-  /// Assembles a game; `rulesName` names the session's rules, `overrides` sets values for this run.
+  /// Assembles the parts; `rulesName` names the session's score rules, `overrides` sets settings for this run only.
   init(
     _ machine: AppEnvironment, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
     seed: UInt64,
@@ -107,7 +107,7 @@ package final class App: PlatformGame {
     for effect in state.connect(to: address, destination: destination, isHosting: isHosting) { perform(effect) }
   }
 
-  /// Notifies the player of a change of the sound output.
+  /// Tells the player the new state of the sound output.
   package func soundChanged(to state: SoundState) {
     switch state {
     case .playing: screen.say("\(.soundBack)")
@@ -261,7 +261,7 @@ package final class App: PlatformGame {
       previewSince = cell == nil ? nil : now
       session.preview(cell)
     case .undo:
-      // The finished game keeps its file; continuing it is a new game.
+      // The file keeps the finished game: after an undo the game is saved in a new file.
       if session.game.isOver { files.newName() }
       session.undo()
     case .redo: session.redo()

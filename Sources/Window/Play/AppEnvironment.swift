@@ -11,11 +11,11 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The sound output as functions, of an engine in this process or elsewhere.
+/// The sound output as functions. The engine may be in this process or elsewhere, as on the page.
 package struct SoundOutput {
   package let port: SoundPort
   package var setVolume: (_ decibels: Double) -> Void = { _ in }
-  /// Sets the volume of previews; `nil` is silence.
+  /// Sets the volume of the cells' preview tones; `nil` is silence.
   package var setPreviewLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Sets the volume of the drone; `nil` is silence.
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
@@ -47,7 +47,7 @@ package enum SoundState: Sendable, Hashable {
 
 /// The available score rules.
 package struct ScoreRulesProvider {
-  /// Valid rules and their reference in records.
+  /// Valid score rules, and the reference by which records name them.
   package typealias Loaded = (rules: ScoreRules, reference: Record.ScoreRules)
 
   /// The reasons why rules could not be loaded, one line each.
@@ -109,7 +109,7 @@ package struct Piece: Sendable {
   package var rules: ScoreRules
   /// The side of the only local person.
   package var human: Player?
-  /// The names by which others know the players.
+  /// The players' names for others: not "you".
   package var names: (x: String, o: String)
   /// Whether the sampled grand plays the piece.
   package var isGrand: Bool
@@ -162,7 +162,7 @@ package struct AppEnvironment {
   /// Makes a film of a piece and returns a function that cancels it; `told` is called from any thread. `nil` if films are not possible.
   package var film: ((Piece, FilmShape, _ told: @escaping @Sendable (MakingNews) -> Void) -> () -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
-  /// Shares the picture of the daily puzzle drawn by `draw`; returns its path if it is a file.
+  /// Makes a picture of the daily puzzle, which `draw` draws, and shares it or writes it to a file; returns the file's path, if any.
   package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }
 
   package init(

@@ -21,7 +21,7 @@ final class AudioSettingsBinding {
   private var hasTuned = false
   private var isHidden = false
   var hasOpened = false
-  /// A temporary change of the volume in decibels.
+  /// A change of the volume in decibels that is not stored in the settings.
   var fade = 0.0 {
     didSet { if fade != oldValue { applyVolume() } }
   }
@@ -43,7 +43,7 @@ final class AudioSettingsBinding {
     settings.$device.observe { sound.setDevice($0) }
   }
 
-  /// Reloads the score rules when their file has changed.
+  /// Loads the score rules again if their file has changed, and retunes if the tonic of the game has changed.
   func watchRules(at now: Double) {
     if rulesWatch.wantsReading(at: now, stamp: machine.services.fileStamp) { loadRules(screen.settings.scoreRules) }
     if session.rulesInForce.scale != tonality.scale { retune() }
@@ -55,7 +55,7 @@ final class AudioSettingsBinding {
     tonality = Tonality(session.rulesInForce)
   }
 
-  /// Converts a slider's position to a level: its default is 0 dB, its lower end silence.
+  /// Converts a slider's position to a level in decibels: 0 at the position `reference`, `nil` (silence) at the lower end.
   private static func decibels(_ position: Double, reference: Double) -> Double? {
     position <= 0 ? nil : 40 * log10(position / reference)
   }
@@ -78,7 +78,7 @@ final class AudioSettingsBinding {
     setGrand?(wanted == .grand)
   }
 
-  /// Applies the setting for hidden windows to the sound; time, clocks and opponents continue in any case.
+  /// Applies the setting for the sound of hidden windows. Only the sound depends on it: clocks and opponents continue.
   func applyBackground(hidden: Bool) {
     isHidden = hidden
     let settings = screen.settings
@@ -94,7 +94,7 @@ final class AudioSettingsBinding {
 
   /// Loads score rules; errors are shown, and the previous rules stay in force.
   func loadRules(_ name: String, isFirst: Bool = false) {
-    // The stamp is taken before reading: a write during the read changes it and triggers another read.
+    // Take the file's stamp before reading it: if the file is written meanwhile, the stamp differs and the file is read again.
     let path = machine.rules.path(name)
     rulesWatch.watch(path, stamp: path.flatMap(machine.services.fileStamp))
     // At the start the session already has the rules `rulesName`.
@@ -111,7 +111,7 @@ final class AudioSettingsBinding {
   }
 }
 
-/// The constant content of pages.
+/// The content of pages that does not change while the program runs.
 package enum Pages {
   /// Services that neither read nor write the player's settings, so that pictures are the same on every machine.
   package static func withoutSettings(_ services: PlatformServices) -> PlatformServices {
@@ -161,7 +161,7 @@ extension Settings {
       if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }
-      // A flight from Los Angeles to Sydney skips a date. That is no gap if only one date has begun in the former time zone.
+      // A flight from Los Angeles to Sydney skips a date. The streak goes on if in the former time zone only one date has begun since.
       let (zone, clock) = (services.zoneMinutes(), Int(services.timeStamp().dropFirst(11).prefix(4)) ?? 0)
       let isSkipped = day == solvedDay + 2 && clock / 100 * 60 + clock % 100 < zone - solvedZone
       let goesOn = day == solvedDay + 1 || isSkipped

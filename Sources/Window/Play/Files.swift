@@ -20,7 +20,7 @@ package final class Files {
   /// The file name of the running game, `nil` until it is saved first, and all file names that this window has chosen.
   private var name: String?
   private var usedNames: Set<String> = []
-  /// The player's name for the running game.
+  /// The title that the player has given to the running game.
   private var title: String?
   private var asked: (game: Game, times: [Record.MoveTimes])?
   /// Whether the player has deleted the running game, so that it is not saved any more.
@@ -35,7 +35,7 @@ package final class Files {
   private var listLimit = Library.listStep
   private var pictureCount = 0
   var openLetter: (_ link: String) -> Void = { _ in }
-  /// Opens a player's own music by its word.
+  /// Opens a player's own music, which is coded as a word.
   var openMusic: (_ word: String) -> Void = { _ in }
   /// The record of the game played by links, if one is on the board.
   var letterPiece: Record?
@@ -139,7 +139,7 @@ package final class Files {
     (name, title, asked, isDeleted) = (nil, nil, nil, false)
   }
 
-  /// Saves the game after each change, so that a kill never loses a saved move.
+  /// Saves the game if it has changed since the last call, and handles news of exports. Called at each update.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
     for news in pieceNews.takeAll() { handle(news, isFilm: false) }
     for news in filmNews.takeAll() { handle(news, isFilm: true) }
@@ -181,7 +181,7 @@ package final class Files {
     return name
   }
 
-  /// The game on the board as saved.
+  /// The record of the game on the board, as it is saved.
   private var running: Record {
     var record = Library.dated(letterPiece ?? session.record, as: name ?? services.timeStamp())
     record[tag: "Event"] = title

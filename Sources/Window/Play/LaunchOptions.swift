@@ -4,17 +4,17 @@ import Screen
 import Session
 import TicTacToe
 
-/// The launch options: requests of the command line or the URL beyond the player's settings.
+/// What the command line or the page's URL requests for this run.
 package struct LaunchOptions {
   package var seed: UInt64
   package var rulesName: String
   package var rules: ScoreRulesProvider.Loaded
-  /// The opponent and the side, if not those of the last game.
+  /// The opponent and the side; `nil` for those of the last game.
   package var opponent: Seat?
   package var side: Player?
   /// The variant; `nil` for that of the last game.
   package var variant: Variant?
-  /// Whether games are saved in the player's folder, and opponents learn from those there.
+  /// Whether games are saved in the player's folder, and learning opponents learn from the games there.
   package var keepsGames = true
   /// Whether an interrupted game is resumed.
   package var mayResume = true

@@ -7,7 +7,7 @@ import Screen
 import Session
 import TicTacToe
 
-/// The folder of saved games, and lists, statistics and learning players derived from it.
+/// Reads the folder of saved games, and makes lists, statistics and learning players from them.
 package struct Library {
   let services: PlatformServices
   let screen: RootScreen
@@ -29,7 +29,7 @@ package struct Library {
     return records[0]
   }
 
-  /// The record with the date that its file's name contains.
+  /// Returns the record with the date in its file's name.
   static func dated(_ record: Record, as name: String) -> Record {
     var record = record
     if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", by: ".") }
@@ -73,7 +73,7 @@ package struct Library {
 
   // MARK: - The folder
 
-  /// The number of games listed at first and added on each request for older ones.
+  /// The number of games that are listed at first, and that are added to the list on each request for older games.
   static let listStep = 500
   /// The mark in the file names of games that were saved again from their review: they are listed, but not counted.
   static let copyMark = "copy"
@@ -118,7 +118,7 @@ package struct Library {
     return (games, names.count > limit)
   }
 
-  /// Formats a file name such as `2026-11-21-154210-1` for display; other names stay.
+  /// Formats a file name such as `2026-11-21-154210-1` for display; returns other names unchanged.
   static func moment(_ name: String) -> String {
     let parts = name.split(separator: "-")
     guard parts.count >= 4, parts[0].count == 4, parts[3].count == 6, parts[3].allSatisfy({ $0.isNumber }) else {
@@ -209,7 +209,7 @@ package struct Library {
 }
 
 extension GameSession {
-  /// MENACE's beads for the position by cell; `nil` if it is not its turn.
+  /// MENACE's beads for the position, by cell; `nil` if MENACE is not to move.
   var beads: [Int]? {
     guard !game.isOver, case .machine(let player) = participants[game.turn],
       let distribution = player.beads(in: game)

@@ -76,7 +76,7 @@ final class Music {
     screen.pages.replay?.soundNow = playback?.position(sound.port)
   }
 
-  /// Opens a game for review, with the music it had for the only local human.
+  /// Opens a game for review, with the music that the only local human (`human`) heard.
   func review(_ record: Record, human: Player?, title: String) {
     stop()
     let music = Rendition(of: record, rules: session.rules, human: human)
@@ -95,7 +95,7 @@ final class Music {
   /// Plays an example of score rules. If an example plays already, the new one begins at the bar that the old one has reached.
   func playExample(_ rules: ScoreRules) {
     var game = Game()
-    // Threats of both sides, a block, a fork and a win, in seven moves.
+    // A game of seven moves with threats of both sides, a block, a fork and a win.
     for cell in [4, 1, 0, 8, 6, 2, 3] { try? game.play(Cell(cell)) }
     let next = Rendition(of: Record(game: game), rules: rules, human: .x)
     let bar = playback.flatMap { playback in

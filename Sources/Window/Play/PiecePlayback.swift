@@ -7,7 +7,7 @@ import Session
 struct PiecePlayback {
   private let events: [ScoreEvent]
   private var next = 0
-  /// The engine's time minus the piece's time.
+  /// The difference between the engine's time and the time axis of the piece, in frames.
   private let offset: Int64
   private let generation: UInt32
   /// The end of the piece in the engine's time.
@@ -17,7 +17,7 @@ struct PiecePlayback {
   private static let ahead = Tick.seconds(2)
   /// The pause before the piece.
   private static let pause = Tick.milliseconds(450)
-  /// The score counts generations from 1 and would need years to reach this.
+  /// The first generation of a piece; the score, which counts from 1, would need years to reach it.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
   /// Starts a piece at the time `from` of the piece; `number` counts the playbacks of this run.

@@ -3,7 +3,7 @@
 /// A changed file is read once it has stayed the same between two checks, since editors write in several steps.
 struct RulesWatch {
   private var path: String?
-  /// The file's stamp when it was read, and at the last check.
+  /// The file's stamp (it changes with each write) when the file was read, and at the last check.
   private var read: UInt64?
   private var seen: UInt64?
   private var nextLook = 0.0

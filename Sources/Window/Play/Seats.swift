@@ -4,7 +4,7 @@ import Session
 import TicTacToe
 
 extension Seat {
-  /// The opponents with the same name on the command line and in records.
+  /// Opponents whose name is the same on the command line and in records.
   private static let named: [(name: String, seat: Seat)] = [
     ("random", .random), ("perfect", .perfect), ("adaptive", .adaptive), ("menace", .menace),
   ]
@@ -34,7 +34,7 @@ extension Seat {
     self = recordName.flatMap { Seat.opponent($0) } ?? level ?? .human
   }
 
-  /// The session's participant for this seat.
+  /// Makes the session's participant for this seat.
   func participant(name: String, at variant: Variant, knowing value: UltimateValue?) -> Participant {
     switch self {
     case .human: .human(name: name)

@@ -14,7 +14,7 @@ struct SignExample {
   let from: Tick
   let to: Tick
 
-  /// Seconds of a closing arch, enough to recognise it.
+  /// Seconds of the closing arch or of an echo that are played.
   private static let ending = 20.0
 
   /// Searches a game with the sign; `nil` if there is none.
@@ -31,7 +31,7 @@ struct SignExample {
       let last = moves.last?.end ?? music.end
       let isEnding = [.win, .loss, .draw].contains(sign)
       events = music.events
-      // A sign is best understood after the bar before it.
+      // Begin one bar earlier, since a sign is best understood after the bar before it.
       from = (isEnding || sign == .awakening ? moves.last : moves.dropLast().last ?? moves.last)?.start ?? .zero
       to = isEnding ? min(music.end, last + .seconds(SignExample.ending)) : last
     }
@@ -50,7 +50,7 @@ struct SignExample {
     let last = conductor.music.bars.last?.start ?? .zero
     switch gesture {
     case .undo:
-      // The bar, then the same bar backwards.
+      // Play the last bar, then the same bar backwards.
       let answer = conductor.handle(.undone, at: now)
       self.init(events + answer, from: last, to: answer.map { $0.frame + Tick(rawValue: Int64($0.duration)) }.max())
     case .echo:

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Shared state of the audio callback and other threads, atomics only.
+/// The state that the audio callback shares with other threads, in atomics only.
 final class AudioControl: Sendable {
   /// The frame up to which the callback may render before it waits; `.max` except for scripts on a device without a clock.
   let allowedFrames = Atomic<Int64>(.max)
@@ -16,7 +16,7 @@ final class AudioControl: Sendable {
   /// The start time and first frame of the last callbacks: entry `i` at `2 * (i % capacity)`; `nil` unless logged.
   /// Written by the callback only and read after the device is closed.
   nonisolated(unsafe) let log: UnsafeMutablePointer<Int64>?
-  /// Callbacks that the log holds: 23 minutes with blocks of 1,024 frames.
+  /// The maximum number of logged callbacks: 23 minutes with blocks of 1,024 frames.
   static let logCapacity = 1 << 16
 
   init(isLogging: Bool) {

@@ -49,7 +49,7 @@ package final class AudioDevice {
   private var wantsDevice = false
   private var nextTry = 0.0
   private var isRemoved = false
-  /// Whether the system's default device replaces the named one.
+  /// Whether the system's default device is open because the named one is missing.
   private var isStandIn = false
 
   /// Seconds between attempts to reopen a device.
@@ -196,7 +196,7 @@ package final class AudioDevice {
   }
 
   private func open(name: String?) -> Bool {
-    // Request Float; accept a changed format only if we can fill it ourselves, and never another rate.
+    // Request 32-bit floats. Accept another format only if `SampleFormat` has it, and never another rate.
     for (format, changes) in [(AUDIO_F32LSB, SDL_AUDIO_ALLOW_FORMAT_CHANGE), (AUDIO_S16LSB, 0)] {
       let opened = Mix_OpenAudioDevice(48_000, UInt16(format), 2, Int32(options.bufferFrames), name, Int32(changes))
       guard opened == 0 else { continue }
@@ -219,7 +219,7 @@ package final class AudioDevice {
   private func close() {
     guard isOpen else { return }
     isOpen = false
-    // Close the device before removing the hook: without it the last block would be empty and cut the sound.
+    // Close the device before removing the hook: a block without the hook would be silent and cut the sound.
     Mix_CloseAudio()
     Mix_HookMusic(nil, nil)
     SDL_QuitSubSystem(SDL_INIT_AUDIO)
@@ -244,7 +244,7 @@ package final class AudioDevice {
 }
 
 extension SampleFormat {
-  /// The format of a device; `nil` if SDL must convert.
+  /// The format of a device; `nil` for a format that only SDL can convert.
   init?(sdl format: Int32) {
     switch format {
     case AUDIO_F32LSB: self = .float32

@@ -3,7 +3,7 @@ import Glibc
 import Processes
 import Synchronization
 
-/// The platform services' files and folders: whole reads, atomic writes, XDG folders.
+/// Files and folders for the platform services: reads whole files, writes atomically, finds the XDG folders.
 enum FileAccess {
   /// The largest file that is read, 64 MiB: a file that the player drops on the window must not exhaust the memory.
   static let largestRead = 64 << 20

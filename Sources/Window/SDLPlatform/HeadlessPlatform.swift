@@ -2,7 +2,7 @@ import ScoreModel
 import Screen
 import Synchronization
 
-/// A clock that counts frames advanced by its owner: scripts and tests run at full speed and reproducibly.
+/// A clock in frames that only its owner advances, so that scripts and tests run at full speed and reproducibly.
 package final class VirtualClock: Sendable {
   private let frames = Atomic<Int64>(0)
 
@@ -16,7 +16,7 @@ package final class VirtualClock: Sendable {
   package func advance(frames count: Int) { frames.wrappingAdd(Int64(count), ordering: .acquiringAndReleasing) }
 }
 
-/// Runs a game without window, device or waiting: the counterpart of `SDLPlatform` for pictures, scripts and tests.
+/// Runs a game without a window, a device and waits: the counterpart of `SDLPlatform` for pictures, scripts and tests.
 package final class HeadlessPlatform {
   /// The clock that `run` moves.
   package let clock = VirtualClock()

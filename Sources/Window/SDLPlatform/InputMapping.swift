@@ -33,7 +33,7 @@ struct InputMapping {
       return [.pointerMoved(x: x, y: y)]
     case SDL_FINGERUP where finger == event.tfinger.fingerId:
       finger = nil
-      // After a finger is lifted, no cell is hovered.
+      // Send `pointerLeft` too, because no cell is hovered after a finger is lifted.
       let (x, y) = touch(event)
       return [.pointerUp(x: x, y: y, isTouch: true), .pointerLeft]
     case SDL_KEYDOWN:
@@ -106,7 +106,7 @@ struct InputMapping {
     return [.key(key, back ? .shift : [], isRepeat: false)]
   }
 
-  /// A tilt beyond 1/2 is a step; the stick must return below 1/4 before the next.
+  /// Maps a stick to arrow keys: a tilt beyond 1/2 is one step; the stick must return below 1/4 before the next step.
   private mutating func stick(axis: UInt8, value: Int) -> [InputEvent] {
     let horizontal = axis == UInt8(SDL_CONTROLLER_AXIS_LEFTX.rawValue)
     guard horizontal || axis == UInt8(SDL_CONTROLLER_AXIS_LEFTY.rawValue) else { return [] }
@@ -166,7 +166,7 @@ extension Key {
       default: self = .character(Character(Unicode.Scalar(UInt8(code))))
       }
     } else if code & UInt32(SDLK_SCANCODE_MASK) == 0, let letter = Key.latin(keysym.scancode) {
-      // A non-Latin letter: shortcuts use the physical key.
+      // The key has a non-Latin letter: use the Latin letter of the physical key, for shortcuts.
       self = .character(letter)
     } else {
       return nil

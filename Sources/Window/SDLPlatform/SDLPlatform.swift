@@ -18,7 +18,7 @@ package final class SDLPlatform {
     package var height = 720
     /// The previous geometry, `WIDTHxHEIGHT+X+Y`; used if a display contains it.
     package var place = ""
-    /// A clock advanced by a script; with one the loop never sleeps.
+    /// A clock that a script advances; with such a clock the event loop never sleeps.
     package var virtualNow: (@Sendable () -> Double)?
 
     package init() {}
@@ -57,8 +57,8 @@ package final class SDLPlatform {
     // the focus while the first frame is drawn.
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")  // otherwise SDL suspends the desktop's compositor
-    // We draw in memory and copy the changes, for which the software renderer suffices. OpenGL would load a driver (80
-    // MB and 100 ms without a graphics card) for the same copy. SDL_RENDER_DRIVER overrides this.
+    // The software renderer suffices, because Alina draws in memory and only copies the changes. OpenGL would load a driver (80 MB and
+    // 100 ms without a graphics card) for the same copy. SDL_RENDER_DRIVER overrides this.
     SDL_SetHint(SDL_HINT_RENDER_DRIVER, "software")
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
     let quiet = SilencedErrors()
@@ -116,7 +116,7 @@ package final class SDLPlatform {
     SDL_DestroyWindow(window)
   }
 
-  /// The restored geometry, reduced to fit its display; `nil` if no display shows the title bar.
+  /// The geometry in the text `place`, reduced to fit its display; `nil` if no display would show the title bar.
   static func restored(_ place: String, on displays: [SDL_Rect]) -> SDL_Rect? {
     let numbers = place.split(whereSeparator: { "x+".contains($0) }).compactMap { Int32($0) }
     guard numbers.count == 4, numbers[0] >= 320, numbers[1] >= 320 else { return nil }
@@ -215,7 +215,7 @@ package final class SDLPlatform {
     var units: Int32 = 1
     SDL_GetWindowSize(window, &units, nil)
     mapping.scale = Double(width) / Double(max(units, 1))
-    // X11 has one pixel size; the desktop's scale is in its resources.
+    // X11 has no window units of its own: the scale of the desktop is in its resources.
     scale = mapping.scale * (mapping.scale == 1 ? XResources.scale : 1)
     mapping.pixelSize = (Int(width), Int(height))
     return true
@@ -247,7 +247,7 @@ package final class SDLPlatform {
       if let texture { SDL_DestroyTexture(texture) }
       texture = nil
       frame = nil
-    // SDL reports the removal of devices that are not open as number 0.
+    // Ignore number 0, as which SDL reports the removal of a device that is not open.
     case SDL_AUDIODEVICEREMOVED where event.adevice.iscapture == 0 && event.adevice.which != 0:
       audio?.deviceRemoved()
     case SDL_AUDIODEVICEADDED where event.adevice.iscapture == 0:

@@ -4,7 +4,7 @@ enum Role: Hashable {
   case cell(row: Int)
   /// A radio group; `selected` is the index of the chosen answer.
   case choice(selected: Int)
-  /// `numbers` are the value and its bounds.
+  /// A slider; `numbers` are its value and the bounds of the value.
   case slider(caption: String, value: String, numbers: [Double])
   case field(caption: String, text: String)
 }
@@ -17,7 +17,7 @@ extension RootScreen {
     /// The ARIA role: `button`, `gridcell`, `radio`, `slider`, `textbox`, or `paragraph` for text that is only read.
     package var role: String
     package var name: String
-    /// `on` or `off` for an answer, `disabled`, the value of a slider, the text of a field.
+    /// The state: `on` or `off` for an answer, `disabled`, the value of a slider, or the text of a field.
     package var state: String
     /// The position in device pixels.
     package var place: PixelRect

@@ -24,10 +24,10 @@ package struct Bitmap {
   /// The apron in pixels on every side.
   package let apron: Int
 
-  /// The apron of every platform.
+  /// The apron in pixels that every platform gives its bitmaps.
   package static let standardApron = 32
 
-  /// Describes memory the caller owns.
+  /// Makes a bitmap of memory that the caller owns.
   package init(pixels: UnsafeMutablePointer<UInt32>, width: Int, height: Int, stride: Int, apron: Int) {
     (self.pixels, self.width, self.height, self.stride, self.apron) = (pixels, width, height, stride, apron)
   }

@@ -1,6 +1,6 @@
 import Interface
 
-/// The stack of open pages: the board at the bottom, the newest on top, each page at most once.
+/// The stack of open pages: the board is at the bottom, the last opened page on top, each page at most once.
 final class PageStack {
   /// The message that is shown above the open page.
   let notice: NoticeView
@@ -36,7 +36,7 @@ final class PageStack {
     }
   }
 
-  /// Opens a page on top; recreates one that is open already.
+  /// Opens a page on top; a page that is open already is made anew.
   func open(_ name: SceneName) {
     willOpen(name)
     pages.removeAll { $0.name == name }

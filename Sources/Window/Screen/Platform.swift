@@ -7,7 +7,7 @@ package enum Key: Sendable, Hashable {
   case enter, escape, tab, backspace, delete, home, end, pageUp, pageDown
   /// F1…F12.
   case function(Int)
-  /// Two controller buttons that enter letters in a text field.
+  /// The controller buttons X and Y, which enter letters in a text field.
   case controllerX, controllerY
 }
 
@@ -93,12 +93,12 @@ package struct PlatformServices: Sendable {
   package var zoneMinutes: @Sendable () -> Int = { 0 }
   /// Whether the game runs in a browser, without folders, device choice and a way to quit.
   package var isPage = false
-  /// The URL of a path such as `r/CODE`; `nil` if the program has none.
+  /// Returns the URL for a path such as `r/CODE`; `nil` if the program has no page on the web.
   package var address: (@Sendable (_ path: String) -> String)?
   /// Shares the page's URL followed by `r/CODE` or `g/GAME`; `told` is called once, possibly later, with the outcome.
   /// `nil` if there is no such URL.
   package var share: (@Sendable (_ path: String, _ told: @escaping (ShareOutcome) -> Void) -> Void)?
-  /// Reads the clipboard asynchronously, as browsers do after asking; `nil` if `clipboard` works.
+  /// Reads the clipboard asynchronously, as browsers do after asking the user; `nil` if `clipboard` can read it.
   package var paste: (@Sendable (@escaping (String) -> Void) -> Void)?
   /// Shows a file or folder in the system's file manager.
   package var openFolder: @Sendable (_ path: String) -> Void = { _ in }
@@ -114,10 +114,10 @@ package struct PlatformServices: Sendable {
   package var leastTarget = 0.0
   /// Makes the platform call `update` soon. Safe from any thread.
   package var wake: @Sendable () -> Void = {}
-  /// Runs work on a worker pool; it must not access the screen.
+  /// Runs `work` on a worker thread; `work` must not access the screen.
   package var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { $0() }
 
-  /// Services without effect, to be filled in.
+  /// Makes services without effect, whose functions the platform then replaces.
   package init(locks: FileLocks) { files = FileFunctions(locks: locks) }
 }
 

@@ -37,7 +37,7 @@ package final class RootScreen {
       guard newValue != old else { return }
       context.pages = newValue
       topScene.contentChanged()
-      // Another game was opened over the one under review.
+      // Another game is to be reviewed while the page of the review is open: make the page anew.
       if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { pageStack.open(.review) }
     }
   }
@@ -197,7 +197,7 @@ package final class RootScreen {
     guard model != context.model else { return }
     let old = context.model
     context.model = model
-    // The static layer contains the key signature.
+    // The static layer contains the key signature, so redraw it with another scale.
     if model.tonality.scale != old.tonality.scale { context.staticIsStale = true }
     var still = old
     still.soundNow = model.soundNow
@@ -330,7 +330,7 @@ package final class RootScreen {
     {
       return
     }
-    // Keys make the focus visible; the first Tab only shows it.
+    // Each key makes the focus visible; a Tab that makes it visible does not move it.
     if !context.showsFocus {
       context.showsFocus = true
       context.focus?.focusChanged(true)
@@ -384,7 +384,7 @@ package final class RootScreen {
   }
 
   private func cycleFocus(backwards: Bool, byArrow: Bool = false) {
-    // All cells are one stop of the Tab key; arrows move between them.
+    // The Tab key stops once for all cells, between which the arrow keys move.
     let inBoard = context.focus is CellView
     let order = topScene.focusOrder.filter { view in
       // Up and down arrows skip the buttons within a row, which the left and right arrows reach.

@@ -33,7 +33,7 @@ extension ViewContext {
     }
   }
 
-  /// A move with its effect on boards and on other marks.
+  /// The announcement of a move with its effect on boards and on other marks.
   func spokenMove(_ index: Int) -> String {
     let game = model.game
     var before = game.startState
@@ -45,7 +45,7 @@ extension ViewContext {
     return parts.joined(separator: ", ")
   }
 
-  /// The board of Ultimate in which the side to move must play; empty in other games and after the end.
+  /// The name of the board of Ultimate in which the side to move must play; empty in other games and after the end.
   private var spokenTarget: String {
     guard !model.game.isOver, let boards = BoardFacts(of: model.game).boards else { return "" }
     return boards.target.map { text(.speakInBoard, $0.name) } ?? text(.speakInAnyBoard)

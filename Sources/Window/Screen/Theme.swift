@@ -4,7 +4,7 @@ package struct Theme: Sendable, Hashable {
   package var name: String
   package var paper: Color
   package var ink: Color
-  /// Secondary text; at least 4.5 : 1 on paper, like `ink` and `accent`.
+  /// The colour of secondary text. Like `ink` and `accent` its contrast on paper is at least 4.5 : 1, as WCAG 2 level AA requires.
   package var faintInk: Color
   /// The colour of staff lines, rules and the grid; not of text.
   package var line: Color

@@ -22,7 +22,7 @@ struct Metrics: Sendable, Hashable {
     let page = (width * height).squareRoot()
     let grown = 17.2 * power(page / 960, 0.8)
     let fitting = min(grown, width / 22 * 1.15)
-    // At any text size ten letters must fit side by side.
+    // Whatever text size the reader chooses, about ten letters must fit side by side.
     em = min(max(13.5 * scale, fitting) * textScale, width / 11, height / 11)
     margin = max(14 * scale, min(width * 0.05, height * 0.058))
   }

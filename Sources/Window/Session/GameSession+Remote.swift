@@ -27,8 +27,8 @@ extension GameSession {
     generations = Array(repeating: nil, count: game.cells.count)
   }
 
-  /// Updates the board to the state of a match: adds missing moves and takes back premature ones. The score uses the
-  /// log's times in milliseconds as far as they are known.
+  /// Updates the board to the moves of a match: plays missing moves and takes back unconfirmed ones. The score uses the times of the
+  /// match's log, in milliseconds, for the moves that have them.
   package func syncBoard(_ moves: [Cell], times: [Int64] = []) {
     let common = zip(game.cells, moves).prefix { $0 == $1 }.count
     if common < game.cells.count {

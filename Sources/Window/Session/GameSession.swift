@@ -51,11 +51,11 @@ package final class GameSession {
   var slots: [Int]?
   /// The number of entries of `slots` that the score has used.
   var settled = 0
-  /// The generation of each ply's bar, for matching the engine's reports of late events.
+  /// The generation of each ply's bar, by which the engine names bars whose events came late; `nil` if unknown.
   var generations: [UInt32?] = []
   private var search: MoveSearch?
   private var answer: (cell: Cell, slot: Tick)?
-  /// The frames of earlier sessions of a resumed game, so that the record's frames keep increasing.
+  /// The frames in the record of a resumed game from earlier runs of the program, so that the record's frames keep increasing.
   private var frameOffset: Int64 = 0
   private var resumed: Record?
   /// Each side's time for the game in seconds; `nil` without clocks.
@@ -116,7 +116,7 @@ package final class GameSession {
 
   // MARK: - Actions of players
 
-  /// Starts the sound at the first frame, with a new game or a resumed one.
+  /// Starts the music at the first frame, with a new game or a resumed one. Must be called once.
   package func open(resuming record: Record? = nil) {
     precondition(!hasOpened, "a session opens once")
     hasOpened = true
@@ -153,7 +153,7 @@ package final class GameSession {
     participants = players
   }
 
-  /// Plays a cell for the local person to move, and returns whether it was played. A refusal sounds.
+  /// Plays a cell for the local person to move. Returns whether it was played; if not, a sound of refusal is played.
   @discardableResult
   package func play(_ cell: Cell) -> Bool {
     guard acceptsMove else {
@@ -386,11 +386,11 @@ extension GameSession {
   private func clockChange(at now: Tick) -> Double? {
     guard !game.isOver, let left = milliseconds(left: game.turn, at: now), left > 0 else { return nil }
     let unit = left < GameSession.lowMilliseconds ? 100 : 1_000
-    // At least an audio block, since the clock advances by blocks.
+    // At least 0.02 s, since the clock advances by audio blocks.
     return max(0.02, Double(left % unit + 1) / 1_000)
   }
 
-  /// Sounds a low clock, and ends the game when a side has run out of time.
+  /// Plays the sound of a low clock, and ends the game when a side has run out of time.
   private func watchClocks() {
     guard clockSeconds != nil || clocksElsewhere != nil else { return }
     let left = game.isOver ? nil : milliseconds(left: game.turn, at: sound.now())

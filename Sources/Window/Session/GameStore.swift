@@ -10,7 +10,7 @@ package struct GameStore: Sendable {
   /// The extension of saved games.
   package static let suffix = ".pgn"
   private static let markerSuffix = ".unfinished"
-  /// The marker file of versions up to 1.1: one for the folder, whose content is the name of the unfinished game.
+  /// The only marker file that versions up to 1.1 write in the folder; its content is the name of the unfinished game.
   private static let oldMarker = "unfinished"
 
   /// An unfinished game could not be read; its file was copied.

@@ -8,7 +8,7 @@ package struct SoundPort {
   package var post: ([ScoreEvent]) -> Void
   /// Returns the batches since the last call that the engine moved because they were posted too late.
   package var takeLate: () -> [LateBatch]
-  /// How far ahead of `now` events must be posted to be in time: two blocks of the device plus the jitter of the main loop.
+  /// The time before their frame at which events must be posted: two blocks of the device plus the jitter of the main loop.
   package var lead: Tick
 
   package init(

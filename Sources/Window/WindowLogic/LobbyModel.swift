@@ -51,7 +51,7 @@ struct LobbyModel: Sendable {
   /// The matches named by the server's welcome of which no event has arrived yet.
   private var announced: Set<MatchID> = []
 
-  /// Whether an interrupted match is being resumed, possibly by its room's URL.
+  /// Whether an interrupted match is being resumed, also if the page was opened with the URL of the match's room.
   func isResuming(_ matchServer: String) -> Bool {
     if case .room = destination { return matchServer == server.address }
     return destination == .resume || connection == .online && !announced.isEmpty
@@ -94,7 +94,8 @@ struct LobbyModel: Sendable {
     return opensPage && mayOpen ? [.show(.network)] : []
   }
 
-  /// Prevents the network page from opening after connecting, because the player does something else.
+  /// Called when the player does something else: the network page no longer opens by itself, and no announced match counts as being
+  /// resumed.
   mutating func cancelOpening() { (opensPage, announced) = (false, []) }
 
   /// Notes that the first event of a match, or the news that it is lost, has arrived.

@@ -75,7 +75,7 @@ struct OnlineMatch: Sendable {
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
-    // A rematch request starts a new time limit.
+    // Include the requests for a rematch in `turn`: each one starts a new time limit.
     let askers = Player.allCases.count { view.state.wantsRematch[$0] }
     let turn = view.state.phase == .over ? -2 - askers : target.count
     if turnSince.ply != turn { turnSince = (turn, lostAt ?? now) }

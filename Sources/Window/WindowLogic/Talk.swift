@@ -33,7 +33,7 @@ struct Talk: Sendable {
 
   // MARK: - Requests of the player
 
-  /// Handles an intent in a match; if not `isOnline`, it is sent after reconnecting.
+  /// Handles an intent in a match. If not `isOnline`, the server gets the intent's command after reconnecting.
   mutating func answer(_ intent: Intent, in m: MatchID, isOnline: Bool) -> [Effect] {
     let later: [Effect] = isOnline ? [] : [.say("\(.sentLater)")]
     switch intent {

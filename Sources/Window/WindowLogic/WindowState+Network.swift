@@ -203,7 +203,7 @@ extension WindowState {
     (onlineMatch, letter) = (next, nil)
     lobby.matchBegan()
     if let opponent = next.opponent {
-      // In a rematch the sides are usually swapped.
+      // The same opponent: the series continues, with swapped sides if this player's side has changed.
       series.nextGame(
         samePlayers: opponent == talk.model.opponent, swapped: before.x.isRemote != next.setup.x.isRemote)
       talk.begin(with: opponent)

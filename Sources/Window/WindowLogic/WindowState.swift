@@ -38,7 +38,7 @@ package struct WindowState: Sendable {
   package enum Event: Sendable, Hashable {
     /// An action of the player.
     case intent(Intent)
-    /// An event of the connection, with the current state of its match.
+    /// An event of the connection, with the state of its match right after it.
     case network(ClientEvent, MatchView?)
     /// Another page is open: `Board.page`.
     case pageChanged

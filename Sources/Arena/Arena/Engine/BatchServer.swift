@@ -12,13 +12,13 @@ import TicTacToe
 /// from the top, or a `Command`. After the line and after each step it reads for each game a `GameBlock` and a byte: 1 if the step
 /// was illegal and changed nothing, else 0.
 package struct BatchServer {
-  /// Values of a step's bytes that are not cells.
+  /// The values of a step's bytes that do not stand for cells.
   private enum Command {
     /// Leaves a game unchanged.
     static let wait: UInt8 = 253
     /// Restarts a game.
     static let begin: UInt8 = 254
-    /// Lets this program's own player move.
+    /// Lets the player of this server move.
     static let answer: UInt8 = 255
   }
 
@@ -82,7 +82,7 @@ package struct BatchServer {
 
   private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> BoardPlayer<R>.Choice {
     let value = spec.needsValue(in: variant) ? try UltimateValueFile.load() : nil
-    // One tree for all games, cleared before each move.
+    // One search tree serves all games; it is cleared before each move.
     let search = variant.hasLearntValue ? UltimateSearch(value: value, capacity: 1 << 18) : nil
     var memory = PlayerMemory(tree: { _ in search ?? UltimateSearch() })
     memory.table = try spec.memoryless(in: variant, freezing: true).map { DistributionTable($0) }
@@ -141,7 +141,7 @@ private struct BatchGames<R: Rules> {
   private var lasts: [Cell?]
   private var generators: [SplitMix64]
   private let block = GameBlock<R>()
-  /// The blocks of all games in order, each followed by the byte for an illegal step.
+  /// The blocks of all games in order, each followed by a byte: 1 if the last step was illegal, else 0.
   private(set) var blocks: [UInt8]
   private var blockSize: Int { block.size + 1 }
 

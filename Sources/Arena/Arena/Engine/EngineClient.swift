@@ -1,7 +1,7 @@
 import Foundation
 import TicTacToe
 
-/// The reason why an engine lost a game other than on the board.
+/// The reason why an engine lost a game by a fault instead of on the board.
 struct EngineLoss: Error, Sendable {
   var reason: String
   var ending: PackedGame.Ending
@@ -75,7 +75,7 @@ final class EngineClient: @unchecked Sendable {
   private var advertisesSeed = false
   /// Whether the engine uses the Universal Game Interface.
   private var isUGI = false
-  /// The engine's values of `UCI_Variant`.
+  /// The values that the engine lists for its option `UCI_Variant`.
   private var variants: [String] = []
   private var failures = 0
   /// The error of the last handshake, without the engine's path.
@@ -89,7 +89,7 @@ final class EngineClient: @unchecked Sendable {
   /// The number of moves in `request`.
   private var movesTold = 0
 
-  /// The bytes of a move request, from `position` on, with `go` at the end if there is no clock.
+  /// The bytes of the line `position …`, to which each request for a move appends new moves and then `go …`.
   private var request: [UInt8] = []
   private let plainGo: [UInt8]
 
@@ -165,7 +165,7 @@ final class EngineClient: @unchecked Sendable {
     return String(name)
   }
 
-  /// Keeps the engine, also after restarts, on the processor of its thread.
+  /// Makes the engine run on one processor, also after restarts.
   func pin(toCore core: Int) {
     self.core = core
     process?.pin(toCore: core)
@@ -300,7 +300,7 @@ final class EngineClient: @unchecked Sendable {
     movesTold = cells.count
   }
 
-  /// Score and depth of an `info` line in PGN's form; `nil` without a score of the best line.
+  /// The score and the depth in an `info` line, in PGN's form; `nil` if the line has no score of the best variation.
   static func evaluation(in line: [Substring]) -> String? {
     // Ignore the words after `string`, which are free text, and those after `pv`, which are moves.
     let words = Array(line.prefix { $0 != "string" && $0 != "pv" })

@@ -34,7 +34,7 @@ package struct UCIServer {
   private var games: UInt64 = 0
   private var notation = UCINotation.native
   private var position = Position.start
-  /// The position of another variant, if one is chosen.
+  /// The position, if a variant other than Classic is chosen.
   var variantPosition: VariantState?
   /// The tree of a search in Classic.
   let search = MonteCarloSearch()
@@ -247,7 +247,7 @@ package struct UCIServer {
     return .search(Search(generator, milliseconds: time(words, turn), manner, work))
   }
 
-  /// The milliseconds of a search: from `go`, else from the player's budget.
+  /// The milliseconds for which to search, by the words of `go` or else by the player's budget; infinite if neither limits the time.
   private func time(_ words: [String], _ turn: Player) -> Double {
     // Reserve a tenth of the time, at most 20 ms, for transmission.
     if let time = UCIServer.limit("movetime", words) { return max(1, time - min(20, time / 10)) }
@@ -259,7 +259,7 @@ package struct UCIServer {
     return Double(time)
   }
 
-  /// A number of `go`, clamped to a sane range; `nil` if missing or invalid.
+  /// The number after a word of `go`, clamped to 0–10⁹; `nil` if missing or invalid.
   private static func limit(_ name: String, _ words: [String]) -> Double? {
     let number = words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
     return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
@@ -268,10 +268,10 @@ package struct UCIServer {
   /// The maximum number of simulations that `go` allows.
   static func nodes(_ words: [String]) -> Int { limit("nodes", words).map { max(1, Int($0)) } ?? .max }
 
-  /// Formats a score, given from −1 to 1, for `info`.
+  /// Formats a score between −1 and 1 for an `info` line.
   static func score(_ score: Float) -> String { "cp \(Int((100 * score).rounded()))" }
 
-  /// Continues with the search's random generator.
+  /// Takes over the random generator as the search has left it.
   package mutating func finish(_ search: Search) { generator = search.generator }
 
   /// Whether the player uses the solver's table, so that the exact value of the position may be reported.
@@ -282,7 +282,7 @@ package struct UCIServer {
     }
   }
 
-  /// Depth and exact score of the position.
+  /// The beginning of an `info` line with the depth and the exact score of the position.
   private var exactInfo: String {
     let evaluation = Solver.shared.evaluation(of: position)
     let score =
@@ -294,7 +294,7 @@ package struct UCIServer {
     return "info depth \(max(1, evaluation.distance)) score \(score) pv "
   }
 
-  /// The lines for a chosen move.
+  /// The lines `info` and `bestmove` for a chosen move.
   private func found(_ square: Square, info: String) -> [String] {
     [info + notation.text(of: square), "bestmove \(notation.text(of: square))"]
   }

@@ -54,7 +54,7 @@ extension VariantOpening {
     self.init(cells: cells)
   }
 
-  /// The position before the opening's moves; its text was validated before.
+  /// The position before the opening's moves. Does not throw, because `init` has checked the text.
   func state<R: Rules>(_ rules: R.Type) -> R.State { VariantOpening.state(start, rules) }
 
   static func state<R: Rules>(_ start: String?, _ rules: R.Type) -> R.State {

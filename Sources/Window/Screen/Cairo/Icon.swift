@@ -12,7 +12,7 @@ package enum Icon {
     let canvas = Canvas(buffer.bitmap)
     let s = Double(size)
     let width = max(1, s * 0.012)
-    // Five staff lines behind the marks.
+    // Draw five staff lines behind the marks.
     if size >= 32 {
       for line in 0..<5 {
         let y = (s * (0.30 + 0.1 * Double(line))).rounded()

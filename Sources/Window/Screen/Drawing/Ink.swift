@@ -148,7 +148,7 @@ struct MarkStrokes: Sendable {
     let phase = jitter.next() * 2.5
     for step in 0...steps {
       let t = Double(step) / Double(steps)
-      // Counter-clockwise from just right of the top, as a hand writes an O; 20° of overlap.
+      // Counter-clockwise from just right of the top, as a hand writes an O; the end overlaps the beginning by 20°.
       let angle = -Double.pi / 2 + 0.22 - t * (2 * Double.pi + 0.34)
       let wobble =
         1 + 0.016 * sine(2 * angle + phase) + 0.008 * sine(3 * angle - phase) + (t > 0.9 ? (t - 0.9) * -0.35 : 0)
@@ -193,7 +193,7 @@ struct Jitter {
 }
 
 extension Canvas {
-  /// Fills the outlines of a mark at `progress`.
+  /// Draws a mark up to `progress` (0…1) of its animation.
   func ink(_ mark: MarkStrokes, progress: Double = 1, size: Double, center: Point, _ color: Color) {
     fill(polygons: mark.outlines(progress: progress, size: size, center: center), color)
   }

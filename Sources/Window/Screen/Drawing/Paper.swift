@@ -43,7 +43,7 @@ struct Paper: Sendable, Hashable {
             for i in across.indices {
               let x = i - apron
               let noise = Paper.hash(UInt32(truncatingIfNeeded: x), UInt32(truncatingIfNeeded: y))
-              // The sum of two uniform numbers has a triangular distribution with few extreme pixels.
+              // Add two uniform numbers: their sum has a triangular distribution, so that few pixels are extreme.
               var sum = ((Int32(noise & 255) + Int32(noise >> 8 & 255) - 255) * fine) >> 8
               let knot = (x >> 3) - firstKnot
               let within = Int32(x & 7)

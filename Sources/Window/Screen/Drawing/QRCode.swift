@@ -25,7 +25,7 @@ package struct QRCode: Sendable, Hashable {
     let bytes = Array(text.utf8)
     guard let version = QRCode.versions.firstIndex(where: { bytes.count + 2 <= $0.0 }) else { return nil }
     let (room, correction, count) = QRCode.versions[version]
-    // 4 bits for byte mode, 8 for the count, 4 for the terminator.
+    // Two bytes besides the text: 4 bits for byte mode, 8 for the length, 4 for the terminator.
     var data: [UInt8] = []
     var carried: UInt8 = 4
     for byte in [UInt8(bytes.count)] + bytes {
@@ -81,7 +81,7 @@ package struct QRCode: Sendable, Hashable {
         set(i / 3, size - 11 + i % 3, isDark)
       }
     }
-    // The level and mask 0, with their ten error correction bits.
+    // The format information: the level and mask 0, with their ten error correction bits.
     let format = isLow ? 0x77C4 : 0x5412
     for i in 0..<15 {
       let isDark = format >> i & 1 == 1
@@ -108,7 +108,7 @@ package struct QRCode: Sendable, Hashable {
 
   /// The Reed–Solomon error correction codewords of a block.
   private static func remainder(of block: [UInt8], degree: Int) -> [UInt8] {
-    // (x + 1)(x + 2)(x + 4)…, without the leading 1.
+    // The coefficients of the polynomial (x + 1)(x + 2)(x + 4)…, without the leading 1.
     var divisor = [UInt8](repeating: 0, count: degree - 1) + [1]
     var root: UInt8 = 1
     for _ in 0..<degree {

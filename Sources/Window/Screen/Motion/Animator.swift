@@ -98,7 +98,7 @@ package final class Animator {
     }
   }
 
-  /// The time of the next change: at once, in the future, or `.infinity`.
+  /// The time of the next change or completion: `moment` if a number moves, later if all animations wait, `.infinity` without any.
   package func nextChange(after moment: Double) -> Double {
     var next = Double.infinity
     for run in runs {

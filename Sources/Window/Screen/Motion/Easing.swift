@@ -1,8 +1,8 @@
-/// An easing function from `(t, duration)` to the progress, 0 to 1; the named ones are by Robert Penner (2001).
+/// An easing function, from elapsed time and duration to the progress, 0 to 1. The named functions are by Robert Penner (2001).
 package struct Easing: Sendable {
   private let share: @Sendable (_ t: Double, _ duration: Double) -> Double
 
-  /// Wraps a function of the seconds since the start and the duration; called only for times in between.
+  /// Wraps a function of the elapsed seconds and the duration; it is called only for times between 0 and the duration.
   package init(_ share: @escaping @Sendable (_ t: Double, _ duration: Double) -> Double) { self.share = share }
 
   /// Makes an easing from a curve over the elapsed part of the time, 0…1.

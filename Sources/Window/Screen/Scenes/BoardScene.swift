@@ -45,9 +45,9 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// A place that covers neither board nor score, if there is room: in landscape beside the board, between title and
-  /// status; in portrait between players and board, over the status, or over the title. Without room: above the buttons,
-  /// or after the game over the board, so that the result stays visible.
+  /// The place of a notice. If there is room, it covers neither board nor score: in landscape it is beside the board, in portrait
+  /// between players and board, over the status, or over the title. Without room it is above the buttons, or after the game over the
+  /// board, so that the result stays visible.
   override var noticePlace: NoticePlace {
     let m = context.metrics
     let beside = board.frame.x - m.margin - em
@@ -96,7 +96,7 @@ final class BoardScene: Scene {
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
     if BoardView.comesNear(context.model.game.variant, side: side, context) {
-      // The minimap is left of the zoomed board.
+      // Make room for the minimap left of the enlarged board.
       let room = min(side * 0.5, (innerWidth - 2 * column - side) / 2)
       board.frame = Rect(board.frame.x - room, board.frame.y, side + room, side)
     }
@@ -247,7 +247,7 @@ final class BoardScene: Scene {
       button.isEnabled = control.isUsable
       button.isHidden = !control.isThere || context.model.isFilm || isCompact && control.isSpare
     }
-    // A button under the pointer keeps its place until the pointer has left it, unless the pressed button disappears.
+    // Do not move a button that is under the pointer, until the pointer leaves it or the button was pressed and disappears.
     if let held = footerButtons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
       for (button, wasHidden) in zip(footerButtons, wereHidden) { button.isHidden = wasHidden }
       return false

@@ -125,7 +125,7 @@ final class ReviewScene: Scene {
     !replay.game.variant.isLong && steps.firstIndex { $0.move.isDecisive } == ply - 1
   }
 
-  /// The text before the first move: for an empty board, or a position with its value.
+  /// The text before the first move: for a game from the start, or from a position with its value.
   private func beginning() -> String {
     let start = replay.game.startState
     guard !replay.game.isFromStart else { return context.text(.atStart) }
@@ -334,7 +334,7 @@ final class ScrubberView: View {
         MarkStrokes(marks[step - 1], seed: step), size: min(em * 1.5, spacing * 1.25),
         center: Point(at, y - em * 1.15), step <= ply ? theme.ink : theme.ghost)
       if mistakes[step - 1] {
-        // A question mark, the annotators' sign for a mistake.
+        // Annotators of games mark a mistake with a question mark.
         canvas.text(
           "?", TextStyle(em, italic: true), context.typeface, x: at, baseline: y + em * 1.15, alignment: .center,
           theme.accent)

@@ -31,7 +31,7 @@ final class Talk {
     return rows + [field, words]
   }
 
-  /// Clears the field; returns whether `text` was empty.
+  /// Clears the field after a line was entered; returns whether the line was empty, so that nothing is sent.
   func take(_ text: String) -> Bool {
     field.clear()
     return text.isEmpty

@@ -43,7 +43,7 @@ package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
 extension Language: SettingValue {}
 extension Variant: SettingValue {}
 
-/// The player's settings, typed and stored in the settings file.
+/// The player's settings, each with its type, as stored in the settings file.
 package final class Settings {
   /// The file with the values.
   package let store: SettingsStore
@@ -116,7 +116,7 @@ package final class Settings {
   /// The day of the last solved daily puzzle in days since 1970, and the number of days in a row that ended with it.
   @Setting package var solvedDay: Int
   @Setting package var streak: Int
-  /// The length of the streak that ended one day before this one began; 0 if more than one day lies between them.
+  /// The length of the streak before this one if exactly one missed day lies between them, else 0.
   @Setting package var streakBefore: Int
   /// The time zone in which the last daily puzzle was solved, in minutes ahead of UTC.
   @Setting package var solvedZone: Int

@@ -2,11 +2,11 @@ import Base
 
 /// The settings file: one `key = value` a line; comments and unknown keys are kept, and it is written atomically.
 ///
-/// A file that is not text is renamed to `settings.broken`. Lines without a setting are kept, invalid values fall back
-/// to the default; both are reported but not fatal. Numbers out of range are clamped.
+/// A file that is not text is copied to `settings.broken`. Lines without a setting are kept; a setting with an invalid value has its
+/// default. Both are reported as `troubles`. Numbers out of range are clamped.
 package final class SettingsStore {
   package static let fileName = "settings"
-  /// The largest settings file in bytes: 64 KiB, a thousand times a full one.
+  /// The maximum size of a settings file in bytes: 64 KiB, many times that of a file with all settings.
   package static let sizeLimit = 65_536
 
   /// A fault of the settings file.
@@ -28,7 +28,7 @@ package final class SettingsStore {
   private var lines: [Line] = []
   private var observers: [String: [() -> Void]] = [:]
   private var isForThisRun = false
-  /// Keys set since the file was written.
+  /// The keys that were set since the file was last written.
   private var changed: Set<String> = []
   /// Whether the file was not text and must be rewritten completely.
   private var isBroken = false
@@ -67,7 +67,7 @@ package final class SettingsStore {
 
   private static func parse(_ text: String) -> (lines: [Line], troubles: [Trouble]) {
     var (lines, troubles): ([Line], [Trouble]) = ([], [])
-    // Split by scalars: a CRLF is one Character, and a combining mark at the start of a value would join the separator.
+    // Split by scalars, not by Characters: a CRLF is one Character, and so are a separator and a combining mark after it.
     for (number, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let trimmed = SettingsStore.trim(line)
       if let equals = trimmed.firstIndex(of: "="), trimmed.first != "#" {
@@ -165,7 +165,7 @@ package final class SettingsStore {
     return true
   }
 
-  /// Reads keys from the file again, which another window may have written; unsaved changes stay.
+  /// Reads the values of keys again, since another window may have written the file; keeps unsaved changes.
   func readAgain(_ keys: Set<String>) {
     guard let text = services.files.read(path).flatMap({ SettingsStore.text($0) }) else { return }
     for case .value(let key, let text) in SettingsStore.parse(text).lines where keys.subtracting(changed).contains(key)

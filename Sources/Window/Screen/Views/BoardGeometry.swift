@@ -8,7 +8,7 @@ struct BoardGeometry: Hashable {
   /// The margin around each of Ultimate's nine boards, relative to the ninth of the square in which it lies (its room).
   private static let gap = 0.06
 
-  /// The room of one of Ultimate's nine boards; the whole square for other games.
+  /// The ninth of the square for one of Ultimate's nine boards (its room); the whole square for other games.
   func room(of board: Square?) -> Rect {
     guard let board else { return square }
     let side = square.width / 3
@@ -33,7 +33,7 @@ struct BoardGeometry: Hashable {
 
 /// The four pen lines of a board.
 struct PenGrid {
-  /// The minimal and maximal line width relative to the board's side.
+  /// The minimal and the maximal width of a line, relative to the side of the board.
   var thin = 0.0042
   var thick = 0.0072
   var seed = 3

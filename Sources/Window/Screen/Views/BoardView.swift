@@ -21,7 +21,7 @@ final class BoardView: View {
   private(set) var comesNear = false
   private lazy var zoom = Square.all.map { _ in motion(0) }
   private lazy var minimapAmount = motion(0)
-  /// The highlight of each of the nine boards.
+  /// How strongly each of the nine boards is highlighted, 0…1.
   private lazy var light = Square.all.map { _ in motion(0) }
   /// The board that the player has selected although any may be played in; the next key or touch plays there.
   private var chosen: Square?
@@ -70,7 +70,7 @@ final class BoardView: View {
     near = Rect(frame.maxX - side, frame.maxY - side, side, side)
     whole = near
     if comesNear {
-      // The minimap gets the rest of a rectangular frame, or a part of a square one.
+      // Place the minimap in what the board leaves of an oblong frame; in a square frame the board gives up a part.
       let spare = max(frame.width, frame.height) - side
       let edge = spare > side * 0.2 ? min(spare * 0.94, side * 0.5) : side * 0.28
       if spare <= side * 0.2 {
@@ -247,7 +247,7 @@ final class BoardView: View {
     case .exact(let value, let plies):
       let isNarrow = plies == nil
       let size = min(em, box.width * (isNarrow ? 0.4 : 0.15))
-      // Filled, half-filled, open: distinguishable without colour.
+      // A win is a filled circle, a draw a half-filled and a loss an open one, so that no colour is needed.
       let at = Point(box.midX, isNarrow ? box.midY : box.y + box.height * 0.15)
       let radius = size * 0.26
       if value == .win { canvas.fill(Path.ellipse(at, radius, radius), theme.ink) }
@@ -348,7 +348,7 @@ final class BoardView: View {
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     guard modifiers.isDisjoint(with: [.control, .alt]) else { return false }
     if case .character(let c) = key, let digit = c.wholeNumberValue, (1...9).contains(digit) {
-      // Keypads have 7 8 9 in the top row.
+      // The digits have the places that they have on a keypad: 7 8 9 in the top row.
       return press(Square((2 - (digit - 1) / 3) * 3 + (digit - 1) % 3))
     }
     guard let focused = cells.first(where: { $0.isFocused })?.cell else { return false }

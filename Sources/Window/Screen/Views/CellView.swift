@@ -1,7 +1,7 @@
 import Interface
 import TicTacToe
 
-/// A cell of the board: its mark, a ghost mark under pointer or focus, and the sign of the last move.
+/// A cell of the board with its mark, a ghost mark under pointer or focus, and a dot for the last move.
 final class CellView: View {
   let cell: Cell
   private let variant: Variant

@@ -71,7 +71,7 @@ extension Canvas {
   }
 }
 
-/// Nine cells; each shows a tally of the games that began there.
+/// A board of nine cells, each with a tally of the games that began in the cell.
 final class OpeningsRow: PageRow {
   let openings: [Tally]
 

@@ -47,7 +47,7 @@ final class FieldRow: PageRow {
     removeSelection()
     for scalar in clean.unicodeScalars {
       let longer = before + String(scalar)
-      // Combining marks do not count as letters; limit their number separately.
+      // Letters are counted without combining marks, so limit the number of scalars, too.
       guard longer.count + after.count <= limit, text.unicodeScalars.count < 8 * limit else { break }
       before = longer
     }

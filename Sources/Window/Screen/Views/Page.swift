@@ -29,7 +29,7 @@ final class ScrollView: View {
   private lazy var offset = motion(0)
   private var target = 0.0
   private(set) var contentHeight = 0.0
-  /// Whether a page shorter than the frame is centred, slightly above the middle.
+  /// Whether content that is lower than the frame is centred, slightly above the middle.
   var isCentered = true
 
   override func moved() {

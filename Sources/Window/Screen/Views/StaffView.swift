@@ -49,7 +49,7 @@ final class StaffView: View {
 
   // MARK: Measures of the engraving
 
-  /// A staff space in pixels; below the lower staff 4.8 of them hold the lowest note and its octave sign.
+  /// A staff space in pixels. The height has room for 4.8 spaces below the lower staff, for the lowest note and its octave sign.
   var space: Double { (frame.height / 21.4).rounded(.down).clamped(to: 3...24) }
   private var upperBottom: Double { (frame.y + space * 8.6).rounded() }
   private var lowerBottom: Double { upperBottom + space * 8 }
@@ -128,13 +128,13 @@ final class StaffView: View {
     }
   }
 
-  /// Redraws a bar that was cut short.
+  /// Marks a bar that was cut short for redrawing.
   private func damage(_ measure: Measure) {
     let x = musicLeft - scroll.value + measure.x * space
     context.damage(Rect(x - space, frame.y - 2, (measure.width + 3) * space, frame.height + 4))
   }
 
-  /// Redraws a pair with its ledger lines, signs and barline.
+  /// Marks a pair with its ledger lines, signs and barline for redrawing.
   private func damage(_ column: Column) {
     let x = musicLeft - scroll.value + column.x * space
     context.damage(Rect(x - 3 * space, frame.y - 2, 11 * space, frame.height + 4))

@@ -6,7 +6,7 @@ enum PointerPhase: Hashable {
   case dragged
   case up(isTouch: Bool)
 
-  /// Whether a slider handles this event. Not on touch-down: the finger may be starting to scroll.
+  /// Whether a slider handles this event: not when a finger touches it, because the finger may be about to scroll.
   var slides: Bool { ![.down(isTouch: true), .up(isTouch: false)].contains(self) }
 }
 
@@ -43,7 +43,7 @@ class View {
   }
 
   deinit {
-    // References to a view from its children, motions and context are unowned: clear them.
+    // Clear the unowned references to this view in its children, its motions and the context.
     for child in children { child.parent = nil }
     for motion in motions { motion.view = nil }
     if context.focus === self { context.focus = nil }

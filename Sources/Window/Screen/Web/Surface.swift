@@ -70,7 +70,7 @@ extension Paper {
     }
     surfacePut(sheet.bitmap.id, pixels)
     Paper.last = (self, sheet)
-    // Creates a spare canvas for the first page transition, already drawn to.
+    // Create a spare canvas and draw to it now, so that the first page transition need not.
     _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
     surface.copy(all, from: sheet.bitmap)
   }
