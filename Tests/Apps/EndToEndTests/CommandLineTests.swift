@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "A bad argument is one line that names it, and status 2",
+    "An invalid argument is reported in one line that names it, with status 2",
     arguments: [
       ["--foo"], ["--level", "9"], ["--side", "z"], ["--buffer", "abc"], ["--buffer", "1"], ["--size", "1x1"],
       ["--size", "640x400"],

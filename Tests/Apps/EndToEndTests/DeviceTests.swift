@@ -8,7 +8,8 @@ import TicTacToe
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct DeviceTests {
   @Test(
-    "A sound server that is killed is said once, the game goes on, and its return is taken up", .needs("pulseaudio"))
+    "The loss of a sound server is reported once, the game goes on, and its return brings the sound back",
+    .needs("pulseaudio"))
   func loss() throws {
     let folder = try WindowProgram.newFolder()
     var server = try PulseServer(folder)
@@ -35,7 +36,7 @@ struct DeviceTests {
   }
 
   @Test(
-    "Of two devices the one that is not ours may be unplugged unnoticed; when ours is, the other one takes over",
+    "Unplugging an unused sound device has no effect; when the used one is unplugged, the other is used",
     .needs("pulseaudio"), .needs("pactl"))
   func twoDevices() throws {
     let folder = try WindowProgram.newFolder()

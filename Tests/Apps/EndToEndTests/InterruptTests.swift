@@ -6,7 +6,7 @@ import Testing
 /// Tests of programs that are ended while they write a file.
 @Suite(.tidy, .needs("ffmpeg")) struct InterruptTests {
   @Test(
-    "Ctrl-C while sound or a film is made ends the program by the signal and leaves no unfinished file",
+    "Ctrl-C while a sound or film is written ends the program by the signal and leaves no unfinished file",
     arguments: [["simulate", "--games", "40", "--wav", "a.wav"], ["film", "game.pgn", "--out", "a.mp4"]])
   func interrupted(arguments: [String]) throws {
     let folder = try WindowProgram.newFolder()

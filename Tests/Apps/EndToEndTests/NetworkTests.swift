@@ -109,7 +109,7 @@ struct NetworkTests {
   }
 
   @Test(
-    "Two windows play a whole match of another game; each is killed once and comes back by itself",
+    "Two windows play a whole match of another game; each is killed once and resumes the match by itself",
     arguments: Variant.allCases.filter { !$0.isImplied })
   func otherGame(rules: Variant) throws {
     let folder = try WindowProgram.newFolder()

@@ -88,8 +88,7 @@ struct RulesTests {
     #expect(now > before + 4)
   }
 
-  @Test(
-    "A game a person lost to an opponent renders to what was heard with no flags: seed, rules, pace and side are kept")
+  @Test("A lost game renders to what was heard without flags, as its record has seed, rules, pace and side")
   func record() throws {
     let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")

@@ -43,16 +43,18 @@ import Testing
   }
 
   @Test(
-    "numpy and scipy find every unit of the sound within its promises", .enabled(if: hasNumerics, "needs numpy, scipy"))
+    "numpy and scipy find every unit of the synthesizer within its limits",
+    .enabled(if: hasNumerics, "needs numpy, scipy"))
   func nodes() { run("Tests/Ears/nodes.py", [Self.score]) }
 
   @Test(
-    "A listener names the mover of every downbeat, and nearly every row",
+    "The mover of every downbeat, and nearly every row, is recognised from the sound alone",
     .enabled(if: hasNumerics, "needs numpy, scipy"))
   func listening() { run("Tests/Ears/listen.py", [Self.score, Self.isLong ? "60" : "8"]) }
 
   @Test(
-    "A listener tells a mistake and the only move from calm", .enabled(if: hasReader, "needs numpy, scipy and mido"))
+    "The signs of a mistake and an only move are recognised in the sound",
+    .enabled(if: hasReader, "needs numpy, scipy and mido"))
   func signs() { run("Tests/Ears/signs.py", [Self.score, Self.isLong ? "40" : "12"]) }
 
   @Test(
@@ -61,21 +63,21 @@ import Testing
   func midi() { run("Tests/Ears/midi.py", [Self.score, "\(assets)/score.yaml", Self.isLong ? "6" : "1"]) }
 
   @Test(
-    "Phrases heard in minutes of play end on long notes, none of them long awaited",
+    "Phrases in minutes of sound end on long notes, without long waits for them",
     .enabled(if: hasNumerics, "needs numpy, scipy"))
   func form() { run("Tests/Ears/form.py", [Self.score, "--games", Self.isLong ? "12" : "4"]) }
 
   @Test(
-    "A listener names the key of an end of each game at each pace, and tells it from a cut",
+    "The ends of each game at each pace are recognised with their key, and cuts are not taken for ends",
     .enabled(if: hasReader, "needs numpy, scipy and mido"))
   func ends() { run("Tests/Ears/ends.py", [Self.score, "--games", Self.isLong ? "67" : "24"]) }
 
   @Test(
-    "A listener tells from ten seconds of music where a game stands",
+    "The phase of a game is recognised from ten seconds of its music",
     .enabled(if: hasReader, "needs numpy, scipy and mido"))
   func phases() { run("Tests/Ears/phases.py", [Self.score, "--games", Self.isLong ? "100" : "40"]) }
 
-  @Test("Simulated play is as loud as promised, by ffmpeg's meter", .enabled(if: hasMeter, "needs ffmpeg"))
+  @Test("Simulated play has the documented loudness by ffmpeg's meter", .enabled(if: hasMeter, "needs ffmpeg"))
   func loudness() {
     let pianos = Self.hasFont && Self.isLong ? "modal,grand" : "modal"
     run("tools/loudness.py", [Self.score, "--games", Self.isLong ? "40" : "5", "--pianos", pianos])

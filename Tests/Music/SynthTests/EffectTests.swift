@@ -219,7 +219,8 @@ struct EnvelopeTests {
 @Suite("The reverb")
 struct ReverbTests {
   @Test(
-    "has no pitch at any sample rate: no two of its lines share a period", arguments: [44_100, 48_000, 96_000, 192_000])
+    "the reverb has no pitch at any sample rate: no two of its delay lines share a period",
+    arguments: [44_100, 48_000, 96_000, 192_000])
   func periods(rate: Int) {
     let bench = Bench<Reverb>(Double(rate))
     bench.set(.church)
@@ -249,7 +250,8 @@ struct ReverbTests {
   }
 
   @Test(
-    "the reverb decays in a straight line: within 1 dB over 40 dB, at the T60 asked for", arguments: [2.8, 3.6, 4.0])
+    "the reverb's level in dB falls linearly within 1 dB over 40 dB, with the requested T60",
+    arguments: [2.8, 3.6, 4.0])
   func straight(t60: Float) {
     // Turns off treble damping, with which each band would decay at its own rate.
     let (l, _) = response(.init(decay: t60, treble: 1))

@@ -37,7 +37,7 @@ struct PianoTests {
   }
 
   @Test(
-    "lies within 4 dB of the grand from B1 to B4 and within 6 dB at B5 and B6, by mel log-spectral distance",
+    "the modal piano is within 4 dB of the grand from B1 to B4, 6 dB at B5 and B6 (mel distance)",
     .long, .needsGrand)
   func closeness() throws {
     let grand = try SampledPiano()
@@ -56,8 +56,7 @@ struct PianoTests {
     }
   }
 
-  @Test(
-    "grows brighter with the touch: B3's centroid rises as the grand's does", .needsGrand)
+  @Test("the modal piano is brighter at higher velocities: B3's centroid rises like the grand's", .needsGrand)
   func brightness() throws {
     let grand = try SampledPiano()
     var last = 0.0
@@ -71,8 +70,7 @@ struct PianoTests {
     }
   }
 
-  @Test(
-    "the modal piano is even: neighbouring semitones of the music's range differ little in level and in decay", .long)
+  @Test("the modal piano is even: neighbouring semitones differ little in level and decay", .long)
   func evenness() {
     for velocity: UInt8 in [30, 45, 58] {
       var last: (level: Double, decay: Double)?

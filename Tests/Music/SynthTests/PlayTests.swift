@@ -96,7 +96,7 @@ struct PlayTests {
   }
 
   @Test(
-    "does not click at any event, mute, reload, tuning or change of piano",
+    "play does not click at any event, mute, reload, tuning or change of piano",
     arguments: runsAll ? ["score", "morning", "night"] : ["score"])
   func clicks(rules: String) throws {
     let (found, engine) = listen(games: Self.isLong ? 16 : 1, seed: 11, rules: rules)

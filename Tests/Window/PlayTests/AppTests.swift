@@ -73,7 +73,7 @@ struct AppTests {
   }
 
   @Test(
-    "a match of another game is shown, heard, told and kept as one of its own",
+    "a match of another game is shown, sounded, reloaded and saved as that game",
     arguments: [(Variant.infinite, [4, 0, 2, 6, 3, 5, 8]), (.ultimate, [40, 36, 4, 44])])
   func otherGame(rules: Variant, cells: [Int]) throws {
     let bench = Bench()
@@ -107,8 +107,7 @@ struct AppTests {
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .resignation))
   }
 
-  @Test(
-    "a hidden window asks for attention and says in its title that it is the player's move, whoever made the last one")
+  @Test("a hidden window requests attention and its title says when it is the player's move")
   func hidden() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -187,7 +186,7 @@ struct AppTests {
   }
 
   @Test(
-    "a sign of the music is named the first time it sounds, once, and not where nobody wants that",
+    "a sign of the music is named only the first time it sounds, and not if the setting is off",
     arguments: [true, false])
   func explains(isWanted: Bool) throws {
     let bench = Bench()

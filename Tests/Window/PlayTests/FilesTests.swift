@@ -117,8 +117,7 @@ struct FilesTests {
     #expect(kept.map { String(decoding: $0, as: UTF8.self).contains("1. b2") } == true, "\(bench.files.keys)")
   }
 
-  @Test(
-    "settings that cannot be written are told of once, with the reason; without any folder so is that nothing is kept")
+  @Test("settings that cannot be written are reported once with the reason, and so is a missing home folder")
   func unwritable() throws {
     let bench = Bench()
     (bench.fault, bench.faultyFolder) = (.notAllowed, "config")
@@ -212,7 +211,7 @@ struct FilesTests {
   }
 
   @Test(
-    "a game with a long name, or one of emoji, is listed; so is a file with a name that is too long to be read",
+    "games with a long name or emoji in it are listed, and so is a file with an invalid Event tag",
     arguments: [
       String(repeating: "👨‍👩‍👧‍👦", count: 60), String(repeating: "\"\\", count: 400),
       "e" + String(repeating: "\u{301}", count: 199),

@@ -23,7 +23,7 @@ struct FieldTests {
   private func field(_ screen: RootScreen) -> FieldRow? { screen.context.focus as? FieldRow }
 
   @Test(
-    "marks that join the letter before them, joiners, right-to-left and emoji are written, walked over and taken back",
+    "combining marks, joiners, right-to-left text and emoji can be typed, stepped over and deleted",
     arguments: ["e\u{301}a", "กิa", "\u{5D1}\u{5B0}\u{5E8}", "👩\u{200D}👩\u{200D}👧x", "\u{301}a", "🇩🇪🇩", "ص\u{64E}ب"])
   func combining(text: String) {
     let screen = screen()

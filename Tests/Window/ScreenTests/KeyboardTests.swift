@@ -54,8 +54,7 @@ struct KeyboardTests {
     #expect(previews == [4, 1, 0, 2, 5, 3, 6])
   }
 
-  @Test(
-    "in Ultimate a key of the keypad is the cell of the board to play in; with a choice, the board and then the cell")
+  @Test("in Ultimate a digit marks a cell of the board to play in; with a choice it selects the board first")
   func ultimateKeypad() throws {
     let screen = Samples.screen()
     let log = IntentLog()

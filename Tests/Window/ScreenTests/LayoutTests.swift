@@ -27,8 +27,7 @@ struct LayoutTests {
     return [clocks, Samples.model([4, 1, 0, 8, 6, 2, 3]), Samples.online()]
   }
 
-  @Test(
-    "nothing overlaps and nothing leaves the window, from 320×480 to 3840×2160, at every text size, in every language")
+  @Test("no views overlap or leave the window, from 320×480 to 3840×2160, at every text size and language")
   func fits() {
     let screen = Samples.screen()
     screen.say("A notice of several words, as long as they come: it was saved where it can be found again.")
@@ -154,7 +153,7 @@ struct LayoutTests {
   }
 
   @Test(
-    "on a broad page a notice covers neither board nor score", arguments: [(1_280, 720), (1_920, 1_080), (1_024, 600)])
+    "on a wide page a notice covers neither board nor score", arguments: [(1_280, 720), (1_920, 1_080), (1_024, 600)])
   func notice(_ width: Int, _ height: Int) throws {
     let screen = Samples.screen()
     screen.model = models()[0]
@@ -239,7 +238,7 @@ struct LayoutTests {
   }
 
   @Test(
-    "on a high page a short notice covers neither board nor score",
+    "on a tall page a short notice covers neither board nor score",
     arguments: [(360, 640), (390, 844), (480, 800), (768, 1_024), (1_080, 1_920)])
   func highNotice(_ width: Int, _ height: Int) throws {
     let screen = Samples.screen()
@@ -261,7 +260,7 @@ struct LayoutTests {
   }
 
   @Test(
-    "on a phone a notice, however long, does not cover the result and the wish for a rematch",
+    "on a phone a notice of any length covers neither the result nor the opponent's rematch offer",
     arguments: [(320, 480), (320, 568), (360, 640), (390, 844), (412, 915), (640, 360), (844, 390)])
   func noticeAtTheEnd(_ width: Int, _ height: Int) throws {
     let screen = Samples.screen(leastTarget: 44)
@@ -284,7 +283,7 @@ struct LayoutTests {
   }
 
   @Test(
-    "beside a review a short notice covers neither board nor score nor words",
+    "beside a review a short notice covers neither board nor score nor text",
     arguments: [(1_280, 720), (1_920, 1_080), (390, 844), (768, 1_024), (1_080, 1_920)])
   func reviewNotice(_ width: Int, _ height: Int) throws {
     let screen = Samples.screen()

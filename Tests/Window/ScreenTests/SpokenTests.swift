@@ -39,9 +39,7 @@ struct SpokenTests {
     #expect(screen.accessible().contains { $0.name == "c3, empty, your next move" })
   }
 
-  @Test(
-    "the menu leads to the rules, and the settings have neither a piano without choice nor speech that is not installed"
-  )
+  @Test("the menu leads to the rules; the settings offer a piano only with a choice, and speech only if installed")
   func needlessRows() {
     let screen = Samples.screen()
     #expect(screen.model.menuControls(isPage: false, canShare: false).contains { $0.intent == .show(.rules) })

@@ -90,8 +90,7 @@ struct UseTests {
     #expect(lost.footerControls(unread: 0).contains { $0.isThere && $0.phrase == .seeWhy })
   }
 
-  @Test(
-    "a screen reader is told what is only read, and what cannot be used now; the window's list has what can be pressed")
+  @Test("screen readers get texts and disabled controls too; the list of controls has only enabled ones")
   func reading() {
     let screen = Samples.screen()
     screen.model = Samples.model([4, 0])

@@ -346,7 +346,7 @@ import Tintinnabuli
   }
 
   @Test(
-    "An end is kept so that it can be read again, whatever reason the other side gives",
+    "An end is saved so that it can be read again, with any reason from the server",
     arguments: [
       (Outcome.draw, Termination.resignation, Termination.agreement), (.win(.x), .agreement, .resignation),
       (.win(.o), .time, .time),
@@ -361,7 +361,7 @@ import Tintinnabuli
   }
 
   @Test(
-    "the other games are played to their ends by their levels, kept as they were, and undone to the first mark",
+    "the other games are played to their ends by their levels, saved unchanged, and undone to the first mark",
     arguments: Variant.allCases.filter { !$0.isImplied })
   func variants(variant: Variant) throws {
     let bench = Bench()

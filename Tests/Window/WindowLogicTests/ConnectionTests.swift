@@ -177,7 +177,7 @@ extension TableTests {
   }
 
   @Test(
-    "the countdown to the first move is that of the server: by the clock of the match, also in a room",
+    "the countdown to the first move is the server's: it depends on the clock of the match, also in a room",
     arguments: [true, false])
   func firstMove(isTimed: Bool) throws {
     var window = TestWindow()
