@@ -193,7 +193,7 @@ struct ArenaBench: Sendable {
     )
   }
 
-  /// Nanoseconds for preparing two levels and playing games without a run.
+  /// Nanoseconds for preparing two levels and playing games directly, without the arena's `run`.
   private static func aloneTables(_ games: Int) -> Double {
     let begun = processorTime()
     let tables = [3, 2].compactMap { Level(number: $0) }.map { DistributionTable($0) }
@@ -206,7 +206,7 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Nanoseconds for preparing a perfect player and a search and playing games without a run.
+  /// Nanoseconds for preparing a perfect player and a search and playing games directly, without the arena's `run`.
   private static func aloneSearch(_ games: Int) -> Double {
     let begun = processorTime()
     let (table, search) = (DistributionTable(SimpleOpponent.perfect), MonteCarloSearch())
@@ -224,8 +224,8 @@ struct ArenaBench: Sendable {
     return processorTime() - begun
   }
 
-  /// Adds games of the trivial C engine against itself, with guards, clocks and rules, compared with C programs
-  /// exchanging the same messages.
+  /// Adds games of the trivial C engine against itself in the arena, with guards, clocks and rules. They are compared with
+  /// C programs that exchange the same messages.
   private mutating func addEngines(_ program: borrowing CBaseline, _ guardExecutable: String, games: Int) {
     var configuration = RunConfiguration()
     configuration.entrants = [RunConfiguration.Entrant(.engine([program.path, "engine"]))]

@@ -159,7 +159,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a forged end, offer or continuation after the end is shown as a fork`() throws {
+  @Test func `a forged end, offer or continuation after the end is reported as a contradiction`() throws {
     var letter = try LetterTests.game(.classic, plies: 2, seed: 3)
     var box = LetterBox()
     box.keep(.init(letter, you: .x, since: "1"))

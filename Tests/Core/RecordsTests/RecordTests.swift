@@ -72,7 +72,7 @@ import TicTacToe
     return record
   }
 
-  @Test func `a record with everything in it reads as written`() throws {
+  @Test func `a record with every kind of data is read back as it was written`() throws {
     let text = try RecordTests.full().text
     #expect(
       text == """
@@ -99,7 +99,7 @@ import TicTacToe
         """)
   }
 
-  @Test func `text and JSON keep everything`() throws {
+  @Test func `a record survives a round trip through text and JSON`() throws {
     let record = try RecordTests.full()
     #expect(try Record(text: record.text) == record)
     #expect(try Record(jsonLine: record.jsonLine) == record)
@@ -231,7 +231,7 @@ import TicTacToe
     ("* *", 1, 1, "more than one"),
     ("[Variant \"Ultimate\"] 1. e5 *", 1, 11, "games of ultimate are not read here; allowed: classic"),
   ])
-  func `a hostile record is refused at its line and column`(text: String, line: Int, column: Int, says: String) {
+  func `an invalid record is refused with its line and column`(text: String, line: Int, column: Int, says: String) {
     let error = #expect(throws: NotationError.self) { try Record(text: text) }
     #expect(error?.line == line && error?.column == column, "\(text): \(error?.description ?? "")")
     #expect(error?.message.contains(says) == true, "\(text): \(error?.description ?? "")")

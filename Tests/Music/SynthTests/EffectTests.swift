@@ -189,7 +189,7 @@ struct EnvelopeTests {
     #expect(correlation(follow(carrier, .init(window: 25)).suffix(180_000), b.suffix(180_000)) < 0.5)
   }
 
-  @Test("the matcher gives the same samples for any block size against any window")
+  @Test("the matcher gives the same samples for any block size and any window")
   func blocks() {
     let carrier = Signal.noise(30_000)
     let model = Signal.noise(30_000, seed: 2)

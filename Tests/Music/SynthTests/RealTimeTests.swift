@@ -40,7 +40,7 @@ struct RealTimeTests {
   func engine() {
     let engine = Engine()
     engine.post(Scores.everything(seconds: 12))
-    // A debug build looks types up by name once.
+    // The first call is not counted: a debug build looks up types by name once.
     _ = calls(engine, frames: 480, block: 480)
     #expect(calls(engine, frames: 5 * 48_000, block: 480) == 0)
     var patch = Patch.standard

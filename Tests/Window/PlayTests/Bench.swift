@@ -69,7 +69,7 @@ final class Bench: @unchecked Sendable {
     return services
   }
 
-  /// The films started, each with its progress callback; and the number cancelled.
+  /// The films started, each with its progress callback.
   var films: [(shape: FilmShape, told: @Sendable (MakingNews) -> Void)] = []
   var pieces: [@Sendable (MakingNews) -> Void] = []
   var stoppedFilms = 0

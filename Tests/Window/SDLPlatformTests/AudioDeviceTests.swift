@@ -99,7 +99,7 @@ import Testing
     device.stop()
   }
 
-  @Test("A gated device renders only up to its limit")
+  @Test("A device that waits for permission renders only up to the allowed frame")
   func gate() {
     driver("dummy")
     var options = AudioDevice.Options()

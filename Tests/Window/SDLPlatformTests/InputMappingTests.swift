@@ -14,7 +14,7 @@ import Testing
     return event
   }
 
-  @Test("Keys have their names, modifiers and shifted characters")
+  @Test("Key events have names, modifiers and shifted characters")
   func keys() {
     var mapping = InputMapping()
     func key(_ code: Int32, _ mod: UInt16 = 0) -> [InputEvent] { mapping.inputs(for: keyDown(code, mod: mod)) }

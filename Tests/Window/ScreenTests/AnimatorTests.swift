@@ -28,7 +28,7 @@ struct AnimatorTests {
     #expect(abs(back - 1.1) < 0.001)
   }
 
-  @Test("any function of the time and the duration moves a number")
+  @Test("a number can move by any function of the time and the duration")
   func anyFunction() {
     let animator = Animator()
     let motion = Motion(0)

@@ -104,7 +104,7 @@ struct SettingsTests {
     #expect(b.store.troubles.isEmpty)
   }
 
-  @Test("lines may have foreign ends, and a value may begin with a combining mark")
+  @Test("lines may end as on other systems, and a value may begin with a combining mark")
   func lineEnds() {
     let disk = MemoryFiles()
     disk.text = "# mine\r\nvolume = 0.5\r\ntheme = dark\r\nname = \u{308}Ida\r\n"

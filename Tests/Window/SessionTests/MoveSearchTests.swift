@@ -15,7 +15,7 @@ import TicTacToe
     let player = MachinePlayer(UltimateLevel.all[5], value: value)
     var generator = SplitMix64(seed: 3)
     var game = Game(from: VariantState(startOf: .ultimate))
-    // Late enough for a proof, which ends the search before its last step.
+    // The position is late enough for a proof, which ends the search before its last step.
     while game.state.plies < 52 || game.isOver {
       if game.isOver { game = Game(from: VariantState(startOf: .ultimate)) }
       try game.play(game.state.moves.randomCell(using: &generator))

@@ -28,7 +28,7 @@ extension TableTests {
     window.want(.rematch)
     window.step(.tick)
     #expect(window.state.score == .init(x: 1, o: 0))
-    // The same two moves make another game.
+    // A new game with the same two moves is another game.
     window.want(.rematch)
     window.want(.resign)
     window.step(.tick)
@@ -57,7 +57,7 @@ extension TableTests {
     #expect(window.state.score == .init(x: 1, o: 0))
   }
 
-  @Test("games listened to have no score")
+  @Test("games of the listening mode are not counted")
   func scoreOfListening() {
     var window = TestWindow()
     window.want(.newGame(GameSetup(x: .human, o: .human)))
