@@ -50,12 +50,17 @@ struct LobbyModel: Sendable {
 
   /// The matches named by the server's welcome of which no event has arrived yet.
   private var announced: Set<MatchID> = []
+  /// Whether the local game on the board has to wait for a match: an interrupted one, or that of a link.
+  private var holdsBoard = false
 
   /// Whether an interrupted match is being resumed, also if the page was opened with the URL of the match's room.
   func isResuming(_ matchServer: String) -> Bool {
     if case .room = destination { return matchServer == server.address }
     return destination == .resume || connection == .online && !announced.isEmpty
   }
+
+  /// Whether a match is about to be shown on the board. `false` while the server cannot be reached.
+  var isOpeningMatch: Bool { holdsBoard && [.connecting, .online].contains(connection) }
 
   /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.
   func waited(at now: Double) -> Int? { queuedAt.map { max(0, Int(now - $0)) } }
@@ -94,12 +99,17 @@ struct LobbyModel: Sendable {
     return opensPage && mayOpen ? [.show(.network)] : []
   }
 
-  /// Called when the player does something else: the network page no longer opens by itself, and no announced match counts as being
-  /// resumed.
-  mutating func cancelOpening() { (opensPage, announced) = (false, []) }
+  /// Prevents the network page from opening after connecting, because the player does something else.
+  mutating func cancelOpening() { opensPage = false }
+
+  /// Notes that a new local game takes the board.
+  mutating func localGameBegan() { (opensPage, holdsBoard) = (false, false) }
 
   /// Notes that the first event of a match, or the news that it is lost, has arrived.
-  mutating func heardOf(_ m: MatchID) { announced.remove(m) }
+  mutating func heardOf(_ m: MatchID) {
+    announced.remove(m)
+    if announced.isEmpty { holdsBoard = false }
+  }
 
   // MARK: - The connection
 
@@ -111,10 +121,12 @@ struct LobbyModel: Sendable {
     (self.destination, isReplaced, connection, opensPage) = (destination, false, .connecting, true)
     // The player connects from the tournament's page, which stays open.
     if case .request = destination { opensPage = false }
+    holdsBoard = true
     switch destination {
     case .room(let code): self.code = code
     case .watch(_, let code): self.code = code
-    case .open, .queue, .resume, .request, nil: break
+    case .resume: break
+    case .open, .queue, .request, nil: holdsBoard = false
     }
     network = NetworkModel(phase: .connecting)
     // The port of a server on this machine changes, so do not store it.
@@ -172,6 +184,7 @@ struct LobbyModel: Sendable {
     // A running match opens by itself and takes precedence over the destination.
     let hasMatch = !welcome.matches.isEmpty || context.isPlaying
     announced = context.hasMatch ? [] : Set(welcome.matches)
+    holdsBoard = !announced.isEmpty
     defer { destination = nil }
     switch destination {
     case .room where hasMatch, .resume where hasMatch: break

@@ -159,10 +159,8 @@ package struct WindowState: Sendable {
     lobby.isResuming(preferences.matchServer) ? network.message ?? "\(.connecting)" : nil
   }
 
-  /// Whether an interrupted match is about to replace the local game on the board, which takes no moves until then.
-  ///
-  /// While the server cannot be reached, a local game can be played.
-  package var awaitsMatch: Bool { resuming != nil && [.connecting, .online].contains(lobby.connection) }
+  /// Whether a match is about to replace the local game on the board, which takes no moves until then.
+  package var awaitsMatch: Bool { lobby.isOpeningMatch }
 
   /// Whole seconds for which the player has waited for an opponent; `nil` if the player does not wait.
   package func waited(at seconds: Double) -> Int? { lobby.waited(at: seconds) }
@@ -251,7 +249,7 @@ package struct WindowState: Sendable {
       let start = (try? VariantState(state.variant, notation: state.notation)) ?? state
       return leaveMatch(for: true) + begin(setup, from: start) + [.show(.board)]
     case .listen:
-      lobby.cancelOpening()
+      lobby.localGameBegan()
       series.nextGame(samePlayers: false)
       return leaveMatch(for: true) + [local.listen(), .show(.board)]
     case .today:
@@ -302,7 +300,7 @@ package struct WindowState: Sendable {
     isHome: Bool = false
   ) -> [Effect] {
     series.nextGame(samePlayers: onlineMatch == nil && letter == nil && local.isContinued(by: next))
-    lobby.cancelOpening()
+    lobby.localGameBegan()
     letter = nil
     return [local.begin(next, from: start, daily: daily, puzzle: puzzle, isHome: isHome)]
   }
