@@ -20,8 +20,7 @@ public enum FieldError: Error, Sendable, Hashable {
 
 /// Writes the fields of a JSON object, or reads them: a type lists its fields once, and the list serves both directions.
 ///
-/// Each call takes the value to write and returns the value that the object has: the same when writing, the one that was read
-/// when reading. Only reading throws.
+/// When writing, each call returns the value it was given. When reading, it returns the value of the object's field, or throws.
 ///
 /// ```swift
 /// func code(_ c: inout FieldCoder) throws(FieldError) {
@@ -54,13 +53,13 @@ public struct FieldCoder {
   /// Whether the coder reads an object rather than writing one.
   public var isReading: Bool { writer == nil }
 
-  /// Codes a required field.
+  /// Writes or reads a required field.
   public mutating func field<V: FieldValue>(_ name: StaticString, _ value: V) throws(FieldError) -> V {
     writer?.field(name, value)
     return isReading ? try present(read(name, as: V.self), name) : value
   }
 
-  /// Codes an optional field. With `isRequired` it must be present, although `V?` could be `nil`.
+  /// Writes or reads an optional field. Reading throws if the field is absent and `isRequired`.
   public mutating func field<V: FieldValue>(
     _ name: StaticString, _ value: V?, isRequired: Bool = false
   ) throws(FieldError) -> V? {
@@ -73,13 +72,13 @@ public struct FieldCoder {
     return found
   }
 
-  /// Codes a field with a default: always written, and `usual` when reading an object without it.
+  /// Writes or reads a field with a default: always writes it, and reads `usual` if it is absent.
   public mutating func field<V: FieldValue>(_ name: StaticString, _ value: V, or usual: V) throws(FieldError) -> V {
     writer?.field(name, value)
     return isReading ? try read(name, as: V.self) ?? usual : value
   }
 
-  /// Codes a field with a default: not written if it equals `usual`, and `usual` when reading an object without it.
+  /// Writes or reads a field with a default: omits the field if the value is `usual`, and reads `usual` if it is absent.
   public mutating func field<V: FieldValue & Equatable>(
     _ name: StaticString, _ value: V, unless usual: V
   ) throws(FieldError) -> V {
@@ -87,27 +86,27 @@ public struct FieldCoder {
     return isReading ? try read(name, as: V.self) ?? usual : value
   }
 
-  /// Codes a required field in place.
+  /// Writes a required field, or reads it into `value`.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V) throws(FieldError) {
     value = try field(name, value)
   }
 
-  /// Codes an optional field in place.
+  /// Writes an optional field, or reads it into `value`.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V?) throws(FieldError) {
     value = try field(name, value)
   }
 
-  /// Codes a field with a default in place; it is always written.
+  /// Writes a field with a default, or reads it into `value`. Writing never omits it.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V, or usual: V) throws(FieldError) {
     value = try field(name, value, or: usual)
   }
 
-  /// Codes a required text of at most `max` Unicode scalars.
+  /// Writes or reads a required text of at most `max` Unicode scalars.
   public mutating func text(_ name: StaticString, _ value: String, max: Int) throws(FieldError) -> String {
     try text(name, value, max: max, isRequired: true) ?? value
   }
 
-  /// Codes an optional text of at most `max` Unicode scalars.
+  /// Writes or reads an optional text of at most `max` Unicode scalars.
   public mutating func text(
     _ name: StaticString, _ value: String?, max: Int, isRequired: Bool = false
   ) throws(FieldError) -> String? {
@@ -116,14 +115,14 @@ public struct FieldCoder {
     return value
   }
 
-  /// When reading, throws unless `holds`. `allowed` describes the allowed values, for the message.
+  /// When reading, throws unless `holds`; `allowed` describes the allowed values in the message.
   public func require(
     _ holds: Bool, _ name: StaticString, _ allowed: @autoclosure () -> String
   ) throws(FieldError) {
     if isReading, !holds { throw .invalid("\(name)", allowed()) }
   }
 
-  /// Writes a field that is derived from others; it is ignored when reading.
+  /// Writes a field that is derived from other fields; reading ignores it.
   public mutating func tell(_ name: StaticString, _ value: some FieldValue) { writer?.field(name, value) }
 
   /// Writes a field whose value is given as JSON text.
@@ -177,7 +176,7 @@ extension FieldText where Self: RawRepresentable & CaseIterable, RawValue == Str
 
 /// A value that is written as a JSON object.
 package protocol FieldObject: FieldValue {
-  /// Makes a value with placeholder fields, which `code` then reads.
+  /// Makes a value with placeholder fields, which `code` replaces by those it reads.
   init()
   mutating func code(_ coder: inout FieldCoder) throws(FieldError)
 }

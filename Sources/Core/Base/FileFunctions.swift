@@ -19,17 +19,17 @@ package struct FileFunctions: Sendable {
   package var list: @Sendable (_ path: String) -> [String] = { _ in [] }
   /// Deletes a file; `false` if that failed.
   package var delete: @Sendable (_ path: String) -> Bool = { _ in false }
-  /// Required, so that every platform that stores games has locks.
+  /// Locks on stored games. They have no default, so every platform must provide them.
   package let locks: FileLocks
 
-  /// Functions without effect, to be filled in.
+  /// Makes functions that do nothing; each platform replaces them by its own.
   package init(locks: FileLocks) { self.locks = locks }
 }
 
 /// Locks on files, by path, so that two windows or two browser tabs never write the same game. The system releases a lock when the
 /// window that holds it closes or crashes.
 package struct FileLocks: Sendable {
-  /// Takes the lock on a path, or keeps it if this window has it already; returns false if another window has it.
+  /// Takes the lock on a path; returns true also if this window holds it already, false if another window holds it.
   package let take: @Sendable (_ path: String) -> Bool
   package let release: @Sendable (_ path: String) -> Void
 

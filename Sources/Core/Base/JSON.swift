@@ -4,7 +4,7 @@ public enum JSON: Sendable, Hashable {
   case bool(Bool)
   /// A number without fraction or exponent that fits 64 bits.
   case int(Int64)
-  /// Any other number. A number that was read is finite; one that is not finite is written as `null`.
+  /// Any other number. The parser accepts finite numbers only; the writer writes infinities and NaN as `null`.
   case double(Double)
   case string(String)
   case array([JSON])
@@ -13,13 +13,13 @@ public enum JSON: Sendable, Hashable {
   /// A whole number.
   package static func int(_ value: Int) -> JSON { .int(Int64(value)) }
 
-  /// The string, if it is one.
+  /// The value if it is a string, else `nil`.
   package var string: String? { if case .string(let value) = self { value } else { nil } }
-  /// The whole number, if it is one.
+  /// The value if it is a whole number, else `nil`.
   package var int64: Int64? { if case .int(let value) = self { value } else { nil } }
-  /// The whole number, if it is one, clamped to `Int`, which has 32 bits in the browser.
+  /// The value, clamped to `Int` (32 bits in the browser), if it is a whole number, else `nil`.
   package var int: Int? { int64.map { Int(clamping: $0) } }
-  /// The number, whole or not, if it is one.
+  /// The value if it is a number, whole or not, else `nil`.
   package var number: Double? {
     switch self {
     case .int(let value): Double(value)
@@ -27,17 +27,17 @@ public enum JSON: Sendable, Hashable {
     default: nil
     }
   }
-  /// The truth value, if it is one.
+  /// The value if it is `true` or `false`, else `nil`.
   package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-  /// The elements, if it is an array.
+  /// The elements if the value is an array, else `nil`.
   package var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
-  /// The fields, if it is an object.
+  /// The fields if the value is an object, else `nil`.
   package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
   /// The value of an object's field, or `nil`.
   package subscript(name: String) -> JSON? { object?[name] }
 
-  /// The value in one line without blanks.
+  /// The value as JSON text: one line, without blanks between its parts.
   package var text: String {
     var bytes: [UInt8] = []
     JSONWriter.append(self, to: &bytes)

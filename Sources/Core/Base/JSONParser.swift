@@ -1,6 +1,6 @@
-/// A violation of the accepted JSON, and the byte at which it was found.
+/// An error in JSON text, and the byte at which the parser found it.
 package struct JSONError: Error, Sendable, Hashable {
-  /// The rule that is broken.
+  /// The kind of error.
   package enum Reason: String, Sendable {
     case unexpected = "unexpected byte"
     case truncated = "the line ends too early"
@@ -10,7 +10,7 @@ package struct JSONError: Error, Sendable, Hashable {
     case duplicate = "the same field twice"
     case tooDeep = "nested too deep"
   }
-  /// The rule that is broken.
+  /// The kind of error.
   package let reason: Reason
   /// The offset, from 0, of the byte at which the parser found the error.
   package let offset: Int
@@ -83,7 +83,7 @@ package struct JSONParser {
       return result
     }
     result.fields.reserveCapacity(8)
-    // Up to a few names, a linear comparison is faster than hashing.
+    // Up to 16 names, comparing each is faster than hashing.
     var names: Set<String> = []
     while true {
       guard i < bytes.count else { throw error(.truncated) }
@@ -141,7 +141,7 @@ package struct JSONParser {
       let digit = Int64(bytes[i] - 0x30)
       if let w = whole {
         let (product, overflow) = w.multipliedReportingOverflow(by: 10)
-        let (sum, overflow2) = product.subtractingReportingOverflow(digit)  // negative: -2⁶³ fits, 2⁶³ does not
+        let (sum, overflow2) = product.subtractingReportingOverflow(digit)  // sums −digits: −2⁶³ fits, 2⁶³ does not
         whole = overflow || overflow2 ? nil : sum
       }
       digits += 1

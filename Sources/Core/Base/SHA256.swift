@@ -81,8 +81,8 @@ package struct SHA256: Sendable {
       SHA256.compress(&state, bytes, offset, whole)
       offset += whole * 64
     }
-    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer. It is empty here, unless the code above took
-    // all the bytes.
+    // Keeps the remaining bytes, fewer than a block, at the front of the block buffer. The buffer is empty here, unless the code
+    // above consumed all the bytes.
     if offset < bytes.count, (length &+ UInt64(offset)) & 63 == 0 { copy(bytes, offset, bytes.count - offset, to: 0) }
     length &+= UInt64(bytes.count)
   }
@@ -151,7 +151,7 @@ package struct SHA256: Sendable {
           }
           var (a, b, c, d) = (state[0], state[1], state[2], state[3])
           var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-          // Unrolled eight rounds at a time: after eight the variables are back in their places, so none has to be moved.
+          // Unrolled eight rounds at a time: after eight, each variable has its first role again, so no value has to be copied.
           var i = 0
           while i < 64 {
             round(a, b, c, &d, e, f, g, &h, k[i] &+ w[i])

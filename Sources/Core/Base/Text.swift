@@ -1,4 +1,4 @@
-/// An error in a text from outside, with its place.
+/// An error in a text that the program read, with its line and column.
 package struct NotationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The line, from 1.
   package let line: Int
@@ -58,7 +58,7 @@ package func quoted(_ text: String, limit: Int = 24) -> String {
   return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"
 }
 
-/// Replaces the characters with a meaning in XML and HTML, for texts and for attributes in double quotes.
+/// Escapes the characters that have a meaning in XML and HTML, for texts and for attributes in double quotes.
 package func escapedMarkup(_ text: String) -> String {
   text.unicodeScalars.map { scalar in
     switch scalar {

@@ -4,12 +4,11 @@ import TicTacToe
 
 /// Adapts to one player so that over many games each side scores half.
 ///
-/// It learns two things. The strength: after each game the share of strong moves shifts by the score's distance from ½ (an integral
-/// controller), so the mean of n games is within 1/(gain · n) of ½ as long as the share stays within its bounds. And the player's
-/// habits: counts of each reply in each position, up to symmetry. A strong move is the value-preserving move after which this player
-/// has erred most often.
+/// Strength: each game changes the share of strong moves by 1/25 of the score's difference from ½ (an integral controller). So the
+/// mean score of n games is within 38/n of ½, unless the share reaches one of its bounds. Habits: it counts the player's replies in
+/// each position, up to symmetry. A strong move is the value-preserving move after which the player has erred most often.
 package struct Adaptive: LearningOpponent {
-  /// The share of strong moves in 1/65,536; below 0, the share of moves that give value away.
+  /// The share of strong moves, in units of 1/65,536. If negative, −`strength` is the share of moves that give value away.
   package private(set) var strength: Int
   /// Counts of observed replies, by base-3 key of the canonical position and canonical cell.
   private var habits: [UInt16]
@@ -20,7 +19,7 @@ package struct Adaptive: LearningOpponent {
   /// The change of the share per game: a twenty-fifth of the distance between the score and ½.
   private static let gain = scale / 25
 
-  /// Starts with every second move strong.
+  /// Starts with a share of strong moves of ½ and without habits.
   package init() {
     strength = Adaptive.scale / 2
     habits = [UInt16](repeating: 0, count: Position.keyCount * 9)
@@ -46,19 +45,19 @@ package struct Adaptive: LearningOpponent {
     }
   }
 
-  /// The strong moves; below 0 the moves that lose value, or all if no move loses any.
+  /// The strong moves. If `strength` is negative, the moves that lose value, or all moves if none does.
   private func wish(in position: Position) -> SquareSet {
     if strength >= 0 { return strongMoves(in: position) }
     let losing = position.legalMoves.subtracting(Solver.shared.valuePreservingMoves(in: position))
     return losing.isEmpty ? position.legalMoves : losing
   }
 
-  /// The value-preserving moves after which the watched player errs most often, by its habits.
+  /// The value-preserving moves after which the other player errs most often, by the counted replies.
   func strongMoves(in position: Position) -> SquareSet {
     Solver.shared.luringMoves(in: position, errorRate: errorRate)
   }
 
-  /// The chance that the watched player errs here: counts of its replies plus one for each legal reply (Laplace smoothing).
+  /// The chance that the other player errs in a position: its counted replies, plus one for each legal reply (Laplace smoothing).
   private func errorRate(in position: Position) -> Double {
     guard position.outcome == nil else { return 0 }
     let keeping = Solver.shared.valuePreservingMoves(in: position)
@@ -72,7 +71,7 @@ package struct Adaptive: LearningOpponent {
     return Double(errors) / Double(seen)
   }
 
-  /// Counts the other side's replies and adjusts the share of strong moves.
+  /// Counts the other player's replies and adjusts the share of strong moves.
   package mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?) {
     gamesLearned += 1
     var position = start

@@ -5,7 +5,7 @@ struct Confidence {
   private let inverseRoots: UnsafeMutablePointer<Float>
   /// k · ln 2.
   private let factor: Float
-  /// Larger counts are rare and computed each time.
+  /// The number of table entries. Larger counts are rare; their terms are computed at each use.
   private static var tableSize: Int { 4096 }
 
   /// Allocates the tables; `deallocate` frees them.

@@ -2,13 +2,11 @@ import Base
 import Oracle
 import TicTacToe
 
-/// A player of Infinite with exactly known move chances, which depend on the board alone (the order of its marks contains the last
-/// move).
+/// A player of Infinite with exactly known move chances, which depend on the board alone (its newest mark is the last move).
 package enum InfiniteOpponent: Sendable, Hashable {
-  /// The players that choose from a set of moves. `perfect` and `trap` take the quickest win: a win that can be postponed without end
-  /// is never reached.
+  /// A player that chooses from a set of moves. `perfect` and `trap` take the quickest win: who always postpones a win never wins.
   case simple(SimpleOpponent)
-  /// One of the six opponents of the window.
+  /// One of the six levels that users choose from.
   case level(InfiniteLevel)
 
   /// `random`, `perfect`, …, `levels:N`.
@@ -61,16 +59,16 @@ extension InfiniteTable {
   }
 }
 
-/// One of the window's six opponents, for Infinite: its rates of overlooking each kind of move.
+/// One of the six levels that users choose from, for Infinite: its rates of overlooking each kind of move.
 package struct InfiniteLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// Of twenty chances to complete its own line, those it overlooks: the lower bound next to the last move, the upper far
+  /// Of twenty chances to complete its own line, the number that it overlooks: the lower bound next to the last move, the upper far
   /// from it.
   let win: ClosedRange<Int>
-  /// The same for blocking the other side's line.
+  /// Of twenty chances to block the other side's line, the number that it overlooks (bounds as for `win`).
   let block: ClosedRange<Int>
-  /// The same for the value-preserving moves of the table.
+  /// Of twenty value-preserving moves of `InfiniteTable`, the number that it overlooks (bounds as for `win`).
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.
@@ -86,7 +84,7 @@ package struct InfiniteLevel: NumberedLevel {
   /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
-    // Built from the lowest priority to the highest; an overlooked move falls through to the next lower priority.
+    // Built from the lowest priority to the highest; if a player overlooks a move, the moves of the next lower priority apply.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
     result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)

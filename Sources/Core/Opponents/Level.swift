@@ -1,10 +1,10 @@
 import Oracle
 import TicTacToe
 
-/// One of the window's six opponents, from a beginner to one that never loses.
+/// One of the six levels that users choose from, from a beginner to a player that never loses.
 ///
-/// Search depth is a poor measure of strength in a solved game. A level instead is a set of rates at which people overlook each kind
-/// of move; they overlook fewer near the last move.
+/// Search depth is a poor measure of strength in a solved game. A level instead overlooks each kind of move at a rate typical of
+/// people, who overlook fewer moves near the last one.
 package struct Level: MemorylessOpponent, NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
@@ -42,7 +42,7 @@ package struct Level: MemorylessOpponent, NumberedLevel {
   }
 }
 
-/// One of the window's six opponents, for one of the games.
+/// One of the six levels that users choose from, for one of the games.
 package protocol NumberedLevel: Sendable, Hashable {
   /// The six levels, weakest first.
   static var all: [Self] { get }
@@ -61,7 +61,7 @@ extension NumberedLevel {
   }
 }
 
-/// How often of twenty times a level overlooks a move, by kind: the lower bound next to the last move, the upper far from it.
+/// By kind of move, the number of twenty that a level overlooks: the lower bound next to the last move, the upper far from it.
 struct MistakeRates: Sendable, Hashable {
   /// Completing the level's own line.
   var win: ClosedRange<Int>
@@ -76,7 +76,7 @@ struct MistakeRates: Sendable, Hashable {
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
-    // Builds the chances from the lowest priority to the highest: an overlooked move leaves those of the next lower priority.
+    // Builds the chances from the lowest priority to the highest: after an overlooked move, those of the next lower priority apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {
@@ -113,7 +113,8 @@ struct MistakeRates: Sendable, Hashable {
 }
 
 extension MoveDistribution {
-  /// Puts `squares` first, overlooked in `rate.lowerBound` of 20 moves near the last move and `rate.upperBound` of 20 elsewhere.
+  /// Gives `squares` priority over the moves so far, except when overlooked: in `rate.lowerBound` of 20 cases for cells of `near`,
+  /// in `rate.upperBound` of 20 for others.
   mutating func see(_ squares: SquareSet, near: SquareSet, overlooking rate: ClosedRange<Int>) {
     let (seen, far) = (squares.intersection(near), squares.subtracting(near))
     for (set, misses) in [(far, rate.upperBound), (seen, rate.lowerBound)] where !set.isEmpty && misses < 20 {

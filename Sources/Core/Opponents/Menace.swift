@@ -5,8 +5,8 @@ import TicTacToe
 /// Michie's Matchbox Educable Noughts and Crosses Engine: one box of beads per position up to symmetry. A drawn bead decides each
 /// move; after the game beads are added or removed.
 ///
-/// 304 boxes as X (plies 0, 2, 4, 6) and 289 as O (plies 1, 3, 5, 7). Source: D. Michie, "Experiments on the
-/// mechanization of game-learning", The Computer Journal 6, 1963.
+/// Has 304 boxes as X (plies 0, 2, 4, 6) and 289 as O (plies 1, 3, 5, 7). Source: D. Michie, "Experiments on the mechanization of
+/// game-learning", The Computer Journal 6, 1963.
 package struct Menace: LearningOpponent {
   /// The beads of each box, by cell of its canonical position; 0 for cells without a bead.
   package private(set) var beads: [[UInt32]]
@@ -95,12 +95,11 @@ package struct FrozenPlayer: MemorylessOpponent {
   }
 }
 
-/// The boxes' labels: canonical positions with a choice of moves, and the box of each position.
+/// The positions on the boxes: canonical positions with two or more moves, and for each position the number of its box.
 package struct MenaceBoxes: Sendable {
-  /// The shared set of labels.
   package static let shared = MenaceBoxes()
 
-  /// The canonical positions by ply and base-3 key.
+  /// The boxes' canonical positions, ordered by ply and base-3 key.
   package let boxes: [Position]
   /// By base-3 key of any position: box · 8 + symmetry; −1 for positions without a box.
   private let index: [Int16]
@@ -121,13 +120,13 @@ package struct MenaceBoxes: Sendable {
     (self.boxes, self.index) = (boxes, index)
   }
 
-  /// The number of a position's box, and the symmetry that maps the position to the label.
+  /// The number of a position's box, and the symmetry that maps the position to the box's canonical position.
   package func find(_ position: Position) -> (box: Int, by: Symmetry)? {
     let entry = Int(index[position.ternaryKey])
     return entry < 0 ? nil : (entry / 8, Symmetry.all[entry % 8])
   }
 
-  /// The cell that stands for a move: the lowest of its orbit under the label's own symmetries.
+  /// The cell whose bead counts for a move: the lowest of the cells that the box position's own symmetries map the move to.
   static func representative(of square: Square, in label: Position) -> Square {
     label.symmetries.map { $0(square) }.min() ?? square
   }

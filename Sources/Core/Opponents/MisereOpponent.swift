@@ -3,9 +3,9 @@ import TicTacToe
 
 /// A player of misère whose chances of every move are known exactly.
 package enum MisereOpponent: MemorylessOpponent, Hashable {
-  /// The players that choose from a set of moves. As no cell wins at once, `winBlock` plays a cell that does not lose at once.
+  /// A player that chooses from a set of moves. As no cell wins at once, `winBlock` plays a cell that does not lose at once.
   case simple(SimpleOpponent)
-  /// One of the six opponents of the window.
+  /// One of the six levels that users choose from.
   case level(MisereLevel)
 
   package var name: String {
@@ -23,7 +23,7 @@ package enum MisereOpponent: MemorylessOpponent, Hashable {
   }
 }
 
-/// One of the six opponents of the window, as it plays misère.
+/// One of the six levels that users choose from, for misère.
 package struct MisereLevel: NumberedLevel {
   package let number: Int
   /// Of twenty moves, the number in which the level does not see that a cell completes its own line.
@@ -40,7 +40,7 @@ package struct MisereLevel: NumberedLevel {
   /// The exact chances of every move of a live position.
   func distribution(in position: Position) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
-    // Builds the chances from the lowest priority to the highest: an overlooked move leaves those of the next lower priority.
+    // Builds the chances from the lowest priority to the highest: after an overlooked move, those of the next lower priority apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
     result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)

@@ -10,7 +10,7 @@ import TicTacToe
 ///
 /// Not `Sendable`: each thread has its own.
 package final class MonteCarloSearch {
-  /// A live position: by cell, the move's mean score for the side to move, and 1/√visits.
+  /// The statistics of a live position: by cell, the move's mean score for the side to move, and 1/√visits.
   private struct Node {
     var mean = InlineArray<9, Float>(repeating: 0)
     var inverseRoots = InlineArray<9, Float>(repeating: 0)
@@ -24,7 +24,7 @@ package final class MonteCarloSearch {
   /// The nodes, by the position's base-3 key.
   private let nodes = UnsafeMutablePointer<Node>.allocate(capacity: Position.keyCount)
   private var epoch: UInt32 = 0
-  /// By cell, 3ⁱ times the mark's digit: nine for X, then nine for O.
+  /// By cell, 3ⁱ times the mark's digit in the base-3 key: nine entries for X, then nine for O.
   private let weights = UnsafeMutablePointer<Int>.allocate(capacity: 18)
   /// By mask of empty cells, these cells in order, four bits each.
   private let cells = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)

@@ -10,7 +10,7 @@ package protocol Opponent: Sendable {
   /// Chooses a legal move of a live position.
   func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square
 
-  /// The beads of a live position, one of which it would draw; `nil` for players without beads.
+  /// The beads from which `Menace` draws in a live position; `nil` for players without beads.
   func beads(in position: Position) -> MoveDistribution?
 }
 

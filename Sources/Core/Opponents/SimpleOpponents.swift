@@ -17,7 +17,7 @@ package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
   /// The raw value.
   package var name: String { rawValue }
 
-  /// Equal chances for the moves the player chooses from.
+  /// Equal chances for each of the moves from which the player chooses.
   package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     MoveDistribution(uniformOver: moves(in: position, by: .shared))
   }

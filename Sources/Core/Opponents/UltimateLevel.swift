@@ -2,7 +2,7 @@ import Base
 import Oracle
 import TicTacToe
 
-/// One of the window's six opponents, for Ultimate.
+/// One of the six levels that users choose from, for Ultimate.
 ///
 /// A level searches a tree. The lower levels sometimes overlook things as people do: they see the board they play in, not the
 /// board their move sends the other side to. Each level scores 80–84 % against the one below over 1,000 games
@@ -30,7 +30,7 @@ package struct UltimateLevel: NumberedLevel {
   ]
 
   /// Chooses a move of a live state.
-  /// - Parameter search: Has a value function if the level needs one, and is used for this game alone.
+  /// - Parameter search: The search of this game alone; it has a value function if the level needs one.
   package func move(
     in state: Ultimate.State, with search: UltimateSearch, using generator: inout SplitMix64,
     isStopped: () -> Bool = { false }

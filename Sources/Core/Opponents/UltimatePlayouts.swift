@@ -7,8 +7,8 @@ import TicTacToe
 package final class UltimatePlayouts {
   /// X's marks on the nine boards, then O's.
   private let marks = UnsafeMutablePointer<UInt16>.allocate(capacity: 18)
-  /// By board, the cell to mark when it is played in next. Drawn when the board changes, so that the next ply need not wait for the
-  /// draw.
+  /// By board, the random cell to mark at the next move there. It is chosen when the board changes, so that the next ply need not
+  /// wait for the random number.
   private let next = UnsafeMutablePointer<UInt8>.allocate(capacity: 9)
   /// 1 for masks that contain a line, else 0.
   private let lines = UnsafeMutablePointer<UInt8>.allocate(capacity: 512)
@@ -56,7 +56,7 @@ package final class UltimatePlayouts {
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 
-  /// Plays random moves from a live state. Returns 1 if X wins, −1 if O wins, 0 for a draw; adds the moves made to `plies`.
+  /// Plays random moves from a live state. Returns 1 if X wins, −1 if O wins, 0 for a draw; adds the number of moves to `plies`.
   @inline(__always)
   package func play(from state: Ultimate.State, plies: inout Int) -> Int {
     let (marks, next, lines, empties) = (marks, next, lines, empties)

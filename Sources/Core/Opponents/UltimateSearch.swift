@@ -1,12 +1,11 @@
 import Base
 import TicTacToe
 
-/// Monte Carlo tree search of Ultimate with exactly solved nodes and a tree that is kept from move to move.
+/// Monte Carlo tree search of Ultimate that proves results where it can and keeps its tree from move to move.
 ///
-/// A leaf is evaluated by a random playout or, with a value function, by its best move. Proven nodes are not searched again: a winning
-/// move proves its parent, and so do moves that are all proven.
-/// Sources: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006; M. Winands and others, "Monte-Carlo
-/// tree search solver", CG 2008.
+/// A leaf is evaluated by a random playout or, with a value function, by its best move. A node is proven if one of its moves wins
+/// or all its moves are proven; proven nodes are not searched again. Sources: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo
+/// planning", ECML 2006; M. Winands and others, "Monte-Carlo tree search solver", CG 2008.
 ///
 /// Not `Sendable`: each thread has its own.
 package final class UltimateSearch {
@@ -129,7 +128,7 @@ package final class UltimateSearch {
     return children(of: node).max { nodes[$0].visits < nodes[$1].visits }.map { Cell(rawValue: nodes[$0].cell) }
   }
 
-  /// Adds simulations to the tree of a live state.
+  /// Runs simulations of a live state; continues the kept tree if the state is in it.
   package func search(
     _ state: Ultimate.State, seed: UInt64, simulations: Int, isStopped: () -> Bool = { false }
   ) {
@@ -236,7 +235,7 @@ package final class UltimateSearch {
   private static func winningMoves(_ moves: MoveSet, in state: Ultimate.State) -> MoveSet {
     var result = MoveSet()
     let won = state.boards(of: state.turn)
-    // A line needs two boards already won.
+    // A single move can win the game only if its side has won two boards before.
     if won.rawValue & (won.rawValue &- 1) == 0 { return result }
     let boards = Line.completions(of: won).intersection(state.openTargets)
     let mine = state.turn == .x ? state.x : state.o

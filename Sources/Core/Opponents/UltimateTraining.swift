@@ -13,7 +13,7 @@ package struct UltimateTraining {
   package static let (shippedSeed, shippedGames): (UInt64, Int) = (1, 2_000_000)
 
   private var weights = [Float](repeating: 0, count: UltimateValue.weightCount)
-  /// By board and key, the index of the weight of a board in which the side to move may not play.
+  /// By board and base-3 key, the index of the weight of a board in which the side to move may not play.
   private let places = UltimateValue.boardPlaces()
   private let boardClasses: [UInt8]
   private let keys: [Int32]
@@ -40,9 +40,9 @@ package struct UltimateTraining {
 
   /// The share of a position's target that comes from beyond the next position (λ of TD(λ)).
   private static let lambda: Float = 0.8
-  /// One move in this many is random.
+  /// One move in `exploration` is random.
   private static let exploration = 12
-  /// A game begins with 0 to 11 random moves: fewer than this number.
+  /// A game begins with fewer than `opening` random moves.
   private static let opening = 12
   /// The learning rates of the first and the last game.
   private static let rates: (first: Float, last: Float) = (0.02, 0.001)
@@ -59,7 +59,7 @@ package struct UltimateTraining {
     weights.map { Int16(max(-32_767, min(32_767, ($0 * Float(UltimateValue.scale)).rounded()))) }
   }
 
-  /// The root mean square error since the last call.
+  /// The root mean square error of the values since the last call.
   package mutating func takeError() -> Double {
     defer { errors = (0, 0) }
     return errors.count == 0 ? 0 : (errors.sum / Double(errors.count)).squareRoot()

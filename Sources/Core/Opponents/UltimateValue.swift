@@ -116,7 +116,7 @@ package final class UltimateValue: @unchecked Sendable {
       + linePotential(position.o, position.x, position.empty)
   }
 
-  /// A side's prospects: 0 if it can complete no line, else 1, or 2 or 3 with one or more cells that complete a line.
+  /// A side's prospects: 0 if the other side has a mark on every line, 2 if one cell completes a line, 3 if several do, else 1.
   private static func linePotential(_ mine: SquareSet, _ theirs: SquareSet, _ empty: SquareSet) -> UInt8 {
     let completions = Line.completions(of: mine).intersection(empty).count
     if completions > 0 { return UInt8(1 + min(completions, 2)) }
@@ -161,7 +161,7 @@ extension UltimateValue {
   @inline(__always)
   func evaluateMoves(_ moves: MoveSet, in state: Ultimate.State, into values: UnsafeMutablePointer<Float>) {
     let size = Position.keyCount
-    // From the view of the side that moves next.
+    // Seen by the side that moves after the evaluated move.
     let isX = state.turn == .x
     var (mine, theirs) = isX ? (state.o, state.x) : (state.x, state.o)
     var key = InlineArray<9, Int32>(repeating: 0)

@@ -62,7 +62,7 @@ extension VariantMove {
   }
 }
 
-/// A game judged by exact values: values, only-moves, the first mistake, accuracy.
+/// The exact values of a game's moves, with its only moves, first mistake and accuracy.
 package struct Analysis: Sendable, Hashable {
   /// One move.
   package struct Entry: Sendable, Hashable {

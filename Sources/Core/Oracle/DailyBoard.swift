@@ -12,7 +12,7 @@ package struct DailyBoard: Sendable, Hashable {
 
   /// Days since 1 January 1970.
   package let day: Int
-  /// The day as `2026-11-24`, if it was made from such a text.
+  /// The day as `2026-11-24`; empty if the puzzle was made from a day number.
   package let date: String
   package let state: VariantState
   package let goal: Goal
@@ -107,7 +107,8 @@ package struct DailyBoard: Sendable, Hashable {
     return winning == 1
   }
 
-  /// The classic positions for Monday to Sunday: an immediate win, a threat to parry, wins in two, a win in three, a quiet defence.
+  /// The classic positions by weekday from Monday: an immediate win, a threat to parry, three grades of wins in two moves, a win in
+  /// three, a quiet defence.
   static let grades: [[Position]] = {
     var grades: [[Position]] = Array(repeating: [], count: 7)
     for position in Solver.positions where position.empty.count >= 3 && position.outcome == nil {

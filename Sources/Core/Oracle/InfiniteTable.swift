@@ -187,7 +187,7 @@ extension InfiniteTable {
     mutating func solve() {
       census.finished = reached.count { values[Int($0)] == -1 }
       var open = reached.filter { values[Int($0)] == 0 }
-      // Wins and losses alternate by round, so two rounds without a find end the search.
+      // Rounds find wins and losses in turn, so the search ends after two rounds that decide no board.
       var distance: Int8 = 1
       var idle = 0
       while idle < 2 {

@@ -23,9 +23,9 @@ package typealias Policy = (_ position: Position, _ lastMove: Square?) -> MoveDi
 package struct OutcomeCounts<Number: ChanceNumber> {
   /// By the number of moves played, the weight of X's wins.
   package private(set) var xWins: [Number]
-  /// The weight of O's wins, likewise.
+  /// By the number of moves played, the weight of O's wins.
   package private(set) var oWins: [Number]
-  /// The weight of draws, likewise.
+  /// By the number of moves played, the weight of draws.
   package private(set) var draws: [Number]
   /// By ply, the factor of the denominator; 1 for plies that are never played.
   package private(set) var denominators: [Number]
@@ -96,7 +96,7 @@ package struct Odds: Sendable, Hashable {
     (self.win, self.draw, self.loss) = (win, draw, loss)
   }
 
-  /// Averages X's odds of the game as X and of the game as O.
+  /// Averages a player's games as X and as O; both arguments are odds of the side X.
   package init(asX: Odds, asO: Odds) {
     self.init(
       win: (asX.win + asO.loss) / 2, draw: (asX.draw + asO.draw) / 2, loss: (asX.loss + asO.win) / 2)
@@ -111,7 +111,7 @@ package struct Odds: Sendable, Hashable {
   ) -> Odds {
     let counts = OutcomeCounts<Double>(x: x, o: o, from: start, solver: solver)
     let (win, draw, loss) = (counts.xWins.reduce(0, +), counts.draws.reduce(0, +), counts.oWins.reduce(0, +))
-    // Normalised, so that rounding does not make a certain result read as less than 1.
+    // Normalised, so that rounding does not give a certain result odds below 1.
     let sum = win + draw + loss
     return Odds(win: win / sum, draw: draw / sum, loss: loss / sum)
   }

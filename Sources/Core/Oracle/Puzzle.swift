@@ -9,7 +9,7 @@ package struct Puzzle: Sendable, Hashable {
     /// Classic: the weekday of `DailyBoard`, from 0 for Monday. Infinite: the moves to the win. Misère: 0 for a win, 1 for a
     /// draw. Ultimate: 0, a win in two moves.
     let grade: Int
-    /// The Glicko-2 rating of the board, at which a player of equal rating finds the move in half of the cases.
+    /// The Glicko-2 rating of the puzzles: a player of equal rating finds the move in half of the cases.
     package let rating: Double
 
     /// All kinds. The ratings are fitted by maximum likelihood to the chances with which the levels 1–5 of the games find the
@@ -67,7 +67,7 @@ package struct Puzzle: Sendable, Hashable {
   ) -> Puzzle {
     // 400 · log₁₀(0.65 / 0.35) = 108: at this distance Glicko-2 expects 0.65 points.
     let target = rating - 108
-    // Up to 120 points more or less, so that the kinds change.
+    // Adds 0 to 119 random points to each distance, so that the kinds vary.
     let kinds = Kind.all.filter { games.contains($0.variant) }
       .map { (kind: $0, distance: abs($0.rating - target) + Double(random.below(120))) }
       .sorted { $0.distance < $1.distance }.map { $0.kind }
@@ -97,7 +97,7 @@ package struct Puzzle: Sendable, Hashable {
     }
   }
 
-  /// Plies to a win of the side to move that is forced within some moves; `nil` without one.
+  /// Plies to a win that the side to move can force within `moves` moves; `nil` without one.
   private static func pliesToWin(_ state: Ultimate.State, moves: Int) -> Int? {
     if state.isGiven { return 1 }
     guard moves > 1 else { return nil }
@@ -107,7 +107,7 @@ package struct Puzzle: Sendable, Hashable {
     }.min()
   }
 
-  /// Plies to a loss of the side to move that is forced within some moves of the other side; `nil` without one.
+  /// Plies to a loss that the other side can force within `moves` of its moves; `nil` without one.
   private static func pliesToLoss(_ state: Ultimate.State, moves: Int) -> Int? {
     guard !state.isGiven else { return nil }
     var longest = 0
@@ -176,10 +176,10 @@ package struct PuzzleProgress: Sendable, Hashable {
 
   package init() {}
 
-  /// No puzzle is shown twice within this number.
+  /// The number of latest puzzles that are not shown again.
   package static let memory = 200
 
-  /// Chooses a puzzle and notes it as shown.
+  /// Chooses a puzzle and records it as shown.
   package mutating func next(of games: Set<Variant>, using random: inout SplitMix64) -> Puzzle {
     let puzzle = Puzzle.next(for: rating.value, of: games, except: seen, using: &random)
     seen = seen.suffix(PuzzleProgress.memory - 1) + [puzzle.key]
@@ -187,7 +187,7 @@ package struct PuzzleProgress: Sendable, Hashable {
   }
 
   package mutating func rate(_ puzzle: Puzzle, isSolved: Bool) {
-    // The boards of a kind differ by about this deviation.
+    // Puzzles of one kind differ in difficulty by about 80 points.
     let board = Glicko2.Rating(value: puzzle.kind.rating, deviation: 80)
     rating = Glicko2.rate(rating, [(board, isSolved ? 1 : 0)])
     rating.value = min(max(rating.value, 400), 3_000)

@@ -16,7 +16,7 @@ package struct Evaluation: Sendable, Hashable {
 
 /// Perfect play of a game on the 3×3 board whose marks stay: a table of 19,683 bytes, from retrograde analysis.
 ///
-/// Adding a mark raises a board's base-3 key, so one pass over the keys in descending order reaches every position after its
+/// Adding a mark raises the mask of occupied cells, so one pass over the masks in descending order solves every position after its
 /// successors.
 package struct Solver: Sendable {
   /// The table of the classic game, built on first use (microseconds).
@@ -75,7 +75,7 @@ package struct Solver: Sendable {
     return Evaluation(value: after.value.negated, distance: after.distance + 1)
   }
 
-  /// Every move with the evaluation of what follows it, seen by the other side.
+  /// Every move with the evaluation of the position after it, for the other side.
   package func moveEvaluations(in position: Position) -> [(cell: Cell, after: Evaluation)] {
     position.legalMoves.map { (Cell($0.index), evaluation(of: position.playing($0))) }
   }
@@ -114,12 +114,12 @@ private struct SolverWork {
   /// From offset n · 126 on: the subsets of n marks that X can have, as bit masks; X has half of the marks, rounded up.
   private var combinations = InlineArray<1260, Int16>(repeating: 0)
   private var counts = InlineArray<10, Int>(repeating: 0)
-  /// For the occupied cells of the current board: by subset of their places, its mask of cells and its base-3 key.
+  /// By subset of the current board's marks: `masks` has its cells, `weights` its base-3 key as marks of X.
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
-  /// Stands for the best reply after a completed line, one ply beyond the scores of the table: 33 where the line has won, −33
-  /// where it has lost.
+  /// Used in place of a successor's score after a completed line: 33 gives the side to move −32, a loss in 0 plies; −33 gives 32, a
+  /// win in 0 plies.
   private let lineValue: Int8
 
   init(lineLoses: Bool) {
@@ -170,7 +170,7 @@ private struct SolverWork {
         least = .max
         for slot in 0..<empty { least = min(least, table[key &+ steps[unchecked: slot]]) }
       }
-      // The best move is the successor worst for the other side, one ply further from the end.
+      // The best move leads to the successor with the least score for the other side; the end is one ply further away.
       table[key] = least == 0 ? 0 : least < 0 ? -least - 1 : 1 - least
     }
   }

@@ -4,12 +4,11 @@ import TicTacToe
 /// Proves the value of positions of Ultimate by depth-first proof-number search (df-pn), late in a game or where a win is
 /// forced.
 ///
-/// A search asks one question: does this side, the attacker, win? A position has two numbers: how many of its leaves must at
-/// least be proved to answer yes for the side to move, and how many to answer no. The search goes where the fewest are
-/// missing, and back when the numbers say that another branch is nearer to an answer. As many leaves are shared, the
-/// largest number of the moves stands for their sum.
-/// Sources: A. Nagai, "Df-pn algorithm for searching AND/OR trees", Tokyo 2002; T. Ueda and others, "Weak proof-number
-/// search", CG 2008.
+/// A search answers one question: does one side, the attacker, win? Each position has two numbers: how many leaves at least must
+/// still be proved to show that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and how many to
+/// show that it fails. The search descends to the move with the fewest and turns to another move once that has fewer. As many
+/// leaves are below several moves, it takes the largest number of the moves instead of their sum. Sources: A. Nagai, "Df-pn
+/// algorithm for searching AND/OR trees", Tokyo 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
 ///
 /// Not `Sendable`: each thread has its own.
 package final class UltimateSolver {
@@ -21,7 +20,7 @@ package final class UltimateSolver {
     var nodes: UInt32 = 0
   }
 
-  /// The numbers of leaves still to be proved: 0 if this answer is proved, `never` if the other one is.
+  /// The numbers of leaves still to be proved for a result: 0 if it is proved, `never` if the opposite is proved.
   private struct Numbers {
     /// The leaves to prove that the side to move succeeds.
     var proof: UInt32 = 1
@@ -50,7 +49,7 @@ package final class UltimateSolver {
   private let table: UnsafeMutablePointer<Entry>
   /// The moves of the nodes on the path, one after another; a game has at most 81 plies.
   private let children: UnsafeMutablePointer<Child>
-  /// Entries of a bucket: a new position replaces the one with the fewest nodes. Chosen, not measured.
+  /// The entries of a bucket, of which a new position replaces the one with the fewest nodes. Not tuned by measurement.
   private static let bucketSize = 4
 
   /// - Parameter entries: The number of positions in the table; each takes 24 bytes.
@@ -68,7 +67,7 @@ package final class UltimateSolver {
 
   /// The value of a state for the side to move; in a finished game, for the side whose turn it would be.
   ///
-  /// `nil` if it is not proved after `limit` more positions. Equal calls of equal solvers give equal answers.
+  /// `nil` if it is not proved after `limit` more positions. New solvers with the same sequence of calls return the same values.
   package func value(of state: Ultimate.State, limit: Int) -> Value? {
     if let outcome = Ultimate.outcome(of: state) { return outcome == .draw ? .draw : .loss }
     self.limit = nodes + limit
@@ -91,7 +90,7 @@ package final class UltimateSolver {
   }
 
   /// Searches below a live state until one of its numbers reaches its threshold, and returns them.
-  /// - Parameter room: Where the moves of this node and of those below it are kept.
+  /// - Parameter room: Memory for the moves of this node and of the nodes below it.
   private func search(
     _ state: Ultimate.State, _ key: UInt64, proof: UInt32, disproof: UInt32, _ room: UnsafeMutablePointer<Child>
   ) -> Numbers {
@@ -127,7 +126,7 @@ package final class UltimateSolver {
         store(key, numbers, nodes - begun)
         return numbers
       }
-      // The threshold is a quarter above the second best move, so that the search does not change moves at every node.
+      // The threshold is a quarter above the second-best move's number, so that the search does not change moves at every node.
       let enough = min(proof, second < Numbers.never ? second &+ 1 &+ second / 4 : Numbers.never)
       let child = room[best]
       room[best].numbers = search(
@@ -135,13 +134,13 @@ package final class UltimateSolver {
     }
   }
 
-  /// The numbers of a state after which the game has ended, for the side whose turn it would be.
+  /// The numbers of a finished game's state, for the side whose turn it would be.
   private func ended(_ isDraw: Bool, _ turn: Player) -> Numbers {
     // The side to move succeeds only if the game is drawn and it is the defender. If the last mover has won, it fails.
     isDraw && turn != attacker ? .success : .failure
   }
 
-  /// The proof numbers of a live state: stored ones of an earlier visit, else estimated from its boards.
+  /// The numbers of a live state: those stored at an earlier visit, else an estimate from its boards.
   private func numbers(of state: Ultimate.State, _ key: UInt64) -> Numbers {
     if state.isGiven { return .success }
     let open = ~state.closed.rawValue & 0x1FF
@@ -176,7 +175,7 @@ package final class UltimateSolver {
     }
     let boards = UInt64(state.xBoards.rawValue) | UInt64(state.oBoards.rawValue) << 9
     let rest = UInt64(state.closed.rawValue) << 18 | UInt64(state.target) << 27
-    // 0 stands for an empty entry.
+    // The lowest bit is set because 0 marks an empty entry.
     return UltimateSolver.mixed(key ^ (boards | rest | (attacker == .x ? 1 << 31 : 0))) | 1
   }
 

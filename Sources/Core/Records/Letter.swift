@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// One letter of a game played by links: the whole game so far and a line of text.
+/// One letter of a correspondence game, whose players send each other links: the whole game so far and a line of text.
 ///
 /// A letter is written after a move of its sender, after a resignation, after the agreement to a draw, or before the first move of a
 /// rematch. Its link is the link of a `Record` with the tags `Letter` and `Words`.
@@ -9,7 +9,7 @@ package struct Letter: Sendable, Hashable {
   /// The number of the game, drawn at random for its first letter.
   package let id: UInt64
   package private(set) var game: Game
-  /// The sender's line; empty without one.
+  /// The sender's line of text; may be empty.
   package private(set) var words = ""
   private var names = ["", ""]
 
@@ -18,9 +18,9 @@ package struct Letter: Sendable, Hashable {
     package static let words = 80
     /// The longest name of a guest on a server.
     package static let name = 20
-    /// Bytes for each cluster on average. A cluster can consist of any number of combining marks.
+    /// The most bytes of a text, per allowed cluster: a single cluster can have any number of combining marks.
     static let bytesPerCluster = 8
-    /// Characters of a link. The longest game with the longest texts has about 1,300.
+    /// The most characters of a link. The longest game with the longest texts has about 1,300.
     static let link = 2_000
   }
 
@@ -80,7 +80,7 @@ package struct Letter: Sendable, Hashable {
 
   // MARK: - Answers of the side to move
 
-  /// Marks a cell; the answer has no text yet.
+  /// Marks a cell and clears the text.
   package mutating func play(_ cell: Cell) throws(RuleViolation) {
     try game.play(cell)
     words = ""
@@ -121,17 +121,17 @@ package struct Letter: Sendable, Hashable {
     return record
   }
 
-  /// The game as a piece of music, with two seconds for the days between two moves.
+  /// The game as a record to be played as music, with two seconds between moves instead of days.
   package var piece: Record {
     var record = record
     record.times = game.cells.map { _ in .init(elapsed: Letter.pause) }
     return record
   }
 
-  /// The milliseconds that stand for the time between two letters in the music.
+  /// The time between two letters in the music, in milliseconds.
   package static let pause: Int64 = 2_000
 
-  /// The word of the letter's link.
+  /// The letter as one word of a URL.
   package var link: String {
     guard let link = record.link else { preconditionFailure("a letter is shorter than any limit of links") }
     return link
@@ -150,7 +150,8 @@ package struct Letter: Sendable, Hashable {
     guard self.record == record, isPossible else { throw foreign }
   }
 
-  /// Whether a sender can have written this: an offer comes with the own move, and only the side to move ends the game by hand.
+  /// Whether the letter can be genuine: the sender of a draw offer made the last move, and a game ended without a move was resigned
+  /// by the side to move or agreed a draw.
   private var isPossible: Bool {
     if let offer = game.drawOffer { return !game.isOver && !game.cells.isEmpty && offer == sender }
     guard let end = game.end, isEndedByHand else { return true }

@@ -1,9 +1,10 @@
 import Base
 import TicTacToe
 
-/// The newest known letter of each game that is played by links. It only ever takes a letter that continues what is known.
+/// Stores the newest letter of each game played by links. A letter that is older or contradicts the stored one is ignored.
 package struct LetterBox: Sendable, Hashable {
-  /// The newest letter of a game, the own side, and the local time at which it was written or opened (`2026-11-22-154210`).
+  /// The newest letter of a game, the side of this device's user, and the local time of writing or opening it
+  /// (`2026-11-22-154210`).
   package struct Entry: Sendable, Hashable {
     package var letter: Letter
     package var you: Player
@@ -27,26 +28,26 @@ package struct LetterBox: Sendable, Hashable {
     }
   }
 
-  /// The relation of a letter to what is known of its game.
+  /// The relation of a letter to the stored letter of its game.
   package enum Relation: Sendable, Hashable {
-    /// The game was not known.
+    /// No letter of the game is stored.
     case first
-    /// It continues the known game, which had this number of moves.
+    /// The letter continues the stored game, which has `known` moves.
     case newer(known: Int)
-    /// It says what is known.
+    /// Both letters have the same moves, end and draw offer.
     case same
-    /// The known game is further.
+    /// The stored game has a move, an end or a draw offer that the letter lacks.
     case old
-    /// It has another move or another end than the known game.
+    /// The letter contradicts the stored game: another move, another end, or the rules of another variant.
     case fork
   }
 
   package private(set) var entries: [UInt64: Entry] = [:]
 
-  /// A box with what is known of one game, or an empty one.
+  /// Makes a box with one entry, or an empty one.
   package init(_ entry: Entry? = nil) { if let entry { entries[entry.letter.id] = entry } }
 
-  /// Takes a letter that was opened, unless it is old or contradicts the known game, and returns its relation to that.
+  /// Stores a letter that was opened, unless it is old or contradicts the stored letter; returns the relation of the two.
   @discardableResult
   package mutating func take(_ letter: Letter, at since: String) -> Relation {
     guard let entry = entries[letter.id] else {
@@ -58,7 +59,7 @@ package struct LetterBox: Sendable, Hashable {
     return relation
   }
 
-  /// Keeps an own letter, unless it is old or contradicts the known game; returns its relation to that.
+  /// Stores a letter of the device's user, unless it is old or contradicts the stored letter; returns the relation of the two.
   @discardableResult
   package mutating func keep(_ own: Entry) -> Relation {
     guard let entry = entries[own.letter.id] else {
@@ -68,14 +69,14 @@ package struct LetterBox: Sendable, Hashable {
     let relation = LetterBox.relation(of: own.letter, to: entry.letter)
     switch relation {
     case .newer: entries[own.letter.id] = own
-    // The same state with another text.
+    // The same state; only the text of the user's own letter may differ.
     case .same where own.letter.sender == entry.you: entries[own.letter.id]?.letter = own.letter
     default: break
     }
     return relation
   }
 
-  /// Compares a letter with the known one of the same game.
+  /// Compares a letter with the stored one of the same game.
   static func relation(of letter: Letter, to known: Letter) -> Relation {
     let (game, before) = (letter.game, known.game)
     let common = zip(game.cells, before.cells).prefix { $0 == $1 }.count

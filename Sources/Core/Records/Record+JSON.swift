@@ -36,8 +36,8 @@ extension Record {
   /// become the tags `White`, `Black` and `Round`.
   ///
   /// - Parameters:
-  ///   - variants: The accepted games; a game of another variant is an error.
-  ///   - rules: The game of a line that names none, as in an arena's file.
+  ///   - variants: The accepted variants; a game of another variant is an error.
+  ///   - rules: The variant of a line without the member `rules`, as in an arena's file.
   package init(
     jsonLine text: String, line: Int = 1, variants: [Variant] = [.classic], rules: Variant = .classic
   ) throws(NotationError) {

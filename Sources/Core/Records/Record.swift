@@ -17,10 +17,10 @@ package struct Record: Sendable, Hashable {
   /// The tags that are not derived from the game, in writing order.
   package internal(set) var tags: [Tag] = []
 
-  /// By ply `p`, the music candidates chosen for the bars that began after ply `p` and before the next move.
+  /// By ply `p`, the numbers of the candidate bars chosen for the music that began after ply `p` and before the next move.
   ///
-  /// `bars[0]` holds those before the first move (the opening); `bars[1].first` is the bar of the first move; those after the last
-  /// move's bar are the closing arch. Empty if unknown; may be shorter than the game, as trailing empty lists are dropped.
+  /// `bars[0]` holds the bars before the first move (the opening), and `bars[1].first` is the first move's bar. The bars after the
+  /// last move's bar are the closing arch. Empty if unknown; may be shorter than the game, as trailing empty lists are dropped.
   package var bars: [[Int]] = [] {
     didSet { while bars.last?.isEmpty == true { bars.removeLast() } }
   }
@@ -69,7 +69,7 @@ package struct Record: Sendable, Hashable {
     package let text: String
   }
 
-  /// The score rules with which a game was heard.
+  /// The score rules by which a game's music was composed.
   package struct ScoreRules: Sendable, Hashable {
     /// The name of the rule file.
     package var name: String
@@ -84,27 +84,27 @@ package struct Record: Sendable, Hashable {
 
   /// The size limits of a record, which bound the cost of reading a hostile file.
   package enum Limit {
-    /// Bytes given to a reader at once (64 MiB: a million games).
+    /// The most bytes given to a reader at once (64 MiB: a million games).
     package static let bytes = 1 << 26
-    /// Plies of a game; Infinite is drawn at this ply.
+    /// The most plies of a game; a game of Infinite is drawn after 100.
     package static let plies = 100
-    /// Tags of a game.
+    /// The most tags of a game.
     package static let tags = 64
-    /// Bytes of a tag's name.
+    /// The most bytes of a tag's name.
     package static let tagName = 64
-    /// Bytes of a tag's value.
+    /// The most bytes of a tag's value.
     package static let tagValue = 1024
-    /// Comments of a game.
+    /// The most comments of a game.
     package static let comments = 256
-    /// Bytes of a comment.
+    /// The most bytes of a comment.
     package static let comment = 4096
-    /// Bars between two moves (the longest closing arch has twelve).
+    /// The most bars between two moves (the longest closing arch has twelve).
     package static let bars = 64
-    /// The largest music candidate.
+    /// The largest number of a candidate bar.
     package static let candidate = 1_000_000
-    /// The largest time in milliseconds (a year) …
+    /// The largest time in milliseconds: a year.
     package static let milliseconds: Int64 = 31_536_000_000
-    /// … and the largest frame (a year at 48 kHz).
+    /// The largest audio frame: a year at 48 kHz.
     package static let frame: Int64 = 1_513_728_000_000
   }
 }
@@ -120,7 +120,7 @@ extension Record {
   /// Tags that are derived from the game and cannot be set.
   package static let derivedTags: Set<String> = ["Result", "SetUp", "FEN", "Rules", "Termination", "DrawOffer"]
 
-  /// The values of the tag `Variant` that mean the classic game; the value read is kept.
+  /// The values of the tag `Variant` that mean the classic game; a record keeps the value that was read.
   static let classicNames = ["classic", "standard", "tictactoe"]
 
   /// The value of a roster tag whose content is unknown.
@@ -179,7 +179,7 @@ extension Record {
     tags.insert(Tag(name: name, value: value), at: place)
   }
 
-  /// The value of a tag derived from the game; `nil` if it is not written.
+  /// The value of a tag derived from the game; `nil` if the text form omits the tag.
   func derivedTag(_ name: String) -> String? {
     switch name {
     case "Result": resultToken
@@ -212,7 +212,7 @@ extension Record {
     set { self[tag: "Seed"] = newValue.map { "\($0)" } }
   }
 
-  /// The score rules with which the game was heard (`ScoreRules "NAME HASH"`).
+  /// The score rules by which the game's music was composed (`ScoreRules "NAME HASH"`).
   package var scoreRules: ScoreRules? {
     get {
       guard let value = self[tag: "ScoreRules"], let space = value.lastIndex(of: " ") else { return nil }
@@ -221,7 +221,7 @@ extension Record {
     set { self[tag: "ScoreRules"] = newValue.map { "\($0.name) \($0.hash)" } }
   }
 
-  /// The side a person at this computer played, if exactly one (`Human "x"`); the music's ending depends on it.
+  /// The side played by a person at this computer (`Human "x"`); `nil` for none or both. The music's ending depends on it.
   package var human: Player? {
     get { self[tag: "Human"].flatMap { Player(text: $0) } }
     set { self[tag: "Human"] = newValue?.text }
@@ -289,7 +289,7 @@ extension Record {
     case emt, clk, frame, bar, end
   }
 
-  /// One of Alina's commands found in a text, complete or not.
+  /// The first of Alina's commands that begins in a text, complete or not.
   static func strayCommand(in text: String) -> Command? {
     Command.allCases.first { command in
       let mark = Array("[%\(command.rawValue)".utf8)

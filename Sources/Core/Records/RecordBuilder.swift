@@ -104,7 +104,7 @@ struct RecordBuilder {
     return false
   }
 
-  /// Ends the game as its result and termination tags say, and checks that they agree with the board.
+  /// Ends the game by its result and its termination tag, and checks that both agree with the board.
   mutating func finish(_ cursor: ByteCursor) throws(NotationError) -> Record {
     guard let result else { throw cursor.error("the game has no result") }
     if let tag = derived["Result"], tag.value != result.token {

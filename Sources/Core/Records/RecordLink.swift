@@ -4,8 +4,8 @@ import TicTacToe
 /// A record as one word of a URL: bytes compressed by a context-mixing coder, as letters, digits, `-` and `_`.
 ///
 /// The bytes are the text of the game without moves, then the moves, the end, the comments, and the numbers of clocks and music. A
-/// whole game takes less than a hundred characters, a few hundred with its music, one of Ultimate less than a thousand. The format is
-/// permanent: any change below needs a new version number. Links of version 1, whose bytes are the whole text, remain readable.
+/// game takes fewer than a hundred characters, a few hundred with its music; a game of Ultimate fewer than a thousand. The format
+/// is permanent: any change below needs a new version number. Links of version 1, whose bytes are the whole text, remain readable.
 extension Record {
   private static let version: UInt8 = 2
   /// The most bytes of text for which a link is made.
@@ -26,7 +26,7 @@ extension Record {
     Base64URL.text([version] + SHA256.hash(Array(coder.coded.dropFirst(2))).bytes.prefix(3) + coder.finished())
   }
 
-  /// The word of a link: from a URL that ends with it, or the text itself if it is such a word; `nil` for other texts.
+  /// Finds the word of a record's link in a text that is a URL ending with it, or the word itself; `nil` for other texts.
   package static func link(in text: String) -> String? {
     let words = text.split { $0.isWhitespace }
     guard words.count == 1 else { return nil }
@@ -62,7 +62,7 @@ extension Record {
   }
 }
 
-/// The content of a link, in its order; the same functions write and read it.
+/// Codes the parts of a link in their order; each function both writes and reads.
 extension LinkCoder {
   /// Writes a text, or returns the one read; `nil` beyond `limit` bytes.
   fileprivate mutating func code(text: [UInt8], atMost limit: Int) -> [UInt8]? {
@@ -121,7 +121,7 @@ extension LinkCoder {
     return true
   }
 
-  /// Writes the numbers of a record, or reads them into it; `false` if there are more than it has moves.
+  /// Writes the times, frames and bars of a record, or reads them into it; `false` beyond the limits or the number of moves.
   fileprivate mutating func code(numbersOf record: inout Record) -> Bool {
     guard let count = code(count: record.times.count, .times, atMost: record.game.cells.count) else { return false }
     var times = isReading ? [Record.MoveTimes](repeating: .init(), count: count) : record.times
@@ -130,7 +130,7 @@ extension LinkCoder {
     record.startFrame = code(record.startFrame, .start)
     var last = record.startFrame ?? 0
     for ply in times.indices {
-      // Predicted as if each move sounded without waiting for the music.
+      // Predicts that each move sounds right after its thinking time (48 frames a ms); only the difference is coded.
       last &+= (times[ply].elapsed ?? 0) &* 48
       times[ply].frame = code(times[ply].frame, .frame, after: last)
       last = times[ply].frame ?? last

@@ -8,7 +8,7 @@ package struct RecordReader {
   private let textStart: Int
   private let variants: [Variant]
 
-  /// Makes a reader of UTF-8 bytes for some variants; a game of another is an error.
+  /// Makes a reader of UTF-8 bytes for some variants; a game of another variant is an error.
   package init(bytes: [UInt8], variants: [Variant] = [.classic]) {
     self.variants = variants
     isTooLong = bytes.count > Record.Limit.bytes
@@ -48,7 +48,7 @@ package struct RecordReader {
     return try builder.finish(cursor)
   }
 
-  /// Skips what `skipBlank` skips, and `;` remarks to the end of their lines.
+  /// Skips white space, lines that begin with `%`, and `;` remarks to the end of their lines.
   private mutating func skipRemarks() {
     skipBlank()
     while cursor.peek == UInt8(ascii: ";") {

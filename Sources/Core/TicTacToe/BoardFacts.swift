@@ -1,4 +1,4 @@
-/// The facts of a position of any game that a display needs: drawing, speech and input depend on these alone.
+/// The facts of a position, of any game, that a display needs: drawing, speech and input use only these.
 package struct BoardFacts: Sendable, Hashable {
   package let variant: Variant
   package let turn: Player

@@ -43,10 +43,9 @@ package struct GameEnd: Sendable, Hashable {
   }
 }
 
-/// A game as a value: start, moves, draw offer, end.
+/// A game: start, moves, draw offer and end.
 ///
-/// `variant` is its game. `start`, `moves` and `position` are for classic games; `startState`, `cells` and `state` for
-/// any.
+/// `start`, `moves` and `position` are for classic games only; `startState`, `cells` and `state` for games of any variant.
 package struct Game: Sendable, Hashable {
   /// The position before the first move.
   package let startState: VariantState
@@ -56,7 +55,7 @@ package struct Game: Sendable, Hashable {
   package private(set) var state: VariantState
   /// The end; `nil` while the game is live.
   package private(set) var end: GameEnd?
-  /// The side with an open draw offer in a live game, from a record.
+  /// The side whose draw offer is open; `nil` in a finished game.
   package var drawOffer: Player?
 
   /// Starts a game from a position.
@@ -118,13 +117,13 @@ package struct Game: Sendable, Hashable {
     finish(GameEnd(outcome: .win(player.opponent), termination: termination))
   }
 
-  /// Ends a live game as a record or a referee decides.
+  /// Ends a live game without a move, for example by agreement or forfeit.
   package mutating func finish(_ end: GameEnd) {
     drawOffer = nil
     self.end = end
   }
 
-  /// Takes back the last move, and the end if it caused one; returns it, or `nil` if there is none.
+  /// Takes back the last move, and with it the game's end; returns the move, or `nil` if there is none.
   @discardableResult
   package mutating func undo() -> Cell? {
     guard let last = cells.last else { return nil }

@@ -11,7 +11,7 @@ package enum Value: Int8, Sendable, Hashable, Comparable {
   package static func < (a: Value, b: Value) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The oracle's judgement of a move.
+/// The exact values of the positions before and after a move.
 package struct MoveValues: Sendable, Hashable {
   /// The value of the position before the move, for the mover.
   package let before: Value

@@ -18,7 +18,7 @@ extension VariantMove {
     return Int(state.target)
   }
 
-  /// The three or more boards that won the game, the last one won at the end; empty for other games and results.
+  /// The three or more boards that won the game, with the board of the last move at the end; empty for other games and results.
   package var winningBoards: [Int] {
     guard case .ultimate(let state) = after, outcome == .win(mover) else { return [] }
     let boards = state.boards(of: mover)

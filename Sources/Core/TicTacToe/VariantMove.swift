@@ -1,6 +1,6 @@
 /// The facts of one move of any game, for code that is not specialised to one of them.
 ///
-/// In Ultimate the facts about lines concern the small board played on; those about the nine boards are in
+/// In Ultimate the facts about lines concern the small board played on; the facts about the nine boards are in
 /// `VariantMove+Ultimate.swift`.
 package struct VariantMove: Sendable, Hashable {
   /// The position before the move.
@@ -11,10 +11,10 @@ package struct VariantMove: Sendable, Hashable {
   package let cell: Cell
   /// The result if the move ended the game.
   package let outcome: Outcome?
-  /// The oracle's judgement of the move; `nil` if none was asked.
+  /// The exact values before and after the move; `nil` if they were not computed.
   package let values: MoveValues?
 
-  /// Reads the facts of a legal move. `values` is the oracle's judgement, if there is one.
+  /// Computes the facts of a legal move; `values` are the exact values before and after it, if known.
   package init(_ cell: Cell, in before: VariantState, values: MoveValues? = nil) {
     var after = before
     outcome = after.play(cell)
@@ -33,10 +33,10 @@ package struct VariantMove: Sendable, Hashable {
   /// The cell's place on its small board.
   package var square: Square { Square(cell.index % 9) }
 
-  /// The cells that would complete a line for the mover next.
+  /// The cells with which the mover would complete a line at the next move.
   package var threats: SquareSet { outcome == nil ? after.winningSquares(for: mover, on: board) : [] }
 
-  /// The cells that would complete a line for the opponent next.
+  /// The cells with which the opponent would complete a line at the next move.
   package var opposingThreats: SquareSet {
     outcome == nil ? after.winningSquares(for: mover.opponent, on: board) : []
   }
@@ -53,7 +53,7 @@ package struct VariantMove: Sendable, Hashable {
     return values.map { $0.after < $0.before } ?? false
   }
 
-  /// Whether it was the only value-preserving move of two or more; in Ultimate, the only one that did not lose at once.
+  /// Whether the move was the only value-preserving one of two or more; in Ultimate, the only one that did not lose at once.
   package var isOnlyMove: Bool {
     if case .ultimate(let state) = after {
       return !state.isGiven && before.moves.count >= 2 && savingMoves(most: 2) == 1
@@ -112,7 +112,8 @@ extension VariantState {
 }
 
 extension Infinite.Board {
-  /// The cells that may be marked now and would complete a line for a side, if it were to move; its fading mark does not count.
+  /// The cells that may be marked now and would complete a line for a side, if it were to move. The side's oldest of three marks
+  /// does not count, as the move removes it.
   package func winningSquares(for player: Player) -> SquareSet {
     let marks = self[player]
     let kept = marks.oldestMark.map { marks.set.subtracting(SquareSet($0)) } ?? marks.set

@@ -30,7 +30,7 @@ package enum Infinite: Rules {
       return SquareSet(rawValue: bits >> 1)
     }
 
-    /// The mark that the next one removes; `nil` with fewer than three.
+    /// The mark that the side's next mark removes; `nil` with fewer than three.
     package var oldestMark: Square? { rawValue >> 8 == 0 ? nil : Square(Int(rawValue & 15) - 1) }
 
     /// Appends the newest mark; removes the oldest of three.

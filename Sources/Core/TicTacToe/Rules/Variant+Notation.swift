@@ -1,8 +1,8 @@
 import Base
 
-/// The common parts of position texts: the rows of the board, and the side to move.
+/// Writes and reads the parts that all position texts have: the rows of the board, and the side to move.
 extension Variant {
-  /// The most bytes of a position text; more than any valid one has.
+  /// The most bytes of a position text; every valid text is shorter.
   var notationLimit: Int { isOneBoard ? 64 : 128 }
 
   /// Writes the rows from the top, with digits for runs of empty cells: `X1O/1X1/3`.

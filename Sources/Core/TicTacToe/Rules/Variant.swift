@@ -4,7 +4,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   case classic
   /// Classic with three marks per side: the fourth removes the oldest.
   case infinite
-  /// Classic with the opposite end: the side that completes a line loses.
+  /// Classic, but the side that completes a line loses.
   case misere
   /// Nine small boards: a move's place on its board selects the board of the next move.
   case ultimate
@@ -41,7 +41,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// The names of the solved games, for messages.
   package static let solvedNames = allCases.filter { $0.isSolved }.map { $0.rawValue }.joined(separator: ", ")
 
-  /// Whether files, the wire and the store mean this game if they name none. They named no game before there was a second.
+  /// Whether files, network messages and the server's database mean this game if they name none, as when it was the only one.
   package var isImplied: Bool {
     switch self {
     case .classic: true
@@ -49,10 +49,10 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The name of the classic rules in the headers of the arena's files, which are older than the other games.
+  /// The name of the classic rules in the headers of the arena's files; older than the names of the variants.
   package static let standardName = "standard"
 
-  /// The name in the headers of the arena's files.
+  /// The variant's name in the headers of the arena's files.
   package var headerName: String { isImplied ? Variant.standardName : rawValue }
 
   /// The game of a header's `rules`; `nil` for an unknown name.
