@@ -26,8 +26,12 @@ def open_cells(player, game):
 
 def press(player, cell, game):
     """Presses a cell until it is marked; on a phone the first touch may only enlarge its board, which moves the cells."""
+    # On a phone a board moves for 0.4 s as it is enlarged.
+    zooms = game == "Ultimate" and player.page.run("innerWidth < 600")
+
     def is_marked():
-        player.page.run("new Promise(done => setTimeout(done, 700))")
+        if zooms:
+            player.page.run("new Promise(done => setTimeout(done, 700))")
         if cell in open_cells(player, game):
             player.press(cell)
         with contextlib.suppress(Fault):
