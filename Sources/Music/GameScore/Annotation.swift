@@ -6,7 +6,7 @@ import TicTacToe
 package struct Annotation: Sendable, Hashable {
   /// The kind of annotation.
   package enum Kind: Sendable, Hashable {
-    /// A move that was later taken back, with the candidates of the bars that followed it.
+    /// A move that was later taken back, with the numbers of the candidate bars chosen after it.
     case taken(Cell, choices: [Int])
     /// The last move was taken back.
     case undone
@@ -14,7 +14,7 @@ package struct Annotation: Sendable, Hashable {
     case connection(lost: Bool)
   }
 
-  /// The frame of the event.
+  /// The audio frame at which the event happened.
   package var frame: Int64
   package var kind: Kind
 

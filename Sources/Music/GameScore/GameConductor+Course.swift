@@ -35,7 +35,7 @@ extension GameConductor {
     switch move.after {
     case .classic, .misere: return nil
     case .infinite(let state):
-      // The marks of the opening, current threats and won positions, and the duration.
+      // Adds shares for the marks of the opening, for the duration, and for threats or a decided position.
       let opening = 2 * Infinite.markLimit
       let begun = Double(min(state.plies, opening)) / Double(opening)
       let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
@@ -47,7 +47,7 @@ extension GameConductor {
         return !state.closed.contains(board)
           && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
       }
-      // The mean of the game's progress and that of the current board, which is the sentence.
+      // The mean of the whole game's progress and the progress of the current board, which forms one musical sentence.
       let whole = min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
       let marks = 9 - state.position(on: move.board).empty.count
       let board = state.closed.contains(Square(move.board)) ? 1 : min(Double(marks - 1) / Self.full, 1)
@@ -57,12 +57,12 @@ extension GameConductor {
 
   /// Plies after the opening until a game of Infinite counts as long.
   private static let long = 24
-  /// The sum at which Ultimate counts as decided: a closed board counts 4, one that may close at once 1.
+  /// The sum at which Ultimate counts as decided: a closed board counts 4, a board that one move can win counts 1.
   private static let decided = 24.0
   /// The number of marks after the first with which a board of Ultimate counts as fully progressed.
   private static let full = 3.0
   /// The number of plies to the end from which on a won game of Infinite counts as almost even.
   private static let far = 14.0
-  /// The lead of a side in Ultimate that has almost won: a board counts 2, a prospect of a line 3.
+  /// The lead at which a side has almost won Ultimate: a won board counts 2, a board that would complete a line 3.
   private static let lead = 9.0
 }

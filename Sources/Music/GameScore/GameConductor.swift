@@ -23,7 +23,7 @@ package struct GameConductor: Sendable {
 
   /// Handles a game event at a non-decreasing time (previews, refusals and clocks may come at any time).
   ///
-  /// `logged` is the time of a move in a match's log, by which its bars are composed, independent of network delay.
+  /// `logged` is the time of a move in a network match's log. The bars of a match depend on these times and not on network delay.
   package mutating func handle(_ gameEvent: GameEvent, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     switch gameEvent {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)
@@ -64,7 +64,7 @@ package struct GameConductor: Sendable {
     }
   }
 
-  /// Sets the players by their names in records: `levels:3` has the colour `levels-3`.
+  /// Sets the players' names, which select their colours in the score rules: the player `levels:3` has the colour `levels-3`.
   package mutating func seat(x: String?, o: String?) {
     let names = [(Voice.first, x), (Voice.second, o)].compactMap { voice, name in
       name.map { (voice, $0.split(separator: ":").joined(separator: "-")) }
@@ -122,7 +122,7 @@ package struct GameConductor: Sendable {
     return event
   }
 
-  /// The end for an outcome, from the listener's view.
+  /// The ending for an outcome: a loss if the only local human has lost.
   func end(_ outcome: Outcome) -> End {
     switch outcome {
     case .draw: End(.draw)
@@ -155,7 +155,7 @@ package struct GameConductor: Sendable {
     return (rules.degree(of: boards[board]) ?? 0) - (rules.degree(of: boards[4]) ?? 0)
   }
 
-  /// The degrees that each side holds, in Ultimate on one small board.
+  /// The degrees of each side's cells; in Ultimate those of one small board.
   private func marks(in state: VariantState, on board: Int?) -> Marks {
     guard let board = board ?? (state.variant.isOneBoard ? 0 : nil) else { return Marks() }
     let position = state.position(on: board)
@@ -168,7 +168,7 @@ extension Player {
   package var voice: Voice { self == .x ? .first : .second }
 }
 
-/// The facts of moves by their words in rule files.
+/// The facts of moves; each raw value is the fact's word in rule files.
 extension Fact {
   /// The mover threatens to complete a line.
   package static var threat: Fact { Fact(rawValue: "threat") }
@@ -194,7 +194,7 @@ extension Fact {
   /// The mover had no reasonable alternative.
   package static var forced: Fact { Fact(rawValue: "forced") }
 
-  /// The default words of a rule file without declarations.
+  /// The facts that a rule file can use if it declares none.
   package static var ofGames: [Fact] {
     [.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .again, .board, .fullBoard, .forced]
       + own

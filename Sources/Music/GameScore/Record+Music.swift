@@ -4,7 +4,7 @@ import TicTacToe
 import Tintinnabuli
 
 extension Record {
-  /// The voices that replied in musical time (`InTime "xo"`), which determine the length of bars; `nil` if not recorded.
+  /// The voices whose replies the music timed (`InTime "xo"`), which determine the length of bars. `nil` if not recorded.
   package var inTime: Set<Voice>? {
     get {
       self[tag: "InTime"].map { text in Set(Voice.allCases.filter { text.contains($0 == .first ? "x" : "o") }) }
@@ -12,7 +12,7 @@ extension Record {
     set { self[tag: "InTime"] = newValue.map { $0.isEmpty ? "-" : $0.count > 1 ? "xo" : $0 == [.first] ? "x" : "o" } }
   }
 
-  /// The session's position (`Station`), for the tonic of the game; `nil` for the first or if not recorded.
+  /// The session's position in the cycle of tonics (tag `Station`), which selects the game's tonic; `nil` if first or not recorded.
   package var station: Station? {
     get {
       let numbers = (self[tag: "Station"] ?? "").split(separator: " ").compactMap { Int($0) }

@@ -16,7 +16,7 @@ package struct Rendition: Sendable {
   package var reasons: [Int: [NoteReason]] { conductor.music.reasons }
   /// The rules in use, on the tonic of the game.
   package var rules: ScoreRules { conductor.music.rules }
-  /// The candidates used, for the game's record.
+  /// The numbers of the candidate bars used, for the game's record.
   package var choices: [[Int]] { conductor.music.choices }
   /// The end of the last bar.
   package private(set) var end = Tick.zero
@@ -24,23 +24,23 @@ package struct Rendition: Sendable {
 
   /// Composes a recorded game; `human` is the side of the only local human, by default the record's.
   ///
-  /// Moves come at the recorded frames, else after the recorded thinking times, else (and if `uncut`) at the end of the
-  /// previous bar. If `trimmed`, no pause after a bar exceeds six short notes. A later game of a session (its start
-  /// frame is not 0) starts with its own beginning.
+  /// Moves come at the recorded frames, else after the recorded thinking times, else (and if `uncut`) at the end of the previous
+  /// bar. If `trimmed`, no pause after a bar exceeds six short notes. A later game of a session (its start frame is not 0) starts
+  /// without the session's opening.
   package init(
     of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
     trimmed: Bool = false, opens: Bool = true, explains: Bool = false
   ) {
     let logged = record.logSlots
     let (moves, times) = (record.game.variantMoves, record.times)
-    // A record of a late joiner lacks the frames of its first moves: then use the log for all.
+    // If a listener joined late, the record lacks the frames of its first moves: then use the log's times for all moves.
     let keepsFrames =
       !uncut && times.contains { $0.frame != nil }
       && (logged == nil || moves.indices.allSatisfy { record.times(ofMove: $0).frame != nil })
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
     var rules = rules
-    // Keeps older renderings: before the wait depended on a bar's length, every first echo came after `echoes.after`.
+    // Reproduces older renderings, in which every first echo came after `echoes.after`, whatever the length of the bar.
     if trimmed { rules.echoes.afterShort = 100 }
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
@@ -76,7 +76,7 @@ package struct Rendition: Sendable {
     }
     var annotations = keepsFrames ? record.annotations[...] : []
     let longestPause = Tick.seconds(6 * rules.bars.short)
-    // The time by which recorded frames are ahead of the trimmed music.
+    // The total of the pauses cut so far: recorded frames are later than the trimmed music by this time.
     var trimmedAway = Tick.zero
     for (index, move) in moves.enumerated() {
       let times = record.times(ofMove: index)
@@ -114,7 +114,7 @@ package struct Rendition: Sendable {
     events = ScoreEvent.heard(events + conductor.music.fade(at: end)).inOrder
   }
 
-  /// Replays annotations up to a frame of the session; `state` is the position before them.
+  /// Replays the annotations up to a frame of the session; `state` is the game's position before the annotations.
   private mutating func replayAnnotations(
     _ annotations: inout ArraySlice<Annotation>, until frame: Int64, from state: VariantState, _ record: Record,
     _ origin: Int64

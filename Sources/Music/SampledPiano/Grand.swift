@@ -1,6 +1,6 @@
 import CFluidSynth
 
-/// FluidSynth for the audio thread: no allocation by us and no lock (`synth.threadsafe-api` is 0).
+/// FluidSynth for the audio thread: our code allocates nothing, and FluidSynth takes no lock (`synth.threadsafe-api` is 0).
 final class Grand: @unchecked Sendable {
   /// The dry bus and seven effect chains, as in `Synth.Instrument`.
   static let buses = 8
@@ -38,7 +38,7 @@ final class Grand: @unchecked Sendable {
     for _ in 0..<8 { render(left, right, 64) }
   }
 
-  /// Velocity 0 releases the key.
+  /// Strikes a key; velocity 0 releases it.
   func strike(_ pitch: Int32, _ velocity: Int32, _ pan: Int32, _ bus: Int32) {
     let c = (bus & 7) + (pan < 0 ? 8 : 0)
     let place = 64 + pan * 63 / 100
@@ -75,7 +75,7 @@ final class Grand: @unchecked Sendable {
   }
 }
 
-// The functions of the interface. At file scope, since closures would carry actor checks onto the audio thread.
+// The functions of `Instrument`. They are at file scope because closures would run actor checks on the audio thread.
 
 private func grand(_ context: UnsafeMutableRawPointer) -> Unmanaged<Grand> { Unmanaged<Grand>.fromOpaque(context) }
 

@@ -4,9 +4,9 @@ import Synth
 
 /// The sampled grand: the piano of a soundfont, played by FluidSynth behind the interface `Instrument`.
 ///
-/// Loading takes one or two seconds and about 115 MB: do it on a background thread, pass `instrument` to
-/// `Engine.attach(_:)` and keep this object alive as long as the engine. FluidSynth's reverb and chorus are off. It
-/// works in runs of 64 frames from its start, so a note is 1–64 frames late, independent of block sizes.
+/// Loading takes one or two seconds and about 115 MB: do it on a background thread, pass `instrument` to `Engine.attach(_:)` and
+/// keep this object alive as long as the engine. FluidSynth's reverb and chorus are off. FluidSynth works in runs of 64 frames from
+/// its start, so a note is 1–64 frames late, independent of block sizes.
 package final class SampledPiano: @unchecked Sendable {
   /// The reason why a soundfont cannot be used.
   package enum LoadError: Error, Sendable, CustomStringConvertible {
@@ -39,7 +39,7 @@ package final class SampledPiano: @unchecked Sendable {
   /// Loads a font. Not real-time safe: blocks for one or two seconds.
   package init(font: String = SampledPiano.standardFont) throws(LoadError) {
     guard access(font, R_OK) == 0 else { throw .unreadable(font) }
-    // Suppress FluidSynth's messages on bad fonts; ours replaces them.
+    // Suppress FluidSynth's messages on bad fonts: `LoadError` replaces them.
     fluid_set_log_function(Int32(FLUID_ERR.rawValue), nil, nil)
     fluid_set_log_function(Int32(FLUID_WARN.rawValue), nil, nil)
     guard let settings = new_fluid_settings() else { throw .engine }
@@ -95,13 +95,13 @@ package final class SampledPiano: @unchecked Sendable {
     ]
     for (name, value) in numbers { fluid_settings_setnum(settings, name, value) }
     let switches: [(String, Int32)] = [
-      // A single thread plays, so no lock. Samples of unused presets are not loaded.
+      // A single thread uses the synthesizer, so it needs no lock. Samples of unused presets are not loaded.
       ("synth.threadsafe-api", 0), ("synth.dynamic-sample-loading", 1), ("synth.lock-memory", 0),
       ("synth.reverb.active", 0), ("synth.chorus.active", 0), ("synth.midi-channels", 16),
       // A stereo pair for each bus: channel c is in group c mod 8.
       ("synth.audio-channels", Int32(Grand.buses)), ("synth.audio-groups", Int32(Grand.buses)),
-      // Notes of the stereo font take two voices, and a slow game with held pedal has almost a hundred notes: a stolen
-      // voice is cut within its wave, which clicks (6.7 dB, once with 96 voices).
+      // Notes of the stereo font take two voices, and a slow game with held pedal has almost a hundred notes: a stolen voice is cut
+      // within its wave, which clicks (one click of 6.7 dB was measured with 96 voices).
       ("synth.polyphony", 256), ("synth.cpu-cores", 1),
     ]
     for (name, value) in switches { fluid_settings_setint(settings, name, value) }

@@ -4,8 +4,8 @@ import Tintinnabuli
 
 /// Exports the score as a Standard MIDI File, format 1, with M, T and bass on their own tracks and channels.
 ///
-/// Each bar of the score is a bar of the file with a marker, a time signature whose beats are its short notes, and a tempo with which it
-/// lasts as long as it sounds. So onsets differ from a render's by at most a tick, one or two milliseconds.
+/// Each bar of the score is a bar of the file with a marker, a time signature whose beats are the bar's short notes, and a tempo
+/// that gives the bar its real duration. Onsets differ from those of a sound file by at most a tick, one or two milliseconds.
 package enum MIDIFile {
   /// Ticks of a quarter note. Some readers refuse long files: pretty_midi those of more than 10,000,000 ticks.
   private static let division = 960
@@ -56,7 +56,7 @@ package enum MIDIFile {
         let next = index + 1 < bars.count ? bars[index + 1].start : musicEnd
         let beat = Self.beat(of: bar, long: long)
         let end = bar.end.rawValue
-        // A pause of at most four beats belongs to the bar; a longer one gets its own bars.
+        // A pause of at most four beats belongs to the bar; a longer pause gets its own bars.
         let isLong = next.rawValue - end > 4 * beat
         add(until: isLong ? end : next.rawValue, beat)
         if isLong { rest(until: next.rawValue) }
@@ -73,7 +73,7 @@ package enum MIDIFile {
       return max((last - first) / Int64(onsets.count - 1), 480)
     }
 
-    /// Adds a bar with as many beats as fit until `end`. Half a beat or less becomes an eighth, a sixteenth or a 32nd.
+    /// Adds a bar with as many beats as fit until `end`. A bar of half a beat or less becomes an eighth, a sixteenth or a 32nd.
     private mutating func add(until end: Int64, _ beat: Int64) {
       let frames = end - frame
       guard frames > 0 else { return }
@@ -93,7 +93,7 @@ package enum MIDIFile {
 
     private mutating func add(until end: Int64, beats: Int64, unit: Int) {
       let ticks = (beats * Int64(4 * division)) >> Int64(unit)
-      // The tempo compensates the rounding of earlier ones.
+      // The tempo compensates the rounding of earlier tempos.
       let wanted = end * 125 / 6 - microseconds
       let tempo = min(max((wanted * Int64(division) + ticks / 2) / ticks, 1), 0xFF_FFFF)
       messages.append(Message(tick: tick, rank: 1, bytes: [0xFF, 0x58, 0x04, UInt8(beats), UInt8(unit), 24, 8]))

@@ -5,8 +5,8 @@ import Tintinnabuli
 
 /// The score as MusicXML 4.0: one piano part on three staves (M, T, low notes), a measure a bar.
 ///
-/// Shorts are quarters without stems, longs whole notes; where a bar's rhythm is two to one, halves and quarters. Every measure has
-/// its true length, in a time that is hidden. Dynamics are those of the velocities, and slurs join the melody of a bar.
+/// Short notes are quarters without stems, long notes whole notes; in a long-short rhythm halves and quarters alternate. A hidden
+/// time signature gives each measure its length. Dynamics follow the velocities, and a slur joins the melody of a bar.
 package enum MusicXML {
   package static func text(_ bars: [Bar], rules: ScoreRules, title: String) -> String {
     var xml = """
@@ -77,8 +77,8 @@ package enum MusicXML {
 
     /// The hidden time signature if it changes; in the first measure also key and clefs.
     ///
-    /// MuseScore 3 shows a hidden time that changes at a line's end, unless its `symbol` is something other than a number,
-    /// and takes the length of a measure from its notes. LilyPond and music21 read both.
+    /// MuseScore 3 shows a hidden time signature that changes at a line's end if its `symbol` is a number, and takes the length of
+    /// a measure from its notes. LilyPond and music21 read both.
     private mutating func attributes(_ beats: Int, isFirst: Bool) -> String {
       guard isFirst || beats != self.beats else { return "" }
       self.beats = beats
@@ -122,7 +122,7 @@ package enum MusicXML {
         if isAwakening { xml += words("✿", "") }
         var rest = length
         while rest > 0 {
-          // A held note whose length no single note has is written as tied notes.
+          // A held note with a length that no single note has is written as tied notes.
           let part = melody != nil && rest > 8 && rest != 2 * long ? 8 : rest
           xml += note(
             melody, part, voice: 1, tie: (rest < length, part < rest),
@@ -133,11 +133,11 @@ package enum MusicXML {
       return xml
     }
 
-    /// The low notes ring to the next of them or to the end of the measure. An octave above middle C and higher they are written on
-    /// the staff of T, because on that of the bass they would stand on many ledger lines.
+    /// Low notes ring until the next low note or the end of the measure. From C5 upwards they are written on the staff of T,
+    /// because on the bass staff they would need many ledger lines.
     ///
-    /// Pedals stand before a note or rest of the low voice, because LilyPond ignores a pedal whose beginning and end are in different
-    /// voices, or whose end no note follows.
+    /// Pedal marks are written before a note or rest of the low voice: LilyPond ignores a pedal that begins and ends in different
+    /// voices, or whose end is not followed by a note.
     private func bass(_ pairs: [Pair], _ lengths: [Int], _ pedals: [(at: Int, type: String)], _ backup: String)
       -> String
     {
@@ -239,7 +239,7 @@ package enum MusicXML {
     direction("above", "<words\(style)>\(text)</words>", more)
   }
 
-  /// A change of the pedal, a number of eighths after the next note begins.
+  /// A change of the pedal, `eighths` eighths after the start of the next note.
   private static func pedal(_ type: String, after eighths: Int) -> String {
     let offset = eighths > 0 ? "<offset>\(eighths)</offset>" : ""
     return direction("below", "<pedal type=\"\(type)\" line=\"no\"/>", offset + "<staff>3</staff>")

@@ -2,15 +2,15 @@ import Tintinnabuli
 
 /// Shipped rules in which a player has turned some of the ten dials, written as a word such as `score-8--3-20------`.
 ///
-/// The word has the name of the shipped rules and then, for each dial, its steps from the lower end, or nothing if its number is that
-/// of the shipped rules. The word is the name of the rules and of their file, and the end of their link.
+/// The word has the name of the shipped rules and then, for each dial, its steps from the lower end, or nothing if the dial was not
+/// turned. The word is the name of the rules and of their file, and the end of their link.
 package struct OwnMusic: Sendable, Hashable {
   /// The name of the shipped rules.
   package let base: String
   /// The position of each dial that was turned.
   package var steps: [Int?]
 
-  /// The reasons why a word is not a music.
+  /// The reasons why a word is invalid.
   package enum Fault: Error, Sendable, Hashable {
     /// The word has this many numbers instead of one for each dial.
     case count(Int)
@@ -20,7 +20,7 @@ package struct OwnMusic: Sendable, Hashable {
     case base(String)
   }
 
-  /// Shipped rules with their own numbers.
+  /// Makes shipped rules with no dial turned.
   package init(base: String) { (self.base, steps) = (base, [Int?](repeating: nil, count: RuleDial.all.count)) }
 
   /// Parses a word; `bases` are the names of the shipped rules.
@@ -41,7 +41,7 @@ package struct OwnMusic: Sendable, Hashable {
 
   package var word: String { ([base] + steps.map { $0.map { "\($0)" } ?? "" }).joined(separator: "-") }
 
-  /// The word in a link, which follows `#/m/`; `nil` without such a link.
+  /// The word that follows `#/m/` in a link; `nil` for other texts.
   package static func word(in text: String) -> String? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let mark = parts.lastIndex(of: "m"), mark > 0, parts[mark - 1].hasSuffix("#"), mark + 1 < parts.count else {
@@ -61,7 +61,7 @@ package struct OwnMusic: Sendable, Hashable {
 }
 
 extension RuleTree {
-  /// The value of dotted keys as written; `nil` if there is none.
+  /// The value at dotted keys as written; `nil` if the tree has none there.
   package func text(of key: String) -> String? {
     key.split(separator: ".").reduce(self as RuleTree?) { $0?[String($1)] }?.text
   }

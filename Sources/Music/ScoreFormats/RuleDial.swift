@@ -1,4 +1,4 @@
-/// One of the most important numbers of a rule file, with its range.
+/// One of the ten numbers of a rule file that users can adjust by a dial, with its range.
 package struct RuleDial: Sendable {
   /// The keys from the top of the file, joined by dots.
   package let key: String
@@ -20,7 +20,7 @@ package struct RuleDial: Sendable {
   /// The number of steps from the lower to the upper end.
   package var steps: Int { Int(((range.upperBound - range.lowerBound) / step).rounded(.down)) }
 
-  /// The number after some steps from the lower end, as a rule file spells it.
+  /// The number that is `steps` steps above the lower end, as a rule file spells it.
   package func text(at steps: Int) -> String {
     let hundredths = Int((range.lowerBound * 100).rounded()) + steps * Int((step * 100).rounded())
     let (whole, rest) = (abs(hundredths) / 100, abs(hundredths) % 100)

@@ -4,9 +4,9 @@ import Tintinnabuli
 
 /// Parses a rule file's tree into `ScoreRules` and collects all errors.
 ///
-/// It knows only the kinds of values; `ScoreRules.visit` determines the values themselves.
+/// It defines the syntax of each kind of value; `ScoreRules.visit` lists the keys and the kinds of their values.
 package struct RuleReader: RuleVisitor {
-  /// The current mapping; `nil` if it is missing or invalid, which was reported.
+  /// The current mapping; `nil` after reporting that it is missing or invalid.
   private var node: RuleTree?
   private var path = ""
   /// The keys of the current mapping that were visited so far.
@@ -171,7 +171,7 @@ package struct RuleReader: RuleVisitor {
     }
   }
 
-  /// Parses `{comb: wax-comb, melt: 412}`: a kind with its preset or `custom`, then differing values.
+  /// Parses `{comb: wax-comb, melt: 412}`: a kind with its preset or `custom`, then the values that differ from the preset.
   private mutating func unit(_ tree: RuleTree, _ kinds: [String], _ key: String) -> RuleValue? {
     guard let kind = ScoreRules.Unit.kinds.first(where: { kinds.contains($0.name) && tree[$0.name] != nil }) else {
       complain(tree, key, "must name a unit such as {comb: wax-comb}; allowed: \(kinds.joined(separator: " "))")
@@ -228,7 +228,7 @@ package struct RuleReader: RuleVisitor {
     for moved in [rules] + rules.tonics.map({ rules.moved(to: $0) }) {
       let compass = moved.melody.compass
       let lowest = compass.lowerBound.midi + 12 * (octaves.min() ?? 0)
-      // Echoes have their own ceiling.
+      // Echoes are not checked: they have their own upper limit.
       guard lowest < 33 || compass.upperBound.midi + 12 * (octaves.max() ?? 0) > 108 else { continue }
       let tonic = moved.scale.tonicSpelling.letterName
       complain("hands", "with the compass the hands must stay within A1 (T lies below M) and C8, in \(tonic) too")

@@ -10,7 +10,7 @@ package struct ScorePage: Sendable {
     /// A note head or petal, rotated by degrees.
     case ellipse(
       x: Double, y: Double, rx: Double, ry: Double, turn: Double = 0, isFilled: Bool = true, grey: Double = ink)
-    /// Cubic curves through points: a start, then three points for each.
+    /// Cubic curves: a starting point, then three points for each curve.
     case curve(points: [[Double]], width: Double, grey: Double = ink)
     case text(
       x: Double, y: Double, size: Double, text: String, isItalic: Bool = false, isCentered: Bool = false,
@@ -78,7 +78,7 @@ package struct ScorePage: Sendable {
   }
   private var prelude: Double { 58 + 11 * Double(scale.signature.count) }
 
-  /// Breaks bars into lines stretched to the margins; the last one only if it is almost full.
+  /// Breaks bars into lines stretched to the margins; the last line only if it needs at most a factor of 1.6.
   private func systems(_ bars: [Bar]) -> [System] {
     var systems: [System] = []
     let room = width - 2 * margin - prelude

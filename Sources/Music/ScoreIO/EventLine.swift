@@ -22,7 +22,7 @@ package struct EventLine: Sendable {
   /// Seconds from the first sound; `nil` for at once.
   package let at: Double?
 
-  /// The fields of a line, of an event's end and of its marks; the documentation's JSON Schema has the same.
+  /// The fields of a line; the documentation's JSON Schema has the same.
   package static let fields = [
     "at", "begin", "closes", "connection", "degree", "end", "facts", "leads", "leaves", "line", "marks", "pace",
     "phase",
@@ -196,7 +196,7 @@ package struct EventNumbers: Sendable {
 package struct LiveScore {
   /// The conductor: call `open` first, and `advance` over time.
   package var conductor: Conductor
-  /// For each bar that an event began, by index: the facts that hold for the event.
+  /// By the index of each bar that an event began: the event's facts.
   package private(set) var facts: [Int: Set<Fact>] = [:]
   private var last = Tick.zero
   private var isBegun = false
@@ -214,7 +214,7 @@ package struct LiveScore {
     (score.conductor.explains, score.conductor.autoReplyVoices) = (true, [.first, .second])
     var events = score.conductor.open(at: .zero, resuming: true)
     for line in lines {
-      // A half arch follows its bar without an event of its own: render it before the next line.
+      // A half arch follows a bar without a line of its own: render it before the next line.
       events += score.conductor.renderToEnd()
       let end = score.conductor.bars.last?.end ?? .seconds(1)
       events += score.compose(EventLine(kind: line.kind, at: nil), now: end)
@@ -223,13 +223,13 @@ package struct LiveScore {
     return (score, ScoreEvent.heard(events).inOrder)
   }
 
-  /// The time at which a line read at `now` sounds: its own, or `now` if it has none or is late.
+  /// The time at which a line read at `now` sounds: the line's own time, or `now` if the line has none or is late.
   package func moment(of line: EventLine, now: Tick) -> Tick {
-    // Two downbeats need different times.
+    // Two downbeats need different times: at least 10 ms apart.
     max(line.at.map { .seconds($0) } ?? now, now, isBegun ? last + .milliseconds(10) : .zero)
   }
 
-  /// Composes a line. Events before `now` cannot sound any more.
+  /// Composes a line read at `now`, before which events cannot sound any more.
   package mutating func compose(_ line: EventLine, now: Tick) -> [ScoreEvent] {
     let moment = moment(of: line, now: now)
     var events = conductor.advance(to: moment - Conductor.lookahead)

@@ -19,7 +19,7 @@ package enum Explanation {
     var event: (words: String, facts: Set<Fact>)?
     if bar.kind == .move, let move = moves.first(where: { $0.ply == bar.ply }) {
       let awakens = move == moves.awakening
-      // The bar's own sign tells whether a human lost.
+      // Only the bar's own sign shows whether a human lost.
       let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
       event = (describe(move, awakens: awakens), known)
     }
@@ -27,12 +27,12 @@ package enum Explanation {
       of: bar, event, rules, choice: choice(of: bar, in: rendition), reasons: rendition.reasons[bar.index] ?? [])
   }
 
-  /// Explains the bars of a score that was composed of lines, with `explains` set.
+  /// Explains the bars of a score that was composed from event lines, with `explains` set.
   package static func text(_ score: LiveScore) -> String {
     score.conductor.bars.map { text(of: $0, in: score) }.joined(separator: "\n")
   }
 
-  /// Explains one bar of such a score.
+  /// Explains one bar of a score that was composed from event lines.
   package static func text(of bar: Bar, in score: LiveScore) -> String {
     let event = score.facts[bar.index].map { facts in
       (facts.isEmpty ? "none" : facts.map(\.rawValue).sorted().joined(separator: "; "), facts)

@@ -9,7 +9,7 @@ package final class MIDIPort {
   private let coder: OpaquePointer
   private let port: Int32
 
-  /// Opens the port of a client, which `aconnect` and others find by its name.
+  /// Opens the port of a client; `aconnect` and other programs find the client by its name.
   ///
   /// - Parameter name: The client's name; a number is appended if it is used.
   /// - Throws: A one-line error if the machine has no sequencer.
@@ -78,11 +78,11 @@ package final class MIDIPlayer: @unchecked Sendable {
   private let port: MIDIPort
   private let now: @Sendable () -> Tick
   private let condition = NSCondition()
-  /// Protected by `condition`, like `isOver`.
+  /// The events to send; `condition` protects this property and `isOver`.
   private var stream = MIDIStream()
   private var isOver = false
 
-  /// Seconds between checks for due events while notes sound: half the difference that is audible.
+  /// Seconds between checks for due events while notes sound: half of the shortest audible delay.
   private static let interval = 0.005
 
   /// - Parameter now: Returns the currently audible time; called on the thread.
@@ -91,7 +91,7 @@ package final class MIDIPlayer: @unchecked Sendable {
     Thread.detachNewThread { [self] in run() }
   }
 
-  /// Takes events posted to the synthesizer.
+  /// Adds events that were posted to the synthesizer.
   package func post(_ events: [ScoreEvent]) {
     condition.withLock {
       stream.post(events)

@@ -1,7 +1,7 @@
 import ScoreModel
 import Tintinnabuli
 
-/// The score as real-time MIDI messages: M, T and bass on channels 1, 2 and 3, as in the file.
+/// The score as real-time MIDI messages: M, T and bass on channels 1, 2 and 3, as in `MIDIFile`.
 package struct MIDIStream: Sendable {
   private var waiting: [ScoreEvent] = []
   private var held: [Key] = []
@@ -18,7 +18,7 @@ package struct MIDIStream: Sendable {
   /// Whether no note sounds or is pending.
   package var isQuiet: Bool { waiting.isEmpty && held.isEmpty }
 
-  /// Takes events posted to a synthesizer; a cut removes pending ones.
+  /// Adds events that were posted to a synthesizer; a cut removes pending events.
   package mutating func post(_ events: [ScoreEvent]) { waiting = ScoreEvent.heard(waiting + events) }
 
   /// The messages of notes that begin or end before `frame`, in order.
@@ -44,7 +44,7 @@ package struct MIDIStream: Sendable {
     return bytes + release { $0.end <= frame }
   }
 
-  /// Messages that release all keys and the pedal, and All Notes Off (controller 123) in case a receiver missed some.
+  /// Messages that release all keys and the pedal, and All Notes Off (controller 123) in case a receiver missed a release.
   package mutating func silence() -> [UInt8] {
     release { _ in true } + (0..<3).flatMap { [0xB0 | $0, 64, 0, 0xB0 | $0, 123, 0] }
   }

@@ -3,7 +3,7 @@ import ScoreFormats
 import Synth
 import Tintinnabuli
 
-/// Renders events to a file with the window's engine, faster than real time.
+/// Renders events to a file, faster than real time, with the engine that also plays live.
 package struct OfflineSound {
   private let events: [ScoreEvent]
   private let end: Tick
@@ -18,8 +18,8 @@ package struct OfflineSound {
     self.end = end
   }
 
-  /// Renders to a file with an engine whose patch and piano are set. `progress` gets the seconds done and in all; an
-  /// error it throws ends the work.
+  /// Renders to a file with an engine whose patch and piano are set. `progress` receives the seconds rendered and their total; an
+  /// error that it throws ends the rendering.
   package func write(
     to path: String, format: AudioFile.Format, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void = { _, _ in }
@@ -45,7 +45,7 @@ package struct OfflineSound {
     }
   }
 
-  /// Renders in chunks; those before the range are empty.
+  /// Renders in chunks; passes empty samples for chunks before the range.
   package func render(_ engine: Engine, _ body: (_ samples: [Float], _ done: Double, _ all: Double) throws -> Void)
     throws
   {

@@ -10,7 +10,7 @@ package enum OutputFile {
     }
   }
 
-  /// Replaces a file by the one that `body` writes beside it.
+  /// Replaces a file by the temporary file that `body` writes in the same folder.
   package static func write(_ path: String, _ body: (_ part: String) throws -> Void) throws {
     var written = path
     do {

@@ -4,9 +4,8 @@ import Tintinnabuli
 
 /// Warns of requests in a valid rule file that can never be fulfilled, or not as written.
 ///
-/// Requests give way in this order: a bar keeps its number of pairs and its downbeat; then the notes fixed by its sign
-/// (an awakening's note, the second pair); then the cells of a line, which sound in another octave if out of reach;
-/// then the widest move, which is widened; last all costs.
+/// Requests by priority, highest first: a bar's number of pairs and its downbeat; the notes fixed by its sign (an awakening's note,
+/// the second pair); the cells of a line (in another octave if out of reach); the widest move (or a wider one); costs.
 package enum RuleAdvice {
   /// One line of advice for each impossible request.
   package static func lines(_ rules: ScoreRules) -> [String] {
@@ -80,7 +79,7 @@ package enum RuleAdvice {
     if sign.visitsLine {
       let far = Line.all.filter { line in
         let cells = line.map { degrees[$0.index] }
-        // The melody begins on the winning move, which may be any of the three cells; the nearer of the others follows.
+        // The melody begins on the winning move, which may be any of the three cells; the nearer of the other two cells follows.
         return cells.contains { first in
           let others = cells.filter { $0 != first }.sorted { abs($0 - first) < abs($1 - first) }
           let steps = zip([first] + others, others).map { abs($0 - $1) }

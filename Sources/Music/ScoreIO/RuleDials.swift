@@ -2,7 +2,7 @@ import ScoreFormats
 import Tintinnabuli
 import Yams
 
-/// The ten most important numbers of a rule file as dials, which change the file's text but keep comments and layout.
+/// Ten numbers of a rule file as dials; turning a dial changes the file's text but keeps its comments and layout.
 package struct RuleDials {
   /// The text of the rule file.
   package private(set) var text: String

@@ -13,7 +13,7 @@ package enum RuleLibrary {
     package let rules: ScoreRules
     /// The file's path.
     package let path: String
-    /// FNV-1a (64 bits) of its bytes in hexadecimal, stored in records beside the name.
+    /// FNV-1a (64 bits) of the file's bytes in hexadecimal, stored in records beside the name.
     package let hash: String
 
     /// The reference for records: the name of a shipped file or the file name of another, with the hash.

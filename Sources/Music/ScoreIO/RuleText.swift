@@ -22,7 +22,7 @@ package struct RuleText: RuleVisitor {
     isMissing = isMissing || !isOptional
   }
 
-  /// Writes a mapping, completely or not at all.
+  /// Writes a mapping; omits an optional one if a required value is missing.
   package mutating func group(_ name: String, _ body: (inout Self) -> Void) {
     let outer = (indent, isOptional, isMissing, lines)
     (indent, isOptional, isMissing) = (indent + "  ", false, false)
@@ -54,7 +54,7 @@ package struct RuleText: RuleVisitor {
     isOptional = outer
   }
 
-  /// A value in the syntax of rule files; `nil` for none.
+  /// A value in the syntax of rule files; `nil` for a missing value.
   static func text(_ value: RuleValue, _ kind: RuleKind) -> String? {
     switch value {
     case .int(let n): "\(n)"

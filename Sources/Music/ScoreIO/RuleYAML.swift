@@ -2,7 +2,7 @@ import ScoreFormats
 import Tintinnabuli
 import Yams
 
-/// Converts YAML to the parser's tree.
+/// Converts YAML to the tree that `RuleReader` parses.
 extension RuleReader {
   /// The largest rule file in bytes.
   package static let limit = 1 << 18

@@ -33,7 +33,7 @@
       try Self.write(surface, to: path)
     }
 
-    /// Writes a picture.
+    /// Writes a Cairo surface as a PNG file.
     package static func write(_ surface: OpaquePointer?, to path: String) throws(ScoreFileError) {
       let status = cairo_surface_write_to_png(surface, path)
       guard status != CAIRO_STATUS_WRITE_ERROR else { throw ScoreFileError(unwritable: path, errno) }
@@ -98,7 +98,7 @@
       pango_layout_set_font_description(layout, description)
       pango_attr_list_insert(attributes, pango_attr_font_features_new("lnum=1"))
       pango_layout_set_attributes(layout, attributes)
-      // The italic's space is too narrow between moves: use a third of an em.
+      // The italic font's space is too narrow between moves: use a third of an em.
       let spaced =
         isItalic ? text.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "\u{2004}") : text
       pango_layout_set_text(layout, spaced, -1)

@@ -23,7 +23,7 @@ public struct Pair: Sendable, Hashable {
   public var m: Note?
   /// The tintinnabuli note; `nil` for M alone.
   public var t: Note?
-  /// T's second note, in a pair with double pace.
+  /// T's second note, in a pair in which T has double pace.
   public var answer: Note?
   /// Bass notes (the low tonic's octave, the third voice of a fork).
   public var bass: [Note]
@@ -79,7 +79,7 @@ public struct Bar: Sendable, Hashable {
     case phrase
     /// A repetition of an earlier bar, while waiting.
     case echo
-    /// A bar backwards and softly, for a move taken back.
+    /// A bar played backwards and softly, for a move taken back.
     case undo
   }
 
@@ -89,13 +89,13 @@ public struct Bar: Sendable, Hashable {
   public var kind: Kind
   /// The move of the bar, or of the bar that a phrase or half arch follows, from 1; 0 for other kinds.
   public var ply: Int
-  /// The voice of the bar; `nil` for neither.
+  /// The voice that plays the bar; `nil` if it belongs to neither voice.
   public var voice: Voice?
   /// The first frame of the bar.
   public var start: Tick
   /// The pairs as written.
   public var pairs: [Pair]
-  /// The time of its cut relative to its start; later pairs did not sound. `nil` for an uncut bar.
+  /// The time from the bar's start to its cut, after which pairs did not sound; `nil` for an uncut bar.
   public var cut: Tick?
   /// The names of the signs in the bar, for pictures and `explain`.
   public var signs: [String]

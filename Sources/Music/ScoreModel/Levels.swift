@@ -4,19 +4,19 @@ public struct Levels: Sendable, Hashable, BitwiseCopyable {
   public var master = 0.0
   /// The level of the modal piano in dB.
   public var piano = 0.0
-  /// The sampled grand, to be as loud as the modal piano.
+  /// The level of the sampled grand in dB, chosen so that it is as loud as the modal piano.
   public var grand = 0.0
   /// The level of the send to the reverb in dB.
   public var reverbSend = -90.0
-  /// The drone's bed at full level, dBFS.
+  /// The highest level of the drone's sustained tone in dBFS.
   public var drone = -90.0
-  /// The cell preview, dBFS.
+  /// The level of the cell preview in dBFS.
   public var preview = -90.0
-  /// A bell at velocity 64, dBFS.
+  /// The level of a bell at velocity 64 in dBFS.
   public var bell = -90.0
-  /// The knock of a refusal, relative to its model.
+  /// The level of the knock for a refusal, in dB relative to its model.
   public var knock = 0.0
-  /// The send from the piano to the sympathetic strings.
+  /// The level of the send from the piano to the sympathetic strings in dB.
   public var stringSend = -90.0
 
   /// Sets the levels of the piano alone, without effects.

@@ -32,7 +32,7 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
 
   /// The frequency in Hz of a MIDI note, fractions allowed, where A4 (69) is `a4` Hz. Real-time safe: yes.
   ///
-  /// Without libm, whose `pow` may differ between machines.
+  /// Computed without libm, whose `pow` may differ between machines.
   @inlinable
   public static func frequency(midi: Double, a4: Double = 440) -> Double {
     var octaves = a4

@@ -1,7 +1,7 @@
 /// An instruction of the score for the synthesizer: plain data, passed to the audio thread through a ring.
 ///
-/// Events of one `generation` (a bar, an echo, an interface sound) are posted together. If the audio thread sees them
-/// after the first one's frame, it shifts all of them equally and reports that.
+/// Events of one `generation` (a bar, an echo, an interface sound) are posted together. If they reach the audio thread after the
+/// frame of the first event, it shifts all of them equally and reports the delay.
 @frozen
 public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   /// The kind of event.
@@ -38,7 +38,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public var frame: Tick
   /// The duration in frames; see `Kind`.
   public var duration: Int32 = 0
-  /// The bar or gesture of the event; increases by one with each.
+  /// The number of the bar or gesture that the event belongs to; each new one adds 1.
   public var generation: UInt32
   /// The kind of event.
   public var kind: Kind
@@ -71,7 +71,7 @@ extension ScoreEvent {
   /// Whether this cut removes `event`: any of an older generation from the cut on, except drone and preview.
   @inlinable
   public func drops(_ event: ScoreEvent) -> Bool {
-    // Compare by difference, since the counter may wrap.
+    // Compares by difference, because the counter may overflow and restart at 0.
     let isOlder = Int32(bitPattern: event.generation &- generation) < 0
     return isOlder && event.frame >= frame && event.kind != .drone && event.kind != .preview
   }

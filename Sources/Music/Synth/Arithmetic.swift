@@ -24,7 +24,7 @@ enum Arithmetic {
   @inline(__always)
   static func sine(turns t: SIMD2<Double>) -> Stereo { Stereo(Float(sine(turns: t.x)), Float(sine(turns: t.y))) }
 
-  /// Takes 1 from each phase that has passed 1. Phases are measured in turns.
+  /// Subtracts 1 from each phase that has reached 1. Phases are measured in turns.
   @inline(__always)
   static func wrapped(_ t: SIMD2<Double>) -> SIMD2<Double> { t.replacing(with: t - 1, where: t .>= 1) }
 
@@ -65,7 +65,7 @@ enum Arithmetic {
   @inline(__always)
   static func flushed(_ x: Float) -> Float { abs(x) < 1e6 && abs(x) > 1e-25 ? x : 0 }
 
-  /// The same function for both channels of a frame.
+  /// The frame with each sample replaced by 0 that is invalid or below −500 dB.
   @inline(__always)
   static func flushed(_ x: Stereo) -> Stereo { Stereo(flushed(x.x), flushed(x.y)) }
 

@@ -16,7 +16,7 @@ public final class Engine: @unchecked Sendable {
   }
 
   private let sampleRate: Double
-  /// The largest post is the score of a whole game, which `OfflineRenderer` splits into batches; a bar has at most 40 events.
+  /// The events not yet taken by the audio thread. A bar has at most 40; `OfflineRenderer` posts batches of at most 4,096.
   private let ring = Ring(8_192, filler: Posted())
   private let late = Ring(256, filler: LateBatch(generation: 0, frame: .zero, lateness: 0))
   private let controls = Controls()
@@ -43,12 +43,12 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Score
 
-  /// The first frame whose rendering has not begun; an event for it is on time if its batch is seen before.
+  /// The first frame whose rendering has not begun. An event for this frame is on time if `render` reads its batch before then.
   public var framesBegun: Tick { Tick(rawValue: begun.load(ordering: .sequentiallyConsistent)) }
 
   /// Posts a batch of events sorted by frame; the audio thread sees all or none of them.
   ///
-  /// One producer thread. A batch that arrives after its first frame has begun is shifted as a whole and reported by
+  /// Call from one thread only. A batch that arrives after its first frame has begun is shifted as a whole and reported by
   /// `takeLate()`. Returns `false`, without effect, if more than 8,192 events would be pending.
   @discardableResult
   public func post(_ events: [ScoreEvent]) -> Bool {
@@ -134,7 +134,7 @@ public final class Engine: @unchecked Sendable {
     return false
   }
 
-  /// Changes mix and effects without interruption: sounding notes fade in the old ones, new notes use the new ones.
+  /// Changes mix and effects without interruption: sounding notes end with the old effects, new notes use the new ones.
   public func load(_ patch: Patch) {
     self.patch = patch
     controls.rack.send(Rack(patch, sampleRate: sampleRate, a4: a4))
@@ -152,7 +152,7 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Meters
 
-  /// Sounding voices, stolen voices and limited frames so far. Only between renders: for tests and offline use.
+  /// Sounding voices, stolen voices and limited frames so far, for tests and offline use. Call only between renders.
   package var counters: (voices: Int, steals: Int, limited: Int) { mixer.pointee.counters }
 
   private static func amplitude(_ decibels: Double?) -> Float {

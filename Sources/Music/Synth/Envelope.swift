@@ -1,6 +1,6 @@
 /// The level of a sound over a sliding window: peak or root mean square.
 ///
-/// Mono: both channels count. Latency: the window. Real-time safe: yes, except `init`.
+/// One level for both channels; it lags by up to the window. Real-time safe: yes, except `init`.
 public struct EnvelopeExtractor: ~Copyable {
   /// The level that an extractor follows.
   public enum Detector: UInt8, Sendable, Hashable, BitwiseCopyable, CaseIterable {
@@ -47,7 +47,7 @@ public struct EnvelopeExtractor: ~Copyable {
     length = Int(0.05 * sampleRate)
   }
 
-  /// Takes new settings; keeps the history, so that the level does not restart from silence.
+  /// Applies new settings; keeps the history, so that the level does not restart from silence.
   package mutating func set(_ parameters: Parameters) {
     let wanted = min(max(1, Int(Double(parameters.window) * 0.001 * sampleRate)), values.count - 1)
     guard wanted != length || parameters.detector != detector else { return }
@@ -97,7 +97,7 @@ public struct EnvelopeExtractor: ~Copyable {
   }
 }
 
-/// Imposes the envelope of one sound on another, whose own is flattened.
+/// Imposes the envelope of one sound on another sound, whose own envelope is flattened.
 public struct EnvelopeMatcher: ~Copyable {
   /// The settings of a matcher.
   public struct Parameters: Sendable, Hashable, BitwiseCopyable {
@@ -119,7 +119,7 @@ public struct EnvelopeMatcher: ~Copyable {
 
     /// *breath*: the drone follows the piano's level slowly.
     public static let breath = Parameters(window: 400, detector: .average, match: 45)
-    /// *follow*: the whole envelope.
+    /// *follow*: the sound follows the whole envelope.
     public static let follow = Parameters(window: 50, detector: .average, match: 100)
   }
 
@@ -139,7 +139,7 @@ public struct EnvelopeMatcher: ~Copyable {
     SIMD2(p.match / 100, Arithmetic.amplitude(decibels: p.gain))
   }
 
-  /// Takes new settings; windows keep their history, strength and gain ramp.
+  /// Applies new settings; windows keep their history, and strength and gain change by ramps.
   package mutating func set(_ parameters: Parameters) {
     source.set(parameters.extractor)
     own.set(parameters.extractor)

@@ -38,7 +38,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       return Parameters(delay: Float(delay), feedback: Float(g), damping: damping, dry: 0, wet: 1)
     }
 
-    /// The settings for another sample rate than 48,000; the longest delay stays the longest.
+    /// The settings for another sample rate than 48,000; the delay stays within `maximumDelay` frames.
     package func at(_ sampleRate: Double) -> Parameters {
       var scaled = self
       scaled.delay = Self.delay(delay, at: sampleRate)
@@ -84,7 +84,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     levels = Ramp(SIMD4(p.feedback, p.damping, p.dry, p.wet))
   }
 
-  /// Takes new settings: levels ramp within 20 ms, the delay takes its glide.
+  /// Applies new settings: levels ramp within 20 ms, the delay within `glide`.
   package mutating func set(_ p: Parameters) {
     delay.aim(p.delay, frames: p.glideFrames(at: sampleRate))
     levels.aim(SIMD4(p.feedback, p.damping, p.dry, p.wet), frames: 960)

@@ -3,8 +3,8 @@ import ScoreModel
 /// Evens out loudness, so that quiet passages are heard in a room that is not silent: a passage that is 4 dB softer than
 /// another becomes 1 dB softer.
 ///
-/// The gain follows from the mean power of the cells before: within 5 ms if the sound gets louder, so that a note after silence
-/// does not jump out, and within 0.35 s if it gets softer. docs/pace.md has the loudness and its range in each game.
+/// The gain follows the mean power of the preceding cells of 64 frames: within 5 ms if the sound gets louder, so that a note after
+/// silence is not too loud, and within 0.35 s if it gets softer. docs/pace.md has the loudness and its range in each game.
 struct Leveler: ~Copyable {
   /// The mean power at which the gain is `makeup` alone: −24 dBFS.
   private static let reference: Float = 0.003_981
@@ -30,7 +30,7 @@ struct Leveler: ~Copyable {
     release = Arithmetic.follow(0.35, rate: cells)
   }
 
-  /// Begins a cell.
+  /// Begins a cell of 64 frames: computes the gain from the cell before.
   mutating func tick(isOn: Bool) {
     // A sum that is not a number, or too large, counts as silence.
     let mean = sum < 1e12 ? sum / Float(2 * Grid.frames) : 0
@@ -51,7 +51,7 @@ struct Leveler: ~Copyable {
     }
   }
 
-  /// The gain for a mean power: (reference / power)^⅜, which makes up for three quarters of the distance in dB.
+  /// The gain for a mean power: (reference / power)^⅜, which removes three quarters of the difference in dB.
   private static func gain(at power: Float) -> Float {
     let root = OpaqueCalls.squareRoot(OpaqueCalls.squareRoot(min(reference / max(power, 1e-12), most)))
     let gain = makeup * root * OpaqueCalls.squareRoot(root)

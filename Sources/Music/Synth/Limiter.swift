@@ -1,7 +1,8 @@
 /// A safety limiter without look-ahead, inactive in normal play.
 ///
-/// The gain follows the peak within about 2 ms and recovers slowly. Before it has followed, a curve bends the samples: linear up to the
-/// ceiling, at most 2 dB above it. Both are smooth, so nothing clicks. Both channels share a gain, so the stereo image is kept.
+/// The gain follows the peak within about 2 ms and recovers slowly. Until the gain has followed, a curve bends the samples: linear
+/// up to the ceiling, at most 2 dB above it. Gain and curve are smooth, so nothing clicks. Both channels share a gain, so the
+/// stereo image is kept.
 struct Limiter: ~Copyable {
   /// −3 dBFS: leaves 2 dB for the onset of a peak and 1 dB for peaks between samples.
   private let ceiling = Arithmetic.amplitude(decibels: -3)

@@ -1,7 +1,7 @@
 import ScoreModel
 import Synchronization
 
-/// The state of the audio thread: turns events into voices and mixes them.
+/// The state of the audio thread: turns events into sounding voices and mixes them.
 ///
 /// A render is split at grid frames and events. Each part is within one cell, so results depend on frame numbers only.
 /// Real-time safe: yes, except `init`.
@@ -18,8 +18,8 @@ struct Mixer: ~Copyable {
   private var oldRack: UnsafeMutablePointer<Rack>?
   private let bells: Nodes<Bell>
   private let previews: Nodes<ToneGenerator>
-  /// Frames until each key of the grand is released, −1 after it. A key restruck by the other voice is separate, since
-  /// the grand keeps left and right on channels of their own.
+  /// Frames until each key of the grand is released; −1 after the release. A pitch has one entry for the left voice and one for the
+  /// right, which use different channels of the grand.
   private let keys = SampleBuffer<Int32>(256 * ModalPiano.buses, repeating: -1)
   /// The first three partials of the bed; small loudspeakers reproduce only the second and third.
   private let drone: Nodes<ToneGenerator>
@@ -79,7 +79,7 @@ struct Mixer: ~Copyable {
     free(oldRack)
   }
 
-  /// Sounding voices, steals and limited frames so far; for tests and meters between renders.
+  /// Sounding voices, stolen voices and limited frames so far; for tests and meters between renders.
   var counters: (voices: Int, steals: Int, limited: Int) {
     (piano.pointee.activeVoices, piano.pointee.steals, limiter.framesLimited)
   }
@@ -94,7 +94,7 @@ struct Mixer: ~Copyable {
     scheduler.drain(ring, now: frame, late: late)
   }
 
-  /// Advances by inaudible frames: notes struck in them are dropped, all else is as if rendered.
+  /// Advances without rendering: drops the notes and bells of these frames and applies all other events.
   mutating func pass(_ frames: Int) {
     frame += Int64(frames)
     while let event = scheduler.pop(due: frame - 1) {
@@ -122,7 +122,7 @@ struct Mixer: ~Copyable {
   private mutating func play(_ event: ScoreEvent) {
     switch event.kind {
     case .note: strike(event)
-    case .cut: break  // done on arrival
+    case .cut: break  // applied by `Scheduler.drain`
     case .pedal: movePedal(Float(event.amount) / 127, frames: Int(event.duration))
     case .drone: moveDrone(event)
     case .preview: movePreview(event)
@@ -258,7 +258,7 @@ struct Mixer: ~Copyable {
   }
 
   private mutating func takePiano(_ controls: borrowing Controls) {
-    // Likewise: a waiting tuning does not wait for notes held by the pedal.
+    // If another tuning is waiting, the old piano's notes fade within 100 ms, even if the pedal holds them.
     if let oldPiano {
       if controls.piano.isWaiting { oldPiano.pointee.hush(frames: 4_800) }
       if oldPiano.pointee.activeVoices == 0, controls.piano.giveBack(oldPiano) { self.oldPiano = nil }
@@ -291,7 +291,7 @@ struct Mixer: ~Copyable {
     mix.copy(dry)
     effects(dry, used, into: mix)
     for i in bells.indices { bells[i].render(mix) }
-    // Drone and preview have levels of their own, which the player sets.
+    // The leveler leaves out drone and preview: the user sets their levels.
     leveler.render(mix)
     tones(dry, into: mix)
     for i in mix.indices { mix[i] *= volume.next() }
@@ -332,7 +332,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Strings, chains and room, fed by the piano. A new rack takes over the input of the old one.
+  /// Renders strings, chains and room, fed by the piano. A new rack takes over the input of the old rack.
   private mutating func effects(_ dry: StereoBlock, _ used: UInt32, into out: StereoBlock) {
     let n = dry.count
     feed(rack, isOld: false, dry, used, into: out)

@@ -1,7 +1,7 @@
 /// A piano synthesised from decaying partials: up to 32 notes, eight partials at a time, without samples.
 ///
-/// Each partial is a rotating complex number, exact for any block size. A strike sets it, the damper shrinks it, a
-/// stolen voice fades in 5 ms. Part of the engine; real-time safe: yes, except `init`.
+/// Each partial is a rotating complex number, exact for any block size. A strike sets its amplitude, the damper reduces it, a
+/// stolen voice fades out within 5 ms. Real-time safe: yes, except `init`.
 struct ModalPiano: ~Copyable {
   /// The most sounding notes; one more steals the quietest.
   static let polyphony = 32
@@ -21,7 +21,7 @@ struct ModalPiano: ~Copyable {
     var age: Int32 = 0
     /// Frames until the key is released, counted down once a cell of the grid; negative after it.
     var hold: Int32 = 0
-    /// The factor by which the damper shrinks the note in each frame; 1 while it is off.
+    /// The factor by which the damper reduces the note in each frame; 1 while the damper is off.
     var damping: Float = 1
     var left: Float = 1
     var right: Float = 1
@@ -160,7 +160,7 @@ struct ModalPiano: ~Copyable {
     var voice = voices[v]
     if voice.hold >= 0 { voice.hold -= Int32(Grid.frames) }
     if voice.hold < 0 {
-      // Half pedal damps partially: the felt touches from a third of the way.
+      // Half pedal damps partially: fully up to 0.2 of the pedal's way, not at all from 0.8 on.
       let lift = min(max((pedal.value - 0.2) / 0.6, 0), 1)
       voice.damping = 1 - (1 - lift) * (1 - tables.entries[Int(voice.note)].damper)
     }

@@ -49,7 +49,7 @@ struct ModalTables: ~Copyable {
     var leftGain = Lane.zero
     var rightGain = Lane.zero
     var rightQuadrature = Lane.zero
-    /// The real part of each partial's phase at the strike.
+    /// The real and, below, the imaginary part of each partial's phase at the strike.
     var startRe = Lane.zero
     var startIm = Lane.zero
     /// log2 of the amplitude at velocities 30, 50 and 80.
@@ -68,7 +68,7 @@ struct ModalTables: ~Copyable {
     for index in draft.groups.indices { groups[index] = draft.groups[index] }
   }
 
-  /// Tables under construction, a note at a time: in a browser the audio thread has no time for all at once.
+  /// Tables under construction, one note at a time: in a browser the audio thread cannot compute all notes between two blocks.
   struct Draft {
     private let sampleRate: Double
     private let model: PianoModel

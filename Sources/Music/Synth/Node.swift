@@ -15,7 +15,7 @@ extension Stereo {
 }
 
 extension StereoBlock {
-  /// Copies frames of another block of at least this length. A plain loop, because `update(from:)` counts as a deallocation.
+  /// Copies frames of a block of at least this length. A plain loop, because the compiler takes `update(from:)` for a deallocation.
   @inline(__always)
   func copy(_ other: StereoBlock) { for i in indices { self[i] = other[i] } }
 
@@ -41,7 +41,7 @@ extension StereoBlock {
   }
 }
 
-/// A unit of the sound: allocates in `init` and renders in place without allocation.
+/// A sound generator or effect: allocates in `init` and renders in place without allocation.
 ///
 /// Each node counts its position in the 64-frame control grid from its first frame, so that results do not depend on
 /// block sizes, bit for bit.
@@ -52,7 +52,7 @@ package protocol AudioNode: ~Copyable {
   /// Makes the node with its default parameters, silent. `sampleRate` in Hz.
   init(sampleRate: Double)
 
-  /// Takes new parameters, clamped to their ranges; audible ones ramp. Real-time safe: yes.
+  /// Applies new parameters, clamped to their ranges; audible changes are ramps. Real-time safe: yes.
   mutating func set(_ parameters: Parameters)
 
   /// Clears all sound: the next render starts from silence with the parameters' targets.

@@ -1,6 +1,6 @@
 import ScoreModel
 
-/// Renders a score faster than real time, with the same engine as the window's.
+/// Renders a score faster than real time, with the engine that also plays live.
 public struct OfflineRenderer {
   /// The time for the last notes to fade after the last bar.
   public static let tail = Tick.seconds(8)

@@ -9,11 +9,11 @@ public struct Patch: Sendable, Hashable {
 
   /// A unit of a chain.
   public enum Node: Sendable, Hashable {
-    /// A feedback comb; with `melt` its delay glides there when the chain is started.
+    /// A feedback comb; unless `melt` is 0, the delay glides to `melt` when the chain starts.
     case comb(FeedbackComb.Parameters, melt: Float = 0)
     /// A ring modulator with fixed carriers.
     case ringModulator(StereoRingModulator.Parameters)
-    /// Imposes the envelope of the piano without effects on the chain.
+    /// Imposes the envelope of the dry piano (without effects) on the chain.
     case matcher(EnvelopeMatcher.Parameters)
     /// A separate reverb for the chain.
     case reverb(Reverb.Parameters)

@@ -3,8 +3,8 @@ import ScoreModel
 
 /// The model of the modal piano: the partials of each note with level, decay and stereo position.
 ///
-/// Based on `PianoFit`, measured on a sampled grand, and interpolated between its anchors. The constants below change
-/// it deliberately, because this music lets its notes fade.
+/// Based on `PianoFit`, measured on a sampled grand, and interpolated between its anchors. The constants below deviate from the
+/// measured piano on purpose: this music needs notes that sound for long.
 struct PianoModel {
   /// The pitch of A4 in Hz.
   var a4 = 440.0
@@ -12,12 +12,12 @@ struct PianoModel {
 
   /// The share of the grand's early decay that is kept: the treble sustains longer than the grand's.
   private static let singing: [(Double, Double)] = [(40, 1), (59, 0.72), (71, 0.52), (83, 0.46), (107, 0.5)]
-  /// dB by which the late stage is raised, for the same reason.
+  /// dB by which the late stage of the decay is raised, so that the treble sustains longer.
   private static let afterglow: [(Double, Double)] = [(47, 0), (59, 2.5), (71, 5.5), (83, 7), (107, 5)]
   /// The slowest decay in dB/s: the grand's sample loops hold some partials for ever.
   private static let slowest: [(Double, Double)] = [(23, 1.7), (35, 1.8), (59, 2.1), (71, 2.6), (83, 4.5), (107, 6)]
-  /// The fastest early decay of the first partial in dB/s, the increase for each further one, and the maximum: faster
-  /// parts of the fit are hammer noise.
+  /// The fastest early decay of the first partial in dB/s, the increase for each further partial, and the maximum for all. Faster
+  /// decays in the fit are hammer noise.
   private static let fastest = 36.0
   private static let fastestStep = 8.0
   private static let fastestOfAll = 150.0
@@ -59,7 +59,7 @@ struct PianoModel {
     return note
   }
 
-  /// Interpolates partial `n` between two anchors. A partial that only one of them has gets softer with distance from it.
+  /// Interpolates partial `n` between two anchors. A partial that only one anchor has gets softer with the distance from it.
   private func partial(_ n: Int, _ below: PianoFit.Anchor, _ above: PianoFit.Anchor, _ t: Double) -> [Double]? {
     let low = below.partials.first { $0[0] == n }
     let high = above.partials.first { $0[0] == n }

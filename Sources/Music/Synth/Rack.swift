@@ -4,7 +4,7 @@ import ScoreModel
 struct Rack: ~Copyable {
   /// A unit of a chain.
   private enum Unit: BitwiseCopyable {
-    /// A comb with its normal delay; unless `melt` is 0 it glides there within `frames` when the chain starts.
+    /// A comb with its normal delay; unless `melt` is 0, the delay glides to `melt` within `frames` when the chain starts.
     case comb(UnsafeMutablePointer<FeedbackComb>, home: Float, melt: Float, frames: Int)
     case ring(UnsafeMutablePointer<StereoRingModulator>)
     case matcher(UnsafeMutablePointer<EnvelopeMatcher>)
@@ -132,7 +132,7 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// Lets the strings sound only as far as the pedal, 0 (up) … 1 (down), allows. Call at grid frames.
+  /// Sets how far the pedal, 0 (up) … 1 (down), lets the strings sound. Call at grid frames.
   mutating func tick(pedal amount: Float) {
     pedal.aim(amount)
     pedal.tick()

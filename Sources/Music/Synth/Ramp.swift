@@ -1,4 +1,4 @@
-/// A value that a ramp can move: a level or several.
+/// A value that a ramp can move: a single level or a vector of levels.
 protocol Rampable: BitwiseCopyable, Equatable {
   init()
   static func + (a: Self, b: Self) -> Self

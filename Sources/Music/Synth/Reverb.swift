@@ -75,7 +75,7 @@ public struct Reverb: ~Copyable, AudioNode {
     reset()
   }
 
-  /// Takes new settings; levels ramp, the decay changes at once, which is inaudible.
+  /// Applies new settings; levels ramp, the decay changes at once, which is inaudible.
   package mutating func set(_ parameters: Parameters) {
     levels.aim(SIMD2(parameters.dry, parameters.wet), frames: 960)
     predelay = min(Int(Double(parameters.predelay) * 0.001 * sampleRate), predelaySize - 1)

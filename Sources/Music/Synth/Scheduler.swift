@@ -13,12 +13,12 @@ struct Scheduler: ~Copyable {
   private let events = SampleBuffer<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0
   private var tail = 0
-  /// The lateness of the current batch in frames. Kept between calls, because a batch may be taken in several parts.
+  /// The lateness of the current batch in frames. Kept between calls of `drain`, because several calls may take parts of one batch.
   private var shift: Int64 = 0
 
   var nextFrame: Int64? { head < tail ? events[head].frame.rawValue : nil }
 
-  /// Takes the ring's events at the start of a block at `now`; shifts late batches as a whole and reports them.
+  /// Takes the events from the ring at the start of a block at `now`; shifts late batches as a whole and reports them.
   mutating func drain(_ ring: borrowing Ring<Posted>, now: Int64, late: borrowing Ring<LateBatch>) {
     let pending = ring.pending()
     guard !pending.isEmpty else { return }

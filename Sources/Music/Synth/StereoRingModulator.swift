@@ -19,12 +19,12 @@ public struct StereoRingModulator: ~Copyable, AudioNode {
       self.wet = min(max(wet, 0), 1)
     }
 
-    /// *bell* with a prime of `frequency` Hz: from inputs at 0.35 f and 0.25 f the left gives hum ½ and tierce 6/5, the
-    /// right quint 3/2 and nominal 2.
+    /// *bell* with a prime of f = `frequency` Hz: for inputs at 0.35 f and 0.25 f the left channel gives hum (½ f) and tierce (6/5
+    /// f), the right channel quint (3/2 f) and nominal (2 f).
     public static func bell(frequency: Float) -> Parameters {
       Parameters(left: 0.85 * frequency, right: 1.75 * frequency)
     }
-    /// *bell* at B4, for files.
+    /// *bell* with a prime of B4, the preset of rule files.
     public static let bell = Parameters.bell(frequency: 493.883)
     /// *shimmer*: two slow, slightly different carriers, a tremolo between the channels.
     public static let shimmer = Parameters(left: 3.1, right: 4.3, dry: 0.6, wet: 0.4)
@@ -43,7 +43,7 @@ public struct StereoRingModulator: ~Copyable, AudioNode {
 
   private static func vector(_ p: Parameters) -> SIMD4<Float> { SIMD4(p.left, p.right, p.dry, p.wet) }
 
-  /// Takes new settings; levels and carriers ramp within 20 ms.
+  /// Applies new settings; levels and carriers ramp within 20 ms.
   package mutating func set(_ parameters: Parameters) { settings.aim(Self.vector(parameters), frames: 960) }
 
   package mutating func reset() {

@@ -2,8 +2,8 @@ import ScoreModel
 
 /// A sine tone with equal-power fades that never clicks, however short.
 ///
-/// A state machine: idle → fading in → sustaining → fading out → idle. The fade position moves in either direction
-/// without jumps, so that a stop during the fade-in reverses from there.
+/// A state machine: idle → fading in → sustaining → fading out → idle. The fade position moves up and down without jumps: a stop
+/// during the fade-in fades out from the position reached.
 public struct ToneGenerator: ~Copyable, AudioNode {
   /// The state of the generator.
   public enum State: UInt8, Sendable, Hashable, BitwiseCopyable {
@@ -47,7 +47,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
     amplitude = Ramp(Arithmetic.amplitude(decibels: parameters.level))
   }
 
-  /// Takes new settings: level and A4 ramp, a running fade keeps its position.
+  /// Applies new settings: the level ramps, A4 changes at the next grid frame, a running fade keeps its position.
   package mutating func set(_ parameters: Parameters) {
     self.parameters = parameters
     let target = Arithmetic.amplitude(decibels: parameters.level)
