@@ -94,6 +94,11 @@ struct LiveMatch: Sendable {
   /// Records the number of events before the log is requested from the store.
   mutating func noteRequest() { work.requested = (bodies.count, storedCount) }
 
+  /// Whether other events are in memory in place of these, the first of which has the number `seq`.
+  func contradicts(_ events: [[UInt8]], from seq: Int) -> Bool {
+    zip(bodies.dropFirst(seq - 1), events).contains { $0 != $1 }
+  }
+
   enum LogComparison {
     case same
     /// The store lacks an event of a notification, or has another one in its place.

@@ -32,7 +32,10 @@ extension Lobby {
   private mutating func receiveAppended(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
     let last = seq + max(bodies.count, 1) - 1
     matches.announce(last, of: m)
-    guard let match = matches[m], match.state.seq < last || bodies.isEmpty else { return }
+    guard let match = matches[m] else { return }
+    // Either these events are forged or those in memory are.
+    let isForged = match.contradicts(bodies, from: seq)
+    guard isForged || match.state.seq < last || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }
     // Players, ratings and records are only in the store: read the match again.
     let needsMore = events.contains { event in
@@ -41,7 +44,7 @@ extension Lobby {
       default: false
       }
     }
-    guard seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
+    guard !isForged, seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
       // A read in progress may have been answered before these events were stored.
       if match.work.isBeingRead { matches[m]?.work.isBehind = true }
       return reread(m)

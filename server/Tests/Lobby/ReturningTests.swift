@@ -105,6 +105,24 @@ import Testing
     #expect(nodes[x.node].heardAny(x.id, #""ply":1"#))
   }
 
+  @Test func `a move that comes after a forged one of the same number replaces it`() throws {
+    var nodes = try SteppedNodes()
+    let (x, o, m) = nodes.pair(#""clock":"none","rated":false"#)
+    let seq = try nodes[o.node].state(m).seq
+    let forged = #"{"k":"move","at":1,"side":"x","mid":"f","ply":0,"cell":"a1","spent":0}"#
+    nodes[o.node].step(.notification("grown \(m) \(seq + 1)\n\(forged)"))
+    nodes[o.node].said = []
+    nodes[x.node].move(x.id, m, 0, "b2")
+    #expect(try nodes[o.node].state(m) == nodes[o.node].stored(m))
+    #expect(nodes[o.node].heardAny(o.id, #"{"t":"state","m":"\#(m)","seq":\#(seq + 1)"#), "\(nodes[o.node].said)")
+    // A forged event in place of a stored one only makes the node read the log.
+    nodes[o.node].step(.notification("grown \(m) \(seq + 1)\n\(forged)"))
+    nodes[o.node].move(o.id, m, 1, "a1")
+    #expect(try nodes[x.node].state(m) == nodes[x.node].stored(m))
+    #expect(try nodes[x.node].stored(m).seq == seq + 2)
+    #expect(nodes[o.node].lobby.counts.abandoned == 0)
+  }
+
   @Test func `a token issued by an administrator works, and guests get none`() throws {
     var world = try SteppedLobby()
     let id = world.named("Ann")
