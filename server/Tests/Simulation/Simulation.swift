@@ -38,6 +38,8 @@ struct Simulation {
     var hasTournament = false
     /// Virtual milliseconds that may pass in a real one; `nil` for as many as can.
     var pace: Double?
+    /// Called at the end of each virtual day, as days can take minutes.
+    var eachDay: (@Sendable (Int64) -> Void)?
     // Parts of the design that a test switches off:
     /// Whether the store checks the length of a log.
     var checksLength = true
@@ -194,7 +196,9 @@ struct Simulation {
         let early = Double(now - begun) / pace - Double(Moment.currentMonotonic - start)
         if early > 5 { usleep(UInt32(early * 1000)) }
       }
+      let day = (now - begun) / 86_400_000
       step()
+      if (now - begun) / 86_400_000 > day { options.eachDay?(day + 1) }
     }
     isCalm = true
     heal()

@@ -8,13 +8,18 @@ import Testing
 @testable import PostgresStore
 
 /// Days of play on the stores that players' games are kept in. `SOAK_DAYS` says how many days, `SOAK_PACE` how many times as
-/// fast as real time they may pass at most, and `SOAK_SEED` which days.
+/// fast as real time they may pass at most, `SOAK_SEED` which days, and `SOAK_STORE` on which store (`sqlite`, `postgres`).
 @Suite struct SoakTests {
   enum Kind: String, CaseIterable {
     case sqlite, postgres
+
+    static var wanted: [Kind] {
+      let store = ProcessInfo.processInfo.environment["SOAK_STORE"]
+      return allCases.filter { store ?? $0.rawValue == $0.rawValue }
+    }
   }
 
-  @Test(.long, arguments: Kind.allCases)
+  @Test(.long, arguments: Kind.wanted)
   func `players who come back hours and days later can play, and every log folds`(kind: Kind) throws {
     let folder = TemporaryFolder()
     let clock = TestClock()
@@ -39,6 +44,10 @@ import Testing
     let pace = amount("SOAK_PACE", quick: 0, all: 0)
     options.pace = pace == 0 ? nil : Double(pace)
     let begun = Moment.currentMonotonic
+    options.eachDay = {
+      print("soak \(kind): day \($0) after \((Moment.currentMonotonic - begun) / 1000) s")
+      fflush(nil)
+    }
     let seed = UInt64(amount("SOAK_SEED", quick: 1, all: 1))
     var world = Simulation(seed: seed, options)
     let faults = try world.run()
