@@ -41,6 +41,7 @@ final class LocalServer {
     address = listening.split(separator: ":").last.map { "\(host):\($0)" }
     let words = browser.split(separator: " ").last?.split(separator: ":") ?? []
     page = browser.hasPrefix("in a browser: ") && words.count == 3 ? "\(words[0])://\(host):\(words[2])" : nil
+    if address == nil { stop(within: 0) }
   }
 
   /// Reads the next line of a pipe; empty at its end or on timeout.
@@ -54,10 +55,16 @@ final class LocalServer {
     return String(decoding: line, as: UTF8.self)
   }
 
-  /// Ends the server, which saves running matches.
-  func stop() {
+  /// Ends the server, which saves running matches. It ends itself within 8 s; one that hangs is killed after `seconds`.
+  func stop(within seconds: Int = 10) {
     guard process > 0 else { return }
     kill(process, SIGTERM)
+    let end = time(nil) + seconds
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0, information.si_signo == 0 {
+      if time(nil) >= end { kill(process, SIGKILL) }
+      usleep(10_000)
+    }
     _ = reap(process)
     process = 0
   }

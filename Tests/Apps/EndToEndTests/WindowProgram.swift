@@ -26,7 +26,8 @@ final class WindowProgram {
 
   /// Starts the program and, unless `isAlone`, waits for its window.
   init(
-    _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil, isAlone: Bool = false
+    _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil, isAlone: Bool = false,
+    program: URL = WindowProgram.program
   ) throws {
     self.folder = try folder ?? WindowProgram.newFolder()
     errors = self.folder.appendingPathComponent("stderr-\(UUID().uuidString)")
@@ -41,7 +42,7 @@ final class WindowProgram {
     // Moves the mouse away from the window, where it would preview a cell.
     try WindowProgram.shell("xdotool", "mousemove", "0", "0")
     process = try Child(
-      [WindowProgram.program.path, "--control-log", controls.path, "--speak-lines"] + arguments,
+      [program.path, "--control-log", controls.path, "--speak-lines"] + arguments,
       environment: variables, output: .file(output.path), errors: .file(errors.path))
     if isAlone { return }
     window = try waitFor(seconds: 20, "a window") {
