@@ -1,0 +1,83 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Tests of the MIDI port of the window and of `alina-score live`, with a library in place of the ALSA sequencer.
+@Suite(
+  .serialized, .tidy, .needs("cc"), .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
+struct MIDIPortTests {
+  /// A file that receives the messages of a program, and the environment that the program needs for it.
+  private struct Sequencer {
+    let file: URL
+    let environment: [String: String]
+
+    init(_ folder: URL) throws {
+      file = folder.appending(path: "messages")
+      let library = folder.appending(path: "sequencer.so").path
+      let source = repository.appending(path: "Tests/Apps/Sequencer/sequencer.c").path
+      try WindowProgram.shell("cc", "-shared", "-fPIC", "-o", library, source)
+      environment = ["LD_PRELOAD": library, "SEQUENCER": file.path, "SDL_AUDIODRIVER": "dummy"]
+    }
+
+    /// The keys and the pedals that are down, and the number of notes struck.
+    var state: (keys: Set<[Int]>, pedals: Set<Int>, struck: Int) {
+      var (keys, pedals, struck): (Set<[Int]>, Set<Int>, Int) = ([], [], 0)
+      for line in ((try? String(contentsOf: file, encoding: .utf8)) ?? "").split(separator: "\n") {
+        let words = line.split(separator: " ")
+        let numbers = words.dropFirst().compactMap { Int($0) }
+        switch words.first {
+        case "note" where numbers[2] > 0:
+          keys.insert(Array(numbers.prefix(2)))
+          struck += 1
+        case "note": keys.remove(Array(numbers.prefix(2)))
+        case "control" where numbers[1] == 64:
+          if numbers[2] > 0 { pedals.insert(numbers[0]) } else { pedals.remove(numbers[0]) }
+        default: break
+        }
+      }
+      return (keys, pedals, struck)
+    }
+
+    func waitForSound() throws {
+      try waitFor(seconds: 60, "a note and a pedal: \(state)") { state.keys.isEmpty || state.pedals.isEmpty ? nil : () }
+    }
+
+    func expectSilence() {
+      let state = state
+      #expect(state.keys.isEmpty && state.pedals.isEmpty && state.struck > 0, "\(state)")
+    }
+  }
+
+  @Test(
+    "However the window ends, no key or pedal stays down at its MIDI port", arguments: [SIGINT, SIGTERM, SIGHUP, 0])
+  func window(signal number: Int32) throws {
+    let folder = try WindowProgram.newFolder()
+    let sequencer = try Sequencer(folder)
+    let desk = try WindowProgram(
+      ["--midi-port", "--level", "person", "--piano", "modal"], environment: sequencer.environment, folder: folder)
+    try desk.click(cell: 4)
+    try sequencer.waitForSound()
+    if number == 0 {
+      #expect(try desk.quit() == 0)
+    } else {
+      kill(desk.processIdentifier, number)
+      #expect(try desk.waitForExit() == 0)
+    }
+    sequencer.expectSilence()
+    #expect(desk.complaints == "")
+  }
+
+  @Test("However `live` ends, no key or pedal stays down at its MIDI port", arguments: [SIGINT, SIGTERM, SIGHUP, 0])
+  func live(signal number: Int32) throws {
+    let sequencer = try Sequencer(WindowProgram.newFolder())
+    let live = try Child(
+      [WindowProgram.program.deletingLastPathComponent().appending(path: "alina-score").path, "live", "--midi-port"],
+      environment: sequencer.environment.mapValues { $0 }, input: .pipe)
+    try live.input.write(contentsOf: Data((#"{"voice": "first", "degree": 4}"# + "\n").utf8))
+    try sequencer.waitForSound()
+    if number == 0 { try live.input.close() } else { live.signal(number) }
+    #expect(try live.wait(seconds: 120) == -number)
+    sequencer.expectSilence()
+  }
+}
