@@ -50,31 +50,20 @@ struct Connection: Sendable {
   static let mostQueued = 64
 }
 
-/// Attempts of addresses and accounts, within a minute and within a day.
-struct RateLimits: Sendable {
-  var perMinute = Tries(window: 60_000)
-  /// Registrations of names, by address.
-  var perDay = Tries(window: 86_400_000)
-}
-
-/// Counts attempts within a fixed window of time.
+/// Counts the attempts of addresses and accounts within the present minute.
 struct Tries: Sendable {
-  /// The length of the window in milliseconds; the counts are reset after it.
-  let window: Int64
-  private var began: Int64 = 0
+  private var minute: Int64 = 0
   private var counts: [String: Int] = [:]
 
-  init(window: Int64) { self.window = window }
-
-  /// Counts an attempt; `false` if there were more than `limit` within the window.
+  /// Counts an attempt; `false` if there were more than `limit` within the minute.
   mutating func allow(_ what: String, atMost limit: Int, _ now: Int64) -> Bool {
-    if began != now / window { (began, counts) = (now / window, [:]) }
+    if minute != now / 60_000 { (minute, counts) = (now / 60_000, [:]) }
     counts[what, default: 0] += 1
     return counts[what, default: 0] <= limit
   }
 
-  /// The attempts within the present window.
-  func count(_ what: String, _ now: Int64) -> Int { began == now / window ? counts[what] ?? 0 : 0 }
+  /// The attempts within the present minute.
+  func count(_ what: String, _ now: Int64) -> Int { minute == now / 60_000 ? counts[what] ?? 0 : 0 }
 
   /// Uncounts an attempt that failed through no fault of the client.
   mutating func takeBack(_ what: String) { counts[what]? -= 1 }

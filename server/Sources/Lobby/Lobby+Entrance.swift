@@ -20,8 +20,7 @@ extension Lobby {
       return false
     }
     let most = configuration.loginsPerMinute
-    if let address = connections[id]?.address, !limits.perMinute.allow("login \(address)", atMost: most, now.monotonic)
-    {
+    if let address = connections[id]?.address, !tries.allow("login \(address)", atMost: most, now.monotonic) {
       refuse(id, re, .rate, "too many logins from your address; wait a minute")
       close(id, .full, "too many logins from your address", retry: 60_000)
       return false
@@ -162,8 +161,6 @@ extension Lobby {
 
   mutating func change(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID) {
     var token: String?
-    /// The address whose number of registrations increases.
-    var address: String?
     let what: AccountChange
     guard !isBusy else { return refuseBusy(id, line.id) }
     switch line.message {
@@ -173,13 +170,12 @@ extension Lobby {
         return refuse(id, line.id, .forbidden, "you are \(account.name) already")
       }
       if let fault = fault(in: name) { return refuse(id, line.id, .name, fault) }
-      if account.guest { address = connections[id]?.address }
-      if let address, !limits.perDay.allow(address, atMost: configuration.namesPerDay, now.monotonic) {
-        return refuse(id, line.id, .rate, "too many names from your address today; try again tomorrow")
+      let quota = (account.guest ? connections[id]?.address : nil).map {
+        NameQuota(address: Lobby.digest($0), most: configuration.namesPerDay)
       }
       let fresh = makeToken()
       token = fresh
-      what = .register(name: name, token: Lobby.digest(fresh), lives: configuration.lives.account)
+      what = .register(name: name, token: Lobby.digest(fresh), lives: configuration.lives.account, quota: quota)
     case .token(.rotate):
       let fresh = makeToken()
       token = fresh
@@ -189,8 +185,7 @@ extension Lobby {
     case .block(let name, let on): what = .block(name: name, on: on)
     default: return
     }
-    ask(.change(.id(account.id), what), for: id) { [token, address] lobby, answer in
-      if case .change(.changed) = answer {} else if let address { lobby.limits.perDay.takeBack(address) }
+    ask(.change(.id(account.id), what), for: id) { [token] lobby, answer in
       lobby.changed(id, line.id, token, answer)
     }
   }
@@ -212,6 +207,7 @@ extension Lobby {
     case .forbidden: refuse(id, re, .forbidden, "a guest has no token to change; register a name")
     case .notFound: refuse(id, re, .notFound, "there is no other player of this name")
     case .full: refuse(id, re, .rate, "you can block at most 1,000 players")
+    case .tooMany: refuse(id, re, .rate, "too many names from your address today; try again tomorrow")
     }
   }
 

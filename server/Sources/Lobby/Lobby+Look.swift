@@ -49,7 +49,7 @@ extension Lobby {
     let knowsCode = code.flatMap(canonicalCode).map { $0 == match.record.code } ?? false
     if code != nil, !isMine, !isPublic, !knowsCode {
       let most = configuration.codeTriesPerMinute
-      guard limits.perMinute.allow("code \(account.id)", atMost: most, now.monotonic) else {
+      guard tries.allow("code \(account.id)", atMost: most, now.monotonic) else {
         refuse(id, re, .rate, "at most \(most) tries of codes a minute")
         return false
       }

@@ -44,9 +44,9 @@ extension Lobby {
   /// Counts an attempt with a room code; refuses beyond the limit.
   mutating func allowCode(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     let most = configuration.codeTriesPerMinute
-    let byAccount = limits.perMinute.allow("code \(account.id)", atMost: most, now.monotonic)
+    let byAccount = tries.allow("code \(account.id)", atMost: most, now.monotonic)
     let byAddress =
-      connections[id]?.address.map { limits.perMinute.allow("code \($0)", atMost: most, now.monotonic) } ?? true
+      connections[id]?.address.map { tries.allow("code \($0)", atMost: most, now.monotonic) } ?? true
     if !byAccount || !byAddress { refuse(id, re, .rate, "at most \(most) tries of codes a minute") }
     return byAccount && byAddress
   }

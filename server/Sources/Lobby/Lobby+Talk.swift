@@ -19,7 +19,7 @@ extension Lobby {
       }
       chat(match, side, account, id, line.id, text: nil, emote: emote)
     case .report(_, let text):
-      guard limits.perMinute.allow(Lobby.reports(by: account.id), atMost: 2, now.monotonic) else {
+      guard tries.allow(Lobby.reports(by: account.id), atMost: 2, now.monotonic) else {
         return refuse(id, line.id, .rate, "at most two reports a minute")
       }
       let clean = ChatText.cleaned(text)
@@ -27,7 +27,7 @@ extension Lobby {
       let report = ReportRecord(account: account.id, m: m, text: clean)
       ask(.report(report), for: id) { lobby, answer in
         if answer == .done { return lobby.send(.ok(m, seq: nil), to: id, re: line.id) }
-        lobby.limits.perMinute.takeBack(Lobby.reports(by: account.id))
+        lobby.tries.takeBack(Lobby.reports(by: account.id))
         lobby.refuseBusy(id, line.id)
       }
     default: break

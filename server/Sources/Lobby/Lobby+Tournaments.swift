@@ -56,17 +56,17 @@ extension Lobby {
     _ code: String, _ id: ConnectionID, _ re: String?, _ then: @escaping @Sendable (inout Lobby, Tournament) -> Void
   ) {
     if let known = tournaments[code]?.known { return then(&self, known) }
-    let tries =
+    let triers =
       ["code \(session(of: id)?.account ?? 0)"] + [connections[id]?.address.map { "code \($0)" }].compactMap(\.self)
     let most = configuration.codeTriesPerMinute
-    guard tries.allSatisfy({ limits.perMinute.count($0, now.monotonic) < most }) else {
+    guard triers.allSatisfy({ tries.count($0, now.monotonic) < most }) else {
       return refuse(id, re, .rate, "at most \(most) tries of codes a minute")
     }
     ask(.tournament(code), for: id) { lobby, answer in
       switch answer {
       case .tournament(.found(let found)): then(&lobby, found)
       case .tournament:
-        for what in tries { _ = lobby.limits.perMinute.allow(what, atMost: most, lobby.now.monotonic) }
+        for what in triers { _ = lobby.tries.allow(what, atMost: most, lobby.now.monotonic) }
         lobby.refuseTournamentCode(id, re)
       default: lobby.refuseBusy(id, re)
       }
@@ -138,7 +138,7 @@ extension Lobby {
     let before = tournaments[code]?.followers[id]
     // A whole table has up to 40 KiB.
     let isWhole = needsTable || before == nil
-    guard !isWhole || limits.perMinute.allow("table \(account)", atMost: 60, now.monotonic) else {
+    guard !isWhole || tries.allow("table \(account)", atMost: 60, now.monotonic) else {
       return refuse(id, re, .rate, "at most 60 tables a minute")
     }
     tournaments.unfollow(id)

@@ -41,7 +41,7 @@ package struct Lobby: Sendable {
   var accounts = Accounts()
   var matches = MatchDirectory()
   var store = StoreWork()
-  var limits = RateLimits()
+  var tries = Tries()
   var membership: Membership
   /// The seeks of this node's connections.
   var seeks = SeekDesk()

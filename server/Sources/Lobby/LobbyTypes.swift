@@ -132,7 +132,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var botRate = [200, 200]
   /// Logins and new guests a minute from one address.
   package var loginsPerMinute = 30
-  /// Registrations a day from one address.
+  /// Registrations a day from one address, at all nodes of a store.
   package var namesPerDay = 20
   /// Attempts with room codes a minute, per address and per account.
   package var codeTriesPerMinute = 5

@@ -120,8 +120,8 @@ package enum AccountReference: Sendable, Hashable {
 
 package enum AccountChange: Sendable, Hashable {
   /// Turns a guest into a named account with a token that expires after `lives` ms. `.nameTaken` if another account has
-  /// the name, regardless of case; `.forbidden` for a named account, except under its own name.
-  case register(name: String, token: SHA256.Digest, lives: Int64)
+  /// the name, regardless of case; `.forbidden` for a named account, except under its own name; `.tooMany` beyond the quota.
+  case register(name: String, token: SHA256.Digest, lives: Int64, quota: NameQuota? = nil)
   /// Replaces the token by one that expires after `lives` ms; `.forbidden` for guests.
   case token(SHA256.Digest, lives: Int64)
   /// Removes the token and all sessions except `keep`; `.forbidden` for guests.
@@ -138,6 +138,15 @@ package enum AccountChange: Sendable, Hashable {
   /// Erases the player's identity: the name becomes `deleted-ID`, the token is removed and expires, the account becomes
   /// a guest's, and all sessions are deleted.
   case forget
+}
+
+/// The most names that an address may register on a day of UTC.
+package struct NameQuota: Sendable, Hashable {
+  /// A digest of the address.
+  package var address: SHA256.Digest
+  package var most: Int
+
+  package init(address: SHA256.Digest, most: Int) { (self.address, self.most) = (address, most) }
 }
 
 extension AccountChange {
@@ -160,7 +169,7 @@ extension AccountRecord {
     _ change: AccountChange, now: Int64, holder: (String) throws(E) -> Int64?
   ) throws(E) -> ChangeResult? {
     switch change {
-    case .register(let name, let token, let lives):
+    case .register(let name, let token, let lives, _):
       // The command is repeated under the account's present name, because the answer with the token was lost.
       guard guest || name.lowercased() == self.name.lowercased() else { return .forbidden }
       let other = try holder(name)
@@ -191,5 +200,5 @@ package enum ChangeResult: Sendable, Hashable {
   case changed(AccountRecord, forgotten: [String])
   /// There is no such account.
   case unknown
-  case nameTaken, forbidden, notFound, full
+  case nameTaken, forbidden, notFound, full, tooMany
 }

@@ -18,6 +18,8 @@ package protocol StoreRows {
   mutating func replace(_ account: AccountRecord) throws(StoreError)
   /// Sets the expiry of an account; its version stays.
   mutating func renew(account: Int64, until expires: Int64) throws(StoreError)
+  /// Counts a registered name; `false` if the quota of this day, counted from 1970, is used up already.
+  mutating func countName(_ quota: NameQuota, day: Int64) throws(StoreError) -> Bool
   /// Adds an account with a never used id; returns it as stored.
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord
   /// An account and its current matches.
@@ -79,6 +81,7 @@ extension StoreRows {
     let now = try now()
     let refusal = try account.apply(change, now: now) { (name) throws(StoreError) in try holder(of: name) }
     if let refusal { return refusal }
+    if case .register(_, _, _, let quota?) = change, try !countName(quota, day: now / 86_400_000) { return .tooMany }
     var forgotten: [String] = []
     if let kept = change.keeps { forgotten = try forgetSessions(of: account.id, but: kept) }
     try replace(account)

@@ -171,6 +171,10 @@ enum PostgresMigrations {
         PRIMARY KEY (tournament, account)) WITH (fillfactor = 50)
       """,
     ],
+    // Registered names by digest of the address and day.
+    [
+      "CREATE TABLE name_count (address BYTEA, day BIGINT, count BIGINT NOT NULL, PRIMARY KEY (address, day))"
+    ],
   ]
 
   /// The first key of our advisory locks ("Alin"); the second is a hash of the schema's name, so that several stores

@@ -343,6 +343,12 @@ extension PostgresStore {
         SELECT id FROM report WHERE at < \(PostgresRows.now) - $1::bigint LIMIT $2::bigint)
       """)
 
+  private static let dropNameCounts = PGStatement(
+    once: """
+      DELETE FROM name_count WHERE (address, day) IN (
+        SELECT address, day FROM name_count WHERE day < \(PostgresRows.now) / 86400000 LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
+      """)
+
   /// Returns whether there may be more to clean.
   private func clean(_ most: Int, _ age: Int64, _ lives: Lifetimes) throws(StoreError) -> Bool {
     let (some, fresh) = (PGValue.int(Int64(StoreQuestion.cleanedAtOnce)), lives.fresh)
@@ -367,7 +373,7 @@ extension PostgresStore {
       found += try transaction.finish(
         [
           PostgresStore.dropKeys(.int(age), some), PostgresStore.dropLed(some),
-          PostgresStore.dropReports(.int(ReportRecord.lives), some),
+          PostgresStore.dropReports(.int(ReportRecord.lives), some), PostgresStore.dropNameCounts(some),
         ] + PostgresStore.dropTournaments.map { $0(.int(TournamentRecord.kept)) })
       return found.contains { $0.count >= StoreQuestion.cleanedAtOnce }
     }

@@ -70,6 +70,16 @@ extension PostgresPool.Transaction: StoreRows {
     enqueue(PostgresRows.put(account, by: PostgresRows.replaceAccount))
   }
 
+  private static let countName = PGStatement(
+    """
+    INSERT INTO name_count AS n VALUES ($1::bytea, $2::bigint, 1)
+    ON CONFLICT (address, day) DO UPDATE SET count = n.count + 1 WHERE n.count < $3::bigint
+    """)
+
+  mutating func countName(_ quota: NameQuota, day: Int64) throws(StoreError) -> Bool {
+    try run([Self.countName(.bytes(quota.address.bytes), .int(day), .int(Int64(quota.most)))])[0].count > 0
+  }
+
   private static let renew = PGStatement("UPDATE account SET token_expires = $2::bigint WHERE id = $1::bigint")
 
   mutating func renew(account: Int64, until expires: Int64) throws(StoreError) {

@@ -105,6 +105,11 @@ enum SQLiteMigrations {
       tournament TEXT NOT NULL, account INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (tournament, account))
       WITHOUT ROWID;
     """,
+    // Registered names by digest of the address and day.
+    """
+    CREATE TABLE name_count (address BLOB NOT NULL, day INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (address, day))
+      WITHOUT ROWID;
+    """,
   ]
 
   /// Migrates a database to this build's version in one transaction.

@@ -202,6 +202,10 @@ extension SQLiteRows {
       "DELETE FROM report WHERE id IN (SELECT id FROM report WHERE at < ? LIMIT ?)",
       .int(time - ReportRecord.lives), .int(some))
     counts.append(db.changes)
+    try run(
+      "DELETE FROM name_count WHERE (address, day) IN (SELECT address, day FROM name_count WHERE day < ? LIMIT ?)",
+      .int(time / 86_400_000), .int(some))
+    counts.append(db.changes)
     try dropTournaments(closedBefore: time - TournamentRecord.kept)
     return (counts + [db.changes]).contains { $0 >= some }
   }
@@ -265,6 +269,15 @@ extension SQLiteRows: StoreRows {
       WHERE id = ?1
       """, a)
     versions[a.id] = nil
+  }
+
+  func countName(_ quota: NameQuota, day: Int64) throws(StoreError) -> Bool {
+    try run(
+      """
+      INSERT INTO name_count VALUES (?, ?, 1)
+        ON CONFLICT DO UPDATE SET count = count + 1 WHERE count < ?
+      """, .blob(quota.address), .int(day), .int(quota.most))
+    return db.changes > 0
   }
 
   func renew(account: Int64, until expires: Int64) throws(StoreError) {

@@ -11,7 +11,7 @@ import TicTacToe
 /// keeps a second server out.
 package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
-  static let version = 7
+  static let version = 8
   /// The oldest build that can read this one's files. Raised if a migration removes data or an older build would
   /// misread it: builds before 5 ignore tickets, keys and slots.
   static let minReader = 5

@@ -141,7 +141,7 @@ import TicTacToe
     }
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
-    #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(10), .int(7)]])
+    #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(11), .int(7)]])
     #expect(try bed.sql("SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace", at: url).isEmpty)
     #expect(try store.answer(.code("ABC234")) == .id(newer), "two rooms had one code")
     _ = try store.answer(.heartbeat("a", address: "h:1"))

@@ -102,6 +102,38 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `an address may register a limited number of names a day at all nodes together`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let stores = [bench.store, try bench.view()]
+    var guests = 0
+    func register(_ name: String, from address: String, at store: any MatchStore) throws -> ChangeResult {
+      guests += 1
+      let guest = try bench.guest("guest\(guests)").profile.account
+      let change = AccountChange.register(
+        name: name, token: Bench.digest(name), lives: 1_000_000,
+        quota: NameQuota(address: Bench.digest(address), most: 3))
+      guard case .change(let result) = try store.answer(.change(.id(guest.id), change)) else {
+        throw Bench.Unanswered()
+      }
+      return result
+    }
+    func isRegistered(_ name: String, from address: String, at store: any MatchStore) throws -> Bool {
+      if case .changed = try register(name, from: address, at: store) { true } else { false }
+    }
+    #expect(try isRegistered("Ann", from: "one", at: stores[0]))
+    #expect(try register("aNN", from: "one", at: stores[1]) == .nameTaken, "not counted")
+    #expect(try isRegistered("Bob", from: "one", at: stores[1]))
+    #expect(try isRegistered("Cid", from: "one", at: stores[0]))
+    for store in stores { #expect(try register("Dan", from: "one", at: store) == .tooMany) }
+    #expect(try isRegistered("Dan", from: "two", at: stores[1]))
+    try bench.wait(Bench.day)
+    #expect(try isRegistered("Eve", from: "one", at: stores[1]))
+    try bench.clean()
+    for name in ["Fay", "Gil"] { #expect(try isRegistered(name, from: "one", at: stores[0])) }
+    #expect(try register("Hal", from: "one", at: stores[0]) == .tooMany, "today's are not cleaned away")
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `a backlog is cleaned in bounded slices`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let count = 2 * StoreQuestion.cleanedAtOnce + 10

@@ -43,6 +43,8 @@ struct MemoryContent {
   var resumes: [SHA256.Digest: String] = [:]
   /// The highest id that any account has or had.
   var lastAccount: Int64 = 0
+  /// Registered names by digest of the address, and the day of these counts.
+  var nameCounts: (day: Int64, [SHA256.Digest: Int]) = (0, [:])
   var sessions: [String: Session] = [:]
   var sessionsOf = MemoryIndex<Int64, String>()
 
@@ -413,6 +415,13 @@ extension MemoryContent: StoreRows {
     var account = account
     account.version += 1
     put(account)
+  }
+
+  mutating func countName(_ quota: NameQuota, day: Int64) -> Bool {
+    if nameCounts.day != day { nameCounts = (day, [:]) }
+    guard nameCounts.1[quota.address, default: 0] < quota.most else { return false }
+    nameCounts.1[quota.address, default: 0] += 1
+    return true
   }
 
   mutating func renew(account: Int64, until expires: Int64) { accounts[account]?.tokenExpires = expires }
