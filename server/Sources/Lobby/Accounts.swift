@@ -24,7 +24,7 @@ struct Accounts: Sendable {
 
   mutating func evict(_ id: Int64) { all[id] = nil }
 
-  /// Records that a unit in flight adds to these accounts.
+  /// Records that a unit in flight will add these scores to their accounts.
   mutating func expect(_ scores: [AccountScore]) {
     for score in scores { adding[score.account, default: (0, false)].units += 1 }
   }
@@ -36,7 +36,8 @@ struct Accounts: Sendable {
     }
   }
 
-  /// Adds a unit's scores to cached accounts; returns the ambiguous accounts, which must be read again.
+  /// Adds a stored unit's scores to cached accounts. Returns the accounts that were read while the unit was in flight: their cached
+  /// values may include the scores already, so they must be read again.
   mutating func add(_ scores: [AccountScore]) -> [Int64] {
     var unsure: [Int64] = []
     for score in scores where all[score.account] != nil {

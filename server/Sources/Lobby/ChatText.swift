@@ -1,10 +1,10 @@
-/// Cleans the texts of players that others see.
+/// Cleans text that players typed, before other players see it.
 enum ChatText {
   /// The most combining marks on one letter. No living script uses more, and more would overlap adjacent lines.
   private static let mostMarks = 4
 
   /// Removes control characters, bidirectional overrides, invisible format characters and marks beyond `mostMarks` a
-  /// letter. Keeps joiners inside emoji sequences: a family is several people and three joiners.
+  /// letter. Keeps joiners inside emoji sequences: a family emoji is several people joined by them.
   static func cleaned(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     let scalars = text.unicodeScalars

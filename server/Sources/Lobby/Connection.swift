@@ -3,7 +3,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A request of a connection.
+/// A client's request, or a line that the lobby owes a client and sends in the order of its requests.
 enum Request: Sendable {
   /// A line of the client, decoded at a monotonic time.
   case line(ClientLine, at: Int64)
@@ -13,7 +13,7 @@ enum Request: Sendable {
   case room(MatchID, re: String?)
   /// Send the state of a match to a spectator whose connection was too slow for its events.
   case caughtUp(MatchID)
-  /// The same request, after the match has been read again.
+  /// A request that is handled now because its match has been read again from the store.
   indirect case afterReading(Request)
 
   /// Whether the request asks for the state of a match.
@@ -50,7 +50,7 @@ struct Connection: Sendable {
   static let mostQueued = 64
 }
 
-/// Counts the attempts of addresses and accounts within the present minute.
+/// Counts the attempts of addresses and accounts (logins, room codes, reports) within the present minute.
 struct Tries: Sendable {
   private var minute: Int64 = 0
   private var counts: [String: Int] = [:]
@@ -65,6 +65,6 @@ struct Tries: Sendable {
   /// The attempts within the present minute.
   func count(_ what: String, _ now: Int64) -> Int { minute == now / 60_000 ? counts[what] ?? 0 : 0 }
 
-  /// Uncounts an attempt that failed through no fault of the client.
+  /// Takes an attempt off the count, because a failure of the server must not count against the client.
   mutating func takeBack(_ what: String) { counts[what]? -= 1 }
 }

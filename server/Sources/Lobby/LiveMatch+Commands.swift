@@ -6,7 +6,7 @@ import TicTacToe
 extension LiveMatch {
   enum Decision: Hashable {
     case append([MatchEvent])
-    /// The match ends after these events.
+    /// The match ends; the events `first` are logged before its end.
     case end(Outcome?, MatchEvent.Reason, first: [MatchEvent] = [])
     /// The match allows the request for a rematch; the lobby checks the rest, such as the limit of live matches.
     case rematch
@@ -21,7 +21,7 @@ extension LiveMatch {
     let side: Player
     let mid: String?
     let at: Int64
-    /// Milliseconds of network delay that the clock is forgiven.
+    /// Milliseconds of network delay that are not charged to the player's clock.
     let lag: Int64
     let mayLoseOnTime: Bool
   }

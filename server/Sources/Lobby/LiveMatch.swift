@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A match in memory: the state folded from its log, plus data of the moment that is not logged.
+/// A match in memory: the state folded from its log, plus data that is not logged, such as sessions and timers.
 struct LiveMatch: Sendable {
   private(set) var state: MatchState
   var record: MatchRecord
@@ -20,7 +20,7 @@ struct LiveMatch: Sendable {
   /// The connections of the spectators.
   var watchers: [ConnectionID] = []
 
-  /// The work of the store for this match, and the commands that wait for it.
+  /// The store's work in progress for this match, and the commands that wait until it is done.
   var work = Work()
   /// Whether a new event can be decided: no unit is in flight and the log is not being read again.
   var isSettled: Bool { work.unit == nil && !work.isBeingRead }
@@ -223,7 +223,7 @@ struct LiveMatch: Sendable {
     if let deadline { due = min(due, deadline + flagDelay) }
     if state.bothMoved {
       switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
-      // If both are absent for good the clock decides, if there is one.
+      // If both players are absent beyond their grace period, the clock decides the match, if it has one.
       case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
       case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
       case (nil, nil): break
@@ -232,7 +232,7 @@ struct LiveMatch: Sendable {
     return due == .max ? nil : due
   }
 
-  /// The decision that is due now: the end of the match, or confirmations, which an older server waited for.
+  /// The decision that is due now: the end of the match; or `confirm` events, for which older servers waited before the first move.
   func due(flagDelay: Int64, _ now: Moment, _ configuration: LobbyConfiguration) -> Decision? {
     switch state.phase {
     case .over: return nil
@@ -248,7 +248,7 @@ struct LiveMatch: Sendable {
       presence[$0].claimableAt(configuration).map { $0 <= now.monotonic } ?? false
     }
     if claimable.count == 2 {
-      // Neither can claim the win: the clock decides later; without a clock the match is aborted.
+      // Both players are absent, so neither can claim the win: the clock decides later, or the match is aborted if it has none.
       return state.terms.clock == nil ? .end(nil, .aborted) : nil
     }
     guard let absent = claimable.first, !presence[absent.opponent].isAway,

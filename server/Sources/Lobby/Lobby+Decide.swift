@@ -23,7 +23,7 @@ extension Lobby {
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // Only a first move whose time ran out ends a game of a tournament without an outcome and without a cause.
+      // Of a tournament's games only those end like this in which the side to move made no first move in time: that player pauses.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       draft.unit.games = [
         TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
@@ -102,7 +102,7 @@ extension Lobby {
       : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
       receiveAccounts(followed.accounts)
-      // The answer names only the nodes that follow this log. Those of the unit's other logs find the change by comparison.
+      // The answer names only the nodes that follow this log. Nodes that follow the unit's other logs find the change by comparison.
       return applied(number, out, [log.m: followed.nodes])
     }
     finish(number, out)
@@ -188,7 +188,7 @@ extension Lobby {
     guard let record = log.record else { return }
     if case .paired(let pairing) = then { tellOthers(pairing) }
     guard log.nodes.contains(node) else { return }
-    // The match was loaded for somebody before the verdict of its unit arrived.
+    // A request has loaded the match before the verdict on its unit arrived.
     guard matches[log.m] == nil else { return subscribePlayers(then, at: log.m) }
     var match = LiveMatch(record)
     match.nodes = log.nodes
@@ -220,7 +220,7 @@ extension Lobby {
     if case .start(_, _, _, let previous, _, _) = events.first?.kind { previous } else { nil }
   }
 
-  /// Handles a conflict that reading the log again would not resolve.
+  /// Answers the originator of a unit that the store refused for a conflict that reading the log again would not resolve.
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
     switch (out.then, conflict) {
     case (.paired(let pairing), _): unpaired(pairing, conflict)
@@ -382,8 +382,8 @@ extension Lobby {
     for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
   }
 
-  /// Subscribes the opener's sessions that know the game to the room's match, and schedules a presence check for
-  /// players who have left meanwhile.
+  /// Subscribes those sessions of the room's opener to the match whose clients know the game, and schedules a presence
+  /// check for players who have left meanwhile.
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
@@ -393,8 +393,8 @@ extension Lobby {
     for side in unknown(in: seated) { checkAbsence(of: side, in: m) }
   }
 
-  /// Whether a connection can be sent an event; if not, it is sent the state instead. The connection's protocol version
-  /// must include the kind of event. `open` and `start` exist since version 1: only clients that know the game follow.
+  /// Whether a connection's protocol version includes the kind of an event; if not, the connection is sent the state
+  /// instead. `open` and `start` suit every version, since a match is sent only to clients that know its game.
   func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
     let version = connections[id]?.version ?? 1
     switch event.kind {
@@ -424,7 +424,7 @@ extension Lobby {
 
   // MARK: matches that are broken
 
-  /// Ends the record of a match whose log is inconsistent. The log stays unchanged for inspection.
+  /// Marks a match whose log is inconsistent as ended in the store. The log stays unchanged for inspection.
   mutating func abandon(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     drop(m, "match \(m) is broken; come back")
@@ -445,7 +445,7 @@ extension Lobby {
     drop(m, "match \(m) is lost; come back")
   }
 
-  /// Evicts an unplayable match and closes its followers' connections; on their return they are told the outcome.
+  /// Evicts an unplayable match and closes its followers' connections, so that they reconnect and request the stored state.
   mutating func drop(_ m: MatchID, _ why: String) {
     guard let match = matches[m] else { return }
     for id in Set(connectionsFollowing(match) + match.watchers).sorted() { close(id, .restart, why, retry: 100) }

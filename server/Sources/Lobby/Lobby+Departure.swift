@@ -1,15 +1,15 @@
 import MatchProtocol
 import MatchStore
 
-/// Why the server ends a session that is open here. A connection closed for another reason goes by `Lobby.close`, and its session leaves
-/// its matches once `.disconnected` arrives.
+/// Why the server ends a session that is open at this node. For other reasons `Lobby.close` closes the connection alone, and the
+/// session leaves its matches once `.disconnected` arrives.
 enum Disconnection: Hashable {
   case banned, deleted
   /// An administrator or the player has revoked the session.
   case byAdministrator, tokensRevoked
   case accountGone
   case tooMany
-  /// The session was resumed on another connection, or elsewhere, or is over.
+  /// `resumed`: on another connection. `over`: revoked or expired. `resumedOrOver`: the store's answer does not tell which.
   case resumed, resumedOrOver, over
 
   var code: ByeCode {
@@ -35,7 +35,7 @@ enum Disconnection: Hashable {
 
 /// The end of connections: by the client, and by the server (`disconnect`).
 extension Lobby {
-  /// Ends a session: it leaves its matches at once, and its connection is closed. All reasons of `Disconnection` come here.
+  /// Removes a session from its matches at once and closes its connection.
   mutating func disconnect(_ session: Session, _ why: Disconnection) {
     leave(session.id, clean: false, isElsewhere: why.code == .replaced)
     close(session.connection, why.code, why.text, retry: nil)

@@ -89,7 +89,7 @@ extension Lobby {
     let record = entered.session
     let account = entered.profile.account
     if let known = sessions[record.id] {
-      // This node has resumed the session again since; the connection with the higher generation stays.
+      // While the store answered, a later connection resumed the same session at this node: its generation is higher, so it stays.
       guard known.generation < entered.generation else {
         return close(id, .replaced, "this session connected again", retry: nil)
       }
@@ -117,7 +117,7 @@ extension Lobby {
     welcome.version = version
     welcome.nodes = membership.otherAddresses
     send(.welcome(welcome), to: id, re: re)
-    // The states of live matches go before the answers to requests that arrived during login.
+    // Send the states of live matches before the answers to requests that arrived during login.
     let follows = mine.map { Request.follow($0, re: nil, isNew: false) }
     connections[id]?.queue.insert(contentsOf: follows, at: 0)
   }

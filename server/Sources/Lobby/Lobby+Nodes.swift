@@ -81,7 +81,7 @@ extension Lobby {
     if change.mustAdopt { adoptOrphans() }
   }
 
-  /// Closes all connections once this node has lost the store and the others consider it dead, so that clients reconnect to those.
+  /// Closes all connections once this node has lost the store and the other nodes consider it dead: clients then reconnect to them.
   mutating func sendAway() {
     guard membership.isGivenUp else { return }
     for id in connections.keys.sorted() {
@@ -99,7 +99,7 @@ extension Lobby {
     }
   }
 
-  /// Caches matches without a living follower, which now list this node.
+  /// Caches matches that no living node followed; the store now lists this node as their follower.
   private mutating func adoptOrphans(_ found: [FollowedMatch]) {
     for one in found {
       let m = one.match.record.id
@@ -130,7 +130,7 @@ extension Lobby {
       return matches.endPresenceCheck(m)
     }
     guard match.isSettled else { return }
-    // For 5 s any session counts as presence: a player who has just reconnected follows his match in a moment.
+    // For 5 s any session of a player counts as presence: after reconnecting, he may not have been subscribed to his match yet.
     let isEarly = now.monotonic - check.since < 5000
     let absent = Player.allCases.filter { side in
       guard connections(of: side, in: match).isEmpty, let account = match.account(at: side) else { return false }

@@ -65,7 +65,7 @@ extension Lobby {
     if answer == nil { timers.set(.retryUntilDone(.unqueue(asked.id), tries: 0), at: now.monotonic + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
       retryUntilDone(.unqueue(asked.id))
-      // Otherwise the player withdrew the seek or disconnected meanwhile.
+      // Without a matched ticket the player has withdrawn the seek or disconnected meanwhile.
       guard let re, let m = seeks.match(ledBy: asked.id, of: id) else { return }
       // The notification of the pairing was quicker than this answer, which the client still waits for.
       return route(.follow(m, re: re, isNew: true), m, for: id)
@@ -247,7 +247,7 @@ extension Lobby {
     }
   }
 
-  /// Submits a match of two tickets.
+  /// Submits a unit that creates a match for two tickets.
   private mutating func pair(_ a: Ticket, _ b: Ticket) {
     let code = a.seek.terms.tournament
     let table = code.flatMap { tournaments[$0] }

@@ -8,7 +8,7 @@ extension Lobby {
   mutating func perform(_ request: Request, for id: ConnectionID) {
     switch request {
     case .follow(let m, _, _), .room(let m, _): route(request, m, for: id)
-    case .afterReading: break  // a match keeps these
+    case .afterReading: break  // these wait in their match, not here
     case .caughtUp(let m): if matches[m] != nil { serve(request, m, id) }
     case .line(let line, let at):
       guard let connection = connections[id] else { return }
@@ -59,7 +59,7 @@ extension Lobby {
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
     case .host: host(line, session, id)
     case .tournament(let order): take(order, session, id, line.id)
-    // The connection may stay open for a moment.
+    // The connection may stay open for a moment after `bye`: it must not be paired any more.
     case .bye: endSeek(id)
     case .hello, .ping, .pong, .help: break  // the session answers these
     }
@@ -108,7 +108,7 @@ extension Lobby {
       default: break
       }
     case .follow(_, let re, let isNew):
-      // The match has ended before it began: the search resumes.
+      // The new match was over before the player was subscribed: resume his search for an opponent.
       if isNew, match.isOver { return requeueSeek(after: m, id, re) }
       guard session.games.contains(match.state.terms.rules) else { return }
       if isNew, let side = match.side(of: account.id) { send(.paired(m, side), to: id, re: re) }

@@ -135,7 +135,8 @@ extension Lobby {
     }
   }
 
-  /// Subscribes local players to a match that lists this node without a notification: players of the match before a rematch, or seekers.
+  /// Subscribes local players to a match that lists this node although no notification of it arrived. They are the players of the
+  /// match before a rematch, or players who withdrew a seek too late.
   mutating func adopt(_ m: MatchID) {
     guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
       return
@@ -156,7 +157,7 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?): resumeConnection(id) { $0.turnAway(request, id) }
       case (.annul(let number), _): replies.add(.orderCompleted(number, nil))
-      // The players do not know of the match, so it must be loaded.
+      // The players have not been told of the match, so this node must load it and tries again.
       case (.rematch, _), (.paired, _): if matches.awaitLoading(of: m, work, for: id) { askAgain(.load(m)) }
       case (.named, _), (.request, nil): break
       }
@@ -166,7 +167,7 @@ extension Lobby {
   /// Refuses a request that needs the store.
   mutating func turnAway(_ request: Request, _ id: ConnectionID) {
     guard request.isLook else { return refuseBusy(id, request.re) }
-    // A client requests the state of its matches only once a connection, so it must reconnect.
+    // A client requests the state of its matches only when it connects, so it must connect again.
     close(id, .restart, "the database cannot be reached; come back", retry: 500)
   }
 

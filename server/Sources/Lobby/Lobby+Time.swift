@@ -82,7 +82,7 @@ extension Lobby {
       if isHere ? match.state.away[side] : match.presence[side].mayBeLogged {
         return submit(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
-      // With other nodes an absence must be logged: the node to which the player returns could not report it here otherwise.
+      // If there are other nodes, an absence must be logged: a node where the player returns reports that only to cancel a logged `gone`.
       guard isHere || otherNodes.isEmpty else {
         matches[m]?.presence[side].hasLeft = false
         continue
@@ -108,7 +108,7 @@ extension Lobby {
     }
   }
 
-  /// Of events that will be folded, the sides of the `gone` events that have sent `bye` to this node.
+  /// The sides with a `gone` among the given events, not folded yet, which sent `bye` to this node.
   func byes(in events: [MatchEvent], of m: MatchID) -> [Player] {
     events.compactMap { if case .gone = $0.kind { $0.side } else { nil } }
       .filter { matches[m]?.presence[$0].leftCleanly == true }

@@ -2,11 +2,11 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Requests about tournaments, and what their followers are told.
+/// Requests about tournaments, and messages to the connections that follow them.
 extension Lobby {
   // MARK: requests
 
-  /// Whether a client may take part in tournaments; refuses if not.
+  /// Whether a client has stated that it knows tournaments; refuses its request if not.
   private mutating func knowsTournaments(_ session: Session, _ id: ConnectionID, _ re: String?) -> Bool {
     if session.knowsTournaments { return true }
     refuse(id, re, .rules, "a client that knows tournaments says so in the caps of its hello")
@@ -146,12 +146,12 @@ extension Lobby {
     tournaments[code]?.followers[id] = .init(account: account, isOrganiser: isOrganiser || before?.isOrganiser == true)
     guard let entry = tournaments[code] else { return }
     tell(entry.notice(now), of: entry, to: id, re: re, secret: secret)
-    // A follower has the table already, and gets only the own row at once.
+    // A connection that followed before has the table already: send it only the row of its own player.
     let rows = found.entrants.filter { isWhole || $0.account == account }.map(\.row)
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
   }
 
-  // MARK: telling
+  // MARK: messages to followers
 
   private mutating func tell(
     _ notice: TournamentNotice, of entry: TournamentDesk.Entry, to id: ConnectionID, re: String? = nil,
@@ -165,7 +165,7 @@ extension Lobby {
     send(.tournament(notice), to: id, re: re)
   }
 
-  /// Rows of one line: with the longest names two thirds of `Limits.lineOut`.
+  /// The most rows in one line: with the longest names they fill two thirds of `Limits.lineOut`.
   private static let rowsPerLine = 100
 
   private static func lines(of code: String, _ rows: [TournamentRow], isWhole: Bool) -> [[UInt8]] {
@@ -175,8 +175,8 @@ extension Lobby {
     }
   }
 
-  /// Called once a second. Reads each tournament that has changed or was not read for a while. Tells the followers of the others
-  /// what has changed merely because time has passed, such as the phase.
+  /// Reads each tournament that has changed or was not read for a while. To followers of the other tournaments it sends what has
+  /// changed merely because time has passed, such as the phase. Called once a second.
   mutating func refreshTournaments() {
     if membership.isLeader {
       for code in matchmaker.queue.tournaments { tournaments.need(code, until: now.monotonic + 10_000) }
@@ -206,7 +206,7 @@ extension Lobby {
     var changed: [TournamentRow] = []
     for (i, row) in rows.enumerated() where i >= entry.rows.count || entry.rows[i] != row {
       changed.append(row)
-      // The followers know the name.
+      // Omit a name that the followers have already.
       if i < entry.rows.count, entry.rows[i].name == row.name { changed[changed.count - 1].name = "" }
     }
     let notice = entry.notice(now)

@@ -15,7 +15,7 @@ package struct Lobby: Sendable {
     /// Checks a match. Ignored if the match's latest timer has another due time, as after an eviction and reload.
     case match(MatchID, due: Int64)
     case pairing
-    /// The leader reads the queue, once for all tickets queued at other nodes meanwhile.
+    /// Reads the leader's queue of waiting players, once for all tickets that other nodes queued meanwhile.
     case queue
     case housekeeping
     case heartbeat
@@ -154,7 +154,7 @@ package struct Lobby: Sendable {
     for id in seeks.open.keys.sorted() { endSeek(id) }
   }
 
-  // MARK: saying
+  // MARK: answers
 
   mutating func send(_ message: ServerMessage, to id: ConnectionID, re: String? = nil, kind: LineKind = .essential) {
     replies.add(.send(id, message.bytes(re: re), kind))
@@ -180,7 +180,7 @@ package struct Lobby: Sendable {
   /// Whether too much work waits, judged at a later monotonic time.
   package func isBusy(at time: Int64) -> Bool { store.room(configuration, time) == 0 }
 
-  // MARK: who it is
+  // MARK: sessions and accounts
 
   func session(of id: ConnectionID) -> Session? { connections[id]?.session.flatMap { sessions[$0] } }
 
@@ -198,7 +198,7 @@ package struct Lobby: Sendable {
   static let matchesPerAccount = 64
   static let isFull = "\(matchesPerAccount) matches at once are enough"
 
-  /// Whether an account has reached that limit at this node.
+  /// Whether an account has reached `matchesPerAccount` at this node.
   func isFull(_ account: Int64) -> Bool {
     let most = Lobby.matchesPerAccount
     return matches.of(account).count >= most && live(of: account).count >= most

@@ -100,7 +100,7 @@ package enum LineKind: Sendable, Hashable {
   case essential
   /// The line may be dropped, because it is chat.
   case droppable
-  /// May be dropped if the newest state follows later: a spectator's match events.
+  /// The line is a match event for a spectator; it may be dropped if the newest state is sent later.
   case spectator(MatchID)
 }
 
@@ -128,7 +128,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var server = "alina-server"
   /// Messages a second, and burst; sent in `welcome`.
   package var rate = [20, 40]
-  /// The same limits for bots.
+  /// Messages a second, and burst, of a bot.
   package var botRate = [200, 200]
   /// Logins and new guests a minute from one address.
   package var loginsPerMinute = 30

@@ -14,8 +14,8 @@ struct MatchDirectory: Sendable {
   private var announced: [MatchID: Int] = [:]
   /// Finished matches that were loaded, oldest first.
   private var finished: [MatchID] = []
-  /// Matches with a player whose presence is unknown and not logged: a node has died, a room's opener is not here, or a
-  /// session is reported on another node.
+  /// Matches with a player whose presence is unknown and not logged: a node has died, a room's opener is not connected here,
+  /// or the player's session is reported on another node.
   private var checks: [MatchID: PresenceCheck] = [:]
   /// When the last match ended, by the wall clock.
   private var lastEnd: Int64 = 0
@@ -34,7 +34,7 @@ struct MatchDirectory: Sendable {
 
   struct PresenceCheck: Sendable {
     let since: Int64
-    /// Whether no node followed the match, so that its clock was not enforced.
+    /// Whether this node alone is listed for the match: before, no living node followed it and enforced its clock.
     let byAll: Bool
   }
 

@@ -10,11 +10,11 @@ struct Matchmaker: Sendable {
   enum Output: Hashable {
     /// Two tickets to be matched. They have left the queue and stay reserved until `release`.
     case pair(Ticket, Ticket)
-    /// A player has waited long, and this many bots would play.
+    /// Offer bots to a player who has waited for long; `count` of them are available.
     case offerBots(Ticket, count: Int)
   }
 
-  /// The moment and what pairing depends on beside the queue.
+  /// The current time and other data, beside the queue, on which pairing depends.
   struct Context {
     let now: Int64
     /// The cached accounts: the blocked players of a ticket may be outdated.
@@ -214,7 +214,7 @@ struct TicketQueue: Sendable {
   var isEmpty: Bool { bySession.isEmpty }
   /// When the longest waiting ticket was queued; O(n).
   var oldest: Int64? { bySession.values.map(\.since).min() }
-  /// The same of players in tournaments.
+  /// When the longest waiting ticket of a tournament player was queued; O(n).
   var oldestInTournaments: Int64? {
     bySession.values.lazy.filter { $0.seek.terms.tournament != nil }.map(\.since).min()
   }

@@ -2,8 +2,8 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// A message between nodes, encoded as one or more lines of text. A lost notification only causes delay: comparisons with the
-/// store find what it said.
+/// A message between nodes, encoded as one or more lines of text. A lost notification only causes delay: each node also
+/// compares its memory with the store and so finds every change.
 enum Notification: Hashable, Sendable {
   /// Events were appended to a match, the first with this `seq`; without bodies if they exceed the size limit.
   case grown(MatchID, seq: Int, [[UInt8]])

@@ -1,6 +1,6 @@
-/// Whether one side of a match is here, and how long it may be away. Times are monotonic milliseconds.
+/// Whether one side of a match is present, and how long it may stay absent. Times are monotonic milliseconds.
 struct Presence: Sendable, Hashable {
-  /// When the side's absence began; `nil` while it is here.
+  /// When the side's absence began; `nil` while it is present.
   private(set) var awaySince: Int64?
   /// Whether the side's last connection has ended, here or at a dead node, without a `gone` in the log yet; and whether
   /// it sent `bye`.
@@ -19,7 +19,7 @@ struct Presence: Sendable, Hashable {
   var isMissing: Bool { isAway || hasLeft }
   var mayBeLogged: Bool { logged < Presence.mostLogged }
 
-  /// Notes a presence event of the log.
+  /// Counts a presence event that was logged.
   mutating func countLogged() { logged += 1 }
 
   /// Records that the side became absent or present.

@@ -1,6 +1,6 @@
 import MatchProtocol
 
-/// The effects of the current input, and the counters of all.
+/// The effects of the current input, and counters over all inputs.
 struct Replies: Sendable {
   private var effects: [LobbyEffect] = []
   var counts = LobbyCounts()

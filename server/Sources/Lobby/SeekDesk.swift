@@ -19,7 +19,7 @@ struct SeekDesk: Sendable {
 
   var count: Int { open.count }
   var isEmpty: Bool { open.isEmpty }
-  /// The tickets in the store, sorted.
+  /// The ids of this node's tickets that the store has, sorted.
   var stored: [String] { open.values.filter(\.isStored).map(\.ticket.id).sorted() }
 
   subscript(id: ConnectionID) -> OpenSeek? {

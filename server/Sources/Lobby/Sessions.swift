@@ -10,9 +10,9 @@ struct Session: Sendable {
   /// How often the session has been resumed; of two connections the one with the higher number wins.
   let generation: Int64
   var isBot = false
-  /// The games that the client knows. It is sent no match of other games.
+  /// The games that the client knows; matches of other games are not sent to it.
   var games = [Variant.classic]
-  /// Whether the client knows tournaments. Others are told nothing of them.
+  /// Whether the client knows tournaments; if not, the server refuses its requests about them.
   var knowsTournaments = false
   /// When the new resume token was sent, in monotonic milliseconds; `nil` once a later line has shown that it arrived.
   var unsettledSince: Int64?

@@ -19,7 +19,7 @@ struct Draft: Sendable {
 
 /// The origin of a unit, which decides who is answered after the verdict.
 enum UnitOrigin: Sendable {
-  /// A timer or a presence change; checked again in any case.
+  /// A timer or a presence change: no client waits for an answer, and the match's timers and presence are checked again.
   case itself
   /// A command, answered with the `seq` of its event.
   case command(ConnectionID, ClientLine, at: Int64, seq: Int)

@@ -13,7 +13,7 @@ struct TournamentDesk: Sendable {
     fileprivate(set) var known: Tournament?
     fileprivate(set) var entrants: [Int64: Entrant] = [:]
     var followers: [ConnectionID: Follower] = [:]
-    /// The rows that the followers with a table have, and the notice that they got last, without what is the receiver's own.
+    /// The rows and the notice last sent to the followers; the notice without the fields that differ for each receiver.
     var rows: [TournamentRow] = []
     var notice = TournamentNotice()
     /// Whether the store may have a later version, whether it is being read, and when it was read.
@@ -38,7 +38,7 @@ struct TournamentDesk: Sendable {
       known.map { $0.record.phase(at: now.wall, running: $0.games.count) } ?? .waiting
     }
 
-    /// The state of the tournament that its followers receive beside the table.
+    /// The tournament's state as its followers receive it, without the table and without the fields that differ for each receiver.
     func notice(_ now: Moment) -> TournamentNotice {
       var notice = TournamentNotice()
       guard let known else { return notice }
@@ -51,7 +51,7 @@ struct TournamentDesk: Sendable {
       case .over: notice.winners = known.ranked.prefix(3).map(TournamentNotice.Winner.init)
       }
       (notice.entrants, notice.running) = (known.entrants.count, games.count)
-      // A spectator stays at a board until its game ends.
+      // Keep naming the same game until it ends, so that spectators do not change boards.
       notice.top = self.notice.top.flatMap { games.contains($0) ? $0 : nil } ?? games.first
       return notice
     }
@@ -69,7 +69,7 @@ struct TournamentDesk: Sendable {
   /// Notes that a tournament has changed in the store.
   mutating func markBehind(_ code: String) { entries[code]?.isBehind = true }
 
-  /// The entry of a tournament, made if it is missing.
+  /// Stores a tournament as read now in its entry, which is made if it is missing.
   mutating func take(_ found: Tournament, _ now: Int64) {
     entries[found.record.code, default: Entry()].take(found, now)
   }
@@ -98,7 +98,7 @@ struct TournamentDesk: Sendable {
     made[address, default: [:]][record.code] = record.closes
   }
 
-  /// Notes that a tournament closes at another time than it did.
+  /// Records a tournament's new closing time.
   mutating func closes(_ record: TournamentRecord) {
     for address in made.keys where made[address]?[record.code] != nil { made[address]?[record.code] = record.closes }
   }
@@ -119,7 +119,7 @@ extension TournamentRecord {
     return match
   }
 
-  /// The station of a game that begins now: all games of a minute have the same, so that a room of phones is in one key.
+  /// The musical station of a game that begins now. It is the same for all games of a minute, so that phones in one room play in one key.
   func station(_ now: Int64) -> Int {
     let minute = max(0, now - (begins ?? now)) / 60_000
     return Int((created / 1000 + minute) % Int64(MatchState.stations))
