@@ -3,14 +3,14 @@ import MatchProtocol
 /// Durable storage of accounts, sessions, tickets and match logs; one contract for SQLite and PostgreSQL.
 ///
 /// Only units and questions change a store; a unit gets a verdict, a question an answer. All calls block. `apply` is called by one thread
-/// at a time, everything else by any. `StoreConformance` in the tests checks each store against these rules.
+/// at a time, every other function by any number of threads. `StoreConformance` in the tests checks each store against these rules.
 package protocol MatchStore: AnyObject, Sendable {
   /// Stores units one after the other, each all or nothing. An `applied` unit survives a power cut. A store that has
   /// lost its file or connection reopens it at the next call.
   func apply(_ units: [StoreUnit]) -> [Verdict]
 
   /// Answers questions one after the other. The changes of one question are all or nothing, and durable before the
-  /// answer. `.failed` means that nothing was done; after another error it was done, or not, or will be later.
+  /// answer. `.failed` means that nothing was changed; after another error the change was made, or not, or will be made later.
   func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>]
 
   /// Whether several nodes can use the store at once. If not, the node that has it open is the only living one.
@@ -91,7 +91,7 @@ extension StoreQuestion {
   }
 }
 
-/// Questions that a shared store answers in one batch, at little more than the cost of one.
+/// The kinds of questions of which a shared store answers many in one batch, at little more than the cost of one question.
 package enum StoreLane: Sendable, Hashable {
   case follow(NodeID)
   case queue
@@ -109,9 +109,9 @@ extension StoreQuestion {
 }
 
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Nothing was done, nor will be: the store is unreachable, full, or gave up after repeated conflicts.
+  /// Nothing was changed, nor will be: the store is unreachable, full, or gave up after repeated conflicts.
   case failed(String)
-  /// The outcome is unknown: it was done, or not, or will be later.
+  /// The outcome is unknown: the change was made, or not, or will be made later.
   case unknown(String)
   /// A newer program wrote the store, and this build cannot read it.
   case tooNew(String)
@@ -125,12 +125,12 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The verdict on a unit that met the error.
+  /// The verdict on a unit whose storing threw the error.
   package var verdict: Verdict {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
-  /// The error for a program that only opens or reads a store.
+  /// The error as a program reports it that only opens or reads the store at `place`.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }

@@ -10,7 +10,7 @@ package struct MatchSummary: Sendable, Hashable {
   /// How the match ended; `nil` for a live match.
   package let end: MatchState.End?
 
-  /// Folds a log; `nil` if it is inconsistent or the match has no two players. O(events).
+  /// Folds a log; `nil` if it is inconsistent or a player is missing. O(events).
   package init?(_ stored: StoredMatch) {
     guard let state = try? stored.folded(), let players = state.players else { return nil }
     (record, terms, self.players) = (stored.record, state.terms, players)

@@ -97,10 +97,10 @@ package struct ReportRecord: Sendable, Hashable {
   package var at: Int64
   /// The account that reported.
   package var account: Int64
-  /// The current name of that account; empty if the account was deleted, so that a forgotten player is named nowhere.
+  /// The current name of the account that reported; empty if it was deleted, so that a forgotten player is named nowhere.
   package var name: String
   package var m: MatchID
-  /// The opponent's name; empty if that account or the match was deleted.
+  /// The opponent's name; empty if the opponent's account or the match was deleted.
   package var opponent: String
   package var text: String
 

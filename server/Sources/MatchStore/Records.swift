@@ -103,9 +103,9 @@ package struct AccountScore: Sendable, Hashable {
   /// The change of the number of matches as X minus that as O.
   package var xBalance = 0
   package var rating: Glicko2.Rating?
-  /// The time of the rating change in milliseconds since 1970; with `rating` only.
+  /// The time of the rating change in milliseconds since 1970; set only together with `rating`.
   package var ratedAt: Int64?
-  /// The expected rating before the change; with `rating` only, and not stored.
+  /// The rating that the account must have before the change; set only together with `rating`, and not stored.
   package var replacedRating: Glicko2.Rating?
 
   package init(account: Int64, _ rules: Variant = .classic) { (self.account, self.rules) = (account, rules) }

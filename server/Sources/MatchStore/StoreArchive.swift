@@ -255,7 +255,7 @@ private struct ArchivedMatch: FieldObject {
 
   var bodies: [[UInt8]] { events.map { Array($0.utf8) } }
 
-  /// Throws if its log is inconsistent or has another hash.
+  /// Throws if the match's log is inconsistent or its hash differs from the archived one.
   func check() throws(ProtocolError) {
     var state = MatchState(id: record.id)
     for body in bodies {

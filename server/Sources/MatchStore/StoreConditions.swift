@@ -2,7 +2,7 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// The lookups of a store that `conflict(_:)`, common to all stores, needs before a unit is stored.
+/// Lookups in a store. `conflict(_:)`, common to all stores, uses them to check the conditions of a unit before it is stored.
 package protocol StoreConditions {
   /// The number of events of a log; `nil` without such a match.
   mutating func length(of m: MatchID) throws(StoreError) -> Int?

@@ -78,7 +78,7 @@ package enum Verdict: Sendable, Hashable {
   case applied([MatchID: [NodeID]])
   /// A condition does not hold. Nothing was stored.
   case conflict(Conflict)
-  /// The answer was lost: it is stored, or not, or will be later. Read, then decide again.
+  /// The answer was lost: the unit is stored, or not, or will be later. The lobby must read the logs, then decide again.
   case unknown(String)
   /// The store failed. Nothing was stored, nor will be.
   case failed(String)

@@ -32,8 +32,8 @@ package struct TournamentRecord: FieldObject, Sendable, Hashable {
   private static let waits: Int64 = Int64(TournamentOrder.longestDelay) + 86_400_000
   /// Milliseconds after its end in which a tournament and its table are kept: a week.
   package static let kept: Int64 = 7 * 86_400_000
-  /// Milliseconds after the end within which every game with a clock ends: a game that the server had to give up may
-  /// still be listed then.
+  /// Milliseconds within which every game that runs at the end of a tournament ends by its clock. A game that is listed
+  /// for longer was given up by the server, and no longer keeps the tournament from being over.
   private static let longestGame: Int64 = 4 * 3_600_000
 
   /// When no further game begins: the end, or the last time of a start.
@@ -116,7 +116,7 @@ package struct TournamentGame: Sendable, Hashable {
     (self.code, self.m, self.seats, self.change) = (code, m, seats, change)
   }
 
-  /// Changes the existing ones of both entrants.
+  /// Applies the beginning or the end of the game to both entrants, as far as they still exist.
   package func apply(to entrants: inout Sides<Entrant?>) {
     let before = Sides(x: entrants.x?.row.points ?? 0, o: entrants.o?.row.points ?? 0)
     for side in Player.allCases {
@@ -140,12 +140,12 @@ package struct TournamentGame: Sendable, Hashable {
 package enum TournamentChange: Sendable, Hashable {
   /// Adds a player, or brings one back who has left.
   case enter(account: Int64)
-  /// Whether a player is paired.
+  /// Sets whether a player is paired.
   case status(account: Int64, TournamentRow.Status)
-  /// Sets the start.
+  /// Starts the tournament in `delay` milliseconds.
   case begin(delay: Int64)
   case end
-  /// Takes a player out by name, or lets one in again.
+  /// Removes the player of this name (`true`), or allows the player to enter again.
   case remove(name: String, Bool)
 }
 
@@ -153,11 +153,11 @@ package enum TournamentResult: Sendable, Hashable {
   case found(Tournament)
   /// No tournament has the code.
   case unknown
-  /// Another tournament has the code that was drawn.
+  /// Another tournament has the code that was drawn for the new one.
   case taken
-  /// There are as many tournaments, or entrants, as there may be.
+  /// The greatest number of tournaments, or of entrants of this one, is reached.
   case full
-  /// The organiser has taken the player out.
+  /// The organiser has removed the player.
   case removed
   /// The tournament is over, or has started already.
   case tooLate

@@ -10,7 +10,7 @@ struct BatchReadSet {
   var (readsSlots, readsStandings) = (false, false)
   var matches: Set<MatchID> = []
   var tickets: Set<String> = []
-  /// The tickets to be queued. A ticket takes over the place of a waiting one with the same session or key.
+  /// The tickets to be queued. Each replaces the account's waiting tickets with the same session or key, which must be read, too.
   var wishes: [TicketRecord] = []
   var keys: Set<BatchValidator.Key> = []
   var codes: Set<String> = []
@@ -472,7 +472,7 @@ struct BatchValidator: QueueRows {
 }
 
 extension AccountScore {
-  /// The sum of both; a later rating replaces the earlier one.
+  /// The sum of two scores; the rating of `later`, if it has one, replaces the earlier rating.
   fileprivate func adding(_ later: AccountScore) -> AccountScore {
     var sum = self
     (sum.won, sum.drawn, sum.lost) = (won + later.won, drawn + later.drawn, lost + later.lost)

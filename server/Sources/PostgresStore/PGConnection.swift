@@ -22,7 +22,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       if !setup.isEmpty { _ = try run(setup, within: 5000) }
     } catch {
       close()
-      // The message of libpq says whether the server did not answer or refused.
+      // One case for both: the text, libpq's message, states whether the server did not answer or refused the connection.
       throw .unreachable("\(error)")
     }
   }
@@ -194,7 +194,7 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
   case refused(String)
   /// Rolled back because of concurrent transactions; a retry will probably succeed.
   case contended(String)
-  /// No answer arrived: it was done, or not, or will be later.
+  /// No answer arrived: the calls were carried out, or not, or will be later.
   case lost(String)
 
   package var description: String {
@@ -223,7 +223,7 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StoreError {
-  /// The error of a store's call that met this one.
+  /// The store's error for an error of PostgreSQL.
   init(_ error: PGError) {
     if case .lost(let what) = error { self = .unknown(what) } else { self = .failed(error.description) }
   }

@@ -9,7 +9,7 @@ private let channelOfNode = "'alina_' || to_hex(hashtext(current_schema())) || '
 extension PostgresStore {
   private static let notifyAll = PGStatement(once: "SELECT count(pg_notify(\(channelOfNode) id, '')) FROM node")
 
-  /// Sends every node an empty notification, which stands for a lost one.
+  /// Sends every node an empty notification: it then compares its memory with the store as if notifications had been lost.
   package func requestComparison() throws(StoreError) { try pool.run([PostgresStore.notifyAll()]) }
 }
 

@@ -58,14 +58,14 @@ final class PostgresPool: Sendable {
     fileprivate var hasMetOthers = false
     /// Prefetched rows by call.
     private var foreseen: [PGCall: PGRows] = [:]
-    /// Calls without needed rows, sent with the next round trip.
+    /// Calls whose rows are not needed, sent with the next round trip.
     private var queued: [PGCall] = []
 
     fileprivate init(_ connection: PGConnection, deadline: Int64) {
       (self.connection, self.deadline) = (connection, deadline)
     }
 
-    /// Sends the calls and returns their rows; without an answer the transaction does not commit.
+    /// Returns the rows of calls: prefetched ones, or those of a round trip. Throws only `.failed`, since nothing is committed yet.
     mutating func run(_ calls: [PGCall]) throws(StoreError) -> [PGRows] {
       let known = calls.compactMap { foreseen.removeValue(forKey: $0) }
       if known.count == calls.count { return known }

@@ -148,7 +148,7 @@ extension PostgresStore {
     try pool.run(PostgresStore.leaving.map { $0(.text(node)) }, within: 10_000)
   }
 
-  /// Skips rows locked by others: the next search finds them, unless a living node follows them by then.
+  /// Skips matches that other transactions have locked: the next search finds them, unless a living node follows them by then.
   private static let takeLost = PGStatement(
     """
     WITH RECURSIVE \(sets), living AS MATERIALIZED (SELECT id FROM node WHERE \(PostgresRows.lives) OR id = $1),
@@ -297,7 +297,7 @@ extension PostgresStore {
         SELECT id FROM session s WHERE expires <= \(PostgresRows.now) AND NOT \(isHere("s"))
         LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
       """)
-  /// A player of a match that ended recently may be asked for a rematch.
+  /// Keeps the accounts of matches that ended within ten minutes, since a rematch may need them.
   private static let isForgotten = """
     token_expires <= \(PostgresRows.now) AND (guest OR NOT banned) AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id)
       AND NOT \(plays("x", recently)) AND NOT \(plays("o", recently)) AND NOT \(plays("opener"))
@@ -385,7 +385,7 @@ extension PostgresStore {
     "SELECT \(PostgresRows.matchColumns), nodes, \(PostgresRows.now) FROM match WHERE id = ANY($1::text[]) ORDER BY id")
   private static let followedLogs = PGStatement(
     "SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id = ANY($1::text[]) ORDER BY match_id, seq")
-  /// The accounts of matches, as a condition.
+  /// SQL for any of the accounts that play the matches `$1` or opened their rooms.
   private static let seats = """
     ANY(ARRAY(SELECT unnest(ARRAY[m.x, m.o, m.opener]) FROM match m WHERE m.id = ANY($1::text[])))
     """
@@ -404,7 +404,7 @@ extension PostgresStore {
     return ids.map { found[$0] }
   }
 
-  /// The existing ones of these matches, by id; `asker` counts as living.
+  /// Reads those of the matches that exist, in the order of their ids. The node `asker` counts as living.
   private func followed(_ ids: [MatchID], asker: NodeID?) throws(StoreError) -> [FollowedMatch] {
     let values = PGValue.texts(ids.map(\.rawValue))
     let found = try read([

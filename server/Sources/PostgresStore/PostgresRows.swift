@@ -127,7 +127,7 @@ enum PostgresRows {
   }
 
   /// Matches in the order of their rows, with their logs, whose rows are sorted by `seq`. A log stops at a gap, so that
-  /// its length differs; O(rows).
+  /// its length differs from the stored number of events; O(rows).
   static func matches(_ records: [[PGValue]], _ events: [[PGValue]]) -> [StoredMatch] {
     var logs: [String: [[UInt8]]] = [:]
     for row in events {

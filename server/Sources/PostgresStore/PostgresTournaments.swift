@@ -9,7 +9,7 @@ struct EntrantKey: Hashable {
 }
 
 extension TournamentGame {
-  /// The rows of X and O.
+  /// The keys of the rows of both entrants, X and O.
   var keys: [EntrantKey] { [seats.x, seats.o].map { EntrantKey(code: code, account: $0) } }
 }
 

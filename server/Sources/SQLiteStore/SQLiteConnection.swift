@@ -21,7 +21,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   /// Prepared statements by the address of their text, which is constant.
   private var statements: [UnsafeRawPointer: OpaquePointer] = [:]
 
-  /// Opens an existing file, or creates it with `creates`. Waits up to a second for locks of other programs; logins wait as long.
+  /// Opens an existing file, or creates it with `creates`. A statement waits up to a second for locks of other programs.
   init(_ path: String, creates: Bool = false) throws(SQLiteError) {
     var opened: OpaquePointer?
     // Only the owner may read the file; SQLite gives its log and index the same permissions.
