@@ -121,7 +121,7 @@ package enum Explanation {
   private static func heard(_ bar: Bar) -> String {
     let owed = bar.signs.filter { $0.hasPrefix("owed:") }.map { $0.dropFirst(5) }
     let sign = bar.signs.first.map { " → heard as \($0)" } ?? ""
-    return sign + (owed.isEmpty ? "" : ", second pair pays the owed \(owed.joined(separator: ", "))")
+    return sign + (owed.isEmpty ? "" : ", second pair plays the pending \(owed.joined(separator: ", "))")
   }
 
   private static func choice(of bar: Bar, in rendition: Rendition) -> String? {

@@ -63,7 +63,7 @@ package enum RuleAdvice {
     guard let earlier else { return [] }
     let isCovered = earlier.covers.contains(sign.name) || sign.when.isEmpty
     return [
-      "\(sign.name): \(earlier.name) always comes first\(isCovered ? " and covers it" : "; it is only ever owed")"
+      "\(sign.name): \(earlier.name) always comes first\(isCovered ? " and covers it" : "; it sounds only as a pending sign")"
     ]
   }
 

@@ -21,12 +21,12 @@ extension RuleReader {
     } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
       YamlError.composer(_, let problem, let mark, _)
     {
-      throw RuleErrors("is no YAML here: \(problem)", line: mark.line)
+      throw RuleErrors("is not valid YAML here: \(problem)", line: mark.line)
     } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
       let names = keys.map(\.description).sorted().joined(separator: ", ")
-      throw RuleErrors("key \(names) is there twice", line: context.mark.line)
+      throw RuleErrors("key \(names) occurs twice", line: context.mark.line)
     } catch {
-      throw RuleErrors("is no YAML")
+      throw RuleErrors("is not valid YAML")
     }
   }
 

@@ -1,8 +1,8 @@
 import ScoreModel
 
-/// The music scheduled without further events, with due times.
+/// The scheduled music that needs no further event, with the times at which it is due.
 struct Agenda: Sendable {
-  /// The section that plays without further events.
+  /// The section of the music that continues without further events.
   enum Course: Sendable {
     case silent
     case opening(step: Int)
@@ -30,14 +30,14 @@ struct Agenda: Sendable {
     var motto: [Int] = []
     /// The step of the coda, a long pair on the tonic after a motto; `nil` without one.
     var coda: Int?
-    /// The roots of the last bars; the other bars take the root of the bar they recall.
+    /// The roots of the arch's last bars; each other bar has the root of the bar that it recalls.
     var roots: [Int] = []
     /// The sentence closed by a half arch; `nil` at the end of the piece.
     var sentence: Int?
     /// The approximate end of a half arch.
     var until = Tick.zero
 
-    /// The pairs of M before the coda that follow this step's bar.
+    /// The number of M's pairs between this step's bar and the coda or the end.
     var pairsAfter: Int {
       sizes.dropFirst(step + 1).reduce(0, +)
         - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)
@@ -66,8 +66,8 @@ struct Agenda: Sendable {
   /// The earliest time at which `advance` has work.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
-  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. After a bar of few `pairs`, its phrases among them, the
-  /// first echo comes earlier: such a bar leaves less to listen after.
+  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. The first echo comes earlier after a bar of few
+  /// `pairs` (its phrases included), which needs less silence.
   mutating func wait(from end: Tick, pairs: Int? = nil, _ rules: ScoreRules) {
     course = .waiting(echoes: 0)
     waitingSince = end
@@ -103,7 +103,7 @@ struct Agenda: Sendable {
   }
 }
 
-/// The grid for an opponent's reply: the start of a bar or piece, its onsets, and then one slot each short note.
+/// The times at which an opponent may reply: one slot per short note, from the start of a bar's long note on.
 struct Slots: Sendable {
   var start: Tick
   var onsets: [Tick] = []

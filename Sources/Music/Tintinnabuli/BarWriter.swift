@@ -17,14 +17,14 @@ struct BarPlan {
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
-  /// A removed degree: the pair in which its T is alone.
+  /// A removed degree, and the pair in which T alone sounds for it.
   var removed: (slot: Int, degree: Int)?
   /// The root of the event's harmony (`Event.root`).
   var root = 0
   var rhythm = Bar.Rhythm.even
   /// The change that the last closed sentence makes to the bars of the next events.
   var change: ScoreRules.Sentences.Change?
-  /// Whether the bar quotes an earlier one on purpose.
+  /// Whether the bar quotes an earlier bar on purpose.
   var quotes = false
   /// Whether the downbeat strikes the low tonic.
   var strikesDrone = false
@@ -133,7 +133,7 @@ struct BarWriter {
       let second = slot == 1 && rule.secondPair != nil ? rule.secondVelocity : 100
       let touch = touch(plan, slot, rules.scale.midi(line[slot]), &generator) * second / 100
       let tDelay = tDelay(plan, slot, length)
-      // At most half of the pair, so that M keeps the rest.
+      // The roll is at most half of the pair, so that M keeps the rest.
       let isAlone = !plan.hasM || tPace(plan, slot) == .silent
       let rolled = Tick.milliseconds(isAlone ? 0 : manner.rollMilliseconds)
       let roll = min(rolled, Tick(rawValue: length.rawValue / 2))
@@ -186,7 +186,7 @@ struct BarWriter {
         let arch = k.phraseArch * k.archSlower * (place * place - 1.0 / 3)
         let fromEnd = k.ritardSlower.count - (shorts - slot)
         let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
-        // A minimal factor, so that exaggerated rules cannot stop time.
+        // A minimum, so that extreme rules cannot give a note no length.
         let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
         time += plan.short * max(factor, 0.25) * weights[slot] / mean
       }
@@ -207,7 +207,7 @@ struct BarWriter {
     return Int(value.rounded()) * plan.velocity * (plan.colour?.touch ?? 100) / 10_000
   }
 
-  /// Limits a velocity to the range of *p*; notes softened on purpose may be softer.
+  /// Limits a velocity to `performance.range`; notes softened on purpose may be softer, down to `softest`.
   private func clamp(_ velocity: Int, _ plan: BarPlan) -> Int {
     let isSoftened = plan.velocity < 100 || plan.tVelocity < 100 || (plan.colour?.touch ?? 100) < 100
     let low = isSoftened ? rules.performance.softest : rules.performance.range.lowerBound
@@ -216,12 +216,12 @@ struct BarWriter {
 
   // MARK: The T-voice
 
-  /// The sign of a pair: a pending one on the second, else the bar's own.
+  /// The sign of a pair: a pending sign on the second pair, else the bar's own.
   private func rule(_ plan: BarPlan, _ slot: Int) -> SignRule {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
-  /// The manner of a pair: a pending sign has that of its own voice.
+  /// The manner of a pair: on the second pair that of a pending sign's voice, else that of the bar's voice.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }
@@ -232,7 +232,7 @@ struct BarWriter {
     return [plan.change?.tPace, plan.colour?.tPace].compactMap { $0 }.first { $0 != .together } ?? own
   }
 
-  /// The delay of T within its pair; `nil` for a rest. The downbeat and the long note always have T at once.
+  /// The delay of T within its pair; `nil` for a rest. Unless T is silent, it sounds at once on the downbeat and the long note.
   private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
     switch tPace(plan, slot) {
     case .together, .double: .zero
@@ -242,8 +242,7 @@ struct BarWriter {
     }
   }
 
-  /// Whether an action with this place applies to the pair `slot`. A pending sign has only the second pair, where all its
-  /// actions apply, whatever their place.
+  /// Whether an action with this place applies to the pair `slot`. All actions of a pending sign apply to the second pair.
   private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
     slot == 1 && plan.pending != nil ? true : place.contains(slot, of: plan.count)
   }
@@ -317,7 +316,7 @@ struct BarWriter {
     low(2 * ((slot - 1) % 3), plan, at: onsets[slot], until: onsets[plan.count - 1])
   }
 
-  /// The note that is `degrees` above the bar's root; the root is the one nearest to the low tonic.
+  /// The note `degrees` above the bar's root, in the octave in which the root is nearest to the low tonic.
   private func low(_ degrees: Int, _ plan: BarPlan, at onset: Tick, until end: Tick) -> Note {
     let tonic = rules.scale.degree(atOrAbove: (rules.drone.notes.max() ?? rules.drone.bed).midi)
     let root = Scale.step(plan.root)

@@ -1,7 +1,7 @@
 import Base
 import ScoreModel
 
-/// Choosing a bar's melody among candidates.
+/// Chooses a bar's melody among candidates.
 extension Conductor {
   /// Composes a bar and writes it.
   mutating func compose(_ plan: BarPlan, _ problem: MelodyProblem, at moment: Tick, number: Int) -> WrittenBar {
@@ -11,8 +11,8 @@ extension Conductor {
     let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// The melody of a candidate. Numbers beyond the usual count are variations: first a candidate with another note in
-    /// one slot, then the first candidate with its n-th other long note.
+    /// The melody of a candidate. Numbers from `count` on are variations: first each candidate with another note in one slot, then
+    /// the first candidate with its n-th other long note.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)
@@ -31,7 +31,7 @@ extension Conductor {
     return write(plan, found, of: search, at: moment, SplitMix64(seed: barSeed, index: 0xFFFF))
   }
 
-  /// Writes a bar with a melody of a search and makes it current.
+  /// Writes a bar with a melody found by `search` and makes the bar current.
   mutating func write(
     _ plan: BarPlan, _ line: MelodyLine, of search: MelodySearch, at moment: Tick, _ generator: SplitMix64
   ) -> WrittenBar {
@@ -61,14 +61,14 @@ extension Conductor {
 
   private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
 
-  /// The cheapest candidate, with a penalty for what was heard before; a bar heard before is varied, unless it is a quotation.
+  /// The cheapest candidate; patterns and bars heard before cost extra. Varies a bar heard before, unless it is a quotation.
   private func choose(
     _ octaves: Int, _ slots: Int, at heard: Tick, _ plan: BarPlan, _ line: (Int) -> MelodyLine
   ) -> (Int, MelodyLine) {
     if let choice = piece.replayed { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
     let root = longRoot(plan)
-    // In a long piece a short bar should rather miss its goal than repeat itself.
+    // In a long piece a short bar should rather miss its goal than repeat an earlier bar.
     let again = rules.melody.again * (root != nil && slots < 4 ? 3 : 1)
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
@@ -87,7 +87,7 @@ extension Conductor {
     return best.map { ($0.choice, $0.line) } ?? (0, line(0))
   }
 
-  /// The melody problem of a bar without its facts; `start` is the degree of the downbeat.
+  /// The melody problem of a bar, without what its facts require; `start` is the degree of the downbeat.
   func problem(_ plan: BarPlan, start: Int?) -> MelodyProblem {
     let register = rules.melody.register
     let low = rules.scale.degree(atOrAbove: register.lowerBound.midi)
@@ -120,7 +120,7 @@ extension Conductor {
     if let number = event.returns { quote(number, &problem, &plan) }
   }
 
-  /// Fixes the melody of an earlier event's bar, except for slots that are fixed already.
+  /// Fixes the notes to those of an earlier event's bar, except in slots that are fixed already.
   private func quote(_ number: Int, _ problem: inout MelodyProblem, _ plan: inout BarPlan) {
     guard let bar = eventBars.last(where: { $0.ply == number }) else { return }
     for (slot, degree) in degrees(of: bar).prefix(problem.count).enumerated() where problem.fixed[slot] == nil {
@@ -156,7 +156,7 @@ extension Conductor {
     }
   }
 
-  /// The nearest other degree of a scale step within the compass; of two equally near ones the lower.
+  /// The nearest degree within the compass that has the scale step, other than `degree` itself; the lower of two equally near ones.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {

@@ -1,7 +1,7 @@
 import Base
 import ScoreModel
 
-/// Starting and ending pieces, and composing events.
+/// Starts and ends pieces, and composes events.
 extension Conductor {
   // MARK: Beginnings
 
@@ -17,7 +17,8 @@ extension Conductor {
     return events.inOrder
   }
 
-  /// Starts a piece: ends the arch, releases the pedal and strikes the low tonic; the opening phrase continues.
+  /// Starts a piece: ends the arch, releases the pedal and strikes the low tonic. Before the session's first piece, lets the
+  /// opening phrase continue instead.
   ///
   /// - Parameters:
   ///   - moment: The time of the start.
@@ -90,7 +91,7 @@ extension Conductor {
   /// - Parameters:
   ///   - event: The event. After an end, or with a number that the piece has had, it starts a new piece.
   ///   - moment: When it is heard.
-  ///   - logged: Its time in a match's log, by which its bar is composed, independent of network delay.
+  ///   - logged: The event's time in a match's log, on which the bar depends instead of network delay.
   /// - Returns: A cut and the whole bar. The arch of an end follows from `advance`.
   /// - Complexity: O(candidates × pairs × degrees × `melody.widest`); about a millisecond for a bar of eight pairs.
   public mutating func compose(_ event: Event, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
@@ -127,7 +128,7 @@ extension Conductor {
     pendingTonic = nil
   }
 
-  /// Takes a person's thinking time into the tempo, and a very short one as hurry.
+  /// Adds a person's thinking time to the tempo, and counts a very short one as hurry.
   private mutating func takeTime(_ stroke: inout Stroke) {
     if let gap = stroke.gap, !autoReplyVoices.contains(stroke.event.voice) { piece.tempo.add(gap) }
     stroke.isHurried = stroke.gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
@@ -135,7 +136,7 @@ extension Conductor {
     piece.last = (stroke.moment, stroke.logged ?? stroke.moment)
   }
 
-  /// Takes the event into the piece, and finds the signs of its facts.
+  /// Adds the event to the piece, and finds the signs of its facts.
   private mutating func takeEvent(_ stroke: inout Stroke) {
     var event = stroke.event
     stroke.stood = event.stood ?? -piece.standing
@@ -161,7 +162,7 @@ extension Conductor {
     return plan
   }
 
-  /// Whether the event strikes the low tonic: also when the root returns to the tonic.
+  /// Whether the event strikes the low tonic: in a new piece, in the bars of `drone.bars`, and if the root returns to the tonic.
   private func strikesDrone(_ stroke: Stroke) -> Bool {
     let comesHome =
       stroke.event.phase != nil && stroke.event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
@@ -175,12 +176,12 @@ extension Conductor {
     return (loudness * (100 - law.hurryFade * min(piece.hurried, law.hurryMost)) / 100, law.hurryT)
   }
 
-  /// Gives a removed mark its own pair, in which T is alone: the second, unless a sign needs it.
+  /// Gives a removed mark its own pair, in which T is alone: the second pair, or the third if a sign needs the second.
   private func soundRemovedMark(_ degree: Int, _ plan: inout BarPlan) {
     let slot = plan.pending != nil || plan.awakensAt == 1 || plan.sign.secondPair != nil ? 2 : 1
     plan.removed = (slot, degree + rules.lowest)
     guard plan.count < slot + 2 else { return }
-    // Keep the duration if a person is being waited for.
+    // Keeps the bar's duration if a person has to reply.
     if autoReplyVoices.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
     plan.count = slot + 2
   }
@@ -229,10 +230,10 @@ extension Conductor {
 
   /// The number of pairs of an event's bar (the short ones and the long one), and the seconds of a short note.
   ///
-  /// With both voices in time, or at an end, bars grow by `bars`. Before a reply in musical time a bar has as many
-  /// pairs as the reply needs. Before a person's reply, expected after the median of the piece's thinking times, the
-  /// long note starts after `reach` per cent of it: first short notes get quicker, then fewer. It starts at most
-  /// `apart` seconds after the last long note that was heard, `since` ago.
+  /// At an end, or if the music times both voices' replies, `bars` gives the number. If it times only the other voice's reply, the
+  /// bar has a number within `answered`. If a person replies, the long note starts after `reach` per cent of the expected thinking
+  /// time (the piece's median): short notes first get quicker, then fewer. It starts at most `apart` seconds after the last long
+  /// note that was heard, `since` ago.
   private func length(of event: Event, number: Int, since: Tick) -> (count: Int, short: Double) {
     let law = rules.bars
     let full =
@@ -267,8 +268,8 @@ extension Conductor {
 
   // MARK: Matches
 
-  /// Corrects the time of the last event, which was heard before its logged time was known: if its bar differs, the
-  /// rest of it is recomposed.
+  /// Corrects the time of the last event, which sounded before its logged time was known: if the time changes the bar, composes the
+  /// rest of the bar again.
   public mutating func correctTime(_ logged: Tick, at moment: Tick) -> [ScoreEvent] {
     let shown = self
     guard piece.isMatch, let event = piece.events.last, let before = undoStack.popLast() else { return [] }
@@ -332,7 +333,7 @@ extension Conductor {
       closing.roots = quotes.dropLast().map { root(of: $0) } + [0]
     }
     if !closing.motto.isEmpty {
-      // Mottos seldom end on the tonic: add a long note on it, before T is alone.
+      // Mottos seldom end on the tonic: adds a long note on the tonic, before a bar of T alone.
       let coda = closing.sizes.count - (ending.endsWithTAlone ? 1 : 0)
       closing.coda = coda
       closing.sizes.insert(1, at: coda)
@@ -344,7 +345,7 @@ extension Conductor {
   /// The root of a sentence's first event.
   private func root(of sentence: Int) -> Int { piece.events.first { $0.sentence == sentence }?.root ?? 0 }
 
-  /// Closes a sentence with a half arch, whose last notes are the motto of the event's voice in it.
+  /// Closes a sentence with a half arch, whose last notes are the motto that the event's voice has in this sentence.
   private mutating func closeSentence(_ sentence: Int, _ event: Event, from moment: Tick) {
     var ending = ScoreRules.Ending()
     (ending.lastGoal, ending.augment, ending.tPace) = (.tonic, rules.win.augment, rules.win.tPace)
@@ -361,8 +362,8 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The numbers of pairs in the arch's bars. If both voices reply in musical time, `rules.bars` gives them. Otherwise four
-  /// to six bars shrink from the length of the piece's longest bar, its last one excepted.
+  /// The numbers of pairs in the arch's bars. If both voices reply in musical time, `rules.bars` gives them. Otherwise four to six
+  /// bars shrink from the length of the piece's longest bar, not counting its last bar.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }
@@ -371,11 +372,11 @@ extension Conductor {
     return Array(stride(from: top, through: law.shortest, by: -1)) + [law.last]
   }
 
-  /// The bars of the running piece's events, including those taken back.
+  /// The bars of the running piece's events, including events taken back.
   var eventBars: [Bar] { score.filter { $0.kind == .move } }
 }
 
-/// An event while it is composed, with what the steps find out.
+/// An event that is being composed, with the results of the steps.
 private struct Stroke {
   let event: Event
   let moment: Tick
@@ -385,10 +386,10 @@ private struct Stroke {
   let startsOver: Bool
   /// The time since the last event. In a match only the log's times, in whole slots, determine how much of the last bar was heard.
   let gap: Tick?
-  /// The long note of the last bar if it was cut, and the time since the last one that was heard.
+  /// The long note of the last bar if it was cut, and the time since the last long note that was heard.
   var cutNote: Note?
   var since = Tick.zero
-  /// Whether the event comes before the low tonic of its piece.
+  /// Whether the event comes before the scheduled low tonic of its piece.
   var overtakesTonic = false
   var isHurried = false
   /// The standing before the event, for its voice.

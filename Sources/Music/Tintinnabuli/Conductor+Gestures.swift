@@ -1,8 +1,8 @@
 import ScoreModel
 
-/// Responses without a bar of their own: undo, refusal, preview, connection, clock. Previews, refusals and clocks may come at any time.
+/// Handles undo, refusal, preview, connection and clock. Previews, refusals and clocks may come at any time.
 extension Conductor {
-  /// Takes the last event back: its bar sounds backwards and softly. Several at the same moment form one gesture.
+  /// Takes the last event back: its bar sounds backwards and softly. Several undos at the same moment form one bar.
   public mutating func undo(at moment: Tick) -> [ScoreEvent] {
     guard let before = undoStack.popLast() else { return [] }
     let number = piece.number
@@ -42,7 +42,7 @@ extension Conductor {
     ]
   }
 
-  /// Handles a lost or restored connection: T, still written, is silenced at once and returns with the next bar.
+  /// Handles a lost or restored connection: while it is lost, T is written but silent; then T sounds again from the next bar on.
   public mutating func connection(lost: Bool, at moment: Tick) -> [ScoreEvent] {
     let isNews = lost && !connectionLost
     connectionLost = lost

@@ -39,7 +39,7 @@ extension Conductor {
 
   // MARK: Phrases
 
-  /// While a player thinks, phrases follow the last event's long note, with as many pairs as the piece has grown to; then it waits.
+  /// Schedules a phrase while a player thinks, until its phrases have `phrases.growth` pairs per event; then waits with echoes.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
     agenda.wait(from: end, pairs: (eventBars.last?.pairs.count ?? 0) + said.pairs, rules)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
@@ -49,10 +49,10 @@ extension Conductor {
     agenda.next = end + .seconds(rules.phrases.after)
   }
 
-  /// Composes a phrase that answers the previous one: by the other voice, starting a step beside its long note, in the
+  /// Composes a phrase that answers the previous bar: by the other voice, starting a step beside that bar's long note, in the
   /// opposite contour. T keeps the position of the event's sign.
   ///
-  /// It depends on the piece only, not on the session's novelty, so that records store no candidate for it and all
+  /// The phrase depends on the piece only, not on the session's novelty, so that records store no candidate for it and all
   /// listeners of a match hear the same.
   private mutating func phrase(_ said: Agenda.Phrasing, at moment: Tick) -> [ScoreEvent] {
     guard let event = piece.events.last, let before = bars.last, let long = before.pairs.last?.m else { return [] }
@@ -102,7 +102,7 @@ extension Conductor {
     return events
   }
 
-  /// Fades out a piece without successor: from its end on the bed sinks and the pedal is released, within the 8 s of a render's tail.
+  /// Fades out a piece without successor: silences the bed and releases the pedal, within the 8 s of `OfflineRenderer.tail`.
   public func fade(at end: Tick) -> [ScoreEvent] {
     [
       bed(at: end, level: 0, seconds: 6, generation: book.generation),
@@ -116,7 +116,7 @@ extension Conductor {
     let isLast = closing.step == closing.sizes.count - 1
     let codaStep = closing.coda ?? .max
     let isCoda = closing.step == codaStep
-    // The bars before the coda grow as in an arch without one.
+    // The coda does not count in the tempo and loudness of the bars before it.
     let steps = closing.sizes.count - (closing.coda == nil ? 0 : 1)
     let step = max(closing.step - (closing.step < codaStep ? 0 : 1), 0)
     let count = closing.sizes[closing.step]
@@ -124,7 +124,7 @@ extension Conductor {
     piece.barNumber += 1
     let isResult = closing.step == 0 && !closing.facts.isEmpty
     let sign = isResult ? rules.signs.first { $0.applies(to: closing.facts) } ?? rules.calm : rules.calm
-    // In a draw the voices alternate, starting with the one that did not play last.
+    // If the voices alternate (in a draw), the voice that did not play last begins.
     let last = piece.events.last?.voice ?? .second
     let voice = ending.alternates ? (closing.step % 2 == 0 ? last.other : last) : closing.winner
 
@@ -202,7 +202,7 @@ extension Conductor {
     return write(plan, search.solve(), of: search, at: moment, SplitMix64(seed: pieceSeed, index: 0xC0DA))
   }
 
-  /// The earlier bar that a bar of the arch recalls: those of the piece or the sentence, backwards.
+  /// The earlier bar that a step of the arch recalls: the steps go through the bars of the piece or sentence backwards.
   private func remembered(_ closing: Agenda.Closing, _ step: Int) -> Bar? {
     let heard = eventBars.dropLast().filter { bar in
       closing.sentence.map { piece.event(bar.ply)?.sentence == $0 } ?? true
@@ -210,8 +210,7 @@ extension Conductor {
     return heard.isEmpty ? nil : heard[heard.count - 1 - step % heard.count]
   }
 
-  /// Recalls an earlier bar: its line from the long note back to its degree, stretched over the bar's pairs. The arch's
-  /// last notes are the winner's motto.
+  /// Makes the melody recall an earlier bar: its notes backwards, stretched over the pairs. The arch ends with the winner's motto.
   private func remember(_ bar: Bar?, _ closing: Agenda.Closing, _ problem: inout MelodyProblem) {
     let motto = closing.motto
     for slot in 0..<problem.count {
@@ -232,8 +231,8 @@ extension Conductor {
 
   // MARK: Waiting
 
-  /// Repeats the end of an earlier bar, softer, every second time an octave higher. With the waiting time echoes get shorter and softer;
-  /// then each event is recalled once by its first and long note on a stroke of the low tonic; then silence.
+  /// Repeats the end of an earlier bar, softer, every second time an octave higher. After `echoes.thin` seconds echoes are shorter
+  /// and softer; after `sparse` seconds `strikeWaiting` recalls events instead.
   private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
     agenda.course = .waiting(echoes: number + 1)
     let law = rules.echoes
@@ -261,8 +260,8 @@ extension Conductor {
     return events(of: written)
   }
 
-  /// Strikes the low tonic while waiting, but not during an arch. After long waiting each stroke recalls an event,
-  /// softer and rarer, at last half as often.
+  /// Strikes the low tonic while waiting, but not during an arch. After `echoes.sparse` seconds each stroke also recalls an event;
+  /// strokes get softer and rarer, until they come half as often.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
     let waited = (moment - agenda.waitingSince).seconds
     let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)
@@ -275,7 +274,7 @@ extension Conductor {
       + recallEvent(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
   }
 
-  /// Recalls the next event by its first and long note, every second one an octave higher.
+  /// Recalls the next event by its first and its long note, every second event an octave higher.
   private mutating func recallEvent(at moment: Tick, share: Int) -> [ScoreEvent] {
     let told = eventBars.isEmpty ? score.filter { $0.kind == .opening } : eventBars
     guard let number = piece.echoes.tellNext(of: told) else { return [] }

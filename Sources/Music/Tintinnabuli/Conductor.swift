@@ -3,11 +3,11 @@ import ScoreModel
 
 /// Composes events as they arrive: turns a game's events into score events in score time.
 ///
-/// A conductor plays a session of consecutive pieces. Call `begin`, `compose`, `undo` and `end` with non-decreasing
-/// times, and `advance` for scheduled music. Each returns events to post to a synthesizer.
+/// A conductor plays a session of consecutive pieces. Call `begin`, `compose`, `undo` and `end` with non-decreasing times, and
+/// `advance` for scheduled music. Each call returns events to post to a synthesizer.
 ///
-/// - Important: Not real-time safe, since it allocates: run it beside the audio thread. Deterministic: the same rules,
-///   seed, events and times give the same result on every machine.
+/// - Important: Not real-time safe, since it allocates: do not run it on the audio thread. Deterministic: the same rules, seed,
+///   events and times give the same result on every machine.
 public struct Conductor: Sendable {
   /// When an opponent that has chosen its move may reply.
   public enum Reply: String, Sendable, Hashable, CaseIterable {
@@ -17,7 +17,7 @@ public struct Conductor: Sendable {
     case immediate
   }
 
-  /// The rules of the file; bars already written keep theirs.
+  /// The rules of the file. A change has no effect on bars already written.
   public var home: ScoreRules { didSet { findTonic() } }
   /// The rules in force: those of the file, transposed to the running piece's tonic.
   public internal(set) var rules: ScoreRules
@@ -29,7 +29,7 @@ public struct Conductor: Sendable {
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
   /// The timing of an opponent's replies.
   public var reply = Reply.musical
-  /// The voices that reply on the score's slots and so need no waiting: both, unless people play. Set it before a piece begins.
+  /// The voices whose replies the music times (see `replySlot`): both, unless people play. Set it before a piece begins.
   public var autoReplyVoices: Set<Voice> = [.first, .second]
   /// The players' names, for the colours in the rules.
   public var names: [Voice: String] = [:]
@@ -41,7 +41,7 @@ public struct Conductor: Sendable {
   public internal(set) var pieceNumber: UInt64 = 0
   /// Whether T is silent because of a lost connection.
   public internal(set) var connectionLost = false
-  /// How far ahead `advance(to:)` returns events, so that the music survives a stalled caller.
+  /// How far ahead `advance(to:)` returns events, so that the music continues if the caller stalls.
   public static let lookahead = Tick.milliseconds(1_500)
 
   // Internal, for the parts of the conductor in other files.
@@ -70,7 +70,7 @@ public struct Conductor: Sendable {
     tunePiece()
   }
 
-  /// Continues a session already played: the next piece starts with pedal and low tonic and has a seed derived from the conductor's.
+  /// Continues a session already played: the next piece starts with pedal and low tonic and has a seed derived from the session's.
   public mutating func joinSession() {
     piecesBegun = 1
     pieceNumber = .max
@@ -82,7 +82,7 @@ public struct Conductor: Sendable {
   public var bars: [Bar] { book.bars }
   /// The reasons for each note of M by bar index; kept only with `explains`.
   public var reasons: [Int: [NoteReason]] { book.reasons }
-  /// The bars of the running piece: opening, events, echoes, arch, and those taken back.
+  /// The bars of the running piece: opening, events, echoes, arch, and bars of events taken back.
   public var score: ArraySlice<Bar> { bars.dropFirst(piece.firstBar) }
   /// The candidates chosen for the running piece's bars, by the number of the preceding event.
   public var choices: [[Int]] { piece.choices }
@@ -96,7 +96,7 @@ public struct Conductor: Sendable {
 
   // MARK: Time
 
-  /// When `advance` has work next; `nil` if nothing is scheduled.
+  /// The time from which `advance` returns further events; `nil` if nothing is scheduled.
   public var due: Tick? { agenda.due.map { $0 - Self.lookahead } }
 
   /// Composes scheduled music (opening, echoes, closing arch, drone).
@@ -119,14 +119,14 @@ public struct Conductor: Sendable {
 
   /// The first slot for an opponent's reply: at or after `ready`, at least `gestures.reply` slots into the long note.
   ///
-  /// Slots are the bar's onsets, then one each short note through long note and silence. Between two computers the
-  /// reply waits `gestures.breath` slots, so that the long note is heard.
+  /// Slots are a short note apart, from the start of the long note on through the silence after it. Between two computers the reply
+  /// waits `gestures.breath` slots, so that the long note is heard.
   public func replySlot(ready: Tick) -> Tick {
     guard reply == .musical, let slots, !piece.isOver else { return ready }
     let breath = rules.gestures.breath
     var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
     let least = autoReplyVoices.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
-    // The close of a sentence is not interrupted.
+    // The reply waits for the end of a sentence's half arch.
     return slots.first(after: max(ready, agenda.sentenceEnd), least: least)
   }
 
@@ -167,13 +167,13 @@ public struct Conductor: Sendable {
   func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
     var event = rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
     guard piece.bed != 0 else { return event }
-    // In the direction of the smaller interval.
+    // Moves in the direction of the smaller interval.
     let up = rules.scale.midi(rules.lowest + Scale.step(piece.bed)) - rules.scale.midi(rules.lowest)
     event.pitch = Pitch(onKeys: event.pitch.midi + (up > 6 ? up - 12 : up))
     return event
   }
 
-  /// Moves the bed to a root, if it is elsewhere.
+  /// Moves the bed to a root, if the bed has another root.
   mutating func moveBed(to root: Int, at moment: Tick) -> [ScoreEvent] {
     guard (root - piece.bed) % 7 != 0 else { return [] }
     piece.bed = root

@@ -12,8 +12,8 @@ struct EchoMemory: Sendable {
     var octaves: Int
   }
 
-  /// Chooses at random among the heard bars; `nil` if none is left. A bar is echoed at most twice with the same pairs in the
-  /// same octave; when no bar is left in one octave, the other is tried.
+  /// Chooses at random among the heard bars; `nil` if none is left. A bar is echoed at most twice with the same pairs in the same
+  /// octave; if no bar is left in one octave, tries the other octave.
   mutating func choose(
     from heard: [Bar], octaves own: Int, pairs most: Int, not previous: Pitch?, _ generator: SplitMix64,
     _ writer: EchoWriter
@@ -39,7 +39,7 @@ struct EchoMemory: Sendable {
     return Choice(source: source, pairs: writer.ending(of: source, most), octaves: octaves)
   }
 
-  /// The index of the first bar not yet recalled, which is then marked.
+  /// Finds the first bar not yet recalled, marks it as recalled and returns its index.
   mutating func tellNext(of bars: [Bar]) -> Int? {
     guard let number = bars.firstIndex(where: { told[$0.index * 256] == nil }) else { return nil }
     told[bars[number].index * 256] = 1
@@ -47,7 +47,7 @@ struct EchoMemory: Sendable {
   }
 }
 
-/// Writes bars that repeat earlier ones.
+/// Writes bars that repeat earlier bars.
 struct EchoWriter {
   let rules: ScoreRules
   /// The length of a short note in seconds.
@@ -55,7 +55,7 @@ struct EchoWriter {
 
   /// The last pairs of a bar; T rests except on the long note.
   func ending(of bar: Bar, _ count: Int) -> [Pair] {
-    // Leaves out pairs that were low notes only, which would mean nothing an octave higher.
+    // Leaves out pairs with low notes only, which an echo does not repeat.
     var pairs = Array(bar.sounding.filter { $0.m ?? $0.t != nil }.suffix(count))
     for index in pairs.indices.dropLast() where pairs[index].m != nil { pairs[index].t = nil }
     return pairs
@@ -106,7 +106,7 @@ struct EchoWriter {
         index: index, kind: .undo, ply: source.ply, voice: source.voice, start: moment, pairs: pairs, signs: ["undo"]))
   }
 
-  /// A copy of a pair at `share` per cent of the velocity, without what belongs only to its own bar.
+  /// A copy of a pair at `share` per cent of the velocity, without bass, T's answer and awakening.
   private func plain(_ pair: Pair, isLong: Bool, share: Int, _ change: (inout Note) -> Void) -> Pair {
     var plain = Pair(m: pair.m, t: pair.t, isLong: isLong)
     plain.change { note in

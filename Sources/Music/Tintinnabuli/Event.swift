@@ -8,13 +8,13 @@ public struct Event: Sendable, Hashable {
   public var degree: Int
   /// The facts that hold for the event, as declared in the rule file.
   public var facts: Set<Fact>
-  /// The voice's standing after it: −1 lost, 0 even, 1 won.
+  /// The voice's standing after the event: −1 lost, 0 even, 1 won.
   public var standing: Double
-  /// The voice's standing before it, −1…1; `nil` if unchanged by the other voice's last event.
+  /// The voice's standing before the event, −1…1; `nil` to use the opposite of the last event's standing.
   public var stood: Double?
   /// The expected seconds until the next event; `nil` to use the piece's own median.
   public var pace: Double?
-  /// The number in its piece, from 1; `nil` for the successor of the last. A number already used begins a new piece.
+  /// The event's number in its piece, from 1; `nil` for the last event's number plus 1. A number already used begins a new piece.
   public var number: Int?
   /// The degrees that each voice holds after the event; melodies visit them.
   public var marks: Marks

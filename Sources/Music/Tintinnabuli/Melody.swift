@@ -42,7 +42,7 @@ public struct NoteReason: Sendable {
   /// The note of the best line that avoids this one, and its extra cost; `nil` if the note was fixed.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
 
-  /// A pair with T alone.
+  /// The reason for a pair with T alone.
   static let silent = NoteReason(costs: [], runnerUp: nil)
 }
 
@@ -50,7 +50,7 @@ public struct NoteReason: Sendable {
 ///
 /// O(count × degrees × widest × 8) a candidate; costs common to all candidates are computed once.
 struct MelodySearch {
-  /// The preceding moves that matter for the cost of the next: none, or the number of degrees, where ±3 is any leap.
+  /// The preceding moves that matter for the cost of the next move: none, or the number of degrees, where ±3 is any leap.
   private static let ways: [Int?] = [nil, 1, -1, 3, -3, 0, 2, -2]
 
   /// The costs common to all candidates, for moves up to `widest`.
@@ -203,7 +203,7 @@ struct MelodySearch {
       ?? MelodyLine(degrees: (0..<problem.count).map { problem.fixed[$0] ?? problem.center }, cost: 0)
   }
 
-  /// The cheapest line with another note in a slot; `nil` if it is fixed or there is none.
+  /// The cheapest line with another note in a slot; `nil` if the slot is fixed or no such line exists.
   func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine? {
     problem.fixed[slot] == nil ? solve(prices, banned: (slot, [line.degrees[slot]])) : nil
   }

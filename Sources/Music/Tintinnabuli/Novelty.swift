@@ -2,8 +2,8 @@ import ScoreModel
 
 /// The melodies heard in the session within the last half hour, to avoid repetitions.
 ///
-/// Lines are MIDI notes, so another key counts as new. Patterns are compared in the first voice's register, so the same
-/// an octave lower does not. A whole bar is a repetition if it is written or sounds like an earlier one.
+/// Lines are MIDI notes, so another key counts as new. Patterns are compared in the first voice's register, so the same pattern an
+/// octave lower does not. A whole bar is a repetition if it is written or sounds like an earlier bar.
 struct Novelty: Sendable {
   /// The number of notes of a compared pattern.
   static let length = 5

@@ -1,6 +1,6 @@
 import ScoreModel
 
-/// The pending signs of a piece: those that a cut kept from being heard, and the last bar's signs and long note.
+/// The signs of a piece that a cut kept from being heard, and the last bar's signs and long note.
 struct PendingSigns: Sendable {
   /// A pending sign and the voice it belongs to.
   struct PendingSign: Sendable, Hashable {
@@ -20,7 +20,7 @@ struct PendingSigns: Sendable {
 
   private(set) var pending: [PendingSign] = []
   private(set) var said: Said?
-  /// How long a long note had been sounding at the last event.
+  /// The time from the last long note that was heard to the last event.
   private(set) var since = Tick.zero
 
   /// Marks those signs of the last bar as pending that the cut at `moment` keeps from being heard. Returns the long note
@@ -29,7 +29,7 @@ struct PendingSigns: Sendable {
   mutating func collectCutSigns(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {
-    // A note is heard after the time `heard`, and is a long note after the time of two quick ones.
+    // A note counts as heard after the time `heard`, and as a long note after the time of two of the quickest short notes.
     let (heard, long) = (Tick.seconds(rules.gestures.heard), Tick.seconds(2 * rules.bars.quickest))
     var cutNote: Note?
     var since = Tick.zero
@@ -62,11 +62,11 @@ struct PendingSigns: Sendable {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
-      // A result covers all signs except the awakening, which only a draw covers.
+      // A sign that is covered does not sound any more, except for an awakening outside a draw.
       let isSaid = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
       return pending.contains { $0.sign == sign.name } && !isSaid
     }
-    // The second pair has room for one sign; if it is an awakening, pending signs wait.
+    // The second pair has room for one sign; if an awakening needs it, pending signs wait.
     if let due, plan.count > 2 || plan.ply > 1, plan.awakensAt != 1 {
       plan.pending = pending.first { $0.sign == due.name }.map { (due, $0.voice) }
       pending.removeAll { $0.sign == due.name }

@@ -26,7 +26,7 @@ struct Piece: Sendable {
   var drift = 0
   var contourOffset = 0
   var barNumber = 0
-  /// The candidates used, and those to be used from a record, by the number of the preceding event.
+  /// The numbers of the candidates used, and of those to be used from a record, by the number of the preceding event.
   var choices: [[Int]] = []
   var replay: [[Int]] = []
   /// The number of the session's bars before the piece.
@@ -74,15 +74,15 @@ struct Piece: Sendable {
   }
 }
 
-/// The state that is restored when an event is taken back: the whole piece except its echoes and, in a match, the novelty.
+/// The state that is restored when an event is taken back: the whole piece except its echoes; in a match also the novelty.
 struct Snapshot: Sendable {
   /// When the event was heard.
   let moment: Tick
   private var piece: Piece
   private let novelty: Novelty?
 
-  /// Keeps the piece before an event. In a local game an undo does not restore the last event's time and the count of
-  /// hurried moves, and melodies that were heard stay in the novelty.
+  /// Keeps the piece before an event. In a local game an undo clears the last event's time and the count of hurried moves, and
+  /// melodies that were heard stay in the novelty.
   init(of piece: Piece, _ novelty: Novelty, at moment: Tick) {
     (self.piece, self.moment, self.novelty) = (piece, moment, piece.isMatch ? novelty : nil)
     if !piece.isMatch { (self.piece.last, self.piece.hurried) = (nil, 0) }

@@ -108,21 +108,21 @@ package protocol RuleVisitor {
 }
 
 extension RuleVisitor {
-  /// A value of any type.
+  /// Visits a value of any type.
   mutating func leaf<Value: RuleCoded>(_ name: String, _ kind: RuleKind, _ value: inout Value) {
     var slot = value.coded
     leaf(name, kind, &slot)
     value = Value(slot) ?? value
   }
 
-  /// An optional value.
+  /// Visits an optional value.
   mutating func leaf<Value: RuleCoded>(_ name: String, _ kind: RuleKind, _ value: inout Value?) {
     var slot = value.map { $0.coded } ?? .none
     leaf(name, kind, &slot)
     value = Value(slot)
   }
 
-  /// A list of values.
+  /// Visits a list of values.
   mutating func list<Value: RuleCoded>(
     _ name: String, _ kind: RuleKind, _ value: inout [Value], _ counts: ClosedRange<Int>, of what: String
   ) {
@@ -131,7 +131,7 @@ extension RuleVisitor {
     value = slot.list.compactMap { Value($0) }
   }
 
-  /// A minimum and a maximum.
+  /// Visits a range, which a file writes as its minimum and maximum.
   mutating func range<Value: RuleCoded & Comparable>(
     _ name: String, _ kind: RuleKind, _ value: inout ClosedRange<Value>, of what: String
   ) {
@@ -141,7 +141,7 @@ extension RuleVisitor {
     if ends.count == 2, ends[0] <= ends[1] { value = ends[0]...ends[1] }
   }
 
-  /// A list of mappings that visit their own values; additional ones start as `new`.
+  /// Visits a list of mappings, each by `visit`; an additional mapping starts as `new`.
   mutating func each<Item>(
     _ name: String, _ counts: ClosedRange<Int>, of what: String, _ items: inout [Item], new: Item,
     _ visit: (inout Item, inout Self) -> Void
@@ -171,7 +171,7 @@ extension RuleVisitor {
     list(name, Word.kind, &value, counts, of: what)
   }
 
-  /// A Boolean in two words, the one for `false` first.
+  /// Visits a Boolean written as one of two words, the word for `false` first.
   mutating func bool(_ name: String, _ value: inout Bool, _ words: [String] = ["false", "true"]) {
     var slot = RuleValue.text(words[value ? 1 : 0])
     leaf(name, words[0] == "false" ? .bool : .word(words), &slot)

@@ -33,7 +33,7 @@ struct ScoreBook: Sendable {
     current = Sounding(written: written, generation: newGeneration())
   }
 
-  /// Cuts at `moment`: removes later bars and shortens sounding ones.
+  /// Cuts at `moment`: removes later bars and shortens sounding bars.
   mutating func cut(at moment: Tick) {
     if let current { self.current?.cut = min(current.cut ?? moment, moment) }
     if let previous { self.previous?.cut = min(previous.cut ?? moment, moment) }
@@ -45,7 +45,7 @@ struct ScoreBook: Sendable {
     if bars[last].end > moment { bars[last].cut = moment - bars[last].start }
   }
 
-  /// Forgets the sounding bars.
+  /// Treats all bars as no longer sounding.
   mutating func silence() { (current, previous) = (nil, nil) }
 
   /// The rest of the sounding bars without T, in a new generation; empty if none sounds.
@@ -80,7 +80,7 @@ extension Bar {
   /// The end of the bar's last pair, or its cut.
   public var end: Tick { start + (cut ?? pairs.last?.end ?? .zero) }
 
-  /// The pairs that sounded: all of an uncut bar, the first of a cut one.
+  /// The pairs that sounded: all pairs of an uncut bar, the pairs before the cut of a cut bar.
   public var sounding: [Pair] {
     guard let cut else { return pairs }
     return pairs.filter { pair in pair.onset.map { $0 < cut } ?? false }

@@ -17,13 +17,13 @@ extension ScoreRules {
     }
   }
 
-  /// The colour that distinguishes players of the same voice.
+  /// The touch, timing and effects that distinguish players of the same voice.
   public struct Colour: Sendable, Hashable {
     /// The player's name, as in `Conductor.names`.
     public var name = ""
     /// Velocity, in per cent.
     public var touch = 100
-    /// When T sounds, if the sign has it together with M.
+    /// The time at which T sounds in signs whose T would sound together with M.
     public var tPace = SignRule.TPace.together
     /// The chain of the long notes, if nothing else sets one.
     public var chain: String?
@@ -50,7 +50,7 @@ extension ScoreRules {
     public var long = 4
     /// Seconds of a short note in the arch's last bar.
     public var lastShort = 0.8
-    /// The assumed seconds of thinking before the game has shown its own.
+    /// The thinking time in seconds that is assumed at the start of a game.
     public var expected = 4.0
     /// Per cent of the median thinking time after which the long note begins.
     public var reach = 38
@@ -58,7 +58,7 @@ extension ScoreRules {
     public var quickest = 0.55
     /// The most seconds between two long notes while people play.
     public var apart = 19.0
-    /// The range of pairs before the long note of a bar whose reply comes in musical time.
+    /// The range of pairs before the long note of a bar if the music times the reply.
     public var answered = 2...4
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -106,9 +106,9 @@ extension ScoreRules {
   public struct Sentences: Sendable, Hashable {
     /// The pairs of an event's bar, from the start of the piece to the decision.
     public var pairs = 2...4
-    /// The pairs of a half arch's first bar, likewise; each further bar has one fewer, down to `BarLaw.shortest`.
+    /// The pairs of a half arch's first bar, from the start of the piece to the decision; each later bar has one fewer.
     public var arch = 3...4
-    /// Velocity in per cent of T's, of the T that answers a removed degree.
+    /// The velocity of the T that answers a removed degree, in per cent of T's usual velocity.
     public var leaves = 110
     /// The time in seconds in which the bed reaches another root.
     public var bed = 3.0
@@ -123,13 +123,13 @@ extension ScoreRules {
     public struct Change: Sendable, Hashable {
       /// The new position of T, for signs whose T has the position of the file's last sign; `nil` for no change.
       public var t: SignRule.TPosition?
-      /// The time at which T sounds in signs that have it together with M.
+      /// The time at which T sounds in signs whose T would sound together with M.
       public var tPace = SignRule.TPace.together
       /// The degree of the root's triad, from 1, that is struck low under each downbeat; `nil` for none.
       public var bass: Int?
       /// Degrees by which the register moves.
       public var register = 0
-      /// The effect chain of every pair for which no sign has another.
+      /// The effect chain of every pair for which no sign sets one.
       public var chain: String?
 
       package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -169,7 +169,7 @@ extension ScoreRules {
     public var lastGoal = Goal.tonic
     /// Degrees by which the register moves with each bar.
     public var climb = 0
-    /// Whether the voices alternate; else the winner's plays.
+    /// Whether the voices alternate; else the winner's voice plays all bars.
     public var alternates = false
     /// Whether the last bar is T alone.
     public var endsWithTAlone = false
@@ -179,9 +179,9 @@ extension ScoreRules {
     public var strikesDrone = false
     /// The effect chain of the arch's long notes, if any.
     public var chain: String?
-    /// Per cent by which each bar's short notes are longer than the first bar's.
+    /// Per cent of the first bar's short note by which short notes get longer with each bar.
     public var augment = 0
-    /// The time at which T sounds in its bars.
+    /// The time at which T sounds in the arch's bars.
     public var tPace = SignRule.TPace.together
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -207,9 +207,9 @@ extension ScoreRules {
     public var drone = 0.1
     /// The time of the pair on the centre cell in seconds.
     public var center = 2.0
-    /// The time of the seeded bar in seconds.
+    /// The time in seconds of the opening bar, whose melody the seed determines.
     public var phrase = 6.0
-    /// The number of pairs of the seeded bar.
+    /// The number of pairs of the bar at `phrase`.
     public var pairs = 3
     /// The time of the first echo in seconds.
     public var echoes = 16.0
@@ -227,7 +227,7 @@ extension ScoreRules {
   public struct Echoes: Sendable, Hashable {
     /// The silence between a bar and the first echo.
     public var after = 8.0
-    /// Per cent of `after` that follow a bar of two pairs. The share grows with the pairs, to all of it after the longest bar.
+    /// The silence after a bar of two pairs in per cent of `after`; it grows with the number of pairs to 100 after the longest bar.
     public var afterShort = 100
     /// The velocity of echoes in per cent of the bar's.
     public var velocity = 72
@@ -237,7 +237,7 @@ extension ScoreRules {
     public var rest = 5.0
     /// Per cent by which each rest is longer than the previous one.
     public var growth = 25
-    /// The most pairs of an echo: the last ones of its bar.
+    /// The most pairs of an echo: the last pairs of the bar that it repeats.
     public var most = 4
     /// Waiting time after which echoes have at most three pairs and are softer.
     public var thin = 30.0
@@ -247,7 +247,7 @@ extension ScoreRules {
     public var until = 600.0
     /// The highest pitch of an echo.
     public var ceiling = Pitch(93)
-    /// The number of latest bars to choose from.
+    /// The number of latest bars of which an echo repeats one.
     public var memory = 12
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -280,7 +280,7 @@ extension ScoreRules {
     public var hurryT = 71
     /// Per cent of velocity lost with each consecutive hurried move.
     public var hurryFade = 6
-    /// The most consecutive hurried moves that count for that.
+    /// The most consecutive hurried moves that count for `hurryFade`.
     public var hurryMost = 6
     /// The number of hurried moves from one half pedal change to the next.
     public var hurryPedal = 3
@@ -288,15 +288,15 @@ extension ScoreRules {
     public var pulse = 1.0
     /// The bed's level between pulses, 0–127.
     public var pulseLevel = 64
-    /// A pulse's rise, the start of its fall and its fall, relative to the pulse.
+    /// The duration of a pulse's rise, the start of its fall and the duration of the fall, as shares of `pulse`.
     public var pulseShape = [0.2, 0.4, 0.5]
     /// Velocity of a refusal's knock.
     public var knock = 40
     /// Seconds after which a note counts as heard; a sign cut earlier is pending.
     public var heard = 0.1
-    /// The first slot of the long note for a reply in musical time.
+    /// The first slot of the long note for a reply that the music times.
     public var reply = 1
-    /// The range of slots of the long note before a reply between two computers; seeded.
+    /// The slots of the long note from which the seed chooses one for a reply between two computers.
     public var breath = 4...5
     /// Velocity in per cent of a cut long note that sounds with the next downbeat; 0 for none.
     public var resolve = 0

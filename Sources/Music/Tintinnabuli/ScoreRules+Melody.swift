@@ -13,7 +13,7 @@ extension ScoreRules {
     case fifth
   }
 
-  /// The contour of a melody, after Hillier's modes.
+  /// The contour of a melody, after the modes in Paul Hillier's book on Arvo Pärt.
   public enum Contour: String, Sendable, Hashable, RuleWord {
     case rising, falling, arch, valley
   }
@@ -46,7 +46,7 @@ extension ScoreRules {
     case edge
     /// Each degree of distance from the centre of the game's register.
     case register
-    /// A mark of the mover.
+    /// A note on a mark of the mover.
     case own
     /// A planned recall of a mark (the mover's, sometimes the opponent's) that is missed.
     case recall

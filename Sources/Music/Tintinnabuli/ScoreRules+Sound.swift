@@ -7,9 +7,9 @@ extension ScoreRules {
     public var notes: [Pitch] = []
     /// The velocity of the struck notes.
     public var velocity = 36
-    /// Seconds for which each is held.
+    /// Seconds for which each struck note is held.
     public var seconds = 12.0
-    /// The bars of a game that strike it again.
+    /// The numbers of the bars of a game that strike the low tonic again.
     public var bars: [Int] = []
     /// Seconds between strokes while waiting.
     public var every = 40.0
@@ -47,7 +47,7 @@ extension ScoreRules {
     public var newGame = 0.3
     /// The time by which the pedal rises before an awakening.
     public var lift = 0.18
-    /// The time after which the pedal falls again.
+    /// The time after an awakening at which the pedal falls again.
     public var retake = 0.12
     /// The position to which the pedal rises in a half change, 0 (up) … 127 (down).
     public var half = 64
@@ -134,7 +134,7 @@ extension ScoreRules {
   public struct Unit: Sendable, Hashable {
     /// The kind of the unit, one of `kinds`.
     public var kind: String
-    /// The preset with which the unit starts; `nil` for `custom`.
+    /// The preset that sets the unit's parameters; `nil` for `custom`.
     public var preset: String?
     /// Parameters that differ from the preset, by name, in their own units.
     public var values: [String: Double]

@@ -6,11 +6,11 @@ public struct ScoreRules: Sendable, Hashable {
   public var name = "unnamed"
   /// The words for facts of events, as used by `signs`.
   public var facts: [Fact] = []
-  /// An example for rules of something other than this game: lines for `alina-score live`, from which its signs are played.
+  /// Example lines for `alina-score live`, in rules for something other than this game; used to play the file's signs.
   public var example: [String] = []
-  /// The scale of the M-voice; its triad is the T-voice's.
+  /// The scale of the M-voice; its triad gives the notes of the T-voice.
   public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
-  /// The tonics of a session's pieces, a cycle that begins with the file's own; empty to stay there.
+  /// The tonics of a session's pieces, a cycle that begins with the file's own tonic; empty to keep the file's tonic.
   public var tonics: [Spelling] = []
   /// The pitches of nine cells in three rows from the top, as the first voice plays them.
   public var cells = [Pitch](repeating: Pitch(83), count: 9)
@@ -113,7 +113,7 @@ public struct ScoreRules: Sendable, Hashable {
     v.group("mix") { mix.visit(&$0) }
   }
 
-  /// The manner of a voice; without one (in the opening) the first voice's, centred.
+  /// The manner of a voice; without a voice (in the opening) that of the first voice, but centred.
   public func manner(of voice: Voice?) -> Manner {
     switch voice {
     case .first: first
@@ -160,7 +160,7 @@ public struct ScoreRules: Sendable, Hashable {
     return low...high
   }
 
-  /// Nine rising notes from the lowest tonic, for rules without cells.
+  /// Nine rising notes from the lowest tonic, for rules that list no cells.
   package var risingCells: [Pitch] {
     (0..<9).map { Pitch(min(scale.midi(lowest + $0), melody.compass.upperBound.midi)) }
   }

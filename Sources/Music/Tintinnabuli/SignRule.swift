@@ -75,7 +75,7 @@ public struct SignRule: Sendable, Hashable {
   public var when: [Fact]
   /// The facts that must not hold.
   public var unless: [Fact]
-  /// Names of later rules that this one includes, so that they do not become pending.
+  /// Names of later rules that this rule includes, so that they do not become pending.
   public var covers: [String]
 
   /// The position of T; by default the first below.
@@ -90,9 +90,9 @@ public struct SignRule: Sendable, Hashable {
   public var tOctavesAt: Place = .first
   /// Whether M prefers notes outside the triad.
   public var leans = false
-  /// The goal of the long note; overrides the position's.
+  /// The goal of the long note; `nil` for the goal of a further sign of the event, or the triad.
   public var goal: ScoreRules.Goal?
-  /// The melody's contour; overrides that of the player's position.
+  /// The melody's contour; `nil` for a contour by the player's standing.
   public var contour: ScoreRules.Contour?
   /// Whether the contour turns in the middle of the bar.
   public var turns = false

@@ -18,8 +18,8 @@ public struct Station: Sendable, Hashable {
   /// The most consecutive pieces on one tonic.
   static let longest = 3
 
-  /// The next piece's position: its own tonic after an awakening, a draw or three pieces, else the current one; each
-  /// cycle begins with the file's own.
+  /// The next piece's position: its own tonic after an awakening, a draw or three pieces on one tonic, else the current tonic. Each
+  /// cycle begins with the file's own tonic.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest

@@ -1,6 +1,6 @@
 import ScoreModel
 
-/// The thinking times of the running piece, by which bars are dimensioned.
+/// The thinking times of the running piece, which determine the lengths of bars.
 public struct Tempo: Sendable {
   /// Times are whole slots of 0.25 s, so that network delay does not matter.
   static let slot: Int64 = 12_000
@@ -9,7 +9,7 @@ public struct Tempo: Sendable {
   /// Rounds a span to whole slots.
   static func whole(_ span: Tick) -> Tick { Tick(rawValue: (span.rawValue + slot / 2) / slot * slot) }
 
-  /// The times of a log in milliseconds as whole slots from the first.
+  /// The times of a log, given in milliseconds, as whole slots from the first time.
   public static func slots(_ times: [Int64]) -> [Int] {
     var slots: [Int] = []
     for (index, time) in times.enumerated() {

@@ -155,7 +155,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
       return error.errors[0].description
     }
   }
-  #expect(first("name: [").contains("is no YAML here"))
+  #expect(first("name: [").contains("is not valid YAML here"))
   #expect(first("").contains("is empty"))
   #expect(first(standardText + "\nname: twice\n").contains("twice"))
   #expect(first(String(repeating: "#", count: RuleReader.limit + 1)).contains("larger than 256 KiB"))
