@@ -1,6 +1,6 @@
 #include <alsa/asoundlib.h>
 
-/* Sends an event at once to a port's subscribers. */
+/* Sends an event at once from a port to its subscribers. */
 static inline int alina_seq_send(snd_seq_t *sequencer, int port, snd_seq_event_t *event) {
   snd_seq_ev_set_source(event, port);
   snd_seq_ev_set_subs(event);

@@ -12,15 +12,15 @@ static inline int alina_harden(SSL_CTX *context) {
   return SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
 }
 
-/* Sets the server name to send (unencrypted), as several hosts may share an address. */
+/* Sets the server name to send (unencrypted), because several hosts may share an address. */
 static inline int alina_name_server(SSL *ssl, const char *host) { return SSL_set_tlsext_host_name(ssl, host); }
 
-/* Adds a certificate to the chain that is presented. */
+/* Adds a certificate to the chain that the server sends. */
 static inline int alina_show_also(SSL_CTX *context, X509 *certificate) {
   return SSL_CTX_add1_chain_cert(context, certificate);
 }
 
-/* A fresh P-256 key; NULL if the library cannot. */
+/* Makes a P-256 key; returns NULL if the library cannot make one. */
 static inline EVP_PKEY *alina_make_key(void) { return EVP_EC_gen("P-256"); }
 
 static inline int alina_extend(X509 *certificate, int kind, const char *value) {

@@ -1,8 +1,8 @@
 #pragma once
 // The few functions of Pango that the game calls, declared by hand.
 //
-// Pango's own headers need GLib's include paths, which only pkg-config knows, and its output contains `-pthread`, for which SwiftPM
-// warns in every build. The functions below are a stable C ABI (Pango 1.44 and later); all types are opaque.
+// Pango's own headers need GLib's include paths, which only pkg-config reports. The output of pkg-config contains `-pthread`, for
+// which SwiftPM warns in every build. The functions below are a stable C ABI (Pango 1.44 and later); all types are opaque.
 
 #ifdef __cplusplus
 extern "C" {

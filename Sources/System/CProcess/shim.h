@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Declared by the system only with _GNU_SOURCE, which Swift does not define. */
+/* The system's headers declare these functions only with _GNU_SOURCE, which Swift does not define. */
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 

@@ -1,18 +1,18 @@
 import Glibc
 import Synchronization
 
-/// Files that appear whole or not at all: a kill or a crash at any moment leaves the old bytes or the new ones.
+/// Writes files as a whole or not at all: a kill or a crash at any moment leaves the old bytes or the new bytes.
 ///
-/// A symbolic link stays: the file that it names is replaced. The new file has the mode of the one that it replaces.
+/// A symbolic link stays: the file that the link names is replaced. The new file has the mode of the old file.
 package enum AtomicFile {
-  /// The system refuses to write a file.
+  /// The system's refusal to write a file.
   package struct Refusal: Error, Hashable, CustomStringConvertible {
     /// The error number of the system.
     package let number: Int32
     package var description: String { String(cString: strerror(number)) }
   }
 
-  /// The number of writes of this process, for the names of temporary files: two may be written at the same time.
+  /// The number of writes of this process. It makes the names of temporary files unique, as two may be written at the same time.
   private static let writes = Atomic<Int>(0)
 
   /// Replaces a file by bytes. The file keeps its mode, unless `mode` is given.
@@ -32,7 +32,7 @@ package enum AtomicFile {
     }
   }
 
-  /// Replaces a file by the one that `body` writes at the path it is given, in the same folder.
+  /// Replaces a file by the temporary file that `body` writes at the path `part`, in the same folder.
   package static func write(_ path: String, _ body: (_ part: String) throws -> Void) throws {
     try replace(path, mode: nil, body) { $0 }
   }
@@ -43,14 +43,14 @@ package enum AtomicFile {
     let path = resolved(link)
     var status = stat()
     let isThere = stat(path, &status) == 0
-    // Refuse to replace a device: it would be gone for every program.
+    // Refuse to replace a device: no program could use the device any more.
     guard !isThere || status.st_mode & S_IFMT == S_IFREG else { throw failure(Refusal(number: EPERM)) }
     let part = "\(path).\(getpid()).\(writes.wrappingAdd(1, ordering: .relaxed).newValue).part"
     do throws(Failure) {
       try body(part)
       let file = open(part, O_RDONLY | O_CLOEXEC)
       defer { close(file) }
-      // Data before name: a crash of the machine must not leave an empty file under the old name.
+      // Writes the data to the disk before the renaming, so that a crash of the machine cannot leave an empty file.
       guard file >= 0, fsync(file) == 0, !isThere || mode != nil || fchmod(file, status.st_mode & 0o7777) == 0,
         rename(part, path) == 0
       else { throw failure(Refusal(number: errno)) }

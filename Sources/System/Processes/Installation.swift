@@ -2,7 +2,7 @@ import Glibc
 
 /// The running program and its data files, whether in a package, in a folder of its own or in a source tree.
 package enum Installation {
-  /// The program's path with links resolved; as invoked if the system does not tell.
+  /// The program's path with links resolved, or the path as invoked if the system does not report it.
   package static let program: String = {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink("/proc/self/exe", &path, path.count)

@@ -5,7 +5,7 @@ import Glibc
 package enum ChildStream {
   /// Reading gives end of file, writing is discarded.
   case nothing
-  /// A descriptor of this process, which stays open here.
+  /// A descriptor of this process; it stays open in this process.
   case descriptor(Int32)
   /// A file, created if missing; output is appended.
   case file(String)
@@ -15,7 +15,7 @@ package enum ChildStream {
 package struct SpawnError: Error, CustomStringConvertible {
   /// The program, or the resource that was missing.
   package let subject: String
-  /// The errno.
+  /// The system's error number.
   package let code: Int32
 
   package var description: String { "\(subject): \(String(cString: strerror(code)))" }
@@ -23,8 +23,8 @@ package struct SpawnError: Error, CustomStringConvertible {
 
 /// Starts a program, searched in PATH unless its name contains a slash.
 ///
-/// The child gets the three streams and no other descriptor of this process, so that it cannot keep locks, ports or
-/// pipes open. It ignores and blocks no signals, whatever the calling thread does.
+/// The child gets the three streams and no other descriptor of this process, so that it cannot keep locks, ports or pipes open. All
+/// its signals have their default action and none is blocked, whatever the calling thread does.
 ///
 /// - Parameters:
 ///   - command: The program and its arguments.
@@ -71,7 +71,7 @@ package func spawn(
   return child
 }
 
-/// Creates a pipe; children inherit neither end, except as one of their streams.
+/// Creates a pipe. A child inherits an end only if it is one of the child's three streams.
 package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   guard alina_pipe(&ends) == 0 else { throw SpawnError(subject: "a pipe", code: errno) }
