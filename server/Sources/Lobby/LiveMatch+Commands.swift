@@ -42,7 +42,7 @@ extension LiveMatch {
       }
       return .end(nil, .aborted, first: [event(.abort)])
     case .rematch:
-      guard isOver else { return .refuse(.rules, "a rematch can be asked after the end") }
+      guard isOver else { return .refuse(.rules, "a rematch can be asked for after the end") }
       guard state.terms.tournament == nil else {
         return .refuse(.rules, "a tournament has no rematch; seek the next game")
       }

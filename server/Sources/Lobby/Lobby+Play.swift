@@ -62,7 +62,7 @@ extension Lobby {
     }
     guard mayPlay(account, id, re) else { return nil }
     guard let until = match.rematchUntil, now.monotonic <= until, match.record.x != nil else {
-      refuse(id, re, .over, "a rematch can be asked within \(configuration.rematchWithin / 1000) s", match)
+      refuse(id, re, .over, "a rematch can be asked for within \(configuration.rematchWithin / 1000) s", match)
       return nil
     }
     let agreed = match.state.wantsRematch[side.opponent]

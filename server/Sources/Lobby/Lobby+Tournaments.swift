@@ -23,7 +23,7 @@ extension Lobby {
     let address = connections[id]?.address
     if let address, tournaments.open(from: address, now.wall) >= configuration.tournamentsPerAddress {
       return refuse(
-        id, line.id, .occupied, "\(configuration.tournamentsPerAddress) open tournaments from one address are enough")
+        id, line.id, .occupied, "at most \(configuration.tournamentsPerAddress) open tournaments from one address")
     }
     let secret = chosen ?? crockford(bits: random.next(), count: 12, lowercase: true)
     record.secret = Lobby.digest(secret)
@@ -35,7 +35,7 @@ extension Lobby {
         lobby.follow(found, session, id, line.id, isOrganiser: true, secret: secret)
       case .tournament(.taken): lobby.host(line, session, id)
       case .tournament:
-        lobby.refuse(id, line.id, .occupied, "\(lobby.configuration.maxTournaments) open tournaments are enough")
+        lobby.refuse(id, line.id, .occupied, "at most \(lobby.configuration.maxTournaments) open tournaments")
       default: lobby.refuseBusy(id, line.id)
       }
     }
@@ -116,8 +116,8 @@ extension Lobby {
         }
         lobby.send(.ok(nil, seq: nil), to: id, re: re)
       case .tournament(.full):
-        lobby.refuse(id, re, .occupied, "\(Tournament.mostEntrants) players are enough")
-      case .tournament(.removed): lobby.refuse(id, re, .forbidden, "the organiser has taken you out")
+        lobby.refuse(id, re, .occupied, "at most \(Tournament.mostEntrants) players in a tournament")
+      case .tournament(.removed): lobby.refuse(id, re, .forbidden, "the organiser has removed you from the tournament")
       case .tournament(.noEntrant): lobby.refuse(id, re, .notFound, "the tournament has no such player")
       case .tournament(.tooLate):
         lobby.refuse(id, re, .over, order.operation == .start ? "the tournament has started" : "the tournament is over")
@@ -249,9 +249,9 @@ extension Lobby {
     }
     switch found.entrants.first(where: { $0.account == account })?.row.status {
     case .playing: return nil
-    case .paused: return "you pause; say play to go on"
+    case .paused: return "you have paused; send play to go on"
     case .left, nil: return "enter the tournament first"
-    case .removed: return "the organiser has taken you out"
+    case .removed: return "the organiser has removed you from the tournament"
     }
   }
 

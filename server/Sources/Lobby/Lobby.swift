@@ -196,7 +196,7 @@ package struct Lobby: Sendable {
 
   /// The most live matches and open rooms of an account at one node.
   static let matchesPerAccount = 64
-  static let isFull = "\(matchesPerAccount) matches at once are enough"
+  static let isFull = "at most \(matchesPerAccount) matches at a time"
 
   /// Whether an account has reached `matchesPerAccount` at this node.
   func isFull(_ account: Int64) -> Bool {

@@ -148,7 +148,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var graceInAll = 60_000
   /// Milliseconds from a claimable win to its award without a claim.
   package var claimByItself = 60_000
-  /// Milliseconds after the end in which a rematch can be asked.
+  /// Milliseconds after the end in which a rematch can be asked for.
   package var rematchWithin = 30_000
   package var codeLives = 600_000
   /// The most open tournaments, and the most of them that were made from one address.

@@ -7,7 +7,7 @@ import TicTacToe
 /// Pages of players and reports for administrators: a line of titles, then a line each with tab-separated fields, and a
 /// last line with the address of the next page, if there is one.
 extension AdminPage {
-  /// Chosen, not measured.
+  /// The most rows of a page: a chosen number, not a measured limit.
   static let rowsOfPage = 100
 
   func players(_ request: HTTPRequest) async throws -> HTTPReply {

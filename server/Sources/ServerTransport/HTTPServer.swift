@@ -186,7 +186,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .body: break
     case .end:
       guard case .waiting(let head?) = state else { return }
-      // A client that does not read replies may send no more requests.
+      // Closes the connection of a client that sends a request before it has read the replies to earlier ones.
       guard context.channel.isWritable else { return context.close(promise: nil) }
       state = .answering
       wait(context)
@@ -203,7 +203,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
       }
       let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
       reply.futureResult.whenComplete { result in
-        bound.value.write((try? result.get()) ?? .refusal(.internalServerError, "it failed"), to: head)
+        bound.value.write((try? result.get()) ?? .refusal(.internalServerError, "the request failed"), to: head)
       }
     }
   }

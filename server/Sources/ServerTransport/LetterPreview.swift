@@ -2,12 +2,13 @@ import Base
 import Records
 import TicTacToe
 
-/// The answer for the link of a letter: a preview for messengers, which run no scripts, and the way to the page for browsers.
+/// The HTML page for the link of a letter, which contains a game played by exchanging links. It gives messengers, which run no
+/// scripts, a preview, and redirects browsers to the page of the game.
 struct LetterPreview {
   private let letter: Letter
   private let link: String
 
-  /// `nil` for a link that is not an intact letter.
+  /// Decodes a link; `nil` if it is not an intact letter.
   init?(link: String) {
     guard let letter = try? Letter(link: link) else { return nil }
     (self.letter, self.link) = (letter, link)

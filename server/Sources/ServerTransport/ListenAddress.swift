@@ -6,7 +6,7 @@ import NIOPosix
 /// Where connections are accepted.
 package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   case tcp(host: String, port: Int)
-  /// A Unix socket: the permissions of the file say who may connect.
+  /// A Unix socket: the permissions of its file determine who may connect.
   case socket(path: String)
 
   /// `HOST:PORT`, `[ADDRESS]:PORT` or `unix:PATH`.

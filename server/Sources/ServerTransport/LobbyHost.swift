@@ -39,7 +39,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     var loop: any EventLoop { get }
     /// Writes the output of one turn; called on `loop`.
     func take(_ deliveries: [Delivery])
-    /// Notes that the lobby has handled this many of its lines; on the lobby's loop.
+    /// Records that the lobby has handled this many of the connection's lines; called on the lobby's loop.
     func handled(_ lines: Int)
   }
 

@@ -92,7 +92,7 @@ package struct PeoplePage: Sendable {
 
 /// Health, readiness and metrics; and, for administrators on the same machine, lists and orders.
 package struct AdminPage: Sendable {
-  /// The most connections of administrators and readers of metrics. Chosen, not measured.
+  /// The most connections of administrators and readers of metrics: a chosen number, not a measured limit.
   package static let mostConnections = 100
 
   let host: LobbyHost
@@ -123,7 +123,9 @@ package struct AdminPage: Sendable {
     case ("players", 3), ("matches", 3):
       guard request.method == .POST else { return .wrongMethod("POST") }
       // A page in an administrator's browser could also post here; browsers then send an Origin header.
-      guard !request.headers.contains(name: "origin") else { return .refusal(.forbidden, "not for pages") }
+      guard !request.headers.contains(name: "origin") else {
+        return .refusal(.forbidden, "requests of web pages are refused")
+      }
       return path[0] == "players" ? try await order(path[2], player: path[1]) : try await order(path[2], match: path[1])
     case ("players", 1), ("reports", 1):
       guard request.isLook else { return .wrongMethod("GET, HEAD") }

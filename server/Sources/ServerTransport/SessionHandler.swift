@@ -14,7 +14,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   /// The most pending bytes of a slow reader before it is disconnected.
   static let mostWaiting = 256 * 1024
-  /// The longest time in milliseconds without progress before a reader is disconnected.
+  /// Milliseconds without progress after which a slow reader is disconnected.
   static let longestWait: Int64 = 10_000
   /// The most bytes collected before they are handed to the channel, which then counts them as pending.
   static let mostAtOnce = 16 * 1024
@@ -40,7 +40,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// The most milliseconds of round trip that a client is given back on its clock: the kernel's measurement of the network,
   /// plus `answerTime`; no limit until that is known.
   private var longestTrip = Int.max
-  /// The same behind a proxy, where the kernel measures only the route to the proxy. 200 ms suffice between continents.
+  /// The limit of `longestTrip` behind a proxy, where the kernel measures only the route to the proxy. 200 ms suffice between continents.
   private static let longestTripBehindProxy = 200
   /// Milliseconds that a client may take to answer a ping.
   private static let answerTime = 20
@@ -265,7 +265,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     isEnding = true
     guard let context else { return }
     metrics.ended(.slow)
-    write(ServerMessage.bye(.slow, "what was sent to you was not read", retry: nil).bytes(), context)
+    write(ServerMessage.bye(.slow, "your client did not read what the server sent", retry: nil).bytes(), context)
     context.flush()
     context.close(promise: nil)
   }

@@ -39,7 +39,7 @@ package final class Site: Sendable {
     try reload()
   }
 
-  /// The page beside the program; served as soon as it was built.
+  /// Serves the page beside the program. If it is not built yet, `reload` finds it later.
   package init() {
     place = Site.find
     try? reload()
@@ -87,8 +87,8 @@ package final class Site: Sendable {
   /// The reply for a path; `nil` if it does not belong to the page.
   func answer(_ request: HTTPRequest) -> HTTPReply? {
     let path = request.path.joined(separator: "/")
-    // Links redirect to the page with their target in its fragment, so that it is the same on any host.
-    // A link to a room's match also contains its code.
+    // Links redirect to the page with their target in its fragment, so that the page's files are the same on any host.
+    // A link to a room's match also contains the room's code.
     let words = request.path.dropFirst().compactMap {
       $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
     }

@@ -50,7 +50,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// The times of the first and last failure of the store; `nil` while it works.
   private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
-  /// With a damaged database page logins or moves may fail while all else works.
+  /// Failures of logins and of units in a row: with a damaged database page these may fail while all else works.
   private let refusals = Mutex((logins: RefusalCount(), units: RefusalCount()))
   private let heard = Mutex<[String?]>([])
 
@@ -100,8 +100,8 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
         switch verdict {
         case .applied: self.metrics.took(.durable, nanoseconds: now - unit.decided)
         case .conflict: break
-        case .unknown(let why): self.complain("what became of a commit is not known; it is read again", why)
-        case .failed(let why): self.complain("the store could not store something", why)
+        case .unknown(let why): self.complain("the outcome of a commit is unknown; its log is read", why)
+        case .failed(let why): self.complain("the store refused a write", why)
         }
       }
       self.report(zip(batch, verdicts).map { .verdict($0.number, $1) }, now)
@@ -288,7 +288,8 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     questions.async {
       do throws(StoreError) { _ = try self.store.answer(.leave(node)) } catch {
         self.logger.warning(
-          "the others were not told that this node ends; they notice", metadata: ["error": "\(error)"])
+          "the other nodes were not told that this node ends; they notice it by its missing heartbeats",
+          metadata: ["error": "\(error)"])
       }
       left.succeed()
     }

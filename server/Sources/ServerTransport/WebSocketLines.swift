@@ -33,7 +33,7 @@ final class WebSocketLines: ChannelDuplexHandler {
       context.fireChannelRead(wrapInboundOut(bytes))
     case .binary: end(.unacceptableData, context)
     case .ping:
-      // A client that does not read its pongs gets no more.
+      // Sends no more pongs to a client that does not read them.
       guard context.channel.isWritable else { return }
       context.write(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)), promise: nil)
     case .pong: break

@@ -37,7 +37,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     context.fireChannelActive()
   }
 
-  /// A missing closing alert is no error here: lines and requests show themselves whether they are complete.
+  /// Ends the connection. A missing closing alert is not reported: a line or HTTP request shows by its form whether it is complete.
   package func channelInactive(context: ChannelHandlerContext) {
     stopWriting()
     context.fireChannelInactive()
@@ -73,7 +73,7 @@ package final class TLSHandler: ChannelDuplexHandler {
       problem = error
       canRead = false
     }
-    // The next handshake message, or the alert that explains a failure.
+    // Send the next handshake message, or the alert that explains a failure.
     sendLeaving(context)
     if said.readableBytes > 0 {
       hasDelivered = true

@@ -14,14 +14,14 @@ struct AdminPort: ParsableArguments {
 
   private static let socketOfService = "/run/alina-server/admin.sock"
 
-  /// The address at which the server is asked.
+  /// The address to which requests are sent.
   private var place: String {
     if let admin { return admin }
     let isService = data == nil && FileManager.default.fileExists(atPath: AdminPort.socketOfService)
     return "unix:" + (isService ? AdminPort.socketOfService : ServeOptions.socket(in: data))
   }
 
-  /// Prints a page of a list and the command that shows the next one; throws a one-line error on failure.
+  /// Prints a page of a list and the command that shows the next page; throws a one-line error on failure.
   func show(_ path: String, by command: String) throws {
     let options = [admin.map { " --admin \($0)" }, data.map { " --data \($0)" }].compactMap(\.self).joined()
     let answer = try ask(path)
@@ -82,7 +82,7 @@ struct AdminPort: ParsableArguments {
     while case let count = recv(descriptor, &piece, piece.count, 0), count > 0 { bytes += piece.prefix(count) }
     let parts = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n\r\n")
     guard parts.count > 1, let status = parts[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
-      throw StoreError.unusable("what answers at \(place) is not an alina-server")
+      throw StoreError.unusable("the program that answers at \(place) is not alina-server")
     }
     return (status, parts[1].trimmingCharacters(in: .whitespacesAndNewlines))
   }

@@ -78,7 +78,7 @@ struct Restore: ParsableCommand {
   func run() throws {
     try options.requireFile("pg_restore into an empty database, with the servers stopped")
     let aside = try SQLiteStore.restore(file, to: options.database)
-    print("restored \(options.database)" + (aside.map { "; what was there is \($0)" } ?? ""))
+    print("restored \(options.database)" + (aside.map { "; the old database is \($0)" } ?? ""))
   }
 }
 
@@ -153,7 +153,7 @@ struct Token: ParsableCommand {
     abstract: "Issue a new token for a player who has lost the old one. (A running server: POST /players/NAME/token.)",
     discussion: """
       A server that has the database as a file must be stopped; one on PostgreSQL may be running. \
-      The old token ends. Make sure that it is the player who asks: whoever has the token is the player.
+      The old token ends. Make sure that it is the player who asks: nothing but the token is needed to log in.
       """)
   @OptionGroup var options: DataOptions
   @Argument(help: "The player's name.") var name: String

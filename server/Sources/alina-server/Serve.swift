@@ -21,7 +21,7 @@ struct ServeOptions: ParsableArguments {
     var listen = "127.0.0.1:4664"
     @Option(
       help: ArgumentHelp(
-        "What clients of other nodes are told of this one (default: what is listened on, if it is one address).",
+        "Address of this node that clients of other nodes are sent (default: that of --listen, if it is a single one).",
         valueName: "host:port"))
     var publicAddress: String?
     @Option(help: ArgumentHelp("Address and port of the page for people.", valueName: "host:port"))

@@ -128,7 +128,7 @@ enum ServerProcess {
       exit(1)
     }
     await listener.stop()
-    // The pages are stopped after the games.
+    // Stop the pages last: their `/readyz` and metrics show the drain while games end.
     for page in pages { await page.stop() }
     try await host.finish()
     store.close()

@@ -13,7 +13,7 @@ struct Status: ParsableCommand {
     ("nodes", "nodes alive"), ("open_connections", "connections"), ("sessions", "sessions"),
     ("accounts", "accounts in memory"),
     ("matches", "matches in memory"), ("live_matches", "live matches"), ("queue", "waiting for an opponent"),
-    ("tournaments", "tournaments followed here"), ("tournament_entrants", "their players"),
+    ("tournaments", "tournaments followed here"), ("tournament_entrants", "players of these tournaments"),
     ("tournament_wait_seconds", "longest wait for the next game of a tournament, in seconds"),
     ("pending_units", "writes waiting"), ("pending_questions", "questions waiting"),
     ("broken_matches", "broken matches"),

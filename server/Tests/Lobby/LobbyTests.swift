@@ -36,7 +36,7 @@ import TicTacToe
       world.wait(wait)
       world.type(o, #"{"t":"rematch","m":"\#(m)","mid":"w"}"#)
       #expect(world.heardAny(o, #""next":"#) == agrees)
-      #expect(world.heardAny(o, #""code":"over","msg":"a rematch can be asked within 30 s""#) != agrees)
+      #expect(world.heardAny(o, #""code":"over","msg":"a rematch can be asked for within 30 s""#) != agrees)
     }
   }
 

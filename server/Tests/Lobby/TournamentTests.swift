@@ -110,7 +110,7 @@ import TicTacToe
     #expect(try table(world, code).map(\.status) == (x == 0 ? [.paused, .playing] : [.playing, .paused]))
     #expect(try table(world, code).map(\.games) == [0, 0])
     seek(&world, players[x], code, key: "l")
-    #expect(world.heardAny(players[x], "you pause; say play to go on"))
+    #expect(world.heardAny(players[x], "you have paused; send play to go on"))
     world.type(players[x], order("play", code))
     _ = world.heard(players[x])
     seek(&world, players[x], code, key: "m")

@@ -387,7 +387,7 @@ final class Crowd {
     let crowd = Crowd()
     crowd.join(6, port: server.port)
     let complaints = [
-      "the store could not store something", "what became of a commit is not known", "the store did not answer",
+      "the store refused a write", "the outcome of a commit is unknown", "the store did not answer",
     ]
     func isNoticed() -> Bool { complaints.contains { server.logText.contains($0) } }
     try await crowd.play { isNoticed() }
