@@ -3,20 +3,20 @@ import TicTacToe
 
 /// Decides what a bot does next on a match server, as a value: events and time in, actions out.
 ///
-/// A refused request is made again after a pause if it may pass then. Any other refusal ends the game or the bot, so that
-/// the bot never waits for something that does not come.
+/// A refused request is made again after a pause if the cause of the refusal may pass. Any other refusal ends the game or
+/// the bot, so that the bot never waits for something that does not come.
 package struct BotModel: Sendable {
   package enum Action: Sendable, Hashable {
     /// Look for an opponent, or enter the room of a code.
     case seek, join(String)
     /// Become a player of a tournament; go on after a pause; wait for its next game.
     case enter(String), play(String), nextGame
-    /// A new match has come.
+    /// A new match has begun.
     case begin(MatchID)
     /// Choose a move and make it.
     case think(MatchID)
     case decline(MatchID), resign(MatchID)
-    /// A match is over.
+    /// A match is over: report its result.
     case report(MatchID)
   }
 
@@ -71,7 +71,7 @@ package struct BotModel: Sendable {
     case .tournament(let view): self.view = view
     case .refused(let code, let text, .tournament(let order)?) where !code.isPassing:
       throw Stopped(reason: "no player of the tournament \(order.code): \(text)")
-    // The tournament has ended, or the organiser has paused the bot: the next notice says which.
+    // The tournament has ended, or the bot is paused: the next notice shows which.
     case .refused(.over, _, .seek?) where tournament != nil: (isSeeking, retryAt) = (false, now + BotModel.firstPause)
     case .moveRejected(let m, _, let code, let text): try refused(m, code, text, now)
     case .refused(let code, let text, .act(let m?, .resign, _)): try refused(m, code, text, now)
@@ -133,7 +133,7 @@ package struct BotModel: Sendable {
     return actions
   }
 
-  /// Enters the tournament, goes on after a pause, or waits for the next game; what is not answered is asked again.
+  /// Enters the tournament, ends the bot's pause in it, or waits for the next game; sends an unanswered request again.
   private mutating func takePart(_ code: String, at now: Int64) -> [Action] {
     guard !isTournamentOver else { return [] }
     retryAt = now + BotModel.firstPause

@@ -15,7 +15,7 @@ package enum ClientFailure: Error, Sendable, Hashable {
   /// The server accepts no login at all, not even a guest's.
   case notAccepted
   case banned
-  /// The other end is no match server.
+  /// The other end is not a match server.
   case notServer
   /// The server ended the connection because of what this client sent: lines that were no messages, or too many lines.
   case malformed, flood
@@ -58,7 +58,7 @@ package enum TLSProblem: Sendable, Hashable {
   package var text: String {
     switch self {
     case .untrusted: "the certificate is not trusted"
-    case .absent: "what answers does not speak TLS"
+    case .absent: "the program that answers does not use TLS"
     case .unusable(let why): why
     }
   }
@@ -82,7 +82,7 @@ package enum ConnectionProblem: Sendable, Hashable {
     switch self {
     case .unreachable(let address): "\(address) cannot be reached"
     case .silent: "the server has been silent"
-    case .wordless: "the server closed without a word; if it speaks TLS, say --tls"
+    case .wordless: "the server closed the connection without sending anything; if it uses TLS, add --tls"
     case .lost: "the connection was lost"
     case .asked(let milliseconds): "the server asks to come back in \(milliseconds) ms"
     }
@@ -105,7 +105,7 @@ package enum ConnectionStatus: Sendable, Hashable {
 /// Everything that a client learns, in order.
 package enum ClientEvent: Sendable, Hashable {
   case status(ConnectionStatus)
-  /// Waiting to be paired for `waited` ms; `bots` would play if the seek allowed it.
+  /// The seek has waited for `waited` ms; `bots` is the number of bots that would play if the seek allowed bots.
   case queued(waited: Int, bots: Int)
   case paired(MatchID, Player)
   /// A room waits for a player with its code.

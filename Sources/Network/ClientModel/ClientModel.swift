@@ -118,7 +118,7 @@ package struct ClientModel: Sendable {
 
   // MARK: commands
 
-  /// Sends a command and keeps it until it is answered. A move shows at once; one that is not possible now is dropped without a word.
+  /// Sends a command and keeps it until it is answered. A move shows at once; a move that is not possible now is ignored.
   package mutating func act(_ m: MatchID, _ action: MatchAction) -> Output {
     if case .move(let ply, let name) = action, let ply {
       guard let view = matches[m], view.canMove, let cell = view.state.terms.rules.cell(named: name.text) else {
@@ -220,7 +220,7 @@ package struct ClientModel: Sendable {
     case .tournament(let notice):
       takeAnswered(parsed.re)
       if let secret = notice.secret { secrets[notice.code] = secret }
-      // The client has left it: a line that was on its way.
+      // The client has stopped following this tournament since the server sent the line.
       guard parsed.re != nil || tournament?.code == notice.code else { break }
       if tournament?.code != notice.code { tournament = TournamentView(code: notice.code) }
       tournament?.take(notice, now, secret: secrets[notice.code])
@@ -326,7 +326,8 @@ package struct ClientModel: Sendable {
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
     syncing[state.id] = nil
-    // A node may not have the last events yet that another node has sent. On one connection fewer events than before are a correction.
+    // A node may lack the last events that another node has sent: ignore a shorter state if it is the connection's first. A shorter state
+    // later on one connection is a correction by the server.
     let isFirst = received.insert(state.id).inserted
     if isFirst, let known = matches[state.id], known.state.seq > state.seq { return }
     var view = matches[state.id] ?? MatchView(state: state, you: you)
@@ -432,7 +433,7 @@ package struct ClientModel: Sendable {
       out.close = true
     case .auth:
       if identity.resume != nil {
-        // Without the refused resume token: the account's token may still be valid.
+        // Log in again without the refused resume token: the account's token may still be valid.
         identity.resume = nil
       } else if identity.token != nil, !isTokenRefused {
         isTokenRefused = true

@@ -22,7 +22,7 @@ extension ClientModel {
     /// Aborts a match before both have moved; claims the win over an opponent who is away too long.
     case abort(MatchID), claim(MatchID)
     case say(MatchID, String), emote(MatchID, String), report(MatchID, String)
-    /// Makes a tournament and follows it; asks for something in a tournament; waits for the next game in the followed one.
+    /// Makes a tournament and follows it; sends a request about a tournament; waits for the next game in the followed tournament.
     case host(TournamentTerms), tournament(TournamentOrder), nextGame
     /// Hides all chat; blocks a player: no pairing, no chat. The server remembers both.
     case mute(Bool), block(String, Bool)

@@ -61,8 +61,8 @@ final class ClientFolder: Sendable {
     set { if let newValue, newValue != entry { entry = newValue } }
   }
 
-  /// Whether an authority had signed this server's certificate before. Such a server must never come with an unsigned
-  /// one.
+  /// Whether an authority had signed this server's certificate before. Such a server must never present one that no
+  /// authority signed.
   var wasVerified: Bool { entry == "verified" }
 
   func rememberVerified() { if entry == nil { entry = "verified" } }

@@ -4,8 +4,8 @@ import TicTacToe
 
 /// Runs a `ClientModel` over connections on the loop's thread: connects, encrypts, and connects again after a loss.
 final class ClientRunner: @unchecked Sendable {  // all state is confined to `loop`
-  /// The longest pause in milliseconds between tries if there are several nodes. It is short because another node is
-  /// probably well.
+  /// The longest pause in milliseconds between tries if there are several nodes. It is short because another node can
+  /// probably be reached.
   private static let longestPauseOfMany = 600
   /// Milliseconds of silence after which the client pings a node, and after which it tries the next node.
   private static let (askNode, leaveNode): (Int64, Int64) = (1000, 2500)

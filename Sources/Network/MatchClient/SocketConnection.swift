@@ -151,7 +151,7 @@ final class SocketConnection {
     if isTakingLeave, waiting.isEmpty { shutdown(socket.descriptor, Int32(SHUT_WR)) }
   }
 
-  /// Stops sending. Bytes that have arrived are still read, and then the end.
+  /// Shuts the socket down in both directions. Bytes that have arrived are still read before the end is reported.
   private func breakOff() {
     waiting = []
     if let socket { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }

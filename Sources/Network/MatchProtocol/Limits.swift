@@ -33,7 +33,7 @@ package enum Limits {
   package static let serverSilence = silence - 1000
   /// Milliseconds for the first move of each side in a match with a clock.
   package static let firstMove = 30_000
-  /// Milliseconds for each move of an untimed match, the first one too: friends may still be on their way to the board.
+  /// Milliseconds for each move of an untimed match, also the first, since an invited friend may not be at the board yet.
   package static let untimedMove = 600_000
   /// The most milliseconds of network delay that are given back to a move.
   package static let lag = 500

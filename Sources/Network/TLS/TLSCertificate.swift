@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// An error of OpenSSL, in its words.
+/// An error of OpenSSL, described by OpenSSL's own text.
 package struct TLSFailure: Error, CustomStringConvertible {
   package let description: String
 

@@ -38,7 +38,7 @@ package struct MatchEvent: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
     /// Two players have joined. With `confirm`, written by older servers, both must still confirm. `keys` are the keys of
-    /// the seeks that led to the match. A rematch has the `station` of its music (`MatchState.station`).
+    /// the seeks that led to the match. A rematch or a tournament's game has a given `station` (`MatchState.station`).
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm

@@ -39,7 +39,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var phase = Phase.open
   /// The game, the clock, and whether the match is rated.
   package internal(set) var terms = MatchTerms()
-  /// The station that a rematch has from the match before.
+  /// The `station` in the event `start` of a rematch or a tournament's game; `nil` if it follows from the match's id.
   package internal(set) var givenStation: Int?
   /// The players, once there are two.
   package internal(set) var players: Sides<PlayerInfo>?
@@ -75,7 +75,7 @@ package struct MatchState: Sendable, Hashable {
   package var bothMoved: Bool { moves.count >= 2 }
 
   /// The position of the match's music in the sequence of tonics, the same for all listeners: random for a new pair, one further with
-  /// each rematch.
+  /// each rematch, and given by the minute in a tournament.
   package var station: Int { givenStation ?? Int(id.seed % UInt64(Self.stations)) }
   /// The station of the match's rematch.
   package var nextStation: Int { (station + 1) % Self.stations }
@@ -173,7 +173,7 @@ package struct MatchState: Sendable, Hashable {
     }
   }
 
-  /// Takes the terms, and the empty board of their game.
+  /// Sets the terms, and the empty board of their game.
   private mutating func play(on terms: MatchTerms) {
     self.terms = terms
     position = VariantState(startOf: terms.rules)

@@ -149,7 +149,7 @@ package struct TournamentNotice: Sendable, Hashable {
   package var phase = Phase.waiting
   /// Milliseconds until the start, if one is set, or until the end; `nil` in the other phases.
   package var remaining: Int?
-  /// The rows of the table, and the games in progress.
+  /// The numbers of the table's rows and of the games in progress.
   package var (entrants, running) = (0, 0)
   /// The number of the receiver's row.
   package var you: Int?

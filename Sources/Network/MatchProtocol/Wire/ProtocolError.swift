@@ -69,7 +69,7 @@ extension FieldCoder {
     return MatchTerms(rules: rules, clock: clock, rated: rated, opener: try field("opener", terms.opener))
   }
 
-  /// The same of a seek or match, which may belong to a tournament.
+  /// The fields of `terms(_:)`, and the code of the tournament to which a seek or match may belong.
   mutating func matchTerms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
     var read = try self.terms(terms)
     read.tournament = try text("tournament", terms.tournament, max: 16)
@@ -84,7 +84,7 @@ extension FieldCoder {
     return outcome
   }
 
-  /// The station of a rematch.
+  /// The station of a match (`MatchState.station`), if one is given.
   mutating func station(_ station: Int?) throws(FieldError) -> Int? {
     let station = try field("station", station)
     try require(

@@ -124,7 +124,7 @@ package enum ServerMessage: Sendable, Hashable {
   case gone(MatchID, Player, claimIn: Int)
   case chat(MatchID, from: String, text: String?, emote: String?)
   case page(String, rows: [JSONObject], more: Int64?)
-  /// A tournament, when it is followed and when anything of it changes but the table.
+  /// The state of a tournament: sent when a client begins to follow it, and after each change except those of the table.
   case tournament(TournamentNotice)
   /// Rows of a tournament's table that are new or changed; with `isWhole` they begin the whole table.
   case standings(String, [TournamentRow], isWhole: Bool)

@@ -46,7 +46,7 @@ package struct ServerSession: Sendable {
   private let configuration: Configuration
   private var state: State
   private var framer = LineFramer(limit: Limits.lineIn)
-  /// Bytes since the last line that have not been charged.
+  /// Bytes since the last line that were not yet charged against the rate limit.
   private var unpaid = 0
   private var malformedLines = 0
   private var refused = 0.0
@@ -62,7 +62,7 @@ package struct ServerSession: Sendable {
   /// answer does not increase it.
   package var roundTrip: Int { roundTrips.min() ?? 0 }
   private var roundTrips: [Int] = []
-  /// Whether `hello` was said and the session has not ended.
+  /// Whether `hello` was received and the session has not ended.
   package var isOpen: Bool { state == .open }
 
   /// Starts a session at a time in milliseconds of any monotonic clock; `deliver` times are on the same clock.
