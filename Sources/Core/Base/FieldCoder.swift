@@ -9,7 +9,7 @@ public enum FieldError: Error, Sendable, Hashable {
   /// The field has a value that is not allowed. The second text says what is allowed.
   case invalid(String, String)
 
-  /// The error as one sentence, for the author of the object.
+  /// The error as one sentence, for the author of the JSON object.
   public var message: String {
     switch self {
     case .missing(let field): "the field \"\(field)\" is missing or has the wrong type"
@@ -18,7 +18,7 @@ public enum FieldError: Error, Sendable, Hashable {
   }
 }
 
-/// Writes the fields of a JSON object, or reads them: a type lists its fields once, and the list serves both directions.
+/// Writes the fields of a JSON object, or reads them: a type lists its fields once, for writing and for reading.
 ///
 /// When writing, each call returns the value it was given. When reading, it returns the value of the object's field, or throws.
 ///
@@ -167,7 +167,7 @@ extension FieldText {
 extension FieldText where Self: RawRepresentable & CaseIterable, RawValue == String {
   package init?(text: String) { self.init(rawValue: text) }
   package var text: String { rawValue }
-  /// `a, b or c`.
+  /// The texts of all cases, as `a, b or c`.
   package static var allowed: String {
     let all = allCases.map { $0.rawValue }
     return all.dropLast().joined(separator: ", ") + " or " + (all.last ?? "")

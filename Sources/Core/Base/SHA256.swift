@@ -151,7 +151,7 @@ package struct SHA256: Sendable {
           }
           var (a, b, c, d) = (state[0], state[1], state[2], state[3])
           var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-          // Unrolled eight rounds at a time: after eight, each variable has its first role again, so no value has to be copied.
+          // Unrolled eight rounds at a time: after eight rounds each variable has its first role again, so no values are copied.
           var i = 0
           while i < 64 {
             round(a, b, c, &d, e, f, g, &h, k[i] &+ w[i])

@@ -44,8 +44,8 @@ package enum InfiniteOpponent: Sendable, Hashable {
 }
 
 extension InfiniteTable {
-  /// The value-preserving moves: of a won board the quickest wins, of a lost one the slowest losses. Among them, those after which the
-  /// greatest share of replies loses value.
+  /// The value-preserving moves: on a won board the quickest wins, on a lost board the slowest losses. Of these moves, the ones
+  /// after which the greatest share of replies loses value.
   func luringMoves(on board: Infinite.Board) -> SquareSet {
     let keeping = bestMoves(on: board, delaying: true)
     if evaluation(of: board).value == .win { return keeping }

@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// A player that learns between games, never during one. The same games in the same order give the same player.
+/// A player that learns between games, never during a game. The same games in the same order give the same player.
 package protocol LearningOpponent: Opponent {
   /// Learns from a finished game played as `side`; `outcome` is `nil` for an abandoned game.
   mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?)

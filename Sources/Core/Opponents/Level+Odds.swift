@@ -1,10 +1,10 @@
 import Oracle
 
 extension Level {
-  /// The exact odds against `random` over both sides, computed once for all levels (milliseconds).
+  /// The exact odds against `random`, half the games as X and half as O; computed once for all levels (milliseconds).
   package var oddsAgainstRandom: Odds { Level.odds[number - 1].random }
 
-  /// The exact odds against `perfect` over both sides, computed once for all levels (milliseconds).
+  /// The exact odds against `perfect`, half the games as X and half as O; computed once for all levels (milliseconds).
   package var oddsAgainstPerfect: Odds { Level.odds[number - 1].perfect }
 
   private static let odds: [(random: Odds, perfect: Odds)] = all.map {

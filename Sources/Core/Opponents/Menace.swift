@@ -2,8 +2,8 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Michie's Matchbox Educable Noughts and Crosses Engine: one box of beads per position up to symmetry. A drawn bead decides each
-/// move; after the game beads are added or removed.
+/// Michie's Matchbox Educable Noughts and Crosses Engine: one box of beads per position up to symmetry. A bead drawn from the box
+/// selects each move; after the game beads are added or removed.
 ///
 /// Has 304 boxes as X (plies 0, 2, 4, 6) and 289 as O (plies 1, 3, 5, 7). Source: D. Michie, "Experiments on the mechanization of
 /// game-learning", The Computer Journal 6, 1963.
@@ -37,7 +37,7 @@ package struct Menace: LearningOpponent {
     (self.beads, self.gamesLearned) = (beads, gamesLearned)
   }
 
-  /// The chance of each legal move: its share of the beads.
+  /// The chance of each legal move: the move's share of the beads in the box.
   package func distribution(in position: Position) -> MoveDistribution {
     guard let (box, symmetry) = MenaceBoxes.shared.find(position) else {
       return MoveDistribution(uniformOver: position.legalMoves)
@@ -50,7 +50,7 @@ package struct Menace: LearningOpponent {
   /// The beads of the position's box.
   package func beads(in position: Position) -> MoveDistribution? { distribution(in: position) }
 
-  /// Draws a bead.
+  /// Draws a bead, which selects the move.
   package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
     distribution(in: position).draw(using: &generator)
   }

@@ -2,13 +2,13 @@ import Base
 import Oracle
 import TicTacToe
 
-/// Monte Carlo tree search of the classic game: upper confidence bounds and uniformly random playouts. Its move is a function of
-/// position, simulations and generator. The memory is reused from move to move, so a search allocates nothing.
+/// Monte Carlo tree search of the classic game: upper confidence bounds and uniformly random playouts. The chosen move is a
+/// function of position, simulations and generator. The memory is reused from move to move, so a search allocates nothing.
 ///
 /// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006 (UCT). Statistics are kept per move, and all
 /// move orders share a position's node, so the tree has at most the 4,520 live positions.
 ///
-/// Not `Sendable`: each thread has its own.
+/// Not `Sendable`: each thread needs an instance of its own.
 package final class MonteCarloSearch {
   /// The statistics of a live position: by cell, the move's mean score for the side to move, and 1/√visits.
   private struct Node {

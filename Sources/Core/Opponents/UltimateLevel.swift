@@ -12,9 +12,9 @@ package struct UltimateLevel: NumberedLevel {
   package let number: Int
   /// Simulations per move.
   package let simulations: Int
-  /// Moves of twenty in which the level considers only the board that it plays in.
+  /// Of twenty moves, the number in which the level considers only the board that it plays in.
   package let narrowMoves: Int
-  /// Of twenty moves in which the level considers only one board, those in which it overlooks even that board's lines.
+  /// Of twenty moves in which the level considers only one board, the number in which it overlooks even that board's lines.
   package let hastyMoves: Int
   /// Whether the level evaluates with `UltimateValue` rather than playouts.
   package let needsValue: Bool
@@ -43,8 +43,8 @@ package struct UltimateLevel: NumberedLevel {
     return search.bestMove(in: state, simulations: simulations, using: &generator, isStopped: isStopped)
   }
 
-  /// The moves of a player who sees one board at a time: cells that win a board, else cells that prevent the other side from winning
-  /// one, else any. All moves if `isHasty`.
+  /// The moves of a player who sees one board at a time: cells that win a board, else cells that prevent the other side from
+  /// winning a board, else any cell. All moves if `isHasty`.
   static func narrowMoves(in state: Ultimate.State, isHasty: Bool) -> MoveSet {
     let moves = Ultimate.moves(state)
     if isHasty { return moves }

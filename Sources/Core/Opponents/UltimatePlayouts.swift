@@ -3,7 +3,7 @@ import TicTacToe
 
 /// Plays random games of Ultimate to the end: about 60 plies in a third of a microsecond.
 ///
-/// Not `Sendable`: each thread has its own.
+/// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimatePlayouts {
   /// X's marks on the nine boards, then O's.
   private let marks = UnsafeMutablePointer<UInt16>.allocate(capacity: 18)
@@ -50,9 +50,10 @@ package final class UltimatePlayouts {
     return ((random &>> 32) &* bound) &>> 32
   }
 
-  // One word counts the empty cells of the nine boards: seven bits a board, 0 for a closed one. `ones` has a 1 in each field.
+  // One word counts the empty cells of the nine boards: a field of seven bits per board, 0 for a closed board. `ones` has 1 in
+  // each.
   private static var ones: UInt64 { 0x0102_0408_1020_4081 }
-  // Every second field, so that each has seven spare bits above it: five fields in one word, four in the other.
+  // A 1 in every second field, so that each field has seven spare bits above it: five fields in one word, four in another.
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 

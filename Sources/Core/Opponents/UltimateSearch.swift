@@ -7,7 +7,7 @@ import TicTacToe
 /// or all its moves are proven; proven nodes are not searched again. Sources: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo
 /// planning", ECML 2006; M. Winands and others, "Monte-Carlo tree search solver", CG 2008.
 ///
-/// Not `Sendable`: each thread has its own.
+/// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSearch {
   private struct Node {
     /// The mean score for the side that made the move to this node, −1…1.
@@ -15,7 +15,7 @@ package final class UltimateSearch {
     /// 1/√visits.
     var spread: Float = 0
     var visits: UInt32 = 0
-    /// The first of the node's children; 0 if it has none.
+    /// The index of the node's first child; 0 if the node has no children.
     var first: UInt32 = 0
     var count: UInt8 = 0
     var cell: UInt8 = 0
@@ -122,7 +122,7 @@ package final class UltimateSearch {
     }
   }
 
-  /// The most visited reply to a root move; `nil` if there is none.
+  /// The most visited reply to a root move; `nil` if the tree has no reply.
   package func expectedReply(to cell: Cell) -> Cell? {
     guard used > 0, let node = children(of: 0).first(where: { nodes[$0].cell == cell.rawValue }) else { return nil }
     return children(of: node).max { nodes[$0].visits < nodes[$1].visits }.map { Cell(rawValue: nodes[$0].cell) }

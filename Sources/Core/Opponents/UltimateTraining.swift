@@ -4,10 +4,10 @@ import TicTacToe
 
 /// Trains the weights of `UltimateValue` by self-play.
 ///
-/// Each game starts with random moves and continues with the move after which the other side's value is least, sometimes with a random
-/// one. Each position's value then moves towards its target: a mean of the later values and the result, weighted less with each ply.
-/// Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988. The same seed and number
-/// of games give the same weights on every machine.
+/// Each game starts with random moves and continues with the move after which the other side's value is least, sometimes with a
+/// random move. Each position's value then moves towards its target: a mean of the later values and the result, weighted less with
+/// each ply. Source: R. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988. The same
+/// seed and number of games give the same weights on every machine.
 package struct UltimateTraining {
   /// The seed and number of games that produced the shipped weights.
   package static let (shippedSeed, shippedGames): (UInt64, Int) = (1, 2_000_000)

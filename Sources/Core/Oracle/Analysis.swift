@@ -64,7 +64,7 @@ extension VariantMove {
 
 /// The exact values of a game's moves, with its only moves, first mistake and accuracy.
 package struct Analysis: Sendable, Hashable {
-  /// One move.
+  /// One move with its evaluations.
   package struct Entry: Sendable, Hashable {
     package let move: VariantMove
     /// The evaluation before the move, for the mover.
@@ -83,7 +83,7 @@ package struct Analysis: Sendable, Hashable {
   /// The index of the first move that lost value, or `nil`.
   package var firstMistake: Int? { entries.firstIndex { $0.move.isMistake } }
 
-  /// A side's mean accuracy over the moves at which it could lose value; 1 if there were none.
+  /// A side's mean accuracy over the moves at which it could lose value; 1 without such moves.
   package func accuracy(of player: Player) -> Double {
     let choices = entries.filter { $0.move.mover == player && $0.best.count < $0.move.before.moves.count }
     guard !choices.isEmpty else { return 1 }

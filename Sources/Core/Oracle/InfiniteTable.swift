@@ -2,9 +2,9 @@ import TicTacToe
 
 /// Perfect play of Infinite: value and distance of every board by retrograde analysis, one byte per board.
 ///
-/// Boards are stored from the view of the side to move, so colour-swapped boards share an entry. The table ignores the game's history.
-/// `evaluation(of:)` accounts for the ply limit, and for a threefold repetition by the next move. Repetitions further ahead are not
-/// seen: a line that the table calls won is drawn if it must pass through a board that has occurred twice.
+/// Boards are stored from the view of the side to move, so colour-swapped boards share an entry. The table ignores the game's
+/// history. `evaluation(of:)` accounts for the ply limit, and for a threefold repetition by the next move. Repetitions further
+/// ahead are ignored: a line that the table calls won is drawn if it must pass through a board that has occurred twice.
 package struct InfiniteTable: Sendable {
   /// The shared table, built on first use (milliseconds).
   package static let shared = InfiniteTable()

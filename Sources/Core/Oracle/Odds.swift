@@ -116,7 +116,7 @@ package struct Odds: Sendable, Hashable {
     return Odds(win: win / sum, draw: draw / sum, loss: loss / sum)
   }
 
-  /// The odds of a player against another over both sides: half the games as X, half as O.
+  /// The odds of a player against another player: half the games as X, half as O.
   package static func of(_ player: Policy, against other: Policy, solver: Solver = .shared) -> Odds {
     Odds(
       asX: ofX(player, against: other, solver: solver), asO: ofX(other, against: player, solver: solver))

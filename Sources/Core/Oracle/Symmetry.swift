@@ -8,7 +8,7 @@ package struct Symmetry: Sendable, Hashable {
   /// The permutation: cell `i` moves to cell `images[i]`.
   package let images: [Square]
 
-  /// The eight symmetries: four rotations clockwise by 0°–270°, then the same after a left–right reflection.
+  /// The eight symmetries: four rotations clockwise by 0°–270°, then the same rotations after a left–right reflection.
   package static let all: [Symmetry] = (0..<8).map { index in
     Symmetry(
       index: index,

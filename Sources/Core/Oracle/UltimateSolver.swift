@@ -10,13 +10,13 @@ import TicTacToe
 /// leaves are below several moves, it takes the largest number of the moves instead of their sum. Sources: A. Nagai, "Df-pn
 /// algorithm for searching AND/OR trees", Tokyo 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
 ///
-/// Not `Sendable`: each thread has its own.
+/// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSolver {
-  /// The result so far for a visited position. The key leaves out the marks on closed boards, because they change nothing.
+  /// The stored numbers of a visited position. The key leaves out the marks on closed boards, because they change nothing.
   private struct Entry {
     var key: UInt64 = 0
     var numbers = Numbers()
-    /// The number of nodes searched below the position; a new entry replaces the one with the fewest.
+    /// The number of nodes searched below the position; a new entry replaces the entry of its bucket with the fewest nodes.
     var nodes: UInt32 = 0
   }
 

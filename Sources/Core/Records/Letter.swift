@@ -100,7 +100,7 @@ package struct Letter: Sendable, Hashable {
     words = ""
   }
 
-  /// The next game with swapped sides. Its number follows from this one's, so that both players begin the same game.
+  /// The next game with swapped sides. Its number follows from this game's number, so that both players begin the same game.
   package var rematch: Letter {
     var random = SplitMix64(seed: id)
     var next = Letter(id: random.next(), variant: game.variant)

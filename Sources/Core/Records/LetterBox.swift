@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// Stores the newest letter of each game played by links. A letter that is older or contradicts the stored one is ignored.
+/// Stores the newest letter of each game played by links. An older letter or one that contradicts the stored letter is ignored.
 package struct LetterBox: Sendable, Hashable {
   /// The newest letter of a game, the side of this device's user, and the local time of writing or opening it
   /// (`2026-11-22-154210`).
@@ -76,7 +76,7 @@ package struct LetterBox: Sendable, Hashable {
     return relation
   }
 
-  /// Compares a letter with the stored one of the same game.
+  /// Compares a letter with the stored letter of the same game.
   static func relation(of letter: Letter, to known: Letter) -> Relation {
     let (game, before) = (letter.game, known.game)
     let common = zip(game.cells, before.cells).prefix { $0 == $1 }.count

@@ -53,7 +53,7 @@ extension Record {
   ) throws(NotationError) {
     guard json.object != nil else { throw refuse("a game is a JSON object") }
     guard let moves = json["moves"]?.string else { throw refuse("member 'moves' must be a string like \"b2a1\"") }
-    // All checks are those of the text form: the line is converted to text and parsed, with errors named by member.
+    // Uses the checks of the text form: converts the line to text and parses the text. Errors name the JSON member.
     var text = ""
     var variant = rules
     if let value = json["rules"] {
@@ -99,7 +99,7 @@ extension Record {
     do {
       try self.init(text: "\(text) \(result)", variants: variants)
     } catch {
-      // `alina-arena run --ending boards` gives a win to the side with more boards; the record keeps the draw of the rules.
+      // `alina-arena run --ending boards` gives a win to the side with more boards; the record has a draw, as in the rules.
       guard json["termination"]?.string == "adjudication",
         let drawn = try? Record(text: "\(text) 1/2-1/2", variants: variants), drawn.game.end?.termination == .normal
       else { throw refuse(error.message) }

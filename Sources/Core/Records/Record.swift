@@ -112,7 +112,7 @@ package struct Record: Sendable, Hashable {
 // MARK: - Tags
 
 extension Record {
-  /// The tags of the PGN roster except `Result`, in order, then Alina's own; other tags follow in the order of reading.
+  /// The tags of the PGN roster except `Result`, in order, then Alina's own tags; other tags follow in the order of reading.
   static let tagOrder = [
     "Event", "Site", "Date", "Round", "White", "Black", "Seed", "ScoreRules", "TimeControl",
   ]

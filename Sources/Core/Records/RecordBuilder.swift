@@ -10,7 +10,7 @@ struct RecordBuilder {
   private var derived: [String: (value: String, place: Int)] = [:]
   private var seen: Set<String> = []
   private var tagCount = 0
-  /// The times of each move read, including the trailing empty ones that a record drops.
+  /// The times of each move read, including trailing empty times, which a record drops.
   private var times: [Record.MoveTimes] = []
   private var result: (token: String, place: Int)?
 

@@ -1,13 +1,13 @@
 import Base
 import TicTacToe
 
-/// Reads files of games line by line: PGN, or JSON with one game per line; both may come from other programs.
+/// Reads files of games line by line: PGN, or JSON with one game per line. The files may come from other programs.
 ///
-/// Holds one game in memory. Accepts blank lines, a byte-order mark and CRLF. An error names line and column; after it the reader
-/// must not be used.
+/// Holds one game in memory. Accepts blank lines, a byte-order mark and CRLF. An error names line and column; after an error the
+/// reader must not be used.
 package struct RecordLines {
   private enum Form { case unknown, pgn, json }
-  /// The part of PGN that a byte belongs to. A game can end, and the next one begin, only in `text`.
+  /// The part of PGN that a byte belongs to. A game can end, and the next game begin, only in `text`.
   private enum Place { case text, tag, quotes, escape, comment, remark }
 
   private let variants: [Variant]

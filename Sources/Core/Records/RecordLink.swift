@@ -64,7 +64,7 @@ extension Record {
 
 /// Codes the parts of a link in their order; each function both writes and reads.
 extension LinkCoder {
-  /// Writes a text, or returns the one read; `nil` beyond `limit` bytes.
+  /// Writes a text, or reads and returns one; `nil` beyond `limit` bytes.
   fileprivate mutating func code(text: [UInt8], atMost limit: Int) -> [UInt8]? {
     guard text.count <= limit else { return nil }
     let count = Int(code(UInt8(text.count >> 8))) << 8 | Int(code(UInt8(text.count & 0xFF)))
@@ -151,7 +151,7 @@ extension LinkCoder {
     return true
   }
 
-  /// The kind of a number, as context: each number is predicted from earlier ones of its kind.
+  /// The kind of a number, as context: each number is predicted from earlier numbers of its kind.
   private enum Column: UInt64 {
     case moves = 1, move, ending, offer, comments, times, elapsed, clock, start, frame, end, lists, bars, bar
   }
@@ -216,7 +216,7 @@ private struct LinkCoder {
   private var history: UInt64 = 0
   private var places = [Int](repeating: 0, count: orders.count)
   private var (low, high, window) = (UInt32.min, UInt32.max, UInt32(0))
-  /// The bytes written, or those to read.
+  /// The bytes written, or the bytes to read.
   private var bytes: [UInt8] = []
   private var next = 0
   let isReading: Bool
@@ -247,13 +247,13 @@ private struct LinkCoder {
     return next < bytes.count ? bytes[next] : 0
   }
 
-  /// Writes a byte, or returns the one read, with an explicit context.
+  /// Writes a byte, or reads and returns one, with an explicit context.
   mutating func code(_ byte: UInt8, history: UInt64) -> UInt8 {
     self.history = history
     return code(byte)
   }
 
-  /// Writes a byte, or returns the one read.
+  /// Writes a byte, or reads and returns one.
   mutating func code(_ byte: UInt8) -> UInt8 {
     let byte = each { coder, i in
       let middle = coder.middle()

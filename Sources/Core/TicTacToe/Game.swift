@@ -20,7 +20,7 @@ package enum Termination: String, Sendable, Hashable, CaseIterable {
   /// A side broke the rules of the match (an engine that crashed, cheated or hung).
   case forfeit
 
-  /// The ways in which a game with this outcome can end without a final move; the usual one first.
+  /// The ways in which a game with this outcome can end without a final move; the usual way first.
   package static func byHand(_ outcome: Outcome?) -> [Termination] {
     switch outcome {
     case .win: [.resignation, .time, .forfeit]

@@ -60,7 +60,7 @@ package struct Position: Sendable, Hashable {
   /// Whether legal play can lead to the position; false for masks that overlap or have bits beyond the board.
   package var isReachable: Bool {
     guard (x.rawValue | o.rawValue) & ~SquareSet.full.rawValue == 0, x.rawValue & o.rawValue == 0 else { return false }
-    // Only the last mover can have a line. All its lines share the last mark, so the position before had none.
+    // Only the last mover can have a line. All its lines share the last mark, so there was no line before the last move.
     switch x.count - o.count {
     case 0: return !Line.hasLine(x)
     case 1: return !Line.hasLine(o)

@@ -27,7 +27,7 @@ package struct VariantMove: Sendable, Hashable {
   /// The number of the move, from 1.
   package var ply: Int { after.plies }
 
-  /// The number of the small board played on; 0 if there is only one.
+  /// The number of the small board played on; 0 in games with one board.
   package var board: Int { cell.index / 9 }
 
   /// The cell's place on its small board.

@@ -28,7 +28,7 @@ extension GameConductor {
     }
   }
 
-  /// The progress of Infinite or Ultimate, 0…1, by what is decided on the board; `nil` for a game that is not long.
+  /// The progress of a game of Infinite or Ultimate, 0…1; `nil` for the games that are not long.
   static func phase(of move: VariantMove) -> Double? {
     guard move.after.variant.isLong else { return nil }
     if move.outcome != nil { return 1 }

@@ -10,7 +10,7 @@ package struct GameConductor: Sendable {
   package private(set) var annotations: [Annotation] = []
 
   private var state = VariantState(startOf: .classic)
-  /// The side of the only local human; `nil` with none or two.
+  /// The side of the only local human; `nil` if there is no local human or two.
   private var human: Player?
   /// Whether a resumed game already had its awakening.
   private var awoke = false
@@ -147,7 +147,7 @@ package struct GameConductor: Sendable {
     return own
   }
 
-  /// The offset of a small board's degree from the middle board's; 0 with one board.
+  /// The offset of a small board's degree from the middle board's degree; 0 in games with one board.
   private func root(of board: Int) -> Int {
     if state.variant.isOneBoard { return 0 }
     let rules = music.rules

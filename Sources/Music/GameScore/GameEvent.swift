@@ -7,8 +7,8 @@ package enum GameEvent: Sendable, Hashable {
   /// A new game or rematch from a position; `human` is the side of the only local human, if there is exactly one. `awoke`: whether
   /// a resumed game already had its awakening.
   case gameStarted(VariantState, human: Player?, awoke: Bool = false)
-  /// A network match begins: its music depends only on the seed, the moves and their logged times, so that it is equal
-  /// for all listeners. `station` is its position in the cycle of tonics, from 0; it wraps around.
+  /// A network match begins: its music depends only on the seed, the moves and their logged times, so that it is equal for all
+  /// listeners. `station` is the match's position in the cycle of tonics, from 0; it wraps around.
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
   /// The logged time of the last move has become known; the move sounded before.
   case logged

@@ -47,7 +47,7 @@ package struct Rendition: Sendable {
     conductor.music.explains = explains
     conductor.seat(x: record[player: .x], o: record[player: .o])
     conductor.music.pace = record.pace ?? 1
-    // Without times both sides reply in musical time; with times but without `InTime`, assume that people played.
+    // Without times, the music times the replies of both sides; with times but without `InTime`, assume that people played.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {

@@ -256,7 +256,7 @@ package enum MusicXML {
 }
 
 extension Bar {
-  /// The word over a bar of a printed score: the sign of a move, an echo or a move taken back. Usual bars have none, so that
+  /// The word over a bar of a printed score: the sign of a move, an echo or a move taken back. Other bars have no word, so that
   /// words do not touch.
   var caption: String {
     switch kind {

@@ -58,7 +58,7 @@ package struct RuleReader: RuleVisitor {
   ) {
     guard let child = child(name), let list = elements(child, counts, what, key(name)) else { return }
     for (index, element) in list.enumerated() {
-      // Error messages call an item by its name, if it has one.
+      // Error messages refer to an item by its name, if it has a name.
       let path = element["name"]?.text.map { "\(key(name)).\($0)" } ?? "\(key(name))[\(index + 1)]"
       enter(element, path) { body(&$0, index) }
     }

@@ -60,7 +60,7 @@ package struct ScorePage: Sendable {
 
   /// Splits the page between systems into pieces of at most `limit` points, from top to bottom.
   package func pieces(of limit: Double) -> [Range<Double>] {
-    // Room for the names of bars above a system, and for ledger lines below the previous one.
+    // Room for the names of bars above a system, and for ledger lines below the previous system.
     let cuts = tops.dropFirst().map { $0 - 62 }
     var pieces: [Range<Double>] = []
     var begin = 0.0
@@ -122,7 +122,7 @@ package struct ScorePage: Sendable {
     for bar in system.bars {
       draw(bar, left: x, stretch: system.stretch, top: top, bottoms: bottoms)
       x += system.stretch * width(of: bar)
-      // A cut bar has a thin barline, the end a double one.
+      // A cut bar has a thin barline, the end of the music a double barline.
       if endsMusic && bar.index == system.bars.last?.index {
         barline(x - 7, top, bottoms, 0.9)
         barline(x - 1.5, top, bottoms, 3.2)

@@ -108,7 +108,7 @@ package enum Explanation {
     }
   }
 
-  /// A rhythm that is not the usual one.
+  /// The description of an unusual rhythm; `nil` for the usual rhythm.
   private static func rhythm(_ bar: Bar) -> String? {
     switch bar.rhythm {
     case .even: nil

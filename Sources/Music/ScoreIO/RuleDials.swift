@@ -11,7 +11,7 @@ package struct RuleDials {
 
   package init(_ text: String) { self.text = text }
 
-  /// Selects a dial relative to the current one; wraps around.
+  /// Selects a dial relative to the selected dial; wraps around.
   package mutating func choose(_ places: Int) {
     chosen = ((chosen + places) % RuleDial.all.count + RuleDial.all.count) % RuleDial.all.count
   }
@@ -31,7 +31,7 @@ package struct RuleDials {
     self.text = text
   }
 
-  /// The dials as lines with the selected one marked.
+  /// The dials as lines with the selected dial marked.
   package var lines: [String] { RuleDial.all.indices.map { line($0) } }
 
   /// A dial's name, value and position.

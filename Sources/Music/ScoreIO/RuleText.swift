@@ -22,7 +22,7 @@ package struct RuleText: RuleVisitor {
     isMissing = isMissing || !isOptional
   }
 
-  /// Writes a mapping; omits an optional one if a required value is missing.
+  /// Writes a mapping; omits an optional mapping if a required value is missing.
   package mutating func group(_ name: String, _ body: (inout Self) -> Void) {
     let outer = (indent, isOptional, isMissing, lines)
     (indent, isOptional, isMissing) = (indent + "  ", false, false)

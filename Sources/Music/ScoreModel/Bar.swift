@@ -51,7 +51,7 @@ extension Pair {
   }
 }
 
-/// A bar of the score as written: short pairs, then a long one.
+/// A bar of the score as written: short pairs, then a long pair.
 public struct Bar: Sendable, Hashable {
   /// How the time of a bar is divided. Each bar ends with its long note.
   public enum Rhythm: String, Sendable, Hashable, CaseIterable {
@@ -61,7 +61,7 @@ public struct Bar: Sendable, Hashable {
     case longShort = "long-short"
     /// M holds one note while T moves.
     case held
-    /// M and T rest between the first pair and the long one; only low notes sound there.
+    /// M and T rest between the first pair and the long pair, while low notes sound alone.
     case low
   }
 

@@ -107,7 +107,7 @@ public struct Scale: Sendable, Hashable {
     return note
   }
 
-  /// The nearest triad tone other than the melody note itself; the lower of two equally near.
+  /// The nearest triad tone other than the melody note itself; the lower of two equally near tones.
   public func nearestTriadTone(to midi: Int) -> Int {
     let below = triadTone(-1, of: midi)
     let above = triadTone(1, of: midi)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The controls besides the score: set by the producer thread, read by the audio thread at each grid frame.
+/// The controls apart from the score: set by the producer thread, read by the audio thread at each grid frame.
 struct Controls: ~Copyable {
   /// The parameters set from other threads: amplitudes, and the tuning in Hz.
   let volume = Atomic<Float>(1)
@@ -18,15 +18,15 @@ struct Controls: ~Copyable {
   let instrument = Atomic<UnsafeMutablePointer<Instrument>?>(nil)
 }
 
-/// A mailbox for objects built off the audio thread. The audio thread takes them and returns them when they are silent,
-/// so that it never frees memory.
+/// A mailbox for objects built off the audio thread. The audio thread takes an object and returns it when it is silent, so that
+/// this thread never frees memory.
 struct Mailbox<T: ~Copyable>: ~Copyable {
   private let incoming = Atomic<UnsafeMutablePointer<T>?>(nil)
   private let outgoing = Atomic<UnsafeMutablePointer<T>?>(nil)
 
   deinit { clear(leaving: nil) }
 
-  /// Sends a value and replaces a waiting one; frees returned values.
+  /// Sends a value in place of a waiting value; frees returned values.
   func send(_ value: consuming T) { clear(leaving: placed(value)) }
 
   private func clear(leaving next: UnsafeMutablePointer<T>?) {
@@ -40,7 +40,7 @@ struct Mailbox<T: ~Copyable>: ~Copyable {
   /// Takes the waiting value, if any. Real-time safe: yes.
   func take() -> UnsafeMutablePointer<T>? { incoming.exchange(nil, ordering: .acquiringAndReleasing) }
 
-  /// Returns a value; `false`, without effect, if the previous one was not collected yet. Real-time safe: yes.
+  /// Returns a value; `false`, without effect, if the value returned before was not collected yet. Real-time safe: yes.
   func giveBack(_ value: UnsafeMutablePointer<T>) -> Bool {
     outgoing.compareExchange(expected: nil, desired: value, ordering: .acquiringAndReleasing).exchanged
   }

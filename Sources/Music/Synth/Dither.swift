@@ -1,4 +1,4 @@
-/// Converts samples for a device or file; 16 bits with triangular dither two steps wide.
+/// Converts samples to 16 bits for a device or file, with triangular dither two steps wide.
 public struct Dither: Sendable {
   private var random = Noise(seed: 0x5EED)
 

@@ -46,7 +46,7 @@ public final class Engine: @unchecked Sendable {
   /// The first frame whose rendering has not begun. An event for this frame is on time if `render` reads its batch before then.
   public var framesBegun: Tick { Tick(rawValue: begun.load(ordering: .sequentiallyConsistent)) }
 
-  /// Posts a batch of events sorted by frame; the audio thread sees all or none of them.
+  /// Posts a batch of events sorted by frame; the audio thread receives all or none of them.
   ///
   /// Call from one thread only. A batch that arrives after its first frame has begun is shifted as a whole and reported by
   /// `takeLate()`. Returns `false`, without effect, if more than 8,192 events would be pending.
@@ -79,8 +79,7 @@ public final class Engine: @unchecked Sendable {
     mixer.pointee.render(into: buffer, frames: frames, controls: controls)
   }
 
-  /// Advances the score time by inaudible frames: nothing is computed, and notes that would begin in them are dropped.
-  /// Real-time safe: yes.
+  /// Advances the score time without rendering; drops notes that would begin in these frames. Real-time safe: yes.
   public func pass(frames: Int) {
     begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, late)
@@ -134,7 +133,7 @@ public final class Engine: @unchecked Sendable {
     return false
   }
 
-  /// Changes mix and effects without interruption: sounding notes end with the old effects, new notes use the new ones.
+  /// Changes mix and effects without interruption: sounding notes end with the old effects, new notes use the new effects.
   public func load(_ patch: Patch) {
     self.patch = patch
     controls.rack.send(Rack(patch, sampleRate: sampleRate, a4: a4))

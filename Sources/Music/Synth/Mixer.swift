@@ -40,7 +40,7 @@ struct Mixer: ~Copyable {
   private var pianoLevel = Ramp<Float>(1)
   private var grandLevel = Ramp<Float>(1)
   private var send = Ramp<Float>(0)
-  /// The share of the piano that feeds the current rack; the rest feeds the previous one.
+  /// The share of the piano that feeds the current rack; the rest feeds the previous rack.
   private var rackEnter = Ramp<Float>(1)
   /// The level of the old rack: it fades out at once if a third rack is waiting.
   private var rackLeave = Ramp<Float>(1)
@@ -243,9 +243,9 @@ struct Mixer: ~Copyable {
 
   private mutating func takeRack(_ controls: borrowing Controls) {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
-    // At most two racks sound: the old one fades within 100 ms if another is waiting.
+    // At most two racks sound: the old rack fades within 100 ms if another is waiting.
     if oldRack != nil, controls.rack.isWaiting { rackLeave.aim(0, frames: 4_800) }
-    // Return the old rack when it is silent and the last returned one was collected.
+    // Return the old rack when it is silent and the last returned rack was collected.
     let isOver = retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0)
     if isOver, let oldRack, controls.rack.giveBack(oldRack) { self.oldRack = nil }
     guard oldRack == nil, let incoming = controls.rack.take() else { return }

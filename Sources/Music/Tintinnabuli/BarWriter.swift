@@ -9,7 +9,7 @@ struct BarPlan {
   var voice: Voice?
   var count: Int
   var sign: SignRule
-  /// A sign that an earlier bar could not play; played on the second pair in the manner of its own voice.
+  /// A sign that an earlier bar could not play: the second pair plays it in the manner of the sign's own voice.
   var pending: (rule: SignRule, voice: Voice)?
   /// The previous bar's long note, if it was cut: it sounds within the downbeat's pair.
   var resolves: Note?
@@ -41,8 +41,8 @@ struct BarPlan {
   /// The names of the signs applied.
   var signs: [String] = []
 
-  /// Whether M rests in a pair because of the rhythm: in the pairs between the first one (or the second, if a sign sounds
-  /// there) and the long one.
+  /// Whether M rests in a pair because of the rhythm: in the pairs between the first pair (or the second, if a sign sounds there)
+  /// and the long pair.
   func restsM(_ slot: Int) -> Bool {
     (rhythm == .held || rhythm == .low) && slot > firstHeld && slot < count - 1
   }
@@ -124,7 +124,7 @@ struct BarWriter {
         continue
       }
       let manner = manner(plan, slot)
-      // A pending sign sounds at its own voice's place, but in this bar's register.
+      // A pending sign has the pan and roll of its own voice, but this bar's register.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
@@ -173,7 +173,7 @@ struct BarWriter {
     let shorts = plan.count - 1
     var onsets = [Tick.zero]
     var time = 0.0
-    // Long and short notes alternate, two to one, in the same total time.
+    // In a long-short rhythm notes alternate two to one, within the total time of equal notes.
     let weights = (0..<max(shorts, 1)).map { plan.rhythm == .longShort ? 2.0 - Double($0 % 2) : 1 }
     let mean = weights.reduce(0, +) / Double(weights.count)
     for slot in 0..<plan.count {

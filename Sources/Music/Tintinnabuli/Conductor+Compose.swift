@@ -156,7 +156,7 @@ extension Conductor {
     }
   }
 
-  /// The nearest degree within the compass that has the scale step, other than `degree` itself; the lower of two equally near ones.
+  /// The nearest degree within the compass that has the scale step, other than `degree` itself; of two equally near, the lower.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {

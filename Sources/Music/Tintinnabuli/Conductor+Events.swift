@@ -84,9 +84,9 @@ extension Conductor {
 
   // MARK: Events
 
-  /// Composes an event: its degree is the downbeat of a bar that starts at once and cuts the previous one.
+  /// Composes an event: its degree is the downbeat of a bar that starts at once and cuts the previous bar.
   ///
-  /// The order of the steps matters: each reads what the steps before it have changed.
+  /// The order of the steps matters: each step uses the changes of the steps before it.
   ///
   /// - Parameters:
   ///   - event: The event. After an end, or with a number that the piece has had, it starts a new piece.
@@ -128,7 +128,7 @@ extension Conductor {
     pendingTonic = nil
   }
 
-  /// Adds a person's thinking time to the tempo, and counts a very short one as hurry.
+  /// Adds a person's thinking time to the tempo, and counts a very short time as hurry.
   private mutating func takeTime(_ stroke: inout Stroke) {
     if let gap = stroke.gap, !autoReplyVoices.contains(stroke.event.voice) { piece.tempo.add(gap) }
     stroke.isHurried = stroke.gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
@@ -228,7 +228,7 @@ extension Conductor {
     return events
   }
 
-  /// The number of pairs of an event's bar (the short ones and the long one), and the seconds of a short note.
+  /// The number of pairs of an event's bar (short pairs and the long pair), and the seconds of a short note.
   ///
   /// At an end, or if the music times both voices' replies, `bars` gives the number. If it times only the other voice's reply, the
   /// bar has a number within `answered`. If a person replies, the long note starts after `reach` per cent of the expected thinking
@@ -362,8 +362,8 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The numbers of pairs in the arch's bars. If both voices reply in musical time, `rules.bars` gives them. Otherwise four to six
-  /// bars shrink from the length of the piece's longest bar, not counting its last bar.
+  /// The numbers of pairs in the arch's bars. If the music times both voices' replies, `rules.bars` gives them. Otherwise four to
+  /// six bars shrink from the length of the piece's longest bar, not counting its last bar.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }

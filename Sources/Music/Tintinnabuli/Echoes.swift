@@ -94,7 +94,7 @@ struct EchoWriter {
       plain: Bar(index: index, kind: .echo, ply: 0, voice: source.voice, start: moment, pairs: echoed, signs: ["echo"]))
   }
 
-  /// A bar backwards and softly, appended to a `gesture` of the same moment.
+  /// A bar played backwards and softly, appended to the pairs of a `gesture` at the same moment.
   func backwards(_ source: Bar, after gesture: [Pair], step: Tick, index: Int, at moment: Tick) -> WrittenBar {
     let pairs = (gesture + source.sounding.reversed()).enumerated().map { index, pair in
       plain(pair, isLong: false, share: index < gesture.count ? 100 : rules.gestures.undoVelocity) {

@@ -29,13 +29,13 @@ public struct Event: Sendable, Hashable {
   public var phase: Double?
   /// The root of the bar's triad as a degree from the tonic; its octave moves the register.
   public var root = 0
-  /// The root of the next event as far as known; the bed moves there during the bar.
+  /// The root of the next event as far as known; the drone's bed moves to it during the bar.
   public var nextRoot = 0
   /// The sentence of the event; each voice has a motto in each sentence.
   public var sentence: Int?
   /// Whether the event ends its sentence, which a half arch then closes.
   public var closes = false
-  /// Whether the event ends its sentence without a half arch; the next bars change all the same (`sentences.changes`).
+  /// Whether the event ends its sentence without a half arch; the next bars change as after a half arch (`sentences.changes`).
   public var endsSentence = false
   /// A degree that the event removes: a falling T alone answers it.
   public var removedDegree: Int?

@@ -13,7 +13,7 @@ struct MelodyProblem {
   var goal: ScoreRules.Goal
   /// The desired direction of the move into each slot: −1, 0, +1.
   var direction: [Int]
-  /// Whether tensions are preferred instead of avoided.
+  /// Whether notes outside the triad are preferred instead of avoided.
   var leans: Bool
   /// The centre of the game's register.
   var center: Int
@@ -23,7 +23,7 @@ struct MelodyProblem {
   var motto: [Int]
   /// The degrees of the opponent's marks on the board.
   var opposing: [Int]
-  /// Notes to pass through, by slot; if empty, each candidate plans its own.
+  /// Notes to pass through, by slot; if empty, each candidate plans notes of its own.
   var recalls: [Int: Int] = [:]
 }
 
@@ -39,7 +39,7 @@ struct MelodyLine {
 public struct NoteReason: Sendable {
   /// The rules that applied, in the order of `MelodyRule`.
   public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
-  /// The note of the best line that avoids this one, and its extra cost; `nil` if the note was fixed.
+  /// The note in the best line that has another note here, and the extra cost of that line; `nil` if the note was fixed.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
 
   /// The reason for a pair with T alone.
@@ -197,7 +197,7 @@ struct MelodySearch {
     return prices
   }
 
-  /// The cheapest line through all fixed notes. If the rules' widest move cannot reach them, wider ones are allowed.
+  /// The cheapest line through all fixed notes. If the rules' widest move cannot reach them, wider moves are allowed.
   func solve() -> MelodyLine {
     solve(prices) ?? solve(prices(widest: size - 1))
       ?? MelodyLine(degrees: (0..<problem.count).map { problem.fixed[$0] ?? problem.center }, cost: 0)

@@ -9,7 +9,7 @@ struct Novelty: Sendable {
   static let length = 5
   /// The time for which a melody is remembered.
   static let memory = Tick.seconds(1_800)
-  /// The number of remembered melodies above which expired ones are removed; half an hour of hasty play has fewer.
+  /// The number of remembered melodies from which on expired melodies are removed; half an hour of hasty play has fewer.
   private static let most = 4_096
   private var patterns: [UInt64: Tick] = [:]
   private var lines: [[Int]: Tick] = [:]

@@ -48,7 +48,7 @@ struct ScoreBook: Sendable {
   /// Treats all bars as no longer sounding.
   mutating func silence() { (current, previous) = (nil, nil) }
 
-  /// The rest of the sounding bars without T, in a new generation; empty if none sounds.
+  /// The rest of the sounding bars without T, in a new generation; empty if no bar sounds.
   mutating func withoutT(from moment: Tick) -> [ScoreEvent] {
     let open = [previous, current].compactMap { $0 }.filter { $0.end > moment }
     guard !open.isEmpty else { return [] }

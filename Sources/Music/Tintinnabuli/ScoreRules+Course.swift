@@ -46,7 +46,7 @@ extension ScoreRules {
     public var last = 3
     /// Seconds of a short note at pace 1.
     public var short = 1.0
-    /// The length of a long note in short ones.
+    /// The length of a long note in short notes.
     public var long = 4
     /// Seconds of a short note in the arch's last bar.
     public var lastShort = 0.8
@@ -121,7 +121,7 @@ extension ScoreRules {
 
     /// A change of the bars after a sentence has closed.
     public struct Change: Sendable, Hashable {
-      /// The new position of T, for signs whose T has the position of the file's last sign; `nil` for no change.
+      /// The new position of T in signs whose T has the position of the file's last sign; `nil` for no change.
       public var t: SignRule.TPosition?
       /// The time at which T sounds in signs whose T would sound together with M.
       public var tPace = SignRule.TPace.together

@@ -28,7 +28,7 @@ extension ScoreRules {
     case leap
     /// Each degree of a leap beyond the fourth.
     case wide
-    /// The same note again.
+    /// A repetition of the note before.
     case `repeat`
     /// A leap not answered by a step back.
     case unanswered
@@ -40,7 +40,7 @@ extension ScoreRules {
     case contour
     /// A note outside the triad.
     case tension
-    /// A note of the triad in a bar that leans on tensions.
+    /// A note of the triad in a bar that prefers notes outside the triad.
     case lean
     /// Each degree outside the register.
     case edge

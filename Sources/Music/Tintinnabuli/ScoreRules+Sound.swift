@@ -20,7 +20,7 @@ extension ScoreRules {
     /// Seconds in which the bed fades in.
     public var fade = 4.0
 
-    /// Moves the bed to a level (default: its own) within `seconds`.
+    /// Moves the bed to a level (default: `level`) within `seconds`.
     public func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
       ScoreEvent(
         frame: moment, generation: generation, kind: .drone, pitch: bed, amount: UInt8(clamping: level ?? self.level),

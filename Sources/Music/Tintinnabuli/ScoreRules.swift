@@ -30,7 +30,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var sentences = Sentences()
   /// How melodies are found.
   public var melody = MelodyRules()
-  /// The signs for facts in order of precedence; the last one has no condition.
+  /// The signs for facts in order of precedence; the last sign has no condition.
   public var signs: [SignRule] = []
   /// The closing arch of a win.
   public var win = Ending()
@@ -38,8 +38,8 @@ public struct ScoreRules: Sendable, Hashable {
   public var loss = Ending()
   /// The closing arch of a draw.
   public var draw = Ending()
-  /// The contours of arches after draws: of a quiet piece, a fought one, and one that a voice had almost won.
-  /// Consecutive draws of a session differ. Empty to use the contour of `draw`.
+  /// The contours of arches after draws: of a quiet piece, a fought piece, and a piece that a voice had almost won. Consecutive
+  /// draws of a session differ. Empty to use the contour of `draw`.
   public var draws: [Contour] = []
   /// The phrase before the first move.
   public var opening = Opening()

@@ -6,7 +6,7 @@ public enum Place: String, Sendable, Hashable, RuleWord {
   case first
   /// The second pair.
   case second
-  /// The pair before the long one.
+  /// The pair before the long pair.
   case beforeLong = "before-long"
   /// The last, long pair.
   case long
@@ -61,7 +61,7 @@ public struct SignRule: Sendable, Hashable {
     case together
     /// T sounds half a pair later, except on the downbeat and the long note.
     case after
-    /// T sounds only on every second pair, the long one included.
+    /// T sounds only on every second pair, the long pair included.
     case half
     /// T sounds with M, and again from its other side half a pair later, except on the downbeat and the long note.
     case double
@@ -78,7 +78,7 @@ public struct SignRule: Sendable, Hashable {
   /// Names of later rules that this rule includes, so that they do not become pending.
   public var covers: [String]
 
-  /// The position of T; by default the first below.
+  /// The position of T; by default the first triad tone below M.
   public var t = TPosition.below1
   /// The time at which T sounds.
   public var tPace = TPace.together
@@ -96,7 +96,7 @@ public struct SignRule: Sendable, Hashable {
   public var contour: ScoreRules.Contour?
   /// Whether the contour turns in the middle of the bar.
   public var turns = false
-  /// Whether the line's other cells follow the downbeat.
+  /// Whether the other cells of the completed line follow the downbeat.
   public var visitsLine = false
   /// The interval in degrees from the downbeat to the second pair, if fixed.
   public var secondPair: Int?
@@ -119,7 +119,7 @@ public struct SignRule: Sendable, Hashable {
   /// The pairs that `chain` applies to.
   public var chainAt: Place = .first
 
-  /// Makes a rule with T below and no other action.
+  /// Makes a rule whose T is the first triad tone below M, without other actions.
   public init(_ name: String, when: [Fact] = [], unless: [Fact] = [], covers: [String] = []) {
     (self.name, self.when, self.unless, self.covers) = (name, when, unless, covers)
   }
@@ -166,7 +166,7 @@ public struct SignRule: Sendable, Hashable {
     }
   }
 
-  /// The part of the sign that lasts through the phrases after its bar: the position of T, and whether M leans.
+  /// The part of the sign that lasts through the phrases after its bar: `t` and `leans`.
   var sustained: SignRule {
     var sign = SignRule(name)
     (sign.t, sign.leans) = (t, leans)
