@@ -32,7 +32,7 @@ package struct ByteCursor {
 
   package mutating func skipSpace() { skip { $0 == 0x20 || (0x09...0x0D).contains($0) } }
 
-  /// The text from an earlier offset up to the current one.
+  /// The text from an earlier offset up to the current offset.
   package func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }
 
   /// Makes an error at an offset.

@@ -22,9 +22,9 @@ package final class UltimateSolver {
 
   /// The numbers of leaves still to be proved for a result: 0 if it is proved, `never` if the opposite is proved.
   private struct Numbers {
-    /// The leaves to prove that the side to move succeeds.
+    /// The number of leaves still to be proved to show that the side to move succeeds.
     var proof: UInt32 = 1
-    /// The leaves to prove that the side to move fails.
+    /// The number of leaves still to be proved to show that the side to move fails.
     var disproof: UInt32 = 1
 
     static var never: UInt32 { .max / 4 }
@@ -41,7 +41,7 @@ package final class UltimateSolver {
     var numbers: Numbers
   }
 
-  /// The positions searched since the solver was made.
+  /// The number of positions searched since the solver was made.
   package private(set) var nodes = 0
   private var limit = 0
   private var attacker = Player.x
@@ -136,7 +136,7 @@ package final class UltimateSolver {
 
   /// The numbers of a finished game's state, for the side whose turn it would be.
   private func ended(_ isDraw: Bool, _ turn: Player) -> Numbers {
-    // The side to move succeeds only if the game is drawn and it is the defender. If the last mover has won, it fails.
+    // The side to move succeeds only if the game is drawn and it is the defender. If the last mover has won, this side fails.
     isDraw && turn != attacker ? .success : .failure
   }
 

@@ -3,7 +3,7 @@ import TicTacToe
 
 /// Collects the elements a reader finds and checks them against the rules of the game.
 struct RecordBuilder {
-  /// The accepted games.
+  /// The accepted variants.
   private let variants: [Variant]
   private var record = Record()
   /// The values and offsets of the tags that must agree with the game.

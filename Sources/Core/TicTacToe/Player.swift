@@ -12,7 +12,7 @@ package enum Player: UInt8, Sendable, Hashable, CaseIterable {
   package var letter: Character { self == .x ? "X" : "O" }
 }
 
-/// A side as files and the wire write it: `x` or `o`.
+/// A side as files and network messages spell it: `x` or `o`.
 extension Player: FieldText {
   package init?(text: String) {
     switch text {

@@ -22,7 +22,7 @@ package struct Rendition: Sendable {
   package private(set) var end = Tick.zero
   private var conductor: GameConductor
 
-  /// Composes a recorded game; `human` is the side of the only local human, by default the record's.
+  /// Composes a recorded game; `human` is the side of the only local human, by default the side named in the record.
   ///
   /// Moves come at the recorded frames, else after the recorded thinking times, else (and if `uncut`) at the end of the previous
   /// bar. If `trimmed`, no pause after a bar exceeds six short notes. A later game of a session (its start frame is not 0) starts

@@ -3,7 +3,7 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// The score as MusicXML 4.0: one piano part on three staves (M, T, low notes), a measure a bar.
+/// The score as MusicXML 4.0: one piano part on three staves (M, T, low notes), with one measure per bar.
 ///
 /// Short notes are quarters without stems, long notes whole notes; in a long-short rhythm halves and quarters alternate. A hidden
 /// time signature gives each measure its length. Dynamics follow the velocities, and a slur joins the melody of a bar.
@@ -32,7 +32,7 @@ package enum MusicXML {
   /// Writes measures one after another.
   private struct Writer {
     let scale: Scale
-    /// The number of short notes in a long one.
+    /// The length of a long note in short notes.
     let long: Int
     /// The beats of the last measure, and the dynamics mark in force.
     private var beats = 0
@@ -78,7 +78,7 @@ package enum MusicXML {
     /// The hidden time signature if it changes; in the first measure also key and clefs.
     ///
     /// MuseScore 3 shows a hidden time signature that changes at a line's end if its `symbol` is a number, and takes the length of
-    /// a measure from its notes. LilyPond and music21 read both.
+    /// a measure from its notes. LilyPond and music21 can read the signature written here, too.
     private mutating func attributes(_ beats: Int, isFirst: Bool) -> String {
       guard isFirst || beats != self.beats else { return "" }
       self.beats = beats
@@ -96,7 +96,7 @@ package enum MusicXML {
       return xml + "</attributes>\n"
     }
 
-    /// The dynamics mark nearest to the bar's mean velocity (16 ppp, 33 pp, 49 p, 64 mp); empty if it is in force already.
+    /// The dynamics mark nearest to the bar's mean velocity (16 ppp, 33 pp, 49 p, 64 mp); empty if this mark is in force already.
     private mutating func dynamics(_ bar: Bar) -> String {
       guard bar.kind != .undo, let mean = bar.meanVelocity else { return "" }
       let mark = mean < 25 ? "ppp" : mean < 41 ? "pp" : mean < 57 ? "p" : "mp"
@@ -105,7 +105,7 @@ package enum MusicXML {
       return direction("below", "<dynamics><\(mark)/></dynamics>", "<staff>1</staff>")
     }
 
-    /// The melody under one slur. If M rests because it holds its note, the note is written longer.
+    /// Writes the melody under one slur. If M rests because it holds its note, the note is written longer.
     private func melody(_ bar: Bar, _ pairs: [Pair], _ lengths: [Int]) -> String {
       var notes: [(note: Note?, length: Int, isAwakening: Bool)] = []
       for (pair, length) in zip(pairs, lengths) {

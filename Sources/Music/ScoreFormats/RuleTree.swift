@@ -3,7 +3,7 @@ package indirect enum RuleTree: Sendable {
   /// A word or number as written, with its line.
   case scalar(String, line: Int)
   case list([RuleTree], line: Int)
-  /// A mapping; keys have their own lines.
+  /// A mapping; each key has its line, too.
   case mapping([Entry], line: Int)
 
   /// A key with its line and value.

@@ -17,7 +17,7 @@ public struct Note: Sendable, Hashable {
   }
 }
 
-/// M and T struck together or alone, with bass notes.
+/// A melody note (M) and a tintinnabuli note (T), struck together or alone, with bass notes.
 public struct Pair: Sendable, Hashable {
   /// The melody note; `nil` for T alone.
   public var m: Note?
@@ -73,7 +73,7 @@ public struct Bar: Sendable, Hashable {
     case move
     /// A bar of the arch after the end.
     case closing
-    /// A bar of the half arch after the end of a sentence.
+    /// A bar of the half arch that closes a sentence (a group of moves).
     case sentence
     /// A phrase after a bar, while a player thinks.
     case phrase

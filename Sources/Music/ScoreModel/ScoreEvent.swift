@@ -12,7 +12,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     case cut
     /// Move the sustain pedal to `amount`, 0 (up) … 127 (down), within `duration` frames.
     case pedal
-    /// Move the drone's bed at `pitch` to `amount`, 0 (silent) … 127 (full level), within `duration`.
+    /// Move the drone's sustained tone at `pitch` to `amount`, 0 (silent) … 127 (full level), within `duration`.
     case drone
     /// Play the cell preview at `pitch`; `amount` 0 ends it.
     case preview
@@ -68,7 +68,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
 // MARK: - Cuts
 
 extension ScoreEvent {
-  /// Whether this cut removes `event`: any of an older generation from the cut on, except drone and preview.
+  /// Whether this cut removes `event`: it removes events of older generations from the cut on, except drone and preview.
   @inlinable
   public func drops(_ event: ScoreEvent) -> Bool {
     // Compares by difference, because the counter may overflow and restart at 0.

@@ -2,7 +2,7 @@ import Glibc
 import ScoreModel
 import Synchronization
 
-/// The sound engine: takes score events from one thread and renders interleaved stereo on another.
+/// The sound engine: takes score events from one thread and renders interleaved stereo on another thread.
 ///
 /// Everything except `render` and `pass` belongs to one producer thread. The threads share only plain data in fixed
 /// rings, and atomics: `render` never allocates, locks or waits.

@@ -70,7 +70,7 @@ struct ModalPiano: ~Copyable {
     voice.groups = entry.groups
     voice.bus = Int32(bus)
     voice.hold = Int32(clamping: max(hold, Grid.frames))
-    // A balance, not a rotation: the note keeps its stereo width.
+    // Pans by balance, without rotating the stereo image: the note keeps its stereo width.
     voice.left = min(1, 1 - pan / 100) * gain
     voice.right = min(1, 1 + pan / 100) * gain
     voices[slot] = voice
@@ -150,7 +150,7 @@ struct ModalPiano: ~Copyable {
 
   // MARK: - Rendering
 
-  /// Starts a grid cell: key releases, dampers and expired partials.
+  /// Starts a grid cell: releases keys, sets dampers and drops expired partials.
   mutating func tick() {
     pedal.tick()
     for v in 0..<Self.slots where voices[v].isActive { tick(v) }

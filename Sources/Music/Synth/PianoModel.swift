@@ -26,7 +26,7 @@ struct PianoModel {
     (21, -40.5), (35, -40), (47, -39.5), (53, -38), (59, -36.2), (71, -33.6), (77, -33), (83, -34.2), (90, -36.5),
     (95, -40.5), (102, -46), (108, -50),
   ]
-  /// T60 under the damper in seconds: 150 ms in the middle, faster above, no dampers above F♯6 (90).
+  /// T60 under the damper in seconds: 150 ms in the middle, less above, no dampers above F♯6 (90).
   private static let dampers: [(Double, Double)] = [(21, 0.42), (47, 0.24), (60, 0.15), (83, 0.09), (90, 0.07)]
   /// The longest rise of a note in ms, so that soft notes are not late.
   private static let slowestRise: [(Double, Double)] = [(35, 11), (60, 8), (83, 6), (107, 3)]

@@ -140,7 +140,7 @@ struct Rack: ~Copyable {
     if down != pedalWasDown {
       pedalWasDown = down
       for i in 0..<strings.count {
-        // To stop a string of about 300 frames within 150 ms, damp by 0.72 a round.
+        // A string with a delay of about 300 frames stops within 150 ms if each round is damped by 0.72.
         strings[i]?.pointee.setFeedback(down ? stringFeedback[i] : stringFeedback[i] * 0.72, within: 2_400)
       }
     }

@@ -29,14 +29,14 @@ struct BarPlan {
   /// Whether the downbeat strikes the low tonic.
   var strikesDrone = false
   var hasM = true
-  /// The time at which T sounds; overrides the sign's.
+  /// The time at which T sounds; overrides the time that the sign sets.
   var tPace: SignRule.TPace?
   /// Velocity in per cent: of all notes, and additionally of T.
   var velocity = 100
   var tVelocity = 100
   /// The effect chain of the long note.
   var longChain: UInt8 = 0
-  /// The colour of the player.
+  /// The player's touch, timing and effects.
   var colour: ScoreRules.Colour?
   /// The names of the signs applied.
   var signs: [String] = []

@@ -3,7 +3,7 @@ import ScoreModel
 
 /// Chooses a bar's melody among candidates.
 extension Conductor {
-  /// Composes a bar and writes it.
+  /// Chooses a bar's melody and writes the bar.
   mutating func compose(_ plan: BarPlan, _ problem: MelodyProblem, at moment: Tick, number: Int) -> WrittenBar {
     let barSeed = SplitMix64.first(
       seed: pieceSeed,

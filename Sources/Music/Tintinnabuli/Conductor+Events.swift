@@ -90,7 +90,7 @@ extension Conductor {
   ///
   /// - Parameters:
   ///   - event: The event. After an end, or with a number that the piece has had, it starts a new piece.
-  ///   - moment: When it is heard.
+  ///   - moment: The time at which the event is heard.
   ///   - logged: The event's time in a match's log, on which the bar depends instead of network delay.
   /// - Returns: A cut and the whole bar. The arch of an end follows from `advance`.
   /// - Complexity: O(candidates × pairs × degrees × `melody.widest`); about a millisecond for a bar of eight pairs.
@@ -200,8 +200,8 @@ extension Conductor {
     return problem
   }
 
-  /// At the start of a new piece, releases the pedal at the downbeat and presses it again soon after. Within a piece, lets it
-  /// up half way at every `hurryPedal`th hurried move; otherwise leaves the bar as it is.
+  /// At the start of a new piece, releases the pedal at the downbeat and presses it again soon after. Within a piece, raises it
+  /// half way at every `hurryPedal`th hurried move; otherwise leaves the bar as it is.
   private func changePedal(in bar: [ScoreEvent], _ stroke: Stroke) -> [ScoreEvent] {
     let isHalf = piece.hurried > 0 && piece.hurried % max(rules.gestures.hurryPedal, 1) == 0
     guard stroke.startsOver || isHalf else { return bar }

@@ -39,7 +39,7 @@ extension Conductor {
 
   // MARK: Phrases
 
-  /// Schedules a phrase while a player thinks, until its phrases have `phrases.growth` pairs per event; then waits with echoes.
+  /// Schedules a phrase while a player thinks; once a bar's phrases have `growth` pairs per event, waits with echoes.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
     agenda.wait(from: end, pairs: (eventBars.last?.pairs.count ?? 0) + said.pairs, rules)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs

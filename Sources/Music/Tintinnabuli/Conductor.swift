@@ -61,7 +61,7 @@ public struct Conductor: Sendable {
   ///
   /// - Parameters:
   ///   - seed: The seed of the session's first piece; later seeds are derived from it.
-  ///   - home: The rules on the tonic of their file.
+  ///   - home: The rules, on the file's own tonic.
   ///   - station: The position of a resumed session.
   public init(seed: UInt64, rules home: ScoreRules, station: Station = Station()) {
     (self.seed, self.home, self.station) = (seed, home, station)

@@ -23,7 +23,7 @@ public struct Event: Sendable, Hashable {
   /// The end of the piece, if this event ends it.
   public var end: End?
 
-  // For pieces with many events; defaults in short ones.
+  // The properties below are for pieces with many events; short pieces keep the defaults.
 
   /// The progress of the piece, 0…1, which determines the bar's length; `nil` to use `number`.
   public var phase: Double?
@@ -31,7 +31,7 @@ public struct Event: Sendable, Hashable {
   public var root = 0
   /// The root of the next event as far as known; the drone's bed moves to it during the bar.
   public var nextRoot = 0
-  /// The sentence of the event; each voice has a motto in each sentence.
+  /// The number of the event's sentence (a group of events); each voice has a motto in each sentence.
   public var sentence: Int?
   /// Whether the event ends its sentence, which a half arch then closes.
   public var closes = false

@@ -3,7 +3,7 @@ import ScoreModel
 
 /// The melody problem of a bar: a path of `count` notes through the scale, weighed by named rules.
 ///
-/// Degrees are those of the first voice; the manner's octave is added later.
+/// Degrees are in the first voice's register; `BarWriter` adds the octaves of the bar's voice.
 struct MelodyProblem {
   /// The number of notes of the melody.
   var count: Int
@@ -70,7 +70,7 @@ struct MelodySearch {
   private let size: Int
   private let register: ClosedRange<Int>
   private var prices = Prices(widest: 0, moves: [], paths: [])
-  /// The candidate's random cost by slot and degree, and its recalls.
+  /// The candidate's random cost by slot and degree, and the notes that it passes through.
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 
@@ -208,7 +208,7 @@ struct MelodySearch {
     problem.fixed[slot] == nil ? solve(prices, banned: (slot, [line.degrees[slot]])) : nil
   }
 
-  /// The line with its `times`-th other long note, or the last one possible.
+  /// The line with its `times`-th other long note, or with the last one that exists.
   func varied(_ line: MelodyLine, times: Int) -> MelodyLine {
     guard let last = line.degrees.indices.last, problem.fixed[last] == nil else { return line }
     var (line, banned) = (line, [line.degrees[last]])

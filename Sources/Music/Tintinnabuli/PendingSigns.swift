@@ -8,7 +8,7 @@ struct PendingSigns: Sendable {
     var voice: Voice
   }
 
-  /// The last event's bar, as far as the next bar needs it.
+  /// The parts of the last event's bar that the next bar needs.
   struct Said: Sendable {
     var start: Tick
     var onsets: [Tick]

@@ -17,7 +17,7 @@ struct ScoreBook: Sendable {
   /// The reasons for each note of M by bar index.
   var reasons: [Int: [NoteReason]] = [:]
   private(set) var generation: UInt32 = 0
-  /// The last bar and the previous one, which may still sound.
+  /// The last bar and the bar before it, which may still sound.
   private(set) var current: Sounding?
   private(set) var previous: Sounding?
 

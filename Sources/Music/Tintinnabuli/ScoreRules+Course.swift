@@ -1,7 +1,7 @@
 import ScoreModel
 
 extension ScoreRules {
-  /// The manner of a voice.
+  /// The way in which a voice plays: its register, pan and roll.
   public struct Manner: Sendable, Hashable {
     /// Octaves added to the written pitch.
     public var octaves = 0
@@ -21,7 +21,7 @@ extension ScoreRules {
   public struct Colour: Sendable, Hashable {
     /// The player's name, as in `Conductor.names`.
     public var name = ""
-    /// Velocity, in per cent.
+    /// The player's velocity, in per cent of the usual velocity.
     public var touch = 100
     /// The time at which T sounds in signs whose T would sound together with M.
     public var tPace = SignRule.TPace.together
@@ -38,11 +38,11 @@ extension ScoreRules {
 
   /// The lengths of bars and notes.
   public struct BarLaw: Sendable, Hashable {
-    /// The pairs of the longest bar.
+    /// The number of pairs of the longest bar.
     public var longest = 8
-    /// The pairs of the shortest closing bar.
+    /// The number of pairs of the shortest closing bar.
     public var shortest = 2
-    /// The pairs of the arch's last bar.
+    /// The number of pairs of the arch's last bar.
     public var last = 3
     /// Seconds of a short note at pace 1.
     public var short = 1.0
@@ -77,10 +77,10 @@ extension ScoreRules {
       }
     }
 
-    /// The pairs of a move's bar (`ply` from 1).
+    /// The number of pairs of a move's bar (`ply` from 1).
     public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
 
-    /// The pairs of the closing bars of a game with `plies` moves, in order.
+    /// The numbers of pairs of the closing bars of a game with `plies` moves, in order.
     public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }
@@ -90,7 +90,7 @@ extension ScoreRules {
   public struct Phrases: Sendable, Hashable {
     /// The rest before each phrase in seconds.
     public var after = 0.8
-    /// The velocity of phrases in per cent of the bar's.
+    /// The velocity of phrases in per cent of the bar's velocity.
     public var velocity = 86
     /// Pairs by which an event's bar may be extended for each event so far; 0 for none.
     public var growth = 0
@@ -102,15 +102,15 @@ extension ScoreRules {
     }
   }
 
-  /// Additional rules for pieces with many events: bars by phase, sentences, and a moving bed.
+  /// Additional rules for pieces with many events: bar lengths by progress, sentences (groups of events), and a moving drone.
   public struct Sentences: Sendable, Hashable {
-    /// The pairs of an event's bar, from the start of the piece to the decision.
+    /// The number of pairs of an event's bar, from the start of the piece to the decision.
     public var pairs = 2...4
-    /// The pairs of a half arch's first bar, from the start of the piece to the decision; each later bar has one fewer.
+    /// The number of pairs of a half arch's first bar, from the start of the piece to the decision; each later bar has one fewer.
     public var arch = 3...4
     /// The velocity of the T that answers a removed degree, in per cent of T's usual velocity.
     public var leaves = 110
-    /// The time in seconds in which the bed reaches another root.
+    /// The time in seconds in which the drone's bed reaches another root.
     public var bed = 3.0
     /// The rhythms of the bars of half an arch, one after the other; empty for even bars.
     public var rhythms: [Bar.Rhythm] = []
@@ -159,7 +159,7 @@ extension ScoreRules {
     }
   }
 
-  /// A closing arch.
+  /// A closing arch: the bars after the end of a piece, which recall the piece.
   public struct Ending: Sendable, Hashable {
     /// The contour of the arch's bars.
     public var contour = Contour.arch
@@ -229,7 +229,7 @@ extension ScoreRules {
     public var after = 8.0
     /// The silence after a bar of two pairs in per cent of `after`; it grows with the number of pairs to 100 after the longest bar.
     public var afterShort = 100
-    /// The velocity of echoes in per cent of the bar's.
+    /// The velocity of echoes in per cent of the bar's velocity.
     public var velocity = 72
     /// Octaves added to every second echo.
     public var octaves = 1
@@ -241,7 +241,7 @@ extension ScoreRules {
     public var most = 4
     /// Waiting time after which echoes have at most three pairs and are softer.
     public var thin = 30.0
-    /// Waiting time after which events are recalled by strokes of the low tonic, softer and softer.
+    /// Waiting time after which each stroke of the low tonic also recalls an event, softer each time.
     public var sparse = 120.0
     /// The waiting time in seconds after which echoes end.
     public var until = 600.0

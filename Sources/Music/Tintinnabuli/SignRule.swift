@@ -27,7 +27,7 @@ public enum Place: String, Sendable, Hashable, RuleWord {
 
 extension Bar.Rhythm: RuleWord {}
 
-/// A row of the table of signs: if the facts `when` hold, the actions `then` apply.
+/// A sign by which a bar shows facts of its event: if the facts `when` hold, the actions apply.
 public struct SignRule: Sendable, Hashable {
   /// The position of T relative to M.
   public enum TPosition: String, Sendable, Hashable, RuleWord {
@@ -63,7 +63,7 @@ public struct SignRule: Sendable, Hashable {
     case after
     /// T sounds only on every second pair, the long pair included.
     case half
-    /// T sounds with M, and again from its other side half a pair later, except on the downbeat and the long note.
+    /// T sounds with M, and again on M's other side half a pair later, except on the downbeat and the long note.
     case double
     /// T does not sound.
     case silent
@@ -102,9 +102,9 @@ public struct SignRule: Sendable, Hashable {
   public var secondPair: Int?
   /// The velocity of the second pair in per cent.
   public var secondVelocity = 100
-  /// M's scale degree, from 1, in the only pair where T leaves the triad, if any.
+  /// At an awakening, M's scale degree from 1, in the pair where T leaves the triad; `nil` for signs without awakening.
   public var awakenM: Int?
-  /// At an awakening, T's scale degree from 1, below M.
+  /// At an awakening, T's scale degree from 1; T sounds below M.
   public var awakenT = 2
   /// A bass note held to the end of the bar.
   public var bass: Pitch?

@@ -2,7 +2,7 @@
 package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// Three in a line on the 3×3 board.
   case classic
-  /// Classic with three marks per side: the fourth removes the oldest.
+  /// Classic with three marks per side: the fourth mark removes the oldest.
   case infinite
   /// Classic, but the side that completes a line loses.
   case misere
@@ -41,7 +41,7 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// The names of the solved games, for messages.
   package static let solvedNames = allCases.filter { $0.isSolved }.map { $0.rawValue }.joined(separator: ", ")
 
-  /// Whether files, network messages and the server's database mean this game if they name none, as when it was the only one.
+  /// Whether files, network messages and the server's database mean this game if they name none: it was once the only game.
   package var isImplied: Bool {
     switch self {
     case .classic: true
