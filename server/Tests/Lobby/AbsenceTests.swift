@@ -7,7 +7,7 @@ import TicTacToe
 
 /// Tests of players whose node dies or shuts down: their opponents are told, even if messages or answers are lost.
 @Suite struct AbsenceTests {
-  /// Two players who have both moved; the one on node `lost` is lost with it.
+  /// Two players who have both moved, and of whom one is connected to a node that will die (`lost`).
   private struct Scene {
     var world: SteppedNodes
     let m: String
@@ -53,7 +53,7 @@ import TicTacToe
     }
   }
 
-  @Test func `abandoned games: absences add up to a minute and no more`() throws {
+  @Test func `abandoned games: a player's absences add up, and the win may be claimed after a minute of them`() throws {
     var world = try SteppedLobby()
     let (x, first, m) = world.pair(#""clock":"none","rated":false"#)
     var o = first
@@ -120,7 +120,7 @@ import TicTacToe
     #expect(away.x != away.o && world[1].heardAny(b, #""t":"gone""#))
   }
 
-  @Test(arguments: [1, 2]) func `a player who joins a room and disconnects before it is stored is away in its match`(
+  @Test(arguments: [1, 2]) func `a player who joins a room and disconnects before that is stored is away in the match`(
     nodes: Int
   ) throws {
     var world = try SteppedNodes(nodes)
@@ -203,7 +203,7 @@ import TicTacToe
     #expect(try world[1].stored(m).away == Sides(x: true, o: true))
   }
 
-  @Test func `a player on a node that shuts down is recorded as away even if no node knew it as a follower`() throws {
+  @Test func `a player whose node shuts down is recorded as away even if no other node knew of him`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world[0].pair(#""clock":"none","rated":false"#)
     world[0].move(x, m, 0, "b2")
@@ -273,7 +273,7 @@ import TicTacToe
     var world = try SteppedNodes(3)
     let (ann, bob) = (world[0].login("Ann"), world[1].named("Bob"))
     let token = try #require(world[1].field("token", of: bob, in: "token"))
-    // The device connects before the match, so it is not told of it.
+    // The device connects before the match begins, so the node does not announce the match to it.
     _ = world[2].login("", token: token)
     let (x, o, m) = world.pair(ann, bob, #""clock":"none","rated":false"#)
     world[x.node].move(x.id, m, 0, "b2")
@@ -286,8 +286,7 @@ import TicTacToe
     #expect(world[0].heardAny(ann, #""t":"gone""#))
   }
 
-  @Test func `a bye notification before its absence is stored has no effect, and shortens the wait afterwards`() throws
-  {
+  @Test func `a bye reported by another node before the absence is stored shortens the wait afterwards`() throws {
     var scene = try Scene(losing: 1)
     scene.world[0].isSlowToJudge = true
     scene.act()
@@ -315,7 +314,7 @@ import TicTacToe
     #expect(state.phase == .live && state.away.x != state.away.o)
   }
 
-  @Test func `a connection without a seek is not seated in its player's match`() throws {
+  @Test func `a connection that did not seek is not told of the match of its player's other connection`() throws {
     var world = try SteppedNodes()
     let a = world[0].login("a"), b = world[1].named("b2b")
     let token = try #require(world[1].field("token", of: b, in: "token"))
@@ -328,7 +327,7 @@ import TicTacToe
     #expect(world[0].heardAny(a, "paired") && world[1].heardAny(b, "paired") && !world[1].heardAny(idle, "paired"))
   }
 
-  @Test func `after a bye the opponent may claim equally soon on any node`() throws {
+  @Test func `after a bye on one node the opponent on another may claim the win just as soon`() throws {
     var scene = try Scene(losing: 1)
     scene.world[1].type(scene.lost.id, #"{"t":"bye"}"#)
     let gone = scene.world[0].heard(scene.kept.id).last { $0.contains(#""t":"gone""#) }

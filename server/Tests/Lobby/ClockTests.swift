@@ -40,7 +40,7 @@ struct ClockTests {
   }
 
   @Test(arguments: [(20, 0), (120, 60), (480, 95), (300, -40)])
-  func `a move sent as soon as the opponent's arrived is counted 0 to 100 ms`(roundTrip: Int64, jitter: Int64) throws {
+  func `a move sent as soon as the opponent's move arrives costs 0 to 100 ms`(roundTrip: Int64, jitter: Int64) throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"10+0","rated":false"#)
     world.move(x, m, 0, "b2")

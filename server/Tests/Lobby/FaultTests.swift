@@ -36,7 +36,7 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
-  /// `mute` stores the move, `deaf` loses it.
+  /// In the mood `mute` the store stores the move without an answer; in the mood `deaf` it loses the move.
   @Test(arguments: [SteppedLobby.Store.mute, .deaf])
   func `a move whose outcome is unknown is refused as busy after a while, however long the store is silent`(
     mood: SteppedLobby.Store
@@ -105,7 +105,7 @@ import TicTacToe
     #expect(try world[0].stored(m).phase == .live)
   }
 
-  @Test func `endless reconnects add bounded events to the log, and presence stays correct`() throws {
+  @Test func `endless reconnects add a bounded number of events to the log, and presence stays correct`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
     world.move(x, m, 0, "b2")

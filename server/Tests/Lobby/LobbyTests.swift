@@ -70,7 +70,7 @@ import TicTacToe
     #expect(world.heardAny(back, "stale_ply"))
   }
 
-  @Test func `expired seats: a restart keeps the seat and repeats the answer to a repeated mid`() throws {
+  @Test func `expired seats: after a restart a player has the same side, and a mid the same answer`() throws {
     var world = try SteppedLobby()
     let (x, _, m) = world.pair()
     world.move(x, m, 0, "b2")

@@ -30,7 +30,7 @@ import Testing
     #expect(try !directory.mayWait(for: id(1)) && directory.mayWait(for: id(2)))
   }
 
-  @Test mutating func `a match that leaves memory has no presence check, and its accounts no match`() throws {
+  @Test mutating func `a match that is removed has no presence check and is not found by its accounts`() throws {
     let m = try id(1)
     directory.put(LiveMatch(MatchRecord(id: m, x: 1, o: 2, created: 0)))
     directory.schedulePresenceCheck(m, 0, byAll: true)

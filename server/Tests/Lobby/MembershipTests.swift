@@ -49,7 +49,7 @@ import Testing
     #expect(membership.trustsHeartbeats)
   }
 
-  @Test mutating func `the store's clock counts if it differs by more than the measurement can err`() throws {
+  @Test mutating func `the wall clock is set to the store's if they differ by more than the measuring error`() throws {
     _ = try heartbeat("b", at: 0, store: 1_000_040)
     #expect(membership.clockAhead == 0 && membership.clockOffset == 1_000_040)
     _ = try heartbeat("b", at: 100, store: 1_005_100)

@@ -190,7 +190,7 @@ import TicTacToe
     }
   }
 
-  @Test func `every player from a dead node is told of the match, even if all come at once`() throws {
+  @Test func `each player of a dead node gets the match's state on return, even if all return at once`() throws {
     var world = try SteppedNodes()
     let pairs = (0..<270).map { _ in world.nodes[0].pair() }
     let resumes = try pairs.map { try #require(world[0].field("resume", of: $0.x, in: "welcome")) }

@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Tests of promises of a single lobby: when it wakes up, what it shows and when, and what it unloads.
+/// Tests of a single lobby: when it wakes up, what it sends and when, and what it removes.
 @Suite struct PromiseTests {
   /// The value of a field in a line, without quotes.
   private func field(_ name: String, _ line: String) -> String {
@@ -24,7 +24,7 @@ import TicTacToe
     world.wait(41_000)
     let looks = world.ticks
     world.wait(60_000)
-    // The queue and the heartbeat wake it once a second, comparisons every two, cleaning once a minute.
+    // The queue and the heartbeat wake the lobby once a second, comparisons every two seconds, cleaning once a minute.
     #expect(world.ticks - looks < 200)
     world.wait(600_000)
     #expect(try world.stored(m).phase == .over, "the clock has decided")

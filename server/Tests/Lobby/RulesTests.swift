@@ -14,7 +14,7 @@ extension SteppedLobby {
   }
 }
 
-/// Tests of the three games in the lobby.
+/// Tests of games other than the classic one in the lobby.
 @Suite struct LobbyRulesTests {
   @Test func `only seeks for the same game are paired`() throws {
     var world = try SteppedLobby()

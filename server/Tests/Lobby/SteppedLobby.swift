@@ -9,7 +9,7 @@ import TicTacToe
 
 /// A lobby driven by hand: the test sends lines, reads lines and moves the clock; the store answers at once.
 struct SteppedLobby {
-  /// The fate of units.
+  /// What the store does with units.
   enum Store {
     case well
     /// The disk is full: every change fails.
@@ -322,7 +322,7 @@ struct SteppedNodes {
       named ? self[0].named("Ann") : self[0].login("Ann"), named ? self[1].named("Bob") : self[1].login("Bob"), terms)
   }
 
-  /// The same for two connections, one on each of the first two nodes.
+  /// Pairs two connections in a live match, one on each of the first two nodes.
   mutating func pair(
     _ a: Int, _ b: Int, _ terms: String
   ) -> (x: (node: Int, id: Int), o: (node: Int, id: Int), m: String) {

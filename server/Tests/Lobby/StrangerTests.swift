@@ -6,7 +6,7 @@ import TicTacToe
 @testable import Lobby
 @testable import MatchStore
 
-/// Tests of hostile clients, and of clients out of step.
+/// Tests of hostile clients, and of clients that repeat requests or connect twice.
 @Suite struct StrangerTests {
   private func terms(_ key: String) -> String { #"{"t":"seek","clock":"3600+59","rated":false,"key":"\#(key)"}"# }
 
@@ -45,7 +45,7 @@ import TicTacToe
     for id in players { world.type(id, #"{"t":"rematch","m":"\#(old)","mid":"r\#(id)"}"#) }
     #expect(world.said.filter { $0.line.contains(#""code":"occupied""#) }.count == 2)
     #expect(world.lobby.matches.values.filter { !$0.isOver }.count == Lobby.matchesPerAccount)
-    // So does one that was offered before.
+    // A rematch that was offered before the player reached the limit counts, too.
     let asked = ["Cleo", "Dan", "Eve"].map { world.login($0) }
     for id in asked[..<2] { world.type(id, terms("first")) }
     let m = try #require(world.field("m", of: asked[0], in: "paired"))

@@ -10,8 +10,8 @@ import TicTacToe
 @Suite struct TournamentPairingTests {
   /// The figures of a simulated tournament.
   struct Report: CustomStringConvertible {
-    /// Milliseconds from a player's seek, and from the time since when somebody else is free who was not the last opponent, to
-    /// the game.
+    /// Milliseconds for which players waited for a game: since they sought, and since another player was free who was not
+    /// the last opponent.
     var waits: [Int] = []
     var waitsWithPartner: [Int] = []
     var games = 0
@@ -19,7 +19,7 @@ import TicTacToe
     var players = 0
     /// The ranks of the players of the best strength.
     var ranksOfStrongest: [Int] = []
-    /// The longest time for which two free players who may meet both waited.
+    /// The longest time in milliseconds for which two free players waited at the same time.
     var longestWithPartner = 0
 
     /// The wait in milliseconds that this share of the waits does not exceed.
@@ -115,7 +115,7 @@ import TicTacToe
   }
 
   @Test(arguments: [2, 3, 30, 100, 512])
-  func `free players are paired within the bounds`(players: Int) {
+  func `players of a tournament wait a bounded time, and seldom meet the same opponent again`(players: Int) {
     let report = run(players, seed: UInt64(players))
     print("TOURNAMENT: \(report)")
     #expect(report.longestWithPartner <= 15_000, "nobody stays free for long while another free player exists")

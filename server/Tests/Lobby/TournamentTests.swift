@@ -131,7 +131,7 @@ import TicTacToe
     #expect(world.heardAny(tab, "occupied") || world.heardAny(ann, "occupied"))
   }
 
-  @Test func `what is wrong is refused in one line and changes nothing`() throws {
+  @Test func `an invalid request about a tournament is refused in one line and changes nothing`() throws {
     var configuration = LobbyConfiguration()
     configuration.maxTournaments = 2
     configuration.tournamentsPerAddress = 1

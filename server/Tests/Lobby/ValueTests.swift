@@ -5,7 +5,7 @@ import TicTacToe
 
 @testable import Lobby
 
-/// The smaller values of the lobby by themselves.
+/// Tests of the lobby's smaller types by themselves.
 @Suite struct ValueTests {
   private let m = MatchID(rawValue: "valuevalueva")!
 
@@ -59,7 +59,7 @@ import TicTacToe
     #expect(failed.isEmpty && pages.line(page, of: [.classic], nil) == nil)
   }
 
-  @Test func `a result is scored for both, and ratings change only in a rated match`() throws {
+  @Test func `a result is scored for both players, and ratings change only in a rated match`() throws {
     let players = [1, 2].map { AccountRecord(id: $0, name: "p\($0)", guest: false, token: nil, tokenExpires: 0) }
     var accounts = Accounts()
     for player in players { accounts.cache(player) }

@@ -6,7 +6,7 @@ import Testing
 @testable import Lobby
 @testable import MatchStore
 
-/// Run with the whole programs, one at a time: beside the library suites, which use both cores, games would not progress.
+/// `./test` runs this suite apart from the suites of libraries: those use both cores, and games would not progress beside them.
 @Suite(.serialized) struct ClusterFaultEndToEndTests {
   @Test
   func

@@ -21,7 +21,7 @@ enum ClusterFault: Hashable {
   case pause
   /// For two seconds the database ends every session that is in a transaction.
   case endSessions
-  /// The database's clock is set by so many milliseconds while a node is killed.
+  /// The database's clock is set forward or back by this many milliseconds while a node is killed.
   case setClock(Int)
 
   static let processes: [ClusterFault] = [.kill, .stop, .killDatabase, .drain]

@@ -210,7 +210,7 @@ final class Crowd {
       case .event(let m, let seq, let event):
         if let view {
           saw(m, view.state)
-          // The player's own command with its number: an acknowledgement.
+          // An event with the `mid` of the player's own command acknowledges that command.
           if let side = event.side, side == view.you, let mid = event.mid {
             checker.acknowledged.insert(.init(m: m, side: side, mid: mid, seq: seq))
           }

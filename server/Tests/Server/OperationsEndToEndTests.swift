@@ -67,7 +67,7 @@ import TicTacToe
   }
 
   @Test(.needs("openssl"))
-  func `the certificate that a server makes is its own, for its names, and its key is its owner's`() throws {
+  func `a self-signed certificate is valid for the server's names, and only the owner can read its key`() throws {
     let folder = TemporaryFolder()
     _ = try ServerTLS.selfSigned(in: folder.path, names: ["localhost", "127.0.0.1"])
     let (key, certificate) = (folder.path + "/self-signed.key", folder.path + "/self-signed.crt")

@@ -21,7 +21,7 @@ import Testing
     #expect(gone.errors.hasPrefix("alina-server: no server answers at 127.0.0.1:\(port)"))
   }
 
-  @Test func `only the owner and group of a server reach its orders by default, and everybody its metrics`() throws {
+  @Test func `by default only a server's user and group can give orders, and everybody reads its metrics`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     let options = "--listen 127.0.0.1:0 --no-page --metrics 127.0.0.1:0 --data '\(folder.path)'"
@@ -84,7 +84,7 @@ import Testing
     #expect(server.stop() == 0)
   }
 
-  @Test func `a database's refusal is reported in its words, with advice`() throws {
+  @Test func `a database's refusal is reported in the database's words, with advice`() throws {
     let bed = PostgresTestBed.shared
     try bed.sql("CREATE ROLE reader_only LOGIN PASSWORD '\(TestPassword.postgres)'")
     defer { _ = try? bed.sql("DROP ROLE reader_only") }

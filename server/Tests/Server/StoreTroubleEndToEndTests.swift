@@ -47,7 +47,7 @@ import Testing
     #expect(try peer.wait(#""t":"bye""#).contains("restart"))
   }
 
-  @Test func `requests that fail on both sides of a successful heartbeat are refused, until one succeeds`() {
+  @Test func `requests that fail before and after a successful heartbeat count as refused, until one succeeds`() {
     var count = RefusalCount()
     for _ in 0..<3 { count.requestFailed(at: 1000) }
     #expect(!count.isRefused(at: 1000), "one interval may be a restart of the database")

@@ -179,7 +179,7 @@ private final class Below: ChannelOutboundHandler {
     #expect(above.happened == ["error", "inactive"])
   }
 
-  @Test func `a connection may end without a close notification, and one with it is answered`() throws {
+  @Test func `a connection may end without a close notification, and a close notification is answered`() throws {
     let first = try Caller()
     try talk(first)
     try take(Array(first.sent("half a record").dropLast(5)))

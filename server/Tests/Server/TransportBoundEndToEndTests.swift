@@ -61,7 +61,7 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `a resume token is invalid after the first line that follows its successor`() async throws {
+  @Test func `a resume token is invalid once the client has received a new one and sent a line`() async throws {
     let server = try await TestServer()
     var resume = try #require(RawPeer.field("resume", try RawPeer(server.port).hello()))
     for _ in 0..<100 {
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: [STDOUT_FILENO, STDERR_FILENO])
-  func `a full pipe stops no server that writes to it`(descriptor: Int32) throws {
+  func `a server keeps running when the pipe that it writes to is full`(descriptor: Int32) throws {
     let folder = TemporaryFolder()
     let process = Process()
     process.executableURL = URL(filePath: try #require(ServerChild.binary))

@@ -14,7 +14,7 @@ import TicTacToe
 /// The transports for tests that take seconds: TCP alone in `./test`.
 private let slowTransports = runsAll ? [false, true] : [false]
 
-/// Tests of slow, silent, hostile and broken peers over real sockets (TCP and WebSocket), and of their effect on others: none.
+/// Tests of slow, silent, hostile and broken peers over real sockets (TCP and WebSocket), which must not affect other connections.
 @Suite(.serialized) struct WireEndToEndTests {
   @Test(arguments: [false, true]) func `a whole game arrives one byte at a time`(web: Bool) async throws {
     let server = try await TestServer()

@@ -31,7 +31,7 @@ extension Simulation {
     let returns: Int64
     switch random.below(4) {
     case 0: returns = now + Self.minute + Int64(random.below(30)) * Self.minute
-    // Most come in the same hour of a later day, and so meet each other.
+    // Most players return in the same hour of a later day, so that they meet each other.
     case 1, 2: returns = evening(after: 1)
     default: returns = evening(after: 2 + Int64(random.below(2)))
     }

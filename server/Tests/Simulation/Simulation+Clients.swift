@@ -243,7 +243,7 @@ extension Simulation {
     }
   }
 
-  /// Mostly classic, so that seeks meet.
+  /// A random game, mostly the classic one, so that seeks for the same game are frequent.
   mutating func rules() -> Variant { [.classic, .classic, .classic, .infinite, .misere, .ultimate][random.below(6)] }
 
   mutating func pick(_ moves: MoveSet) -> Cell? { moves.isEmpty ? nil : moves.randomCell(using: &random) }

@@ -86,7 +86,8 @@ extension Simulation {
     healSometime()
   }
 
-  /// Schedules the end of most faults; the others end with the next fault, which in a soak would be hours without a store.
+  /// Schedules the end of a fault: always in a soak, as the next fault may be hours away, else in three of four cases. A fault that is
+  /// not ended here lasts until a later one is.
   private mutating func healSometime() {
     if options.absences || random.below(4) > 0 { queue.set(.heal, at: now + Int64(random.below(6000))) }
   }

@@ -32,11 +32,11 @@ struct Simulation {
     var lobby = LobbyConfiguration()
     /// The store of a soak, instead of one in memory.
     var real: RealStore?
-    /// Whether players leave for minutes, hours or days and come back as a new start of their program. Faults are seldom then.
+    /// Whether players leave for minutes, hours or days, and then start their program again. Faults are rare in this mode.
     var absences = false
     /// Whether the first client makes a tournament, which the others enter.
     var hasTournament = false
-    /// Virtual milliseconds that may pass in a real one; `nil` for as many as can.
+    /// The most virtual milliseconds that may pass in a real millisecond; `nil` for no limit.
     var pace: Double?
     /// Called at the end of each virtual day, as days can take minutes.
     var eachDay: (@Sendable (Int64) -> Void)?

@@ -10,8 +10,8 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// The stores under test: the reference as one node has it for itself and as several nodes share it, SQLite in memory and in a
-/// file, PostgreSQL.
+/// The stores under test: the reference store (`MemoryStore`) for one node and shared by several, SQLite in memory and in a
+/// file, and PostgreSQL.
 enum StoreKind: String, CaseIterable {
   case reference, sharedReference, sqliteInMemory, sqlite, postgres
 }
@@ -25,7 +25,7 @@ final class Bench {
   let clock: TestClock
   let folder = TemporaryFolder()
   let store: any MatchStore
-  /// For databases.
+  /// The URL of the database; `nil` for stores without one.
   private let url: String?
   private var others: [any MatchStore] = []
 
@@ -192,7 +192,7 @@ final class Bench {
     return entered
   }
 
-  /// Enters as a guest `guest-NAME` with the token NAME and a session `s-NAME` with the resume token `r-NAME`.
+  /// Logs in as a guest `guest-NAME` with the token NAME and a session `s-NAME` with the resume token `r-NAME`.
   func guest(_ name: String, at node: NodeID = "a", lives: Lifetimes = Bench.lives) throws -> Entered {
     try entered(
       .guest(
@@ -200,7 +200,7 @@ final class Bench {
         lives: lives), at: node)
   }
 
-  /// Enters as `guest` does and registers NAME with the token `t-NAME`.
+  /// Logs in as `guest` does and registers NAME with the token `t-NAME`.
   func player(_ name: String, at node: NodeID = "a") throws -> AccountRecord {
     let guest = try guest(name, at: node).profile.account
     let change = AccountChange.register(name: name, token: Bench.digest("t-\(name)"), lives: Bench.lives.account)

@@ -196,7 +196,7 @@ import TicTacToe
       default_pool_size = \(sessions)
       ignore_startup_parameters = extra_float_digits
       """.write(toFile: folder.path + "/\(mode).ini", atomically: true, encoding: .utf8)
-      // It refuses to run as root.
+      // pgbouncer refuses to run as root: let another user read its file.
       for path in [folder.path, folder.path + "/\(mode).ini"] { chmod(path, 0o755) }
       let user = getuid() == 0 ? ["-u", "postgres"] : []
       return try Child([try #require(program("pgbouncer"))] + user + [folder.path + "/\(mode).ini"])

@@ -56,7 +56,7 @@ import TicTacToe
       ])
   }
 
-  @Test func `many threads share a few connections, and a failed flight affects no other`() throws {
+  @Test func `many threads share a few connections, and a failed transaction affects no other`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     try PostgresTestBed.shared.sql("CREATE TABLE one (n BIGINT PRIMARY KEY)", at: url)
     let pool = PostgresPool(try PGAddress(url), setup: [], count: 2)
@@ -64,7 +64,7 @@ import TicTacToe
     let put = PGStatement("INSERT INTO one VALUES ($1)")
     let wrong = Mutex(0)
     DispatchQueue.concurrentPerform(iterations: 40) { n in
-      // Every twentieth flight fails in its second call, so that its first must be rolled back.
+      // Every twentieth transaction fails in its second call, so that its first call must be rolled back.
       let calls = [put(.int(Int64(n)))] + (n % 20 == 19 ? [put(.int(Int64(n)))] : [])
       do throws(StoreError) {
         _ = try pool.run(calls, within: 120_000)
@@ -227,7 +227,7 @@ import TicTacToe
     #expect(store.apply(move(m, after: 1)) == .applied([m: ["a"]]))
   }
 
-  @Test func `a unit with checks fails, with a known outcome, if its connection ends before the write`() throws {
+  @Test func `a unit of two round trips surely fails if its connection ends before the second`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
@@ -247,7 +247,7 @@ import TicTacToe
   }
 
   @Test
-  func `a unit with checks is unknown if its connection ends during the write, and is stored whole or not at all`()
+  func `a unit whose connection ends during the second round trip is unknown, and stored whole or not at all`()
     throws
   {
     let url = try PostgresTestBed.shared.freshURL()

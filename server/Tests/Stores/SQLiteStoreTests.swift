@@ -101,7 +101,7 @@ import TicTacToe
       store.close()
     }
     let store = try SQLiteStore(path: path)
-    // No node has beaten since reopening.
+    // No node has sent a heartbeat since the file was reopened.
     var after = try store.answer(questions(1)).map { try $0.get() }
     guard case .match(var old?) = before[2], case .match(var new?) = after[2] else { throw Bench.Unanswered() }
     #expect(Set(old.here.keys) == [1] && new.here == [:])

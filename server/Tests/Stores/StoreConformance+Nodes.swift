@@ -9,7 +9,7 @@ import Testing
 
 /// Tests of nodes, followers and comparisons.
 extension StoreConformance {
-  // MARK: beats
+  // MARK: heartbeats
 
   @Test(arguments: StoreKind.allCases)
   func `a heartbeat lists the live nodes in order of arrival; a private store has only its own node`(

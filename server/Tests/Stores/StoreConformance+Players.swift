@@ -10,7 +10,7 @@ import TicTacToe
 
 /// Tests of logins and accounts.
 extension StoreConformance {
-  // MARK: entering
+  // MARK: logging in
 
   @Test(arguments: StoreKind.allCases)
   func `guests get the first free name and an unused number`(kind: StoreKind) throws {
@@ -40,7 +40,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a session moves between nodes with its tokens and counts its entries`(kind: StoreKind) throws {
+  func `a session moves between nodes with its tokens and counts its logins`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     _ = try bench.heartbeat("b")
     let ann = try bench.player("Ann", at: "a")
@@ -347,7 +347,7 @@ extension StoreConformance {
     #expect(left.map(\.name) == ["", "", "Ann"] && left.last?.opponent == "", "who is forgotten is named nowhere")
   }
 
-  // MARK: keeping house
+  // MARK: cleaning
 
   @Test(arguments: StoreKind.allCases)
   func `expired sessions and idle guests are deleted`(kind: StoreKind) throws {

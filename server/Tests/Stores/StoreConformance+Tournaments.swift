@@ -51,7 +51,7 @@ extension Bench {
 /// Tests of tournaments.
 extension StoreConformance {
   @Test(arguments: StoreKind.allCases)
-  func `a tournament is made once for its secret, and not more than may be open`(kind: StoreKind) throws {
+  func `a tournament is made once for each secret, and only if fewer than the limit are open`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let record = Bench.tournament("K3X9QF", secret: "s")
     guard case .found(let made) = try bench.result(.host(record, most: 2)) else { throw Bench.Unanswered() }
@@ -70,7 +70,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `players enter, pause, leave and are taken out; the phase follows from times`(kind: StoreKind) throws {
+  func `players enter, pause, leave and are removed; the phase follows from the times`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     _ = try bench.result(.host(Bench.tournament("K3X9QF"), most: 9))

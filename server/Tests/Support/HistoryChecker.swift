@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Checks a store's content after a run against the promises made during it.
+/// Checks a store's content after a run against what clients were shown and promised during the run.
 package struct HistoryChecker: Sendable {
   /// A command acknowledged with `ok`.
   package struct Acknowledged: Sendable, Hashable {

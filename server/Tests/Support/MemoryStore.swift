@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import Synchronization
 
-/// A store without durability, written without SQL: the reference that `StoreConformance` holds the others to, and the store of
+/// A store without durability, written without SQL: the reference for the other stores in `StoreConformance`, and the store of
 /// tests and simulated worlds.
 ///
 /// May be called from any thread.
@@ -65,7 +65,7 @@ package final class MemoryStore: MatchStore {
     }
   }
 
-  /// Writes accounts over those of the same numbers: a standby that took over may lack what came last.
+  /// Overwrites accounts with earlier versions, as after a failover to a standby that lacks the last changes.
   package func overwrite(_ accounts: [AccountRecord]) {
     content.withLock { content in for account in accounts { content.put(account) } }
   }

@@ -30,7 +30,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     _ = try? script?.wait()
   }
 
-  /// Its port on 127.0.0.1, if it has started.
+  /// The server's port on 127.0.0.1; empty if it did not start.
   package var port: String { url.split(separator: ":").last?.split(separator: "/").first.map(String.init) ?? "" }
 
   /// Runs `kill`, `start`, `stop` or `cont`, and returns when done.
@@ -85,7 +85,7 @@ package final class PostgresTestBed: @unchecked Sendable {  // the pipes are use
     return { _ = try connection.run([set(.int($0))], within: 20_000) }
   }
 
-  /// Statements that put a function which adds what the table `clock` says before PostgreSQL's own.
+  /// Statements that define a `clock_timestamp` which precedes PostgreSQL's own and adds the interval in the table `clock`.
   package static let settableClock = [
     "CREATE TABLE clock AS SELECT INTERVAL '0' AS ahead",
     """
