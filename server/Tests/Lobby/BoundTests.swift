@@ -30,7 +30,7 @@ import TicTacToe
     }
     world.wait(120_000)
     let mine = world.lobby.timers.heap.filter { if case .match = $0.item { true } else { false } }
-    #expect(mine.count == 1, "one timer for one match")
+    #expect(mine.count == 1, "a match has a single timer")
   }
 
   @Test func `a change that the store fails to make is retried with growing pauses`() throws {

@@ -19,7 +19,7 @@ import TicTacToe
     }
     world.isSlow = true
     world.type(x, #"{"t":"report","id":"r1","m":"\#(m)","text":"ru\u202ede\n"}"#)
-    #expect(!world.heardAny(x, #""re":"r1""#), "not before the store has answered")
+    #expect(!world.heardAny(x, #""re":"r1""#), "a report is acknowledged only after the store has answered")
     world.hearLate()
     #expect(world.heardAny(x, #"{"t":"ok","re":"r1""#))
     let report = try #require(try stored().first)
@@ -30,9 +30,9 @@ import TicTacToe
     #expect(world.heardAny(x, #""re":"r2","code":"busy""#))
     world.mood = .well
     world.type(x, #"{"t":"report","id":"r3","m":"\#(m)","text":"and again"}"#)
-    #expect(world.heardAny(x, #"{"t":"ok","re":"r3""#), "what could not be stored does not count")
+    #expect(world.heardAny(x, #"{"t":"ok","re":"r3""#), "a report that was not stored does not count")
     world.type(x, #"{"t":"report","id":"r4","m":"\#(m)","text":"and again"}"#)
-    #expect(world.heardAny(x, #""re":"r4","code":"rate""#), "two a minute")
+    #expect(world.heardAny(x, #""re":"r4","code":"rate""#), "at most two reports a minute")
     #expect(try stored().count == 2)
   }
 
@@ -49,12 +49,12 @@ import TicTacToe
     world.move(x, m, 0, "b2")
     // A command of the opponent that waits behind the move is answered too.
     world.type(o, #"{"t":"resign","id":"q","m":"\#(m)","mid":"q"}"#)
-    #expect(world.said.isEmpty, "not at once: most outcomes are known within milliseconds")
+    #expect(world.said.isEmpty, "the move is not refused at once, as most outcomes are known within milliseconds")
     world.wait(5000)
     #expect(world.heardAny(x, #""re":"r","code":"busy""#))
     #expect(world.heardAny(o, #""re":"q","code":"busy""#))
     world.move(x, m, 0, "b2")
-    #expect(world.said.filter { $0.line.contains(#""re":"r","code":"busy""#) }.count == 2, "and at once from then on")
+    #expect(world.said.filter { $0.line.contains(#""re":"r","code":"busy""#) }.count == 2, "refused at once")
     world.mood = .well
     world.isSilent = false
     world.wait(3000)
@@ -63,7 +63,7 @@ import TicTacToe
     #expect(world.heardAny(o, #""ply":0"#))
     #expect(try world.stored(m).moves.count == 1)
     world.move(o, m, 1, "a1")
-    #expect(try world.stored(m).moves.count == 2, "the match goes on")
+    #expect(try world.stored(m).moves.count == 2, "the match continues")
   }
 
   @Test func `time in which players could not reconnect does not count as absence`() throws {
@@ -114,7 +114,7 @@ import TicTacToe
     var last = o
     for i in 0..<200 {
       world.drop(last)
-      #expect(world.heardAny(x, #""t":"gone","m":"\#(m)","side":"o""#), "the other is told, time \(i)")
+      #expect(world.heardAny(x, #""t":"gone","m":"\#(m)","side":"o""#), "X is told of absence \(i)")
       world.said = []
       last = world.login("", resume: resume)
       resume = try #require(world.field("resume", of: last, in: "welcome"))
@@ -127,7 +127,7 @@ import TicTacToe
     world.drop(last)
     world.wait(40_100)
     world.type(x, #"{"t":"claim","id":"d","m":"\#(m)","mid":"d"}"#)
-    #expect(try world.state(m).end?.reason == .gone, "and when he is gone it can")
+    #expect(try world.state(m).end?.reason == .gone, "after an absence the win can be claimed")
   }
 
   @Test func `a match that ends while a node reads it again is read once more`() throws {
@@ -137,7 +137,7 @@ import TicTacToe
     world.nodes[o.node].step(.notification("grown \(m) 2"))
     world[x.node].type(x.id, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
     world.nodes[o.node].hearLate()
-    #expect(world[o.node].heardAny(o.id, #""k":"resign""#), "the first answer was older than the resignation")
+    #expect(world[o.node].heardAny(o.id, #""k":"resign""#), "the first read did not contain the resignation yet")
   }
 
   @Test func `a long log is exported completely, in pages`() throws {
@@ -190,10 +190,10 @@ import TicTacToe
     }
     world.wait(61_000)
     #expect(try world.store.accounts().count == 10)
-    #expect(world.lobby.accounts.count < 10, "and a node knows those that it needs")
+    #expect(world.lobby.accounts.count < 10, "a node caches only the accounts that it needs")
     world.drop(x)
     let back = world.login("", resume: resume)
-    #expect(world.heardAny(back, #""t":"welcome""#), "whoever plays stays")
+    #expect(world.heardAny(back, #""t":"welcome""#), "the account of a guest in a match is kept")
     for id in here { #expect(world.closed[id] == nil, "and whoever is here") }
     let late = world.login("late")
     #expect(world.heardAny(late, #""t":"welcome""#))
@@ -243,7 +243,7 @@ import TicTacToe
       let m = try #require(world.field("m", of: friend, in: "paired"))
       let state = try world.state(m)
       #expect(state.players?[side == "x" ? .x : .o].name.contains("host") == true)
-      #expect(state.terms == MatchTerms(clock: nil), "the choice ends with the room")
+      #expect(state.terms == MatchTerms(clock: nil), "the choice of side is not part of the match's terms")
       for (mover, cell) in [(side == "x" ? host : friend, "b2"), (side == "x" ? friend : host, "a1")] {
         world.type(mover, "move \(cell)")
       }

@@ -134,7 +134,7 @@ import TicTacToe
     world.wait(100)
     let end = try #require(try world.state(m).end)
     #expect(end.outcome == .win(.o) && end.reason == .time)
-    #expect(try world.state(m).clocks == Sides(x: 0, o: 10_000), "a first move costs no clock")
+    #expect(try world.state(m).clocks == Sides(x: 0, o: 10_000), "first moves take no time from the clocks")
   }
 
   @Test func `a restart neither adds nor removes time on the clocks`() throws {
@@ -148,7 +148,7 @@ import TicTacToe
     let resume = try #require(world.field("resume", of: o, in: "welcome"))
     var restarted = try SteppedLobby(after: world, seed: 2)
     restarted.wait(30_000)
-    #expect(try restarted.state(m).phase == .live, "the clock stands until the side to move is back")
+    #expect(try restarted.state(m).phase == .live, "the clock is stopped until the side to move is back")
     let back = restarted.login("", resume: resume)
     restarted.wait(9_000)
     #expect(try restarted.state(m).phase == .live)
@@ -178,7 +178,7 @@ import TicTacToe
       world.wait(200)
       #expect(try world.state(m).end?.reason == .time && world.state(m).end?.outcome == .win(.x))
       world.type(o, "join \(code)")
-      #expect(world.heardAny(o, #""t":"paired""#), "the room's ten minutes are monotonic ones")
+      #expect(world.heardAny(o, #""t":"paired""#), "the ten minutes of a room are measured by the monotonic clock")
     }
   }
 
@@ -216,7 +216,7 @@ import TicTacToe
         var open = world.lobby.matchmaker.queue.oldestFirst
         #expect(open.count <= 6)
         open.removeAll { world.now - $0.since <= 30_000 }
-        #expect(open.count <= 1, "two who waited over 30 s did not meet")
+        #expect(open.count <= 1, "two players who waited over 30 s were not paired")
       }
     }
   }
@@ -253,7 +253,7 @@ import TicTacToe
     world.wait(590_000)
     world.type(friend, #"{"t":"join","id":"j","code":"\#(code)"}"#)
     #expect(world.heardAny(friend, #""t":"ok","re":"j""#))
-    #expect(world.heardAny(friend, #""t":"gone""#), "and says that the host is away")
+    #expect(world.heardAny(friend, #""t":"gone""#), "the friend is told that the host is away")
     #expect(world.lobby.counts.started == 1 && world.lobby.counts.ended == 0)
     var late = try SteppedLobby(seed: 4)
     let host2 = late.login("host"), friend2 = late.login("friend")
@@ -262,7 +262,7 @@ import TicTacToe
     late.wait(600_100)
     late.type(friend2, "join \(code2)")
     #expect(late.heardAny(friend2, #""code":"code""#))
-    #expect(late.lobby.counts.started == 0 && late.lobby.counts.ended == 0, "nobody played")
+    #expect(late.lobby.counts.started == 0 && late.lobby.counts.ended == 0, "no match was started")
   }
 
   @Test func `a paired match is live at once, and the confirm of an older client gets ok`() throws {
@@ -398,13 +398,13 @@ import TicTacToe
     world.said = []
     for (x, _, m) in matches { world.move(x, m, 0, "b2") }
     let busy = matches.filter { world.heardAny($0.x, #""code":"busy""#) }
-    #expect(busy.count == 2, "at once, not when the disk is back")
-    #expect(world.said.count == 2, "and nothing is told before it is stored")
+    #expect(busy.count == 2, "the refusals are sent at once, not when the disk works again")
+    #expect(world.said.count == 2, "moves that are not stored yet are not sent")
     world.hearLate()
     #expect(!world.lobby.isBusy)
     for (x, o, m) in matches {
       world.move(x, m, 0, "b2")
-      #expect(world.heardAny(o, #""k":"move""#), "whoever was refused may try again")
+      #expect(world.heardAny(o, #""k":"move""#), "a refused move may be repeated")
     }
   }
 

@@ -22,7 +22,7 @@ import Testing
     #expect(announced == [5, nil])
     directory.announce(9, of: m)
     let late = directory.takeAnnounced(m)
-    #expect(late == nil, "only of matches that are being loaded")
+    #expect(late == nil, "announcements of matches that are not being loaded are ignored")
   }
 
   @Test mutating func `at most 64 requests wait for a match, and 256 matches are loaded at once`() throws {

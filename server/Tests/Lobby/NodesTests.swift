@@ -67,7 +67,7 @@ import TicTacToe
       world.mood = mood
       world.isSlow = true
       world.move(x, m, 0, "b2")
-      #expect(world.said.isEmpty, "nothing is told on a guess")
+      #expect(world.said.isEmpty, "nothing is sent while the outcome is unknown")
       world.mood = .well
       world.hearLate()
       #expect(world.heard(x).filter { $0.contains(#""t":"ok""#) }.count == 1)
@@ -109,7 +109,7 @@ import TicTacToe
         world.hearLate(staysSlow: true)
         answers += 1
       }
-      #expect(answers < 100, "after as long as a command may wait: \(world.heard(x))")
+      #expect(answers < 100, "the command is refused after `maxWait`: \(world.heard(x))")
       world.mood = .well
       world.hearLate()
       world.move(x, m, 0, "b2")
@@ -148,7 +148,7 @@ import TicTacToe
       world.drop(b)
     }
     let c = world.login("", resume: resume)
-    #expect(world.closed[c] == .revoked, "what it said then does")
+    #expect(world.closed[c] == .revoked, "a message sent after `welcome` ends the previous token")
   }
 
   @Test func `a session whose end could not be stored does not stay connected for ever`() throws {
@@ -272,7 +272,7 @@ import TicTacToe
       world.wait(2000)
     }
     world.wait(5000)
-    #expect(try world[0].stored(m).seq == before, "nobody is said to have gone, or to have come back")
+    #expect(try world[0].stored(m).seq == before, "no player is recorded as away or back")
   }
 
   @Test func `players who seek on two nodes are paired and see each other's moves`() throws {
@@ -280,12 +280,12 @@ import TicTacToe
     let (x, o, m) = world.pair()
     #expect(try world[x.node].state(m) == world[o.node].state(m))
     world[x.node].move(x.id, m, 0, "b2")
-    #expect(world[o.node].heardAny(o.id, #""k":"move""#), "by a notification, at once")
+    #expect(world[o.node].heardAny(o.id, #""k":"move""#), "a notification brings the move at once")
     world.losesNotifications = true
     world[o.node].move(o.id, m, 1, "a1")
     #expect(!world[x.node].heardAny(x.id, #""cell":"a1""#))
     world.wait(world[0].lobby.configuration.compareEvery)
-    #expect(world[x.node].heardAny(x.id, #""cell":"a1""#), "without one, by comparing")
+    #expect(world[x.node].heardAny(x.id, #""cell":"a1""#), "without a notification a comparison brings the move")
     world[x.node].move(x.id, m, 2, "c3")
     #expect(try world[x.node].stored(m).moves.count == 3)
   }
@@ -396,7 +396,7 @@ import TicTacToe
       world[node].type(id, #"{"t":"seek","id":"s","clock":"30+0","rated":true,"key":"more"}"#)
     }
     world.wait(3000)
-    #expect(try world[0].store.matchIDs().map(\.rawValue) == [m], "\(name) plays one")
+    #expect(try world[0].store.matchIDs().map(\.rawValue) == [m], "\(name) has one rated match")
     #expect(world[1 - x.node].heardAny(elsewhere, #""re":"s","code":"occupied""#))
   }
 

@@ -27,7 +27,7 @@ import TicTacToe
     // The queue and the heartbeat wake the lobby once a second, comparisons every two seconds, cleaning once a minute.
     #expect(world.ticks - looks < 200)
     world.wait(600_000)
-    #expect(try world.stored(m).phase == .over, "the clock has decided")
+    #expect(try world.stored(m).phase == .over, "the clock has ended the match")
   }
 
   @Test func `both players see a room's log from its first event, and a returning player gets the state first`()
@@ -130,7 +130,7 @@ import TicTacToe
         tickets[session] = ticket
         let near = queue.around(ticket).map(\.id)
         let all = tickets.values.filter { ticket.seek.bots || !$0.isBot }
-        #expect(Set(near) == Set(all.map(\.id)), "a queue this short is looked at whole")
+        #expect(Set(near) == Set(all.map(\.id)), "all tickets of a short queue are compared")
       }
     }
     #expect(queue.oldestFirst.map(\.id) == tickets.values.sorted { ($0.since, $0.id) < ($1.since, $1.id) }.map(\.id))
@@ -142,7 +142,7 @@ import TicTacToe
     }
     for n in 0..<2000 { queue.insert(ticket(n)) }
     let near = queue.around(ticket(1000))
-    #expect(near.count <= 256 && near.contains { $0.id == "q999" }, "however long it is, few are compared with one")
+    #expect(near.count <= 256 && near.contains { $0.id == "q999" }, "only the nearest tickets are compared")
   }
 
   @Test func `an absent guest is deleted on expiry, a connected one is not`() throws {

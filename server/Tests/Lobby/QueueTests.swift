@@ -38,7 +38,7 @@ extension SteppedLobby {
     // The leader reads the queue by itself.
     world.wait(2500)
     let m = try #require(world[0].field("m", of: ann, in: "paired"))
-    #expect(!world[1].heardAny(bob, #""re":"s""#), "its answer is on its way")
+    #expect(!world[1].heardAny(bob, #""re":"s""#), "the store's answer to the seek has not arrived yet")
     world.nodes[1].hearLate()
     world.wait(100)
     #expect(world[1].heardAny(bob, #""re":"s""#))
@@ -234,7 +234,7 @@ extension SteppedLobby {
     #expect(readings.count == 1)
     _ = world.lobby.reduce(.answer(readings[0], .tickets([])), now: Moment(monotonic: world.now, wall: 0))
     let effects = world.lobby.reduce(.tick, now: Moment(monotonic: world.now + 100, wall: 0))
-    #expect(effects.count { if case .ask(_, .tickets) = $0 { true } else { false } } == 1, "some came meanwhile")
+    #expect(effects.count { if case .ask(_, .tickets) = $0 { true } else { false } } == 1, "one more read")
   }
 
   @Test func `a lost place in the queue is requested again`() throws {

@@ -20,7 +20,7 @@ import TicTacToe
     world.type(second, terms("k"))
     #expect(world.lobby.matchmaker.queue.count == 1 && world.heardAny(first, #""code":"mid_reused""#))
     world.type(first, #"{"t":"unseek"}"#)
-    #expect(world.lobby.matchmaker.queue.count == 1, "what the first gives up is not the second's")
+    #expect(world.lobby.matchmaker.queue.count == 1, "the second session's seek is not withdrawn")
     world.type(second, #"{"t":"unseek"}"#)
     #expect(world.lobby.matchmaker.queue.isEmpty)
     let guests = (0..<2).map { world.login("g\($0)") }

@@ -118,7 +118,7 @@ import TicTacToe
   func `players of a tournament wait a bounded time, and seldom meet the same opponent again`(players: Int) {
     let report = run(players, seed: UInt64(players))
     print("TOURNAMENT: \(report)")
-    #expect(report.longestWithPartner <= 15_000, "nobody stays free for long while another free player exists")
+    #expect(report.longestWithPartner <= 15_000, "two free players do not wait for longer than 15 s")
     guard players >= 30 else { return }
     #expect(Report.wait(0.99, of: report.waitsWithPartner) <= 3000)
     // With 30 players often only the last opponent is free.

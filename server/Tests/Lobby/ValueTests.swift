@@ -73,7 +73,7 @@ import TicTacToe
         ))
       try match.add(start, body: start.body, at: 0, .init())
       let result = MatchResult(of: match, .win(.x), accounts, at: 5)
-      #expect(result.scores.map(\.account) == [1, 2], "in the order in which the store locks accounts")
+      #expect(result.scores.map(\.account) == [1, 2], "sorted, as the store locks accounts in this order")
       #expect(result.scores.map(\.won) == [0, 1] && result.scores.map(\.lost) == [1, 0])
       #expect((result.changes != nil) == isRated)
       if let changes = result.changes { #expect(changes.x.after > 1500 && changes.o.after < 1500) }

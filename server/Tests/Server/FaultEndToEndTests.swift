@@ -259,7 +259,7 @@ final class Crowd {
     for _ in 0..<kills {
       let enough = crowd.moves + 5 + random.below(40)
       try await crowd.play { crowd.moves >= enough }
-      #expect(crowd.moves >= enough, "the games do not go on")
+      #expect(crowd.moves >= enough, "the games do not continue")
       server.kill9()
       try server.start()
     }
@@ -440,10 +440,10 @@ final class Crowd {
       return counts.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
     }
     for _ in 0..<300 where try attempts() < 4 { try await crowd.play(milliseconds: 100) }
-    #expect(try attempts() >= 4 && server.isRunning, "it tries again")
+    #expect(try attempts() >= 4 && server.isRunning, "the server tries the write again")
     func isReady() throws -> Bool { try RawPeer(port).http("readyz").status == 200 }
     for _ in 0..<100 where try isReady() { try await crowd.play(milliseconds: 100) }
-    #expect(try !isReady(), "the clocks stand while no move can be stored")
+    #expect(try !isReady(), "the server is not ready, so the clocks are stopped")
     #expect(server.logs("disk is full"))
     try FileManager.default.removeItem(atPath: folder.path + "/full")
     for _ in 0..<100 where try !isReady() { try await crowd.play(milliseconds: 100) }

@@ -45,7 +45,7 @@ import TicTacToe
     let peer = try ask(
       server, "GET /a%2Fb/c?d=/e \(host)\nHEAD /long \(host)\nGET /fail \(host)\nGET /z \(host)Connection: close\n\n")
     let lines = peer.rest(pause: 10).map { $0.trimmingCharacters(in: .newlines) }
-    #expect(peer.isAtEnd, "as was asked")
+    #expect(peer.isAtEnd, "the connection is closed as the client asked")
     #expect(lines.filter { $0.hasPrefix("content-length") } == [5, 4, 10, 1].map { "content-length: \($0)" })
     #expect(lines.contains("server: alina-server") && lines.contains { $0.hasPrefix("date: ") && $0.hasSuffix(" GMT") })
     // The second body has no line end, so the next reply begins in the same line.
@@ -65,7 +65,7 @@ import TicTacToe
     mine[2].send(Array("GET /a HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
     _ = try mine[2].wait("200 OK")
     let more = try RawPeer(server.port)
-    #expect(more.rest(pause: 10) == [] && more.isAtEnd, "before it has asked for anything")
+    #expect(more.rest(pause: 10) == [] && more.isAtEnd, "closed before its first request")
     let other = try RawPeer(server.port, from: "127.0.0.2")
     other.send(Array("GET /b HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
     #expect(try other.wait("HTTP/1.1").contains("200 OK"))
@@ -76,7 +76,7 @@ import TicTacToe
       peer.send(Array("GET /c HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
       if (try? peer.wait("200 OK")) != nil { again = peer }
     }
-    #expect(again != nil, "one that ends makes room for another")
+    #expect(again != nil, "after a connection has ended another one is accepted")
     await server.stop()
   }
 
@@ -99,8 +99,8 @@ import TicTacToe
     #expect(!long.rest(pause: 10).joined().contains("200 OK") && long.isAtEnd)
     let slow = try ask(server, "GET / HTTP/1.1\nHost: x\n")
     let other = try ask(server, "GET / HTTP/1.1\nHost: x\n\n")
-    #expect(other.rest(pause: 10) == [] && other.isAtEnd, "the second of one")
-    #expect(slow.rest(pause: 10) == [] && slow.isAtEnd, "the rest does not come")
+    #expect(other.rest(pause: 10) == [] && other.isAtEnd, "the second connection is above the limit of one")
+    #expect(slow.rest(pause: 10) == [] && slow.isAtEnd, "an incomplete request is ended by the time limit")
     await server.stop()
   }
 

@@ -41,7 +41,7 @@ import TicTacToe
     try o2.wait(#""result":"o","reason":"resign""#)
     #expect(server.stop() == 0)
     let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    #expect(Set(left) == ["matches.sqlite", "matches.sqlite.lock", "log"], "all is in one file")
+    #expect(Set(left) == ["matches.sqlite", "matches.sqlite.lock", "log"], "after a stop all data is in one file")
   }
 
   @Test(arguments: ["2>/dev/full", "2>&-"]) func `a server keeps running if its log cannot be written`(log: String)
@@ -184,7 +184,7 @@ import TicTacToe
       let peer = try RawPeer(server.port)
       peer.send(bytes)
       #expect(peer.rest(pause: 3) == [])
-      #expect(peer.isAtEnd, "no header, a wrong one, or none in time")
+      #expect(peer.isAtEnd, "a connection whose header is missing, invalid or late is closed")
     }
     try await server.stop()
     // Without trusted networks the header is read as an ordinary line.
@@ -306,7 +306,7 @@ import TicTacToe
     let (x, _, m, _) = try RawPeer.pair(server.port)
     x.type(#"{"t":"report","id":"r","m":"\#(m)","text":"rude \"o\" by=me"}"#)
     try x.wait(#"{"t":"ok","re":"r""#)
-    #expect(server.logs(#" text="rude \"o\" by=me""#), "no text makes fields of the log")
+    #expect(server.logs(#" text="rude \"o\" by=me""#), "a player's text cannot add fields to the log")
 
     let titles = "id\tname\trating\tmatches\tguest\tmuted\tbanned"
     #expect(try ask("players?list=banned") == (200, "\(titles)\n7\tp7\t1500\t0\tno\tno\tyes\n"))
@@ -362,13 +362,13 @@ import TicTacToe
     let peer = try RawPeer(server.port)
     #expect(try peer.hello().contains(#""limits":[7,11]"#))
     server.kill9()
-    #expect(!FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was asked for")
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "the setting `memory` applies")
     // A false value in the environment switches the setting off.
     try server.start(
       ["--config", file, "--listen", "127.0.0.1:0"],
       environment: ["ALINA_MEMORY": "false", "ALINA_DATA": folder.path], bare: true)
     server.kill9()
-    #expect(FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was taken back")
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "`memory` is switched off")
     for named in [["--config", file], ["--config=\(file)"]] {
       #expect(try ServerChild.run(["check-config"] + named).out == "the configuration can be used\n", "\(named)")
     }
@@ -519,7 +519,7 @@ import TicTacToe
     #expect(try ServerChild.run(["restore"] + data + [folder.path + "/copy"]).out.contains("restored"))
     let store = try SQLiteStore(path: folder.path + "/matches.sqlite")
     let id = try #require(MatchID(rawValue: m))
-    #expect(try store.match(id)?.record.ended == nil, "as it was when the backup was made")
+    #expect(try store.match(id)?.record.ended == nil, "the match is as it was when the backup was made")
     #expect(try store.accounts().contains { $0.name == "Ann" })
   }
 }

@@ -61,7 +61,7 @@ import TicTacToe
     let tag = try #require(script.head.split(separator: "\r\n").first { $0.hasPrefix("etag: ") }).dropFirst(6)
     let again = try ask("v/1/alina.js", "Accept-Encoding: br", "If-None-Match: \"x\", \(tag)")
     #expect(again.0 == 304 && again.body == "")
-    #expect(try ask("v/1/alina.js", "If-None-Match: \(tag)").0 == 200, "of another coding")
+    #expect(try ask("v/1/alina.js", "If-None-Match: \(tag)").0 == 200, "an ETag is valid for one coding only")
     for (link, place) in [
       ("r/k7q2xd", "../#/r/k7q2xd"), ("t/k7q2xd", "../#/t/k7q2xd"), ("w/a_b-1", "../#/w/a_b-1"),
       ("r/%0d%0aX:%20y", "../#/r/%0D%0AX%3A%20y"),
@@ -78,7 +78,7 @@ import TicTacToe
     let title = "&lt;b&gt;&quot;Vera&quot; plays Ultimate by link: Ida to move"
     #expect(preview.body.contains("property=\"og:title\" content=\"\(title)\""), "\(preview.body)")
     #expect(
-      try ask("l/\(letter.link.dropLast())").head.contains("location: ../#/l/"), "the page tells of a damaged link")
+      try ask("l/\(letter.link.dropLast())").head.contains("location: ../#/l/"), "the page reports a damaged link")
     #expect(page.head.contains("server-timing: alina\r\n"))
     for path in [
       "notes.md", ".git/config", "v", "v/1", "v/2/alina.js", "../\(folder.path)/log", "%2e%2e/etc/passwd",

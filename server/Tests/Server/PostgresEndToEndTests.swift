@@ -49,7 +49,7 @@ import TicTacToe
       let before = crowd.moves
       try await crowd.play { crowd.moves >= before + 8 }
       slowest = max(slowest, Moment.current.monotonic - up)
-      #expect(crowd.moves >= before + 8, "the games go on after round \(round)")
+      #expect(crowd.moves >= before + 8, "the games continue after round \(round)")
     }
     try await crowd.playOn(8)
     crowd.leave()
@@ -112,7 +112,7 @@ import TicTacToe
     }
     let file = folder.path + "/archive"
     let elsewhere = ["ALINA_STORE": "postgres://127.0.0.1:1/x"]
-    #expect(try run(["export", "--data", folder.path, file], elsewhere).code == 0, "a folder that is named is meant")
+    #expect(try run(["export", "--data", folder.path, file], elsewhere).code == 0, "`--data` overrides settings")
     #expect(try run(["import", "--store", url, file]).text.contains("1 matches, \(events.count) events"))
     let back = try run(["export", "-"], ["ALINA_STORE": url])
     let archive = try String(contentsOfFile: file, encoding: .utf8)

@@ -20,7 +20,7 @@ import TicTacToe
     o.move(m, 1, "c3")
     try x.wait(#""ply":1"#)
     x.type("move a1")
-    #expect(try !x.wait(#""t":"ok""#).contains(#""re""#), "a bare command is answered as itself")
+    #expect(try !x.wait(#""t":"ok""#).contains(#""re""#), "the answer to a bare command has no `re`")
     #expect(try !o.wait(#""cell":"a1""#).contains("srv-4"))
     try await server.stop()
   }
@@ -59,7 +59,7 @@ import TicTacToe
     try await server.host.drain(retry: 0, within: 0)
     store.isHeld.withLock { $0 = false }
     try await server.host.finish()
-    #expect(store.running.withLock { $0 } == 0, "a commit is under way")
+    #expect(store.running.withLock { $0 } == 0, "a commit is still running")
     try await server.stop()
   }
 

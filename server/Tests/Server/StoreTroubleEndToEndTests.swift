@@ -83,7 +83,7 @@ import Testing
     store.trouble.withLock { $0 = .full }
     x.move(m, 0, "b2")
     await #expect(throws: StoreError.self) { _ = try await server.host.administer(.player("guest-x", .ban)) }
-    #expect(o.line(within: 1)?.contains(#""k":"move""#) != true, "nobody sees what is not stored")
+    #expect(o.line(within: 1)?.contains(#""k":"move""#) != true, "a move that is not stored is not shown")
     #expect(try #require(MatchID(rawValue: m).flatMap { try store.match($0) }).folded().moves.isEmpty)
     store.trouble.withLock { $0 = nil }
     let command = #"{"t":"move","id":"again","m":"\#(m)","ply":0,"cell":"b2","mid":"p0"}"#
@@ -162,7 +162,7 @@ import Testing
       x.type(#"{"t":"move","id":"r\#(i)","m":"\#(m)","ply":0,"cell":"b2","mid":"p\#(i)"}"#)
       try x.wait(#""re":"r\#(i)","code":"busy""#)
     }
-    #expect(why == "the database cannot be reached", "its moves were not refused by a store that is reached")
+    #expect(why == "the database cannot be reached", "the reason is the lost database, not the refused moves")
     try bed.order("start")
     for _ in 0..<500 where server.host.whyNotReady != nil { try await Task.sleep(for: .milliseconds(20)) }
     #expect(server.host.whyNotReady == nil)

@@ -48,7 +48,7 @@ import TicTacToe
     #expect(why == .fingerprintChanged(expected: right.fingerprint, found: wrong.fingerprint))
     #expect(why.advice.contains("known_servers"))
     #expect(try String(contentsOfFile: folder.path + "/known_servers", encoding: .utf8) == known)
-    #expect(try await impostor.host.inspect { $0.sessions.count } == 0, "nothing was said to it")
+    #expect(try await impostor.host.inspect { $0.sessions.count } == 0, "the client has not logged in to the impostor")
     try await impostor.stop()
   }
 
@@ -169,7 +169,7 @@ import TicTacToe
     let folder = TemporaryFolder()
     #expect(ClientFolder(folder.path, host: "example.org", port: 1).save(.init(token: "t", resume: "r")))
     let exposed = ClientFolder(folder.path, host: "example.org", port: 1, isExposed: true)
-    #expect(exposed.credentials == nil, "neither sent in plain, nor written over by what comes that way")
+    #expect(exposed.credentials == nil, "tokens of encrypted connections are not used for plain ones")
     #expect(exposed.save(.init(token: nil, resume: "plain")))
     #expect(ClientFolder(folder.path, host: "example.org", port: 1).credentials == .init(token: "t", resume: "r"))
   }

@@ -126,7 +126,7 @@ private final class Below: ChannelOutboundHandler {
     #expect(caller.isEstablished)
     try talk(caller, "hello\nand more\n", pieces: 1)
     #expect(above.said == "hello\nand more\n")
-    #expect(below.reads > 100, "whoever waits for words does not wait for a piece of one")
+    #expect(below.reads > 100, "after an incomplete record the socket is read again")
     try talk(caller, "all at once\n")
     #expect(above.said.hasSuffix("all at once\n"))
   }
@@ -173,7 +173,7 @@ private final class Below: ChannelOutboundHandler {
     bytes[bytes.count - 3] ^= 1
     try take(bytes)
     #expect(above.said == "good\n" && above.happened == ["error", "inactive"])
-    #expect(try sent().first == 0x17, "the alert is sealed")
+    #expect(try sent().first == 0x17, "the alert is sent encrypted")
     // Later bytes are ignored.
     channel.pipeline.fireChannelRead(ByteBuffer(string: "more"))
     #expect(above.happened == ["error", "inactive"])
@@ -242,6 +242,6 @@ private final class Below: ChannelOutboundHandler {
     let asked = caller.sent("still here\n")
     try other.take(asked)
     let answered = try other.sent()
-    #expect(answered.first == 0x15, "an alert and no handshake")
+    #expect(answered.first == 0x15, "the answer is an alert, not a handshake")
   }
 }

@@ -36,7 +36,7 @@ import Testing
       other.type(#"{"t":"ping","ts":\#(i)}"#)
       try other.wait(#""t":"pong""#)
     }
-    #expect(server.host.unhandledLines < LobbyHost.mostUnhandled + 1000, "one more piece was read at most")
+    #expect(server.host.unhandledLines < LobbyHost.mostUnhandled + 1000, "at most one more piece was read")
     mayGoOn.signal()
     var answers = 0
     while answers < count, let line = peer.line(within: 20) { if line.contains(#""t":"ok""#) { answers += 1 } }
@@ -143,7 +143,7 @@ import Testing
     tls.reload(Logger(from: nil))
     #expect(!tls.isRefused)
     let days = (Double(tls.expires) - Date().timeIntervalSince1970) / 86_400
-    #expect(days > 3640 && days < 3660, "ten years")
+    #expect(days > 3640 && days < 3660, "the certificate is valid for ten years")
   }
 
   @Test func `the folder of the page may be a symbolic link`() throws {

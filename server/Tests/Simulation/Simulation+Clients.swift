@@ -65,7 +65,7 @@ extension Simulation {
         count("saw \(event.name)")
         if isCalm, event.name == "end", clients[i].model.matches[m]?.you != nil { clients[i].hasPlayed = true }
       case .moveRejected: count("put right")
-      case .becameGuest(let login?): checker.faults.append("\(login) was not let in after an absence")
+      case .becameGuest(let login?): checker.faults.append("\(login) could not log in after an absence")
       case .becameGuest: count("became a guest anew")
       default: break
       }
@@ -77,7 +77,7 @@ extension Simulation {
     guard let id = clients[i].connection else { return }
     for line in output.lines {
       guard let parsed = try? line.dropLast().withUnsafeBytes({ raw in try ClientLine(raw) }) else {
-        checker.faults.append("the client said what cannot be read: \(String(decoding: line, as: UTF8.self))")
+        checker.faults.append("the client sent an invalid line: \(String(decoding: line, as: UTF8.self))")
         continue
       }
       if case .act(let m?, _, let mid?) = parsed.message, let re = parsed.id { clients[i].mids[re] = (m, mid) }

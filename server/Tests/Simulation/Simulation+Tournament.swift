@@ -73,7 +73,7 @@ extension Simulation {
       guard let lobby = node.lobby, let known = lobby.tournaments[code]?.known, known.entrants != found.entrants else {
         continue
       }
-      checker.faults.append("tournament: \(node.name) knows another table")
+      checker.faults.append("tournament: \(node.name) has another table")
     }
     for (i, client) in clients.enumerated() where client.connection != nil && client.model.welcome != nil {
       guard let view = client.model.tournament, view.code == code, view.table != found.ranked.map(\.row) else {

@@ -105,7 +105,7 @@ extension Simulation {
       let since = watch.orphans[m] ?? now
       still[m] = since
       let best = nodes.map { quiet(since, $0.wellSince) }.max() ?? .min
-      if best > Self.swept { checker.faults.append("match \(m) has been in nobody's memory for \(now - since) ms") }
+      if best > Self.swept { checker.faults.append("match \(m) has been in no node's memory for \(now - since) ms") }
     }
     for (m, since) in watch.orphans where still[m] == nil {
       count("swept")
@@ -126,7 +126,8 @@ extension Simulation {
         let isHere = known.contains { !$0.connections(of: side, in: $1).isEmpty }
         let isAway = known.contains { $1.presence[side].isAway }
         guard isNowhere && !isAway || isHere && isAway else { continue }
-        let what = "\(side.text) of match \(m) is \(isHere ? "here and taken for away" : "nowhere and not known to be")"
+        let what =
+          "\(side.text) of match \(m) is \(isHere ? "here but recorded as away" : "not here nor recorded as away")"
         let since = watch.misplaced[what] ?? now
         still[what] = since
         // A connected player who does not respond is waited for.
@@ -170,7 +171,7 @@ extension Simulation {
       still[id] = since
       if quiet(since, watch.quietSince) > 8000 {
         checker.faults.append(
-          "ticket \(id) waits \(waiting.contains(id) ? "where no queue knows it" : "and nobody with it")")
+          "ticket \(id) waits \(waiting.contains(id) ? "only at its node" : "only in the store")")
       }
     }
     watch.astray = still
@@ -183,7 +184,7 @@ extension Simulation {
     for (n, one) in longest.enumerated() {
       for other in longest[(n + 1)...]
       where one.ticket.account != other.ticket.account && one.ticket.seek.terms == other.ticket.seek.terms {
-        checker.faults.append("\(one.ticket.id) and \(other.ticket.id) have waited for 30 s and did not meet")
+        checker.faults.append("\(one.ticket.id) and \(other.ticket.id) have waited for 30 s and were not paired")
       }
     }
   }

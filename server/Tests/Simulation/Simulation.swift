@@ -212,7 +212,7 @@ struct Simulation {
       step()
       if steps % 16 == 0, isFinished { break }
     }
-    if checker.faults.isEmpty, !isFinished { checker.faults.append("not everything came to its end: \(unfinished)") }
+    if checker.faults.isEmpty, !isFinished { checker.faults.append("not everything ended: \(unfinished)") }
     try checker.check(store.inner)
     try checker.checkRatings(store.inner, ends: store.ends)
     if let tournament { try checkTournament(tournament) }
@@ -381,7 +381,7 @@ struct Simulation {
   /// Checks that a line reveals only stored events.
   private mutating func revealed(_ line: [UInt8], to id: ConnectionID) {
     guard let parsed = try? line.dropLast().withUnsafeBytes({ raw in try ServerLine(raw) }) else {
-      checker.faults.append("the server said what cannot be read: \(String(decoding: line, as: UTF8.self))")
+      checker.faults.append("the server sent an invalid line: \(String(decoding: line, as: UTF8.self))")
       return
     }
     var shown: [(MatchID, Int, String?)] = []

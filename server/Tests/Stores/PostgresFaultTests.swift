@@ -54,12 +54,12 @@ import TicTacToe
     for work in works { sum.merge(try work.value(), uniquingKeysWith: +) }
     for m in matches {
       let stored = try #require(try stores[0].match(m))
-      #expect(stored.bodies.count == stored.length, "a log without gaps")
+      #expect(stored.bodies.count == stored.length, "the log has no gaps")
       #expect(stored.length == 1 + (sum.removeValue(forKey: "\(m)") ?? 0))
     }
     let won = sum.removeValue(forKey: "won") ?? 0
     #expect(try stores[1].accounts().map(\.won) == players.map { _ in won } && won > 0)
-    #expect(sum["conflict"] ?? 0 > 0, "they have met")
+    #expect(sum["conflict"] ?? 0 > 0, "some units have met a conflict")
     sum["conflict"] = nil
     #expect(sum.isEmpty, "\(sum)")
     for store in stores { store.close() }
@@ -99,11 +99,11 @@ import TicTacToe
       try bed.order("kill")
       let last = try writer.value()
       #expect(last.allSatisfy { $0.isUnknown || $0.isFailed } && !last.isEmpty, "\(last)")
-      #expect(store.apply(move(m, after: 0)).isFailed, "there is no database now")
+      #expect(store.apply(move(m, after: 0)).isFailed, "a unit fails while the database is down")
       #expect(throws: StoreError.self) { try store.ping() }
       try bed.order("start")
       let count = try #require(try store.length(m))
-      #expect(try store.length(n) == count, "round \(round): one log without the other")
+      #expect(try store.length(n) == count, "round \(round): only one of the two logs was stored")
       #expect([told.withLock { $0 }, told.withLock { $0 } + 1].contains(count), "round \(round)")
       if count > told.withLock({ $0 }) {
         unknown += 1
@@ -150,7 +150,7 @@ import TicTacToe
     #expect(count <= 2)
     // The outcome is final now, as the old connection's process has ended.
     #expect(try eventually { try store.apply(move(m, after: store.length(m) ?? 0)).isApplied })
-    #expect(eventually { words.withLock { $0 } > 1 }, "who heard nothing for seconds looks again")
+    #expect(eventually { words.withLock { $0 } > 1 }, "the listener reports a gap after seconds of silence")
   }
 
   @Test func `nothing is imported beside a server that runs`() throws {

@@ -143,7 +143,7 @@ import TicTacToe
     defer { store.close() }
     #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(11), .int(7)]])
     #expect(try bed.sql("SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace", at: url).isEmpty)
-    #expect(try store.answer(.code("ABC234")) == .id(newer), "two rooms had one code")
+    #expect(try store.answer(.code("ABC234")) == .id(newer), "of two rooms with the same code the newer one keeps it")
     _ = try store.answer(.heartbeat("a", address: "h:1"))
     guard case .adopted(let adopted) = try store.answer(.adoptOrphans("a", limit: 10)) else { return }
     #expect(Set(adopted.map(\.match.record.id)) == [live, older, newer] && adopted.allSatisfy { $0.nodes == ["a"] })
@@ -151,11 +151,11 @@ import TicTacToe
     #expect(found.match.length == 2 && found.match.bodies.count == 2 && found.accounts.map(\.name) == ["Ann"])
     #expect(store.apply(move(live, after: 2)) == .applied([live: ["a"]]))
     let wish = TicketRecord(id: "t", session: "s", account: 7, node: "a", key: "", purpose: "p", wish: "w", since: 0)
-    #expect(try store.answer(.queue(wish, rated: true)) == .queued(.playing), "his slot is still held")
+    #expect(try store.answer(.queue(wish, rated: true)) == .queued(.playing), "a rated match goes on")
     let guest = Login.guest(
       names: ["g"], token: Bench.digest("g"), session: "g", resume: Bench.digest("gr"), lives: Bench.lives)
     guard case .login(.entered(let entered)) = try store.answer(.login(guest, "a")) else { return }
-    #expect(entered.profile.account.id > 90, "a number that was in a match is nobody's")
+    #expect(entered.profile.account.id > 90, "an id that occurs in a match is not used again")
   }
 
   @Test func `invalid URLs and unusable databases are reported in one line without the password`() throws {
@@ -352,7 +352,7 @@ import TicTacToe
     try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000", at: url)
     #expect(try living("b") == ["b", "a"])
     try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at - 4000 WHERE id = 'a'", at: url)
-    #expect(try living("b") == ["b"], "what is in the future is no longer there after one heartbeat")
+    #expect(try living("b") == ["b"], "heartbeats in the future are corrected by the next heartbeat")
   }
 
   // MARK: what statements cost

@@ -69,7 +69,7 @@ import TicTacToe
     let entry = Login.guest(
       names: ["guest-x"], token: Bench.digest("x"), session: "s", resume: Bench.digest("r"), lives: Bench.lives)
     guard case .login(.entered(let entered)) = try store.answer(.login(entry, "a")) else { throw Bench.Unanswered() }
-    #expect(entered.profile.account.id == 5, "the number of whoever opened that is not given again")
+    #expect(entered.profile.account.id == 5, "an id that occurs in a match is not used again")
     #expect(append(live.id, 1, in: store) == .applied([live.id: ["a"]]))
     #expect(append(live.id, 1, in: store) == .conflict(.log(live.id)))
     #expect(try store.match(live.id)?.bodies == Bench.events(2))
@@ -115,7 +115,7 @@ import TicTacToe
     #expect(entered.generation == 2 && entered.before == "a")
     #expect(entered.profile.account.version == 1)
     let rated = TicketRecord(id: "t3", session: "s", account: 1, node: "b", key: "", purpose: "p", wish: "w", since: 0)
-    #expect(try store.answer(.queue(rated, rated: true)) == .queued(.playing), "his slot is still held")
+    #expect(try store.answer(.queue(rated, rated: true)) == .queued(.playing), "a rated match goes on")
     let again = TicketRecord(
       id: "t2", session: "s", account: 1, node: "b", key: "used", purpose: "p", wish: "w", since: 0)
     #expect(try store.answer(.queue(again, rated: true)) == .queued(.led(someID(1))))
@@ -193,7 +193,7 @@ import TicTacToe
       let writer = Work { store.apply([StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])]) }
       #expect(eventually { store.awaitsReaders })
       ends.signal()
-      #expect(try reader.value() == 1, "what was read is whole")
+      #expect(try reader.value() == 1, "the read in progress ends normally")
       #expect(try writer.value() == [.applied([m: []])])
     }
     #expect(try store.match(m)?.bodies == Bench.events(4))
@@ -279,7 +279,7 @@ import TicTacToe
     }
     try SQLiteTestBed.setSchema(path, version: 99, minReader: 1)
     _ = try SQLiteStore(path: path).accounts()
-    #expect(try SQLiteTestBed.schema(path) == [99, 1], "an older build leaves a newer version alone")
+    #expect(try SQLiteTestBed.schema(path) == [99, 1], "an older build does not change a newer schema")
     try SQLiteTestBed.setSchema(path, version: 99, minReader: 98)
     #expect { _ = try SQLiteStore(path: path) } throws: { if case .tooNew? = $0 as? StoreError { true } else { false } }
   }

@@ -50,7 +50,7 @@ extension StoreConformance {
     for m in [both, theirs] { #expect(try bench.look(m)?.nodes == ["a"]) }
     #expect(try bench.adoptOrphans().isEmpty && bench.tickets().isEmpty)
     let heartbeat = try bench.heartbeat("b")
-    #expect(Set(heartbeat.nodes.map(\.id)) == ["a", "b"], "it may come back")
+    #expect(Set(heartbeat.nodes.map(\.id)) == ["a", "b"], "a node that was declared dead may return")
   }
 
   @Test func `a node counts as live for 3 s after a heartbeat`() throws {
@@ -88,7 +88,7 @@ extension StoreConformance {
     _ = try bench.store.answer(.detach(session: "s-Ann", generation: 1))
     #expect(try bench.look(m)?.here == [bob.id: ["a"]])
     #expect(try bench.follow(m, "b")?.nodes.sorted() == ["a", "b"])
-    #expect(try bench.follow(m, "b")?.nodes.sorted() == ["a", "b"], "once")
+    #expect(try bench.follow(m, "b")?.nodes.sorted() == ["a", "b"], "a follower is listed once")
     guard case .applied(let told) = bench.apply(StoreUnit(logs: [.init(m, after: 1, [Bench.event(2)])])) else {
       throw Bench.Unanswered()
     }
@@ -135,7 +135,7 @@ extension StoreConformance {
     #expect(try bench.adoptOrphans().isEmpty)
     for m in [mine, none, dead, half] { #expect(try bench.look(m)?.nodes == ["a"]) }
     #expect(try bench.look(over)?.match.record.ended == 7)
-    #expect(try bench.tickets().map(\.ticket.id) == ["t2"], "tickets of dead nodes go")
+    #expect(try bench.tickets().map(\.ticket.id) == ["t2"], "tickets of dead nodes are deleted")
     guard bench.store.isShared else { return }
     // Matches with another live follower are not adopted.
     _ = try bench.heartbeat("b")
@@ -211,10 +211,10 @@ extension StoreConformance {
     expected.sessions = ["nobody", "s-Bob"]
     expected.tickets = [.init(id: "t0", m: nil)]
     #expect(found == expected)
-    #expect(try bench.look(unnamed)?.nodes == ["a"], "it is named from now on")
+    #expect(try bench.look(unnamed)?.nodes == ["a"], "the comparison has listed the node as a follower")
     #expect(try bench.look(over)?.nodes == [])
     let shorter = try bench.compare("b") { $0.matches = [same: 2] }
-    #expect(shorter.matches == [same], "a log that is shorter is another one")
+    #expect(shorter.matches == [same], "a match whose log is shorter in the store is reported, too")
     #expect(try bench.look(same)?.nodes.sorted() == ["a", "b"])
     #expect(try bench.compare { _ in } == Differences())
   }

@@ -51,7 +51,7 @@ extension StoreConformance {
         == SessionRecord(
           id: "s-Ann", account: ann.id, resume: Bench.digest("f"), previous: Bench.digest("r-Ann"),
           expires: back.session.expires))
-    #expect(back.session.expires > (try bench.now()) + Bench.lives.account - 60_000, "an account's, not a guest's")
+    #expect(back.session.expires > (try bench.now()) + Bench.lives.account - 60_000, "kept as long as a named account")
     // The answer with the new token may have been lost: until it is confirmed, the previous one works.
     guard case .entered(let again) = try bench.resume("r-Ann", as: "g", at: "a") else { throw Bench.Unanswered() }
     #expect(again.generation == 3 && again.before == "b" && again.session.id == "s-Ann")
@@ -62,7 +62,7 @@ extension StoreConformance {
     guard case .entered(let third) = try bench.resume("r-Ann", as: "h", at: "b") else { throw Bench.Unanswered() }
     #expect(third.before == "a" && third.generation == 4)
     _ = try bench.store.answer(.settle(session: "s-Ann", generation: 4))
-    #expect(try bench.resume("r-Ann", as: "i") == .unknown, "spent")
+    #expect(try bench.resume("r-Ann", as: "i") == .unknown, "the previous token ended when the new one was confirmed")
     _ = try bench.store.answer(.detach(session: "s-Ann", generation: 4))
     guard case .entered(let last) = try bench.resume("h", as: "i") else { throw Bench.Unanswered() }
     #expect(last.before == nil && last.generation == 5 && last.session.previous == Bench.digest("h"))
@@ -79,7 +79,7 @@ extension StoreConformance {
     }
     guard case .entered(let entered) = try come("t-Ann", "s2") else { throw Bench.Unanswered() }
     #expect(entered.profile.account == ann && entered.generation == 1 && entered.session.id == "s2")
-    #expect(try come("Ann", "s3") == .unknown, "the guest's token went with the guest")
+    #expect(try come("Ann", "s3") == .unknown, "registering has replaced the guest's token")
     _ = try bench.change(.id(ann.id), .token(Bench.digest("late"), lives: -1))
     #expect(try come("late", "s3") == .unknown && come("t-Ann", "s3") == .unknown)
     let short = try bench.guest("short", lives: Lifetimes(guest: -1, account: 1_000_000))
@@ -90,7 +90,7 @@ extension StoreConformance {
     #expect(try come("t", "s3") == .banned && bench.resume("r-Ann", as: "f") == .banned)
     _ = try bench.change(.id(ann.id), .banned(false))
     guard case .entered(let back) = try bench.resume("r-Ann", as: "f") else { throw Bench.Unanswered() }
-    #expect(back.generation == 2, "nothing was changed")
+    #expect(back.generation == 2, "a refused login does not change the session")
     #expect(try bench.resume("rs3", as: "g") == .unknown)
   }
 
@@ -217,7 +217,7 @@ extension StoreConformance {
     }
     try bench.clean()
     #expect(try led(1) == someID(1))
-    #expect(try led(2) == nil, "whoever pairs all day leaves nothing behind")
+    #expect(try led(2) == nil, "tickets of finished matches are deleted")
   }
 
   @Test(arguments: StoreKind.allCases) func `the number of a blocked account is never reused`(kind: StoreKind) throws {
@@ -344,7 +344,7 @@ extension StoreConformance {
     try bench.clean()
     let left = try bench.reports()
     #expect(left.map(\.text) == ["", "rude: 'ä' 😀", "nearly old"])
-    #expect(left.map(\.name) == ["", "", "Ann"] && left.last?.opponent == "", "who is forgotten is named nowhere")
+    #expect(left.map(\.name) == ["", "", "Ann"] && left.last?.opponent == "", "reports do not name a forgotten player")
   }
 
   // MARK: cleaning
@@ -428,7 +428,7 @@ extension StoreConformance {
       try bench.clean(keys: age)
       let results = try live()
       guard case .waits = results[0] else { throw Bench.Unanswered() }
-      #expect(results[1] == .led(someID(2)), "what goes on is found by it")
+      #expect(results[1] == .led(someID(2)), "the key of a live match is kept")
     }
   }
 }

@@ -96,7 +96,7 @@ extension StoreConformance {
     #expect(try bench.tickets().isEmpty)
     guard case .waits = try bench.queue(bench.ticket("t1", ann.id, key: "k2")) else { throw Bench.Unanswered() }
     #expect(try bench.queue(bench.ticket("t2", ann.id, key: "k2"), rated: true) == .playing)
-    #expect(try bench.tickets().map(\.ticket.id) == ["t1"], "what is refused replaces nothing")
+    #expect(try bench.tickets().map(\.ticket.id) == ["t1"], "a refused ticket replaces no other")
     try bench.end(someID(1))
     guard case .waits = try bench.queue(bench.ticket("t3", ann.id, key: "k1", purpose: "q"), rated: true) else {
       throw Bench.Unanswered()

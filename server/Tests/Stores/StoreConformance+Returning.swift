@@ -121,7 +121,7 @@ extension StoreConformance {
       if case .changed = try register(name, from: address, at: store) { true } else { false }
     }
     #expect(try isRegistered("Ann", from: "one", at: stores[0]))
-    #expect(try register("aNN", from: "one", at: stores[1]) == .nameTaken, "not counted")
+    #expect(try register("aNN", from: "one", at: stores[1]) == .nameTaken, "a refused name is not counted")
     #expect(try isRegistered("Bob", from: "one", at: stores[1]))
     #expect(try isRegistered("Cid", from: "one", at: stores[0]))
     for store in stores { #expect(try register("Dan", from: "one", at: store) == .tooMany) }
@@ -130,7 +130,7 @@ extension StoreConformance {
     #expect(try isRegistered("Eve", from: "one", at: stores[1]))
     try bench.clean()
     for name in ["Fay", "Gil"] { #expect(try isRegistered(name, from: "one", at: stores[0])) }
-    #expect(try register("Hal", from: "one", at: stores[0]) == .tooMany, "today's are not cleaned away")
+    #expect(try register("Hal", from: "one", at: stores[0]) == .tooMany, "cleaning keeps the counts of today")
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -143,7 +143,8 @@ extension StoreConformance {
     try bench.store.add(guests)
     let question = StoreQuestion.clean(guests: 10, keys: 600_000, lives: Bench.lives)
     #expect(try bench.store.answer(question) == .cleaned(isMore: true))
-    #expect(try bench.store.accounts().count == count - 2 * StoreQuestion.cleanedAtOnce, "expired ones, and too many")
+    #expect(
+      try bench.store.accounts().count == count - 2 * StoreQuestion.cleanedAtOnce, "expired and surplus guests")
     #expect(try bench.clean() == 1)
     #expect(try bench.store.accounts().isEmpty)
   }

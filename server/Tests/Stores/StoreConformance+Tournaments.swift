@@ -65,7 +65,7 @@ extension StoreConformance {
     guard case .found = try bench.result(.host(Bench.tournament("ABCDEG"), most: 2)) else { throw Bench.Unanswered() }
     try bench.wait(TournamentRecord.kept + 60_000)
     try bench.clean()
-    #expect(try bench.result(.tournament("ABCDEF")) == .unknown, "it closed a week ago")
+    #expect(try bench.result(.tournament("ABCDEF")) == .unknown, "tournaments are kept for a week")
     #expect(try bench.found().record == made.record)
   }
 

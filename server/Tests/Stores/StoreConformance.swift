@@ -22,7 +22,7 @@ import TicTacToe
       .init(one, after: 0, Array(events[..<2]), record: record, nodes: ["b", "a"]),
       .init(two, after: 0, [Bench.event(1)], record: MatchRecord(id: two, created: 6)),
     ])
-    #expect(bench.apply(unit) == .applied([:]), "nobody is told of what is new")
+    #expect(bench.apply(unit) == .applied([:]), "the verdict lists no followers of new matches")
     unit = StoreUnit(logs: [.init(one, after: 2, [events[2]]), .init(two, after: 1, [Bench.event(2)])])
     guard case .applied(let followers) = bench.apply(unit) else { throw Bench.Unanswered() }
     #expect(followers.mapValues { $0.sorted() } == [one: ["a", "b"], two: []])
@@ -32,7 +32,7 @@ import TicTacToe
     unit = StoreUnit(logs: [.init(one, after: 3, [], record: record)])
     guard case .applied = bench.apply(unit) else { throw Bench.Unanswered() }
     let read = try #require(try bench.store.match(one))
-    #expect(read == StoredMatch(record: record, bodies: events), "also when it is over")
+    #expect(read == StoredMatch(record: record, bodies: events), "a finished match is read back unchanged, too")
     #expect(try bench.store.matchIDs() == [one, two].sorted())
     #expect(try bench.store.match(someID(3)) == nil)
   }
@@ -70,7 +70,7 @@ import TicTacToe
     #expect(try bench.account(ann.id)?.won == 0)
     var free = bench.beginning(someID(9), ann.id)
     free.keys = [.init(account: ann.id, "k", purpose: "other")]
-    #expect(bench.apply(free) == .applied([:]), "the key was not used")
+    #expect(bench.apply(free) == .applied([:]), "the refused unit has not used the key")
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -135,7 +135,7 @@ import TicTacToe
     var expected = ann
     for score in [first, second, first] { expected.add(score) }
     expected.version += 3
-    #expect(try bench.account(ann.id) == expected, "each result is a change")
+    #expect(try bench.account(ann.id) == expected, "each result increases the version by one")
     #expect(expected[other].rating.value == 1600.5 && expected.xBalance == 0)
     #expect(try bench.store.accounts() == [expected])
   }
@@ -186,9 +186,9 @@ import TicTacToe
     #expect(bench.apply(rated(1, ann, bob)) == .applied([:]))
     #expect(try bench.playsRated(ann.id) && bench.playsRated(bob.id))
     #expect(bench.apply(rated(2, cid, ann)) == .conflict(.playing(ann.id)))
-    #expect(bench.apply(rated(2, cid, bob, other)) == .conflict(.playing(bob.id)), "one of all games")
+    #expect(bench.apply(rated(2, cid, bob, other)) == .conflict(.playing(bob.id)), "the slot is the same for all games")
     #expect(try !bench.playsRated(cid.id) && bench.store.match(someID(2)) == nil)
-    #expect(bench.apply(bench.beginning(someID(3), ann.id, cid.id)) == .applied([:]), "others it may play")
+    #expect(bench.apply(bench.beginning(someID(3), ann.id, cid.id)) == .applied([:]), "an unrated match needs no slot")
     try bench.end(someID(3))
     #expect(bench.apply(rated(2, cid, ann)) == .conflict(.playing(ann.id)))
     try bench.end(someID(1))
@@ -198,7 +198,7 @@ import TicTacToe
     var gone = bench.beginning(someID(5))
     gone.slots = [.init(account: 99_999, .classic, Glicko2.Rating())]
     #expect(bench.apply(gone) == .conflict(.rating(99_999)))
-    #expect(try bench.account(ann.id) == ann, "slots are no change")
+    #expect(try bench.account(ann.id) == ann, "slots do not change the account's version")
   }
 
   // MARK: keys, codes, tickets
@@ -215,7 +215,7 @@ import TicTacToe
     #expect(bench.apply(keyed(1, ann.id)) == .applied([:]))
     #expect(bench.apply(keyed(2, ann.id)) == .conflict(.key(account: ann.id, key: "k", someID(1))))
     #expect(bench.apply(keyed(2, ann.id, "q")) == .conflict(.purpose(account: ann.id, key: "k")))
-    #expect(bench.apply(keyed(2, bob.id, "q")) == .applied([:]), "another account's key is another one")
+    #expect(bench.apply(keyed(2, bob.id, "q")) == .applied([:]), "the key of another account is unrelated")
     try bench.end(someID(1))
     #expect(bench.apply(keyed(3, ann.id, "q")) == .applied([:]))
     #expect(bench.apply(keyed(4, ann.id, "q")) == .conflict(.key(account: ann.id, key: "k", someID(3))))
@@ -224,7 +224,7 @@ import TicTacToe
     #expect(bench.apply(keyed(6, bob.id, "q")) == .conflict(.key(account: bob.id, key: "k", someID(2))))
     var same = StoreUnit(logs: [.init(someID(5), after: 1, [Bench.event(2)])])
     same.keys = [.init(account: ann.id, "k", purpose: "p")]
-    #expect(bench.apply(same) == .applied([someID(5): ["a"]]), "it leads there already")
+    #expect(bench.apply(same) == .applied([someID(5): ["a"]]), "the key already leads to this match")
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -236,12 +236,12 @@ import TicTacToe
     #expect(try bench.place("ABC") == first && bench.store.match(someID(2)) == nil)
     _ = bench.begin(3, opener: 2, code: "XYZ")
     try bench.change(first) { ($0.x, $0.o) = (1, 2) }
-    #expect(try bench.place("ABC") == first, "it began")
+    #expect(try bench.place("ABC") == first, "the code finds the room's match after its start")
     // A rematch keeps the code and has both players, so it is not an open room.
     let rematch = bench.begin(4, 2, 1, opener: 1, code: "ABC", created: 20)
-    #expect(try bench.place("ABC") == rematch, "the latest")
+    #expect(try bench.place("ABC") == rematch, "of several matches with the code the latest is found")
     let second = bench.begin(5, opener: 3, code: "ABC", created: 1)
-    #expect(try bench.place("ABC") == second, "the open room before any match")
+    #expect(try bench.place("ABC") == second, "an open room is found before any match")
     #expect(bench.apply(bench.beginning(someID(6), 1, 2, opener: 1, code: "ABC")) == .applied([:]))
     for m in [second, someID(6), rematch] { try bench.end(m) }
     #expect(try bench.place("ABC") == first)
@@ -275,7 +275,7 @@ import TicTacToe
     #expect(
       found.tickets == [.init(id: "t1", m: someID(1)), .init(id: "t2", m: someID(1)), .init(id: "t9", m: nil)])
     let again = try bench.compare { $0.tickets = ["t1"] }
-    #expect(again.tickets == [.init(id: "t1", m: someID(1))], "the answer before may have been lost")
+    #expect(again.tickets == [.init(id: "t1", m: someID(1))], "the first answer may have been lost")
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -396,7 +396,7 @@ import TicTacToe
       #expect(try bench.store.accounts().count == 2)
     }
     _ = bench.begin(1, 20, 21, opener: 22, ended: 5)
-    #expect(try bench.guest("x").profile.account.id > 7, "no number is given twice")
+    #expect(try bench.guest("x").profile.account.id > 7, "an id that occurs in a match is not used again")
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -27,7 +27,7 @@ package struct HistoryChecker: Sendable {
 
   /// Records that a client was shown an event.
   package mutating func saw(_ m: MatchID, seq: Int, hash: String) {
-    if let known = seen[m]?[seq], known != hash { faults.append("match \(m) seq \(seq) was seen in two versions") }
+    if let known = seen[m]?[seq], known != hash { faults.append("match \(m) seq \(seq) was shown in two versions") }
     seen[m, default: [:]][seq] = hash
   }
 
@@ -57,11 +57,11 @@ package struct HistoryChecker: Sendable {
           }
         }
         if let hash = seen[id]?[seq], hash != state.hash.short {
-          faults.append("match \(id) seq \(seq): what was seen is not what is stored")
+          faults.append("match \(id) seq \(seq): another event was shown than is stored")
         }
       }
       for (seq, _) in seen[id] ?? [:] where seq > stored.bodies.count {
-        faults.append("match \(id) seq \(seq) was seen and is lost")
+        faults.append("match \(id) seq \(seq) was shown and is not stored")
       }
       for command in answered[id] ?? [] {
         if answers[command.side.text + command.mid] != command.seq {
@@ -88,7 +88,7 @@ package struct HistoryChecker: Sendable {
         faults.append("match \(id): rated \(state.terms.rated) but ratings \(changes != nil)")
       }
     }
-    for m in seen.keys where try store.match(m) == nil { faults.append("match \(m) was seen and is lost") }
+    for m in seen.keys where try store.match(m) == nil { faults.append("match \(m) was shown but not stored") }
     for account in try store.accounts() {
       for rules in Variant.allCases {
         let (counted, kept) = (tally[account.id]?[rules] ?? (0, 0, 0), account[rules])
