@@ -10,7 +10,7 @@ package struct TournamentView: Sendable, Hashable {
   /// The time of the notice, by the monotonic clock of `MatchClient.now`.
   private var noticedAt: Int64 = 0
   private var rows: [Int: TournamentRow] = [:]
-  /// The ranked rows, the best first. Players who were taken out are not among them.
+  /// The ranked rows, the best first, without removed players.
   package private(set) var table: [TournamentRow] = []
 
   init(code: String) { self.code = code }

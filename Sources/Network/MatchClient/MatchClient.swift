@@ -119,7 +119,7 @@ package final class MatchClient: Sendable {
   /// Drops the connection as a broken network does; the client then reconnects. For tests and demonstrations.
   package func drop() { runner.drop() }
 
-  /// Asks the server for something.
+  /// Performs a command; most commands send a message to the server.
   package func perform(_ command: ClientModel.Command) { runner.perform(command) }
 
   /// Sends any message. The answer comes as an event.

@@ -23,7 +23,7 @@ extension Lobby {
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // Of a tournament's games only those end like this in which the side to move made no first move in time: that player pauses.
+      // Without an outcome, an annulment or events a tournament's game ends only if a first move was late: the side to move pauses.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       draft.unit.games = [
         TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
@@ -260,7 +260,7 @@ extension Lobby {
     for log in out.draft.unit.logs where matches[log.m]?.work.unit == nil { resumeMatch(log.m) }
   }
 
-  /// Refuses a command whose unit the store has failed for good.
+  /// Gives up a unit that the store could not store, and refuses its command.
   private mutating func failUnit(_ out: StoreWork.Unit) {
     switch out.then {
     case .itself: break

@@ -151,7 +151,7 @@ extension Lobby {
     queue(ticket, id, re)
   }
 
-  /// Handles a pairing by another node of a player who waits here.
+  /// Handles the notification that another node has paired a player who waits at this node.
   mutating func pairedElsewhere(_ ticket: String, _ account: Int64, _ m: MatchID) {
     if let id = seeks.seeker(ticket) { ticketMatched(id, to: m) }
     if matches[m] == nil {

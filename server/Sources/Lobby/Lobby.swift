@@ -175,9 +175,9 @@ package struct Lobby: Sendable {
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { replies.add(.note(text, fields)) }
 
-  /// Whether too much work waits for the store to accept more.
+  /// Whether so much work waits for the store that the lobby accepts no more.
   package var isBusy: Bool { isBusy(at: now.monotonic) }
-  /// Whether too much work waits, judged at a later monotonic time.
+  /// Whether too much work waits for the store at a monotonic time, which may be later than the last input.
   package func isBusy(at time: Int64) -> Bool { store.room(configuration, time) == 0 }
 
   // MARK: sessions and accounts

@@ -253,7 +253,7 @@ struct TicketQueue: Sendable {
   /// The number of bots that wait with these terms.
   func bots(_ terms: MatchTerms) -> Int { lines[Line(terms: terms, isBot: true)]?.count ?? 0 }
 
-  /// The tickets closest in strength to a ticket that may suit it.
+  /// The tickets that may suit a ticket and are closest to it in strength.
   func around(_ ticket: Ticket) -> [Ticket] {
     (ticket.seek.bots ? [false, true] : [false]).flatMap { isBot -> ArraySlice<Ticket> in
       guard let line = lines[Line(terms: ticket.seek.terms, isBot: isBot)] else { return [] }

@@ -27,7 +27,7 @@ enum UnitOrigin: Sendable {
   case paired(Pairing)
   case ordered(UInt64)
 
-  /// When the client sent the command; `nil` without a client.
+  /// When the client sent the command; `nil` if no client caused the unit.
   var since: Int64? {
     switch self {
     case .command(_, _, let at, _), .opened(_, _, let at): at

@@ -100,7 +100,7 @@ package struct AccountScore: Sendable, Hashable {
   package var won = 0
   package var drawn = 0
   package var lost = 0
-  /// The change of the number of matches as X minus that as O.
+  /// The change of the number of matches played as X less the number played as O.
   package var xBalance = 0
   package var rating: Glicko2.Rating?
   /// The time of the rating change in milliseconds since 1970; set only together with `rating`.

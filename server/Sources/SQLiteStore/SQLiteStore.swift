@@ -216,7 +216,7 @@ package final class SQLiteStore: MatchStore {
   /// Whether a call waits for reads to end before it reopens the file.
   var awaitsReaders: Bool { state.withLock { $0.awaitsReaders } }
 
-  /// Closes the file, after SQLite has checkpointed into it; the lock ends with the object.
+  /// Closes the file, after SQLite has checkpointed into it; the lock is released with the object.
   package func close() {
     state.withLock { state in
       state.isClosed = true

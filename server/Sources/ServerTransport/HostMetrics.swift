@@ -22,7 +22,7 @@ struct Exposition {
     text += "\(name) \(value)\n"
   }
 
-  /// A counter for each code, including codes at 0, so that `rate` sees the first increment.
+  /// A counter for each code, including codes at 0, so that Prometheus' function `rate` sees the first increment.
   mutating func counter<Code: RawRepresentable<String> & CaseIterable & Hashable>(
     _ name: String, _ help: String, _ counts: [Code: Int]
   ) {

@@ -17,7 +17,7 @@ package final class TLSHandler: ChannelDuplexHandler {
   private var early: [(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)] = []
   private var (canRead, canWrite, hasDelivered) = (true, true, false)
 
-  /// A client that connects to `host`, or a server without one.
+  /// Makes the handler of a client that connects to `host`, or of a server if there is no `host`.
   package init(_ context: TLSContext, calling host: String? = nil) throws {
     engine = try TLSEngine(context, host == nil ? .server : .client)
     if let host { try engine.expect(host) }

@@ -151,7 +151,7 @@ import TicTacToe
     let again = world[0].login("", resume: resume)
     world[0].drop(again)
     let id = try #require(MatchID(rawValue: m))
-    // As if the old match had been unloaded and read again.
+    // Reset the presence, as if the old match had been evicted and read again.
     for side in Player.allCases { world.nodes[0].lobby.matches[id]?.presence[side].hasLeft = false }
     world[0].type(o, #"{"t":"rematch","m":"\#(m)","mid":"t"}"#)
     let next = try #require(world[0].field("next", of: o) ?? world[0].field("m", of: o, in: "paired"))

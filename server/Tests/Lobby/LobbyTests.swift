@@ -201,7 +201,7 @@ import TicTacToe
     var random = SplitMix64(seed: 5)
     for round in 0..<20 {
       var world = try SteppedLobby(seed: UInt64(round))
-      // Ratings far apart, so that the accepted range must widen.
+      // The ratings are far apart, so that the accepted range must widen.
       var players: [AccountRecord] = []
       for n in 1...20 {
         let token = SHA256.hash(Array("token\(n)".utf8))

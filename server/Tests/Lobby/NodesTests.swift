@@ -253,7 +253,7 @@ import TicTacToe
       world.wait(5000)
       #expect(world[1].closed[x] == .restart)
       world.nodes[1].drop(x)
-      // As far as this node can see now, it is the only one.
+      // With the store back, this node sees no other living node.
       world.nodes[1].isSilent = false
       world.wait(1000)
     }
@@ -312,7 +312,7 @@ import TicTacToe
     let (x, o, m) = world.pair()
     world.losesNotifications = true
     world[x.node].move(x.id, m, 0, "b2")
-    // The other node has not heard of the move, and learns of it from the conflict.
+    // The other node has not received the move yet, and learns of it from the conflict.
     world[o.node].said = []
     world[o.node].type(o.id, #"{"t":"abort","id":"a","m":"\#(m)","mid":"a"}"#)
     let conflicts = world[o.node].units.filter { if case .conflict = $0.verdict { true } else { false } }

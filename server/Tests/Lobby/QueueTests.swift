@@ -92,7 +92,7 @@ extension SteppedLobby {
     let a = world.login("a"), b = world.login("b"), c = world.login("c")
     world.seek(a, "k")
     let ticket = try #require(try world.waiting().first?.id)
-    // On another node, just before the unit arrives.
+    // Withdraw the ticket at another node just before the unit arrives.
     world.before = { store, _ in _ = try? store.answer(.unqueue(ticket)) }
     world.seek(b, "l")
     #expect(!world.heardAny(a, #""t":"paired""#) && !world.heardAny(b, #""t":"paired""#))

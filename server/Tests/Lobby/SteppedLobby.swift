@@ -36,7 +36,7 @@ struct SteppedLobby {
   /// The number of wake-ups.
   var ticks = 0
   var mood = Store.well
-  /// Whether verdicts and answers are delayed, whether verdicts alone are, and the delayed ones.
+  /// Whether verdicts and answers are delayed, whether verdicts alone are, and the delayed inputs.
   var isSlow = false
   var isSlowToJudge = false
   var late: [LobbyInput] = []
@@ -131,7 +131,7 @@ struct SteppedLobby {
     if isSlow || isSlowToJudge && isVerdict { late.append(input) } else { inputs.append(input) }
   }
 
-  /// Delivers the delayed answers; afterwards the store is fast, unless it stays slow.
+  /// Delivers the delayed answers; afterwards the store answers at once, unless `staysSlow`.
   mutating func hearLate(staysSlow: Bool = false) {
     if !staysSlow { (isSlow, isSlowToJudge) = (false, false) }
     let inputs = late
@@ -214,7 +214,7 @@ extension SteppedLobby {
 
   mutating func drop(_ id: Int) { step(.disconnected(UInt64(id), clean: false)) }
 
-  /// The field of the last line to a connection that contains it.
+  /// The value of a field in the last line to a connection that has this field.
   func field(_ name: String, of connection: Int, in type: String? = nil) -> String? {
     for (id, line) in said.reversed() where id == connection {
       guard let fields = try? JSONObject(line: Array(line.utf8), with: "t") else { continue }
@@ -265,7 +265,7 @@ struct SteppedNodes {
       nodes.append(
         try SteppedLobby(configuration, store: store, clock: clock, node: "node\(i)", seed: UInt64(i + 1)))
     }
-    // Every node has heard of the others.
+    // Wait until every node knows the others.
     wait(configuration.heartbeatInterval)
   }
 

@@ -127,7 +127,7 @@ final class ClusterFaultRun {
       try cluster.order("kill db")
       try await crowd.play(milliseconds: 500)
       try cluster.order("start db")
-      // Measured from when the database accepts connections again.
+      // Measure the time from when the database accepts connections again.
       began = MatchClient.now
     case .cut(let refused): try cluster.order("\(refused ? "reject" : "cut") \(node)")
     case .slowDatabase: databases[i].change(.init(least: 20, delay: 80, lossOneIn: 0))
@@ -139,7 +139,7 @@ final class ClusterFaultRun {
       try cluster.order("cont \(node)")
       began = MatchClient.now
     case .endSessions:
-      // Limited to eight times: no match starts meanwhile, and the existing ones end.
+      // End the sessions eight times only: no match starts meanwhile, and the existing matches end.
       for _ in 0..<8 {
         if !crowd.live.isEmpty { struck = crowd.live }
         try cluster.sql(

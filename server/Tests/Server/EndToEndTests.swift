@@ -42,7 +42,7 @@ import TicTacToe
     try await o.move(ply: 0)
     o.client.drop()
     _ = try await x.event("gone") { $0 == .gone }
-    // Moved while disconnected: shown at once, sent after the reconnect.
+    // This move is made while disconnected: it is shown at once, and sent after the reconnect.
     o.client.perform(.move(m, Cell(0)))
     _ = try await x.event("back") { $0 == .back }
     try await x.move(ply: 1)

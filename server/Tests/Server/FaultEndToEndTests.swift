@@ -34,7 +34,7 @@ final class ServerChild {
     return nil
   }
 
-  /// The line on standard output when it was ready.
+  /// The line that the server wrote to standard output when it was ready.
   private(set) var said = ""
 
   init(_ folder: TemporaryFolder) { self.folder = folder }
@@ -65,7 +65,7 @@ final class ServerChild {
     self.process = process
     let text = process.line() ?? ""
     guard let found = text.split(separator: ":").last.flatMap({ Int($0) }) else {
-      // A power cut may happen during the start; the caller decides.
+      // The server ended during its start, perhaps by a simulated power cut: the caller decides what that means.
       try process.wait()
       return
     }
@@ -161,7 +161,7 @@ final class Crowd {
   /// The progress of a match: its moves and its end, but not absences and recoveries.
   private static func progress(_ state: MatchState) -> Int { state.moves.count + (state.phase == .over ? 100 : 0) }
 
-  /// The progress of those of these matches that are not known to be over.
+  /// The progress of the given matches, without those that are known to be over.
   func unfinished(of matches: [MatchID: Int]) -> [MatchID: Int] {
     Dictionary(uniqueKeysWithValues: matches.keys.map { ($0, known[$0] ?? 0) }).filter { $0.value < 100 }
   }
@@ -303,7 +303,7 @@ final class Crowd {
 
   @Test(.needs("prlimit")) func `a backup or an export to a full disk ends with one line, and leaves no file`() throws {
     let folder = TemporaryFolder()
-    // An archive larger than what a command writes to open the database.
+    // Make the archive larger than what a command writes to open the database.
     try SQLiteStore.make(folder.path + "/data/matches.sqlite") { store in
       try store.add((1...4000).map { someAccount($0, "p\($0)") })
     }

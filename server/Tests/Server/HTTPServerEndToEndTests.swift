@@ -61,7 +61,7 @@ import TicTacToe
   {
     let server = try await server(mostPerAddress: 3)
     let mine = try (0..<3).map { _ in try RawPeer(server.port) }
-    // The third connection is accepted once it is answered; the others were accepted before.
+    // The reply on the third connection shows that this one and those before it are accepted.
     mine[2].send(Array("GET /a HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
     _ = try mine[2].wait("200 OK")
     let more = try RawPeer(server.port)

@@ -51,7 +51,7 @@ import TicTacToe
     let server = ServerChild(folder)
     try server.start(shell: #"exec "$0" "$@" "# + log)
     let (x, o, m, _) = try RawPeer.pair(server.port)
-    // A report is logged.
+    // Make the server write to its log: it logs each report.
     x.type(#"{"t":"report","id":"r","m":"\#(m)"}"#)
     try x.wait(#""re":"r""#)
     x.move(m, 0, "b2")
@@ -252,7 +252,7 @@ import TicTacToe
     for line in [#"alina_byes_total{code="bye"} 1"#, "alina_matches_ended_total 1", "alina_live_matches 0"] {
       #expect(after.contains(line), "\(line)")
     }
-    // The alerts on the page use only existing metrics.
+    // The alerts in docs/server.md use only existing metrics.
     let page = try String(contentsOf: repository.appending(path: "docs/server.md"), encoding: .utf8)
     let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
     let asked = rules.matches(of: /(?:alina|process)_\w+/).map(\.output)
@@ -457,7 +457,7 @@ import TicTacToe
       "(default: 2000)",
       "(default: never)", "(default: $XDG_DATA_HOME/alina)", "ALINA_LISTEN",
     ] { #expect(help.contains(flag), "\(flag)") }
-    // Each flag with a value states its default; flags without values are off by default, as the head says.
+    // Each flag with a value states its default; the head of the help says that flags without values are off.
     #expect(help.contains("Flags that take no value are off unless given."))
     let serve = try #require(help.range(of: "Flags of serve, the default:").map { help[$0.upperBound...] })
     let flags = serve.replacing(" -h, --help", with: " --help").split(separator: " --").dropLast()

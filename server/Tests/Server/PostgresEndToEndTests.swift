@@ -11,7 +11,7 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// Tests of the server with a PostgreSQL database; both are killed.
+/// Tests of the server with a PostgreSQL database, in which both are killed.
 @Suite(.serialized) struct PostgresEndToEndTests {
   private func faults(_ crowd: Crowd, _ url: String) throws -> [String] {
     var address = try PGAddress(url)

@@ -66,7 +66,7 @@ import Testing
     #expect(try [ready(page), ready(admin)] == ["ready\n", "ready\n"])
     try bed.order("kill")
     let lost = "the database cannot be reached"
-    // The page's port says so once heartbeats have failed for three seconds; the administrators' port asks the database.
+    // The page's port reports the loss once heartbeats have failed for 3 s; the administrators' port asks the database.
     repeat {
       #expect(try ready(admin) == lost + "\n")
       try await Task.sleep(for: .milliseconds(50))

@@ -11,7 +11,7 @@ import Testing
 @testable import PostgresStore
 @testable import ServerTransport
 
-/// Tests of a server whose store fails: it keeps connections, tells no false state, and recovers by itself.
+/// Tests of a server whose store fails: the server keeps connections, sends no false state, and recovers by itself.
 @Suite struct StoreTroubleEndToEndTests {
   /// Sends a command until the answer is not `busy`; fails if it always is.
   private func insist(_ peer: RawPeer, _ line: String, id: String) async throws -> String {

@@ -109,7 +109,7 @@ import TicTacToe
       for step in PostgresMigrations.steps.prefix(6).joined() { try run(step) }
       try run("INSERT INTO schema VALUES (6, 3)")
       try run("UPDATE log_language SET version = 3")
-      // The node that had the match, and has shut down.
+      // Add the row of the node that had the match and has shut down.
       try run(
         """
         INSERT INTO node (epoch, name, address, peer, lease_until, events, has_left)

@@ -160,7 +160,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web, receiveBuffer: 4096)
     let open = try await server.host.inspect { $0.connections.count }
     for _ in 0..<1500 { guard o.type("help") else { break } }
-    // The server drops it.
+    // The server disconnects the slow reader.
     try x.wait(#""k":"gone""#, within: 60)
     #expect(try await server.host.inspect { $0.connections.count } == open - 1)
     x.move(m, 0, "b2")
@@ -182,7 +182,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try watcher.hello()
     watcher.type(#"{"t":"watch","m":"\#(m)"}"#)
     try watcher.wait(#""t":"state""#)
-    // More than the kernel's buffers and 64 KiB, less than 256 KiB: a `help` has about 600 bytes.
+    // The answers to 240 `help`, of about 600 bytes each, exceed the kernel's buffers and 64 KiB, but not 256 KiB.
     for peer in [o, watcher] { for _ in 0..<240 { peer.type("help") } }
     // The chat line and the spectator's seek, seen by others, show that the server has read everything before them.
     o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"mark"}"#)

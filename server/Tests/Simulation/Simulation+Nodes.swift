@@ -30,7 +30,7 @@ extension Simulation {
     reduce(i, .tick)
   }
 
-  /// Ends a server's state; its clients notice soon.
+  /// Ends a server's process and discards its memory; its clients lose their connections within 50 ms.
   private mutating func down(_ i: Int) {
     (nodes[i].waiting, nodes[i].isCommitting) = ([], false)
     nodes[i].lobby = nil

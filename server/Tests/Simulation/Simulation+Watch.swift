@@ -26,9 +26,9 @@ struct Watch {
   /// The time since which all nodes have been well.
   var quietSince: Int64 = .max
   var bans: [Ban] = []
-  /// The log length that a follower did not know, and since when.
+  /// For nodes that follow a match, the length of the log that they do not have, and since when.
   var behind: [Follower: (seq: Int, since: Int64)] = [:]
-  /// The log length that a player did not know, and since when.
+  /// For players of live matches, the length of the log that they were not shown, and since when.
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
   /// Live matches that no node has loaded, since when.
   var orphans: [MatchID: Int64] = [:]
@@ -130,7 +130,7 @@ extension Simulation {
           "\(side.text) of match \(m) is \(isHere ? "here but recorded as away" : "not here nor recorded as away")"
         let since = watch.misplaced[what] ?? now
         still[what] = since
-        // A connected player who does not respond is waited for.
+        // Allow 5 s more, as the server waits for a connected player who does not respond.
         if quiet(since, watch.quietSince) > Self.swept + Self.repaired + 5000 {
           checker.faults.append("\(what) for \(now - since) ms")
         }
@@ -244,7 +244,7 @@ extension Simulation {
       case .live: bound = Int64(log.state.clocks?[log.state.turn] ?? Limits.untimedMove) + grace
       case .over: continue
       }
-      // The round trip, the slack of a deadline, another node's wait, and the store's time.
+      // Allow 3 s more for the round trip, the slack of a deadline, another node's wait, and the store's time.
       if quiet(log.movedAt, watch.quietSince) > bound + 3000 {
         checker.faults.append("match \(m) has been \(log.state.phase) without a move for \(now - log.movedAt) ms")
       }

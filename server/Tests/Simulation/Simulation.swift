@@ -246,7 +246,7 @@ struct Simulation {
     guard let due = queue.next, let action = queue.take(dueAt: due) else { return }
     now = max(now, due)
     store.clock.wall = wallOffset + now
-    // A stopped process handles what it received when it resumes, in order.
+    // When a stopped process resumes, it handles what it received meanwhile, in order.
     if let i = place(of: action) {
       // The node may pause before any of its actions.
       if options.crashes, !isCalm, !isStopped(i), random.below(2000) == 0 {

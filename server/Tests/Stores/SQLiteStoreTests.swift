@@ -364,7 +364,7 @@ import TicTacToe
   let folder = TemporaryFolder()
   let path = folder.path + "/matches.sqlite"
   struct Full: Error {}
-  // First without a file, then with an empty one.
+  // Fill the database twice: first where no file exists, then over an empty one.
   for _ in 0..<2 {
     #expect(throws: Full.self) {
       try SQLiteStore.make(path) { store in
@@ -403,7 +403,7 @@ extension StoreArchive {
     struct Stop: Error {}
     #expect(throws: Stop.self) { try StoreArchive.lines(of: path)({ _ in throw Stop() }) }
     #expect { try StoreArchive.lines(of: path + "?")({ _ in }) } throws: { "\($0)".contains("No such file") }
-    // More than one piece.
+    // Import an archive that is longer than one piece.
     let store = MemoryStore()
     try store.add((1...250).map { someAccount($0 * 2 + 1, "player \($0)") })
     var archive: [Substring] = []
@@ -443,7 +443,7 @@ extension StoreArchive {
       #expect { try StoreArchive.load(lines, into: bench.store) } throws: { "\($0)".contains("line 2: ") }
     }
     let lines = text.split(separator: "\n")
-    // Cut at a line's end, and with a line missing in the middle.
+    // Cut the archive at a line's end, and leave out a line in its middle.
     for part in [Array(lines.dropLast()), Array(lines[..<2] + lines[3...])] {
       #expect { try StoreArchive.load(part, into: bench.store) } throws: {
         "\($0)".contains("the archive is incomplete")

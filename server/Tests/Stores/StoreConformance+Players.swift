@@ -156,7 +156,7 @@ extension StoreConformance {
     #expect(abs(expected.tokenExpires - 5000 - (try bench.now())) < 4000)
     try refused(.register(name: "Eve", token: token, lives: 1), .forbidden)
     let other = Bench.digest("other")
-    // Repeated, as if the answer had been lost.
+    // Register the name again, as after a lost answer.
     try changed(.register(name: "Ann", token: other, lives: 5000)) { $0.token = other }
     try changed(.token(other, lives: 1_000_000), of: .name("aNN")) { $0.token = other }
     for on in [true, false] {
@@ -259,7 +259,7 @@ extension StoreConformance {
     let cid = try bench.player("Cid")
     _ = bench.begin(9, cid.id, ended: try bench.now() - 61_000)
     #expect(try bench.profile(cid.id)?.last == nil)
-    // The first fifty, in blocking order; deleted accounts have no name.
+    // A profile names the first fifty blocked accounts in the order of blocking, without deleted ones.
     let others = (1001...1060).map { someAccount($0, "p\($0)") }
     var blocker = someAccount(1000, "Dan")
     blocker.blocked = [5_000] + others.map(\.id).reversed()
@@ -404,7 +404,7 @@ extension StoreConformance {
     try bench.clean(guests: 6)
     #expect(try bench.store.accounts().count == 7)
     try bench.clean(guests: 4)
-    // The first two play, and the third is connected.
+    // Of the guests that are kept, two play and the third is connected.
     #expect(try bench.store.accounts().map(\.id) == [named.id, early] + guests[..<3])
     #expect(try bench.resume("r-3", as: "f") == .unknown)
     try bench.clean(guests: 0)

@@ -50,7 +50,7 @@ struct MemoryContent {
 
   var matches: [MatchID: Match] = [:]
   var live: Set<MatchID> = []
-  /// Live matches by seats and opener, finished ones by seats.
+  /// Live matches by the accounts of players and opener, finished matches by the accounts of the players.
   var liveOf = MemoryIndex<Int64, MatchID>()
   var endedOf = MemoryIndex<Int64, MatchID>()
   /// For each account, the match that ended last.

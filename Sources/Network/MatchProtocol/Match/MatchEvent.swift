@@ -12,7 +12,7 @@ package struct MatchEvent: Sendable, Hashable {
   }
 
   package enum Reason: String, FieldText, Sendable, Hashable, CaseIterable {
-    /// A line or a full board.
+    /// A completed line or a full board.
     case normal
     case resign
     /// A flag fell.

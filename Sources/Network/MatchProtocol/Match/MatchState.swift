@@ -43,7 +43,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var givenStation: Int?
   /// The players, once there are two.
   package internal(set) var players: Sides<PlayerInfo>?
-  /// The player who opened the room, if the match is one.
+  /// The player who opened the room, if the match began as a room.
   package internal(set) var openedBy: String?
   /// The cells marked so far, in order.
   package internal(set) var moves: [Cell] = []

@@ -68,12 +68,12 @@ package struct TournamentRow: FieldObject, Sendable, Hashable {
     case paused
     /// Has left; may enter again.
     case left
-    /// Was taken out by the organiser; is not ranked.
+    /// Was removed by the organiser; is not ranked.
     case removed
   }
 
   package var number = 0
-  /// The player's name; on the wire empty if the receiver knows it.
+  /// The player's name; empty on the wire if the receiver has it already.
   package var name = ""
   package var points = 0
   /// The wins in a row; the third and later ones in a row give 4 points instead of 2.
@@ -189,7 +189,7 @@ package struct TournamentOrder: Sendable, Hashable {
     /// Not be paired until `play`; be paired again.
     case pause, play
     case leave
-    /// The organiser's: begin now, or in `in_ms` milliseconds; end now; take a player out, or let one in again.
+    /// Only the organiser may: begin now, or in `in_ms` milliseconds; end now; remove a player, or admit one again.
     case start, end, remove, admit
   }
 
@@ -199,7 +199,7 @@ package struct TournamentOrder: Sendable, Hashable {
   package var secret: String?
   /// Milliseconds until the start.
   package var delay: Int?
-  /// The player who is taken out.
+  /// The player to remove or admit.
   package var name: String?
 
   package init(
@@ -212,7 +212,7 @@ package struct TournamentOrder: Sendable, Hashable {
   /// The longest time from `start` until the start: a week.
   package static let longestDelay = 7 * 86_400_000
 
-  /// Whether the request is the organiser's.
+  /// Whether only the organiser may make the request.
   package var isOrganisers: Bool { [.start, .end, .remove, .admit].contains(operation) }
 
   mutating func code(_ c: inout FieldCoder) throws(FieldError) {

@@ -55,7 +55,7 @@ package enum ClientMessage: Sendable, Hashable {
   package struct Seek: Sendable, Hashable {
     /// The game, the clock, and whether the match is rated.
     package var terms: MatchTerms
-    /// The most that the ratings may differ; without it the range widens with the wait.
+    /// The largest accepted difference of the ratings; if `nil`, the range widens while the player waits.
     package var range: Int?
     package var bots: Bool
     /// The key that makes the seek safe to send again.
