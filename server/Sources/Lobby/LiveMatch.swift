@@ -36,7 +36,7 @@ struct LiveMatch: Sendable {
   private(set) var rematchUntil: Int64?
   /// When the match is evicted from memory.
   var forgetAt: Int64?
-  /// The times of its pending timers, the latest first. A timer is set only if it fires before all others.
+  /// The times of the match's pending timers, the latest first. A timer is set only if it fires before all others.
   var timers: [Int64] = []
 
   struct Work: Sendable {
@@ -45,7 +45,7 @@ struct LiveMatch: Sendable {
     /// Whether the log is being read again, and whether to read it again once no unit is in flight.
     var isBeingRead = false
     var isBehind = false
-    /// When the log was last requested: the number of events in memory, and of those known to be stored.
+    /// The numbers of events in memory and of events known to be stored, at the last request of the log.
     var requested = (count: 0, storedCount: 0)
     /// Commands that wait until the match is settled, in order.
     var waiting: [(id: ConnectionID, request: Request)] = []
@@ -94,7 +94,7 @@ struct LiveMatch: Sendable {
   /// Records the number of events before the log is requested from the store.
   mutating func noteRequest() { work.requested = (bodies.count, storedCount) }
 
-  /// Whether other events are in memory in place of these, the first of which has the number `seq`.
+  /// Whether memory has other events than these in their places; the first one has the number `seq`.
   func contradicts(_ events: [[UInt8]], from seq: Int) -> Bool {
     zip(bodies.dropFirst(seq - 1), events).contains { $0 != $1 }
   }
@@ -193,7 +193,7 @@ struct LiveMatch: Sendable {
     init(_ start: Int64, _ length: Int) { (self.start, self.length) = (start, Int64(length)) }
   }
 
-  /// When the side to move loses on time, before the allowance for lag.
+  /// When the clock of the side to move runs out, without the time added for network delay.
   var deadline: Int64? {
     guard state.phase == .live, state.position.outcome == nil, let started = turnStarted else { return nil }
     if !state.bothMoved { return started + Int64(state.terms.firstMoveWithin) }

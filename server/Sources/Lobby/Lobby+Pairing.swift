@@ -161,7 +161,7 @@ extension Lobby {
     }
   }
 
-  /// Subscribes the session whose ticket was matched at another node, or records that it has left.
+  /// Subscribes the session whose ticket was matched at another node, or records that the player has left.
   mutating func subscribeSeeker(_ ticket: String, _ account: Int64, at m: MatchID) {
     guard let side = matches[m]?.side(of: account) else { return }
     if let id = seeks.seeker(ticket, ledTo: m), let session = connections[id]?.session {
@@ -280,7 +280,7 @@ extension Lobby {
     }
   }
 
-  /// Subscribes the session of a matched ticket to its match, or records that it has left.
+  /// Subscribes the session of a matched ticket to its match, or records that the player has left.
   mutating func subscribeOrMarkLeft(_ seat: Ticket, at m: MatchID) {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection {
@@ -305,7 +305,7 @@ extension Lobby {
       }
     // The store failed; the next pairing timer reads the queue.
     case nil: return matchmaker.requireRead()
-    // A local ticket may have been matched without this node hearing of it.
+    // A local ticket may have been matched without a notification to this node.
     case .ticket: membership.requireComparison()
     default: break
     }

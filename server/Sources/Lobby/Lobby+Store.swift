@@ -6,7 +6,7 @@ import TicTacToe
 extension Lobby {
   // MARK: asking
 
-  /// Asks the store and calls `then` with the answer. With a connection, its later requests wait until then.
+  /// Asks the store and calls `then` with the answer. If a connection is given, its later requests wait until then.
   mutating func ask(
     _ question: StoreQuestion, for id: ConnectionID? = nil, _ then: @escaping StoreWork.Then = { _, _ in }
   ) {

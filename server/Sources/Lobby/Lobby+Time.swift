@@ -4,7 +4,7 @@ import TicTacToe
 
 /// Timed events of matches: clocks, absences and expiry.
 extension Lobby {
-  /// The network delay that a side's clock is forgiven, in milliseconds.
+  /// The network delay that is not charged to a side's clock, in milliseconds.
   private func lag(of side: Player, in match: LiveMatch) -> Int64 {
     let trips = connections(of: side, in: match).compactMap { connections[$0]?.roundTrip }
     return Int64(min(Limits.lag, trips.max() ?? 0))

@@ -108,7 +108,7 @@ package struct Lobby: Sendable {
   package var node: NodeID { membership.node }
   /// The living nodes except this one, as of the last heartbeat.
   package var otherNodes: [NodeRecord] { membership.others }
-  /// Whether no player may lose by time, because the store has not answered for long.
+  /// Whether no player may lose on time, because the store has not answered for long.
   var isOutOfTouch: Bool { membership.isOutOfTouch }
 
   private mutating func fire(_ timer: Timer) {

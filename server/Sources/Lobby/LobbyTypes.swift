@@ -7,7 +7,7 @@ package typealias ConnectionID = UInt64
 
 /// The source of the lobby's random bits: the system's generator, or a seed in simulations.
 package enum Entropy: RandomNumberGenerator, Sendable {
-  /// The operating system's, secure enough for tokens.
+  /// The operating system's generator, secure enough for tokens.
   case system
   /// A reproducible source; for tests only.
   case seeded(SplitMix64)
@@ -170,7 +170,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   /// Milliseconds by which timers for a side are delayed at nodes without its connection: longer than `compareEvery`,
   /// so that its events have arrived even if notifications were lost.
   package var otherNodesWait: Int64 = 2500
-  /// The most matches without a living follower adopted at once.
+  /// The most matches without a living follower that are adopted at once.
   package var sweptAtOnce = 64
   /// Milliseconds after a lost answer in which the lobby compares: the store may still execute the request.
   package var uncertainty: Int64 = 30_000

@@ -41,7 +41,7 @@ struct MatchDirectory: Sendable {
   var count: Int { places.count }
   var values: some Sequence<LiveMatch> { slots.lazy.compactMap(\.self) }
 
-  /// A match, to be changed in place; only `put` and `remove` add and delete.
+  /// A match, to be changed in place. Only `put` adds a match, and only `remove` deletes one.
   subscript(m: MatchID) -> LiveMatch? {
     _read { yield slots[places[m] ?? 0] }
     _modify {

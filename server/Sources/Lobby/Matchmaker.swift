@@ -182,7 +182,7 @@ struct Matchmaker: Sendable {
     let (one, other) = (context.accounts[a.account] ?? a.player, context.accounts[b.account] ?? b.player)
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
     if a.seek.terms.tournament != nil { return true }
-    // The wider of both windows applies, but never beyond a range that a player asked for.
+    // The wider of the two players' windows applies, but never beyond a range that a player asked for.
     let most = max(window(a, context.now), window(b, context.now))
     return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }

@@ -42,7 +42,7 @@ struct Membership: Sendable {
   mutating func advance(to local: Moment) { now = Moment(monotonic: local.monotonic, wall: local.wall + clockAhead) }
 
   var others: [NodeRecord] { living.filter { $0.id != node } }
-  /// The addresses of the other nodes for clients.
+  /// The addresses of the other nodes, which are sent to clients.
   var otherAddresses: [String] { others.map(\.address).filter { !$0.isEmpty } }
   /// The oldest living node: it keeps the queue and adopts matches without a living follower.
   var leader: NodeID? { living.first?.id }
@@ -50,10 +50,10 @@ struct Membership: Sendable {
 
   func isAlive(_ node: NodeID) -> Bool { living.contains { $0.id == node } }
 
-  /// Whether the last heartbeat is so old that no player may lose by time: moves could not be stored.
+  /// Whether the last heartbeat is so old that no player may lose on time: moves could not be stored.
   var isOutOfTouch: Bool { hasStarted && now.monotonic - heartbeatAt > Heartbeat.lives }
 
-  /// Whether the other nodes consider this one dead.
+  /// Whether the other nodes consider this node dead.
   var isGivenUp: Bool { isOutOfTouch && hasCompany(at: heartbeatAt) }
 
   /// Whether old heartbeats may be taken as a sign of death.

@@ -38,14 +38,14 @@ struct SharedPages: Sendable {
     return readers.removeValue(forKey: page) ?? []
   }
 
-  /// A page for a client that knows some games; `nil` if the store did not answer.
+  /// The cached page with the rows of the games that a client knows; `nil` if the store did not answer.
   func line(_ page: StoreQuestion, of games: [Variant], _ re: String?) -> [UInt8]? {
     guard let rows = known[page]?.rows else { return nil }
     let of = if case .top = page { "top" } else { "list" }
     return ServerMessage.page(of, rows: rows.filter { games.contains($0.rules) }.map(\.json), more: nil, re: re)
   }
 
-  /// Begins to read a player's history; `false` if too many others do.
+  /// Begins to read a player's history; `false` if `mostHistoryReaders` connections do so already.
   mutating func beginHistory() -> Bool {
     guard historyReaders < SharedPages.mostHistoryReaders else { return false }
     historyReaders += 1

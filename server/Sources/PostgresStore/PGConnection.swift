@@ -64,7 +64,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
   func notifications(within milliseconds: Int32, orUntil descriptor: Int32) throws(PGError) -> [String] {
     guard connection != nil else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
     do throws(PGError) {
-      // Notifications that arrived with an earlier answer.
+      // Return notifications that arrived with an earlier answer.
       let before = takeNotifications()
       if !before.isEmpty { return before }
       var ready = [
@@ -213,7 +213,7 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
     switch (field("V"), field("C")) {
     // serialization_failure, deadlock_detected, lock_not_available, unique_violation: retry the transaction with a new snapshot.
     case ("ERROR", "40001"), ("ERROR", "40P01"), ("ERROR", "55P03"), ("ERROR", "23505"): self = .contended(text)
-    // insufficient_privilege
+    // insufficient_privilege: the role may not change the schema.
     case ("ERROR", "42501"): self = .refused("PostgreSQL: \(text); the role \(role) must own the database")
     case ("ERROR", _): self = .refused("PostgreSQL: \(text)")
     default:

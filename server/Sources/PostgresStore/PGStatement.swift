@@ -2,7 +2,7 @@ import Base
 
 /// An SQL statement; with a name it is prepared once on each connection.
 package struct PGStatement: Sendable, Hashable {
-  /// The name for preparing; `nil` if the text is sent each time.
+  /// The name under which the statement is prepared; `nil` if the text is sent each time.
   let name: String?
   /// The text, with parameters `$1`, `$2`, ….
   let sql: String

@@ -19,7 +19,7 @@ final class PostgresListener: Sendable {
   private let node: NodeID
   private let heard: @Sendable (String?) -> Void
   private let isOver = Mutex(false)
-  /// Closing its writing end wakes the thread.
+  /// A pipe that wakes the thread when its writing end is closed.
   private let wakePipe = Pipe()
 
   /// Milliseconds without a notification after which the connection is tested, and within which the database must answer.
@@ -80,7 +80,7 @@ final class PostgresListener: Sendable {
 
 /// A thread that sends notifications, all queued ones in one transaction. Notifications that cannot be sent are dropped.
 ///
-/// Separate from the transactions of moves: a transaction with NOTIFY holds a lock over the whole database until its commit is flushed.
+/// They are not sent by the transactions of moves: one with NOTIFY holds a lock on the whole database until its commit is flushed.
 final class PostgresPublisher: Sendable {
   private struct State {
     var notifications: [(node: NodeID, text: String)] = []

@@ -15,7 +15,7 @@ extension PostgresStore {
 
   static let account = PGStatement(
     "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
-  /// Includes the first event, which contains the match's keys; LIMIT makes that one index look-up for each match.
+  /// Includes each match's first event, which contains its keys; because of LIMIT this is one index look-up for each match.
   private static let liveOf = PGStatement(
     """
     SELECT \(PostgresRows.openingColumns) FROM match m

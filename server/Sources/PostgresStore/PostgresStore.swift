@@ -15,7 +15,7 @@ package final class PostgresStore: MatchStore {
   let writer: PostgresPool
   /// The connections for questions that change something.
   let pool: PostgresPool
-  /// For reading questions; the calls of one pipeline share a snapshot.
+  /// The connections for reading questions; the calls of one pipeline share a snapshot.
   private let reader: PostgresPool
   private let probe: PostgresPool
   private let publisher: PostgresPublisher

@@ -23,7 +23,7 @@ enum SQLiteMigrations {
       PRIMARY KEY (match_id, seq), UNIQUE (match_id, side, mid)) WITHOUT ROWID;
     CREATE INDEX match_live ON match (id) WHERE ended IS NULL;
     """,
-    // Formerly created indexes, which the next step creates again.
+    // This step formerly created indexes, which the next step creates again.
     "",
     // Store events in writing order and matches by number: a batch of moves then touches only the last few pages, not
     // three for each move. The lobby, not the schema, detects repeated commands. Histories are read by seat and end;

@@ -128,7 +128,7 @@ package final class SQLiteStore: MatchStore {
   }
 
   /// Closes every connection, so that the next call reopens the file and reads the state on the disk: after a failed
-  /// sync the cached pages cannot be trusted. A database in memory would be empty after that.
+  /// sync the cached pages cannot be trusted. A database in memory stays open, because closing would empty it.
   private func abandon(_ rows: SQLiteRows) {
     guard lock != nil else { return }
     let idle = state.withLock { state in

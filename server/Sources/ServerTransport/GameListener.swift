@@ -20,7 +20,7 @@ package struct ListenerConfiguration: Sendable {
   package var proxies: [AddressRange] = []
   /// The kernel's send buffer of a connection in bytes; `nil` is the kernel's default.
   var sendBuffer: Int?
-  /// The most seconds for a shutdown.
+  /// The most seconds that a shutdown may take.
   package var drainSeconds = 5
 
   package init() {}
@@ -66,7 +66,7 @@ extension SocketAddress {
   }
 }
 
-/// Accepts game connections until it is stopped, then drains: no new ones, `drain`, pending commits, `bye`.
+/// Accepts game connections until it is stopped. Then it accepts no more, sends `drain`, waits for commits, and sends `bye`.
 package final class GameListener: Sendable {
   private let configuration: ListenerConfiguration
   private let host: LobbyHost

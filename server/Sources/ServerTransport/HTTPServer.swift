@@ -46,7 +46,7 @@ struct HTTPLimits: Sendable {
 
 /// Answers HTTP/1.1 on one address until it is stopped. All its connections are on one event loop.
 package final class HTTPServer: Sendable {
-  /// Bytes of a request's head.
+  /// The most bytes of a request's head, its line and headers.
   static let mostHead = 16 * 1024
 
   private let loop: any EventLoop
@@ -196,7 +196,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         peer: context.remoteAddress)
       let reply = context.eventLoop.makePromise(of: HTTPReply.self)
       if let ready = atOnce(request) {
-        // Runs later, when the decoder has processed its input.
+        // Reply later, when the decoder has processed its input.
         context.eventLoop.execute { reply.succeed(ready) }
       } else {
         reply.completeWithTask { [answer] in try await answer(request) }

@@ -345,7 +345,7 @@ extension Channel {
   var peerKey: String? { remoteAddress.flatMap(PeerAddress.key) }
 }
 
-/// Counts limited items by address; peers without a key are not counted.
+/// Counts items, such as connections, by address; those of peers without a key are not counted.
 struct AddressCounts: Sendable {
   private var counts: [String: Int] = [:]
 

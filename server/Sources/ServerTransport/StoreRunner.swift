@@ -220,7 +220,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   func listen(as node: NodeID) {
     store.listen(as: node) { told in
       let text = told.map { self.notification($0) }
-      // One task for all notifications that arrive before the lobby processes them.
+      // Schedule one task for all notifications that arrive before the lobby processes them.
       let isFirst = self.heard.withLock { heard in
         heard.append(text)
         return heard.count == 1

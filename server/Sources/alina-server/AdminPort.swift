@@ -69,7 +69,7 @@ struct AdminPort: ParsableArguments {
     throw noAnswer(code)
   }
 
-  /// Requests a page from the server; throws a one-line error without an answer.
+  /// Requests a page from the server; throws a one-line error if there is no answer.
   func ask(_ path: String) throws -> (status: Int, body: String) {
     let descriptor = try connected()
     defer { close(descriptor) }

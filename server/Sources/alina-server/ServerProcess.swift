@@ -10,7 +10,7 @@ import ServerTransport
 struct ServerConfiguration: Sendable {
   /// The folder of the database; `nil` keeps everything in memory.
   var data: String?
-  /// The PostgreSQL database to use instead, if any.
+  /// The PostgreSQL database to use instead of a file, if any.
   var store: PGAddress?
   var listener = ListenerConfiguration()
   var lobby = LobbyConfiguration()
