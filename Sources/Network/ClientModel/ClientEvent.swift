@@ -77,7 +77,7 @@ package enum ConnectionProblem: Sendable, Hashable {
   /// The server asked the client to return after this time.
   case asked(milliseconds: Int)
 
-  /// Part of a sentence.
+  /// The problem as a part of a sentence.
   package var text: String {
     switch self {
     case .unreachable(let address): "\(address) cannot be reached"
@@ -102,7 +102,7 @@ package enum ConnectionStatus: Sendable, Hashable {
   case closed
 }
 
-/// Everything that a client learns, in order.
+/// Everything that a client reports to the program, in order.
 package enum ClientEvent: Sendable, Hashable {
   case status(ConnectionStatus)
   /// The seek has waited for `waited` ms; `bots` is the number of bots that would play if the seek allowed bots.

@@ -4,14 +4,14 @@ import TicTacToe
 
 /// Lookups in a store. `conflict(_:)`, common to all stores, uses them to check the conditions of a unit before it is stored.
 package protocol StoreConditions {
-  /// The number of events of a log; `nil` without such a match.
+  /// The number of events of a log; `nil` if there is no such match.
   mutating func length(of m: MatchID) throws(StoreError) -> Int?
   mutating func waits(ticket: String) throws(StoreError) -> Bool
   /// The purpose for which an account used a key, and the match it led to if that is live.
   mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
   /// The live match in an account's rated slot.
   mutating func slot(of account: Int64) throws(StoreError) -> MatchID?
-  /// The account's rating in a game; `nil` without such an account.
+  /// The account's rating in a game; `nil` if there is no such account.
   mutating func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating?
   mutating func openRoom(_ code: String) throws(StoreError) -> MatchID?
 }

@@ -129,7 +129,7 @@ package struct FollowedMatch: Sendable, Hashable {
   package var accounts: [AccountRecord]
   /// The nodes that follow the match, this one included.
   package var nodes: [NodeID]
-  /// The living nodes at which each of these accounts has a session; no entry without one.
+  /// The living nodes at which each of these accounts has a session; accounts without a session have no entry.
   package var here: [Int64: Set<NodeID>]
   /// The store's clock in milliseconds since 1970.
   package var now: Int64
@@ -149,7 +149,7 @@ package struct Memory: Sendable, Hashable {
   package var sessions: [String: Int64] = [:]
   /// The tickets of the node's connections.
   package var tickets: [String] = []
-  /// Whether to report live matches that list the node and are not among these: the answer that named them may have been lost.
+  /// Whether to report live matches that list the node and are not in `matches`: the answer that named them may have been lost.
   package var wantsOthers = false
 
   package init() {}

@@ -51,7 +51,7 @@ package struct MatchEvent: Sendable, Hashable {
     case resign
     /// A side asked to abort.
     case abort
-    /// A side claimed the win because the other was away.
+    /// A side claimed the win because its opponent was away.
     case claim
     /// A side's connection was lost.
     case gone
@@ -68,8 +68,8 @@ package struct MatchEvent: Sendable, Hashable {
     case aside(why: String)
   }
 
-  /// The newest version of the log's language that this build reads. It also reads all earlier ones. Since 3
-  /// only games are new: a client names those that it knows (`ClientMessage.Hello.games`), whatever its protocol's version.
+  /// The newest version of the log's language that this build reads. It also reads all earlier ones. Versions from 3 on only
+  /// added games: a client names the games that it knows (`ClientMessage.Hello.games`), whatever its protocol's version.
   package static let newest = Variant.allCases.reduce(2) { max($0, $1.since) }
 
   /// The time, in milliseconds since 1970.

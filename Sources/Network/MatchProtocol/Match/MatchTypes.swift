@@ -76,7 +76,7 @@ extension Variant {
     }
   }
 
-  /// The capabilities named in `hello`: all games but the classic one, which every client and server knows.
+  /// The capabilities named in `hello`: all games except the classic one, which every client and server knows.
   package static let capabilities = allCases.filter { !$0.isImplied }.map { $0.rawValue }
 
   /// The game that a row or an answer of a server names; `nil` for a game that this build does not know.
