@@ -1,8 +1,8 @@
-// Reports the order made by Swift's Mutex to ThreadSanitizer; preloaded (LD_PRELOAD) into programs built with the sanitizer.
+// Reports to ThreadSanitizer which accesses a Swift Mutex orders; preloaded (LD_PRELOAD) into programs built with the sanitizer.
 //
 // The fast path of a Mutex is compiled into our code, which the sanitizer instruments. The slow path, for a contended lock, is in
 // libswiftSynchronization, which is not instrumented, so that every contended lock would be reported as a race. These two functions
-// take the place of the library's and report the order that the futex makes.
+// replace the library's and report the order that the lock's futex enforces.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
