@@ -38,7 +38,7 @@ extension Odds {
   }
 }
 
-/// A player as a Markov chain: the boards its moves lead to, with their chances; boards up to symmetry.
+/// A player as a Markov chain: for each board, the boards (up to symmetry) to which its moves lead, with their chances.
 private struct InfiniteChain {
   struct Step {
     /// The number of the next board, or −1 if the mover has won.
@@ -47,7 +47,7 @@ private struct InfiniteChain {
   }
 
   private let player: InfiniteOpponent
-  /// The range of each board's steps in `all`; −1 while not computed.
+  /// The range of each board's steps in `all`; −1 for a board whose steps are not computed yet.
   private var ranges = [(first: Int32, end: Int32)](repeating: (-1, -1), count: InfiniteTable.boardCount)
   private var all: [Step] = []
 

@@ -2,9 +2,9 @@ import Base
 import Oracle
 import TicTacToe
 
-/// A player of Infinite with exactly known move chances, which depend on the board alone (its newest mark is the last move).
+/// A player of Infinite whose move chances are known exactly. They depend on the board alone, whose newest mark is the last move.
 package enum InfiniteOpponent: Sendable, Hashable {
-  /// A player that chooses from a set of moves. `perfect` and `trap` take the quickest win: who always postpones a win never wins.
+  /// A player that chooses from a set of moves. `perfect` and `trap` take the quickest win, as a win postponed at every move never comes.
   case simple(SimpleOpponent)
   /// One of the six levels that users choose from.
   case level(InfiniteLevel)
@@ -84,7 +84,7 @@ package struct InfiniteLevel: NumberedLevel {
   /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
-    // Built from the lowest priority to the highest; if a player overlooks a move, the moves of the next lower priority apply.
+    // Builds the chances from the lowest priority to the highest: if the player overlooks a move, the chances built before it apply.
     var result = MoveDistribution(uniformOver: board.moves)
     let near = MistakeRates.near(board[board.turn.opponent].squares.last)
     result.see(InfiniteTable.shared.bestMoves(on: board, delaying: true), near: near, overlooking: ahead)

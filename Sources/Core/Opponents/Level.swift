@@ -4,7 +4,7 @@ import TicTacToe
 /// One of the six levels that users choose from, from a beginner to a player that never loses.
 ///
 /// Search depth is a poor measure of strength in a solved game. A level instead overlooks each kind of move at a rate typical of
-/// people, who overlook fewer moves near the last one.
+/// people, who overlook fewer moves beside the other side's last mark.
 package struct Level: MemorylessOpponent, NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
@@ -54,14 +54,14 @@ extension NumberedLevel {
   /// `levels:N`.
   package var name: String { "levels:\(number)" }
 
-  /// Makes the level with a number; `nil` outside 1–6.
+  /// Makes the level with the given number; `nil` outside 1–6.
   package init?(number: Int) {
     guard Self.all.indices.contains(number - 1) else { return nil }
     self = Self.all[number - 1]
   }
 }
 
-/// By kind of move, the number of twenty that a level overlooks: the lower bound next to the last move, the upper far from it.
+/// For each kind of move, how many of twenty a level overlooks: the lower bound beside the last move's cell, the upper far from it.
 struct MistakeRates: Sendable, Hashable {
   /// Completing the level's own line.
   var win: ClosedRange<Int>
@@ -76,7 +76,7 @@ struct MistakeRates: Sendable, Hashable {
 
   func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     let me = position.turn
-    // Builds the chances from the lowest priority to the highest: after an overlooked move, those of the next lower priority apply.
+    // Builds the chances from the lowest priority to the highest: if the player overlooks a move, the chances built before it apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     let near = MistakeRates.near(lastMove)
     if position.ply < 2 {
@@ -95,7 +95,7 @@ struct MistakeRates: Sendable, Hashable {
     position.ply == 0 ? SquareSet.center.union(.corners) : Solver.shared.valuePreservingMoves(in: position)
   }
 
-  /// The moves that hold a drawn position in which some other move would lose.
+  /// The moves that keep a draw, if some other move would lose; otherwise none.
   private static func quietDefences(in position: Position) -> SquareSet {
     let solver = Solver.shared
     guard solver.evaluation(of: position).value == .draw else { return [] }
@@ -113,8 +113,8 @@ struct MistakeRates: Sendable, Hashable {
 }
 
 extension MoveDistribution {
-  /// Gives `squares` priority over the moves so far, except when overlooked: in `rate.lowerBound` of 20 cases for cells of `near`,
-  /// in `rate.upperBound` of 20 for others.
+  /// Gives `squares` priority over the chances so far. The player overlooks the cells of `near` in `rate.lowerBound` of 20 cases, the
+  /// other cells in `rate.upperBound` of 20.
   mutating func see(_ squares: SquareSet, near: SquareSet, overlooking rate: ClosedRange<Int>) {
     let (seen, far) = (squares.intersection(near), squares.subtracting(near))
     for (set, misses) in [(far, rate.upperBound), (seen, rate.lowerBound)] where !set.isEmpty && misses < 20 {

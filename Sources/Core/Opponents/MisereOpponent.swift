@@ -40,7 +40,7 @@ package struct MisereLevel: NumberedLevel {
   /// The exact chances of every move of a live position.
   func distribution(in position: Position) -> MoveDistribution {
     if number == 6 { return MoveDistribution(uniformOver: SimpleOpponent.trap.moves(in: position, by: .misere)) }
-    // Builds the chances from the lowest priority to the highest: after an overlooked move, those of the next lower priority apply.
+    // Builds the chances from the lowest priority to the highest: if the player overlooks a move, the chances built before it apply.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     result.see(position.movesWithoutLine, near: .full, overlooking: line...line)
     result.see(Solver.misere.valuePreservingMoves(in: position), near: .full, overlooking: ahead...ahead)

@@ -113,7 +113,7 @@ package final class MonteCarloSearch {
     var (me, other, key) = (me, other, rootKey)
     var random = generator.next()
     var offset = isX ? 0 : 9
-    // The path, each entry key · 16 + cell.
+    // The moves from the root on, each as the base-3 key of its position · 16 + its cell.
     var path = InlineArray<9, Int32>(repeating: 0)
     var depth = 0
     // The score for the side that made the last move of the path.
@@ -155,7 +155,7 @@ package final class MonteCarloSearch {
       node.pointee.unvisited &= ~(1 &<< UInt16(truncatingIfNeeded: cell))
       let root = confidence.inverseRoot(visits)
       node.pointee.inverseRoots[unchecked: cell] = root
-      // root² equals 1/visits up to rounding.
+      // The factor `root`² is 1/visits up to rounding.
       node.pointee.mean[unchecked: cell] += (score - node.pointee.mean[unchecked: cell]) * root * root
       score = -score
     }

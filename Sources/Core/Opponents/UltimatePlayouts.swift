@@ -50,10 +50,10 @@ package final class UltimatePlayouts {
     return ((random &>> 32) &* bound) &>> 32
   }
 
-  // One word counts the empty cells of the nine boards: a field of seven bits per board, 0 for a closed board. `ones` has 1 in
-  // each.
+  // A 64-bit number counts the empty cells of the nine boards: in seven bits for each board (a field), 0 for a closed board. Here
+  // each field is 1.
   private static var ones: UInt64 { 0x0102_0408_1020_4081 }
-  // A 1 in every second field, so that each field has seven spare bits above it: five fields in one word, four in another.
+  // The fields divided between two numbers (five and four), so that seven spare bits are above each field. Here each field is 1.
   private static var fiveOnes: UInt64 { 0x0100_0400_1000_4001 }
   private static var fourOnes: UInt64 { 0x0000_0400_1000_4001 }
 
@@ -78,7 +78,7 @@ package final class UltimatePlayouts {
     var myBoards = UInt64(truncatingIfNeeded: isX ? state.xBoards.rawValue : state.oBoards.rawValue)
     var theirBoards = UInt64(truncatingIfNeeded: isX ? state.oBoards.rawValue : state.xBoards.rawValue)
     var score = isX ? 1 : -1
-    // `anyBoard` reads the field above the nine boards, which is 0.
+    // The target `anyBoard` selects the field above those of the nine boards, which is 0.
     var board = UInt64(truncatingIfNeeded: state.target)
     while true {
       plies &+= 1
@@ -112,15 +112,15 @@ package final class UltimatePlayouts {
     UInt8(truncatingIfNeeded: list &>> (4 &* draw(list &>> 60, &random)) & 15)
   }
 
-  /// The board of a random empty cell of all open boards: draws a cell's rank and counts the boards whose cumulative number of cells is
-  /// not above it.
+  /// The board of a random empty cell: draws the cell's rank among those of all open boards, and counts the boards whose empty cells,
+  /// together with those of the boards before them, are not more than the rank.
   @inline(__always)
   private static func anyBoard(_ fields: UInt64, _ random: inout UInt64) -> UInt64 {
     let sums = fields &* ones
     let drawn = draw(sums &>> 56 & 127, &random)
     let five = (drawn &* fiveOnes | 128 &* fiveOnes) &- (sums & (127 &* fiveOnes))
     let four = (drawn &* fourOnes | 128 &* fourOnes) &- (sums &>> 7 & (127 &* fourOnes))
-    // A field's spare bit stays set if its cumulative number is not above the drawn rank.
+    // A field's lowest spare bit stays set if that sum of empty cells is not above the drawn rank.
     let isBelow = (five &>> 7 & fiveOnes) &+ (four &>> 7 & fourOnes)
     return (isBelow &* fiveOnes) &>> 56
   }

@@ -3,9 +3,9 @@ import TicTacToe
 
 /// Monte Carlo tree search of Ultimate that proves results where it can and keeps its tree from move to move.
 ///
-/// A leaf is evaluated by a random playout or, with a value function, by its best move. A node is proven if one of its moves wins
-/// or all its moves are proven; proven nodes are not searched again. Sources: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo
-/// planning", ECML 2006; M. Winands and others, "Monte-Carlo tree search solver", CG 2008.
+/// A leaf's value comes from a random playout, or from the value function's score of its best move. A node is proven if one of its
+/// moves wins or all its moves are proven; proven nodes are not searched again. Sources: L. Kocsis, C. Szepesvári, "Bandit based
+/// Monte-Carlo planning", ECML 2006; M. Winands and others, "Monte-Carlo tree search solver", CG 2008.
 ///
 /// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSearch {
@@ -188,7 +188,7 @@ package final class UltimateSearch {
       }
       read += 1
     }
-    // Not `swap`: its exclusive access would add run-time checks to every other access.
+    // Exchanges the buffers without `swap`, whose exclusive access would add run-time checks to every other access to them.
     let kept = spare
     spare = nodes
     nodes = kept

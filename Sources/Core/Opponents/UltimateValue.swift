@@ -7,11 +7,11 @@ import TicTacToe
 /// play there) and one per line of three boards (the status of each), all from the view of the side to move. Places that are images
 /// of each other under a symmetry share their weights. Only `init` writes the memory, so threads can share it.
 package final class UltimateValue: @unchecked Sendable {
-  /// The weights of boards: [playable][corner, edge, centre][base-3 key].
+  /// The number of board weights, one for each [playable][corner, edge, centre][base-3 key].
   package static let boardWeightCount = 2 * 3 * Position.keyCount
-  /// The weights of lines: [along the rim, through edges and the centre, diagonal][status³].
+  /// The number of line weights, one for each [along the rim, through edges and the centre, diagonal][statuses of the three boards].
   package static let lineWeightCount = 3 * statusCount * statusCount * statusCount
-  /// All weights, boards first.
+  /// The number of all weights; those of boards come first.
   package static let weightCount = boardWeightCount + lineWeightCount
   /// The unit of a weight: 2048 are 1 in the log-odds.
   package static let scale = 2048
@@ -22,9 +22,9 @@ package final class UltimateValue: @unchecked Sendable {
   static var lost: UInt8 { 17 }
   static var drawn: UInt8 { 18 }
 
-  /// [playable][board][base-3 key, the mover's marks as X].
+  /// The weight of a board, at [playable][board][base-3 key with the mover's marks as X].
   let boards: UnsafeMutablePointer<Int16>
-  /// [line][status · 361 + status · 19 + status].
+  /// The weight of a line from the statuses of its boards, at [line][first · 361 + second · 19 + third].
   let lines: UnsafeMutablePointer<Int16>
   /// By base-3 key, the board's status.
   let boardClasses: UnsafeMutablePointer<UInt8>
@@ -147,7 +147,7 @@ extension UltimateValue {
 
   /// The index of a line's weight by its boards' statuses; reversing a line gives the same index.
   static func linePlace(_ line: Int, _ first: Int, _ second: Int, _ third: Int) -> Int {
-    // Along the rim, through the centre, diagonal.
+    // 0 along the rim, 1 through edges and the centre, 2 diagonal.
     let kind = line >= 6 ? 2 : line % 3 == 1 ? 1 : 0
     let classes = (min(first, third) * 19 + second) * 19 + max(first, third)
     return boardWeightCount + kind * lineWeightCount / 3 + classes
@@ -161,7 +161,7 @@ extension UltimateValue {
   @inline(__always)
   func evaluateMoves(_ moves: MoveSet, in state: Ultimate.State, into values: UnsafeMutablePointer<Float>) {
     let size = Position.keyCount
-    // Seen by the side that moves after the evaluated move.
+    // `mine` and `key` are from the view of the side that moves after the evaluated move.
     let isX = state.turn == .x
     var (mine, theirs) = isX ? (state.o, state.x) : (state.x, state.o)
     var key = InlineArray<9, Int32>(repeating: 0)

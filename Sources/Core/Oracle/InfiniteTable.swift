@@ -40,7 +40,7 @@ package struct InfiniteTable: Sendable {
     (values, census) = (work.values, work.census)
   }
 
-  /// The number of a board: the rank of its marks among all ordered choices of that many cells.
+  /// The number of a board: its rank among all boards with ordered marks, in which boards with fewer marks come first.
   package static func number(of board: Infinite.Board) -> Int {
     let (mover, other) = (board[board.turn], board[board.turn.opponent])
     var rest = Int(mover.rawValue) | Int(other.rawValue) << (4 * mover.count)
@@ -60,7 +60,7 @@ package struct InfiniteTable: Sendable {
     Symmetry.all.dropFirst().reduce(number(of: board)) { min($0, number(of: $1(board))) }
   }
 
-  /// The board with a number; X is to move on boards with six marks.
+  /// The board with the given number; X is to move on boards with six marks.
   package static func board(number: Int) -> Infinite.Board {
     precondition((0..<boardCount).contains(number), "board \(number) is outside 0..<\(boardCount)")
     var count = 0

@@ -37,12 +37,12 @@ package struct MoveDistribution: Sendable, Equatable {
     Square.all.reduce(into: []) { if weights[$1.index] > 0 { $0.insert($1) } }
   }
 
-  /// A mixture: with chance `taken`/`of` a cell of `squares` (equal chances), otherwise a draw from `rest`.
+  /// Mixes two distributions: with the chance `taken`/`of`, equal chances for the cells `squares`, otherwise the chances `rest`.
   package init(
     _ squares: SquareSet, taken: UInt64, of: UInt64, otherwise rest: MoveDistribution
   ) {
     precondition(!squares.isEmpty && taken <= of && of > 0, "chance \(taken)/\(of) of \(squares.count) cells")
-    // rest · (of − taken)/of + squares · taken/(of · n), over the common denominator rest.total · of · n.
+    // The mixture is rest · (of − taken)/of + squares · taken/(of · n), over the common denominator rest.total · of · n.
     let n = UInt64(squares.count)
     total = rest.total * of * n
     for square in Square.all {

@@ -8,7 +8,7 @@ package protocol ChanceNumber {
   static func * (a: Self, b: Self) -> Self
   /// Converts a whole number.
   init(_ value: UInt64)
-  /// A factor that makes every share of these totals representable: for exact whole numbers their least common multiple.
+  /// A factor of which every share (`weight`/`total`) is representable: for exact whole numbers, the totals' least common multiple.
   static func commonDenominator(of totals: [UInt64]) -> Self
   /// Multiplies by `weight`/`total`.
   func share(_ weight: UInt64, of total: UInt64) -> Self
@@ -96,7 +96,7 @@ package struct Odds: Sendable, Hashable {
     (self.win, self.draw, self.loss) = (win, draw, loss)
   }
 
-  /// Averages a player's games as X and as O; both arguments are odds of the side X.
+  /// Averages the odds of a player's games as X and as O; in both arguments a win is a win of X.
   package init(asX: Odds, asO: Odds) {
     self.init(
       win: (asX.win + asO.loss) / 2, draw: (asX.draw + asO.draw) / 2, loss: (asX.loss + asO.win) / 2)

@@ -65,9 +65,9 @@ package struct Puzzle: Sendable, Hashable {
   package static func next(
     for rating: Double, of games: Set<Variant>, except seen: [UInt64], using random: inout SplitMix64
   ) -> Puzzle {
-    // 400 · log₁₀(0.65 / 0.35) = 108: at this distance Glicko-2 expects 0.65 points.
+    // Glicko-2 expects 0.65 points from a player rated 400 · log₁₀(0.65 / 0.35) = 108 above a puzzle.
     let target = rating - 108
-    // Adds 0 to 119 random points to each distance, so that the kinds vary.
+    // Adds 0 to 119 random points to the distance of each kind from `target`, so that the kinds vary.
     let kinds = Kind.all.filter { games.contains($0.variant) }
       .map { (kind: $0, distance: abs($0.rating - target) + Double(random.below(120))) }
       .sorted { $0.distance < $1.distance }.map { $0.kind }
@@ -97,7 +97,7 @@ package struct Puzzle: Sendable, Hashable {
     }
   }
 
-  /// Plies to a win that the side to move can force within `moves` moves; `nil` without one.
+  /// Plies to a win that the side to move can force in at most `moves` moves of its own; `nil` without such a win.
   private static func pliesToWin(_ state: Ultimate.State, moves: Int) -> Int? {
     if state.isGiven { return 1 }
     guard moves > 1 else { return nil }
@@ -107,7 +107,7 @@ package struct Puzzle: Sendable, Hashable {
     }.min()
   }
 
-  /// Plies to a loss that the other side can force within `moves` of its moves; `nil` without one.
+  /// Plies to a loss that the other side can force in at most `moves` moves of its own; `nil` without such a loss.
   private static func pliesToLoss(_ state: Ultimate.State, moves: Int) -> Int? {
     guard !state.isGiven else { return nil }
     var longest = 0
@@ -119,7 +119,7 @@ package struct Puzzle: Sendable, Hashable {
     return longest
   }
 
-  /// Whether the solver proves that exactly one move wins. 2,000 positions a move: a search of a few milliseconds.
+  /// Whether the solver proves that exactly one move wins. Searches at most 2,000 positions for each move (a few milliseconds).
   private static func isUnique(_ state: Ultimate.State, _ solver: UltimateSolver) -> Bool {
     var winning = 0
     for cell in Ultimate.moves(state) {

@@ -114,12 +114,12 @@ private struct SolverWork {
   /// From offset n · 126 on: the subsets of n marks that X can have, as bit masks; X has half of the marks, rounded up.
   private var combinations = InlineArray<1260, Int16>(repeating: 0)
   private var counts = InlineArray<10, Int>(repeating: 0)
-  /// By subset of the current board's marks: `masks` has its cells, `weights` its base-3 key as marks of X.
+  /// By subset of the occupied cells that are being solved: `masks` has its cells, `weights` its base-3 key as marks of X.
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
   private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
-  /// Used in place of a successor's score after a completed line: 33 gives the side to move −32, a loss in 0 plies; −33 gives 32, a
-  /// win in 0 plies.
+  /// The score that stands for a successor's after a completed line: from 33 the side to move gets −32, a loss in 0 plies; from −33
+  /// it gets 32, a win in 0 plies.
   private let lineValue: Int8
 
   init(lineLoses: Bool) {
@@ -160,7 +160,7 @@ private struct SolverWork {
       let set = Int(combinations[unchecked: marks &* 126 &+ number])
       let x = Int(masks[unchecked: set])
       let o = occupied ^ x
-      // Skipped if the side to move has a line: the game would have ended before the other side's last move.
+      // Skips boards on which the side to move has a line: the game would have ended before the other side's last move.
       if line[unchecked: isO == 1 ? o : x] { continue }
       let key = allO &- Int(weights[unchecked: set])
       var least: Int8 = 0

@@ -7,7 +7,7 @@ extension Position {
   /// The board as a base-3 number with cell 0 as the lowest digit: 0 empty, 1 X, 2 O. Adding a mark raises it.
   package var ternaryKey: Int { TernaryKey.weight(x) + 2 * TernaryKey.weight(o) }
 
-  /// The board with a key in `0..<keyCount`, reachable or not.
+  /// The board with the given key in `0..<keyCount`, reachable or not.
   package init(ternaryKey key: Int) {
     precondition((0..<Position.keyCount).contains(key), "board key \(key) is outside 0..<\(Position.keyCount)")
     self.init(x: [], o: [])
@@ -24,7 +24,7 @@ package enum TernaryKey {
   /// 3ⁱ, the weight of an X in a cell; an O weighs twice as much.
   @inline(__always)
   package static func power(_ cell: Int) -> Int {
-    // 1, 3, 9, 27 | 81, 243, 729, 2187 | 6561, by arithmetic: a static table would need lazy initialisation.
+    // Multiplies, because a static table of the nine powers would need lazy initialisation.
     let low = [1, 3, 9] as InlineArray<3, Int>
     let high = [1, 27, 729] as InlineArray<3, Int>
     return low[cell % 3] * high[cell / 3]

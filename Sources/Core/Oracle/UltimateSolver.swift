@@ -6,9 +6,9 @@ import TicTacToe
 ///
 /// A search answers one question: does one side, the attacker, win? Each position has two numbers: how many leaves at least must
 /// still be proved to show that the side to move succeeds (as the attacker: wins; as the defender: does not lose), and how many to
-/// show that it fails. The search descends to the move with the fewest and turns to another move once that has fewer. As many
-/// leaves are below several moves, it takes the largest number of the moves instead of their sum. Sources: A. Nagai, "Df-pn
-/// algorithm for searching AND/OR trees", Tokyo 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
+/// show that it fails. The search descends to the move with the fewest leaves, until another move has fewer. As many leaves are below
+/// several moves, the number for failing is not the sum of the moves' numbers but the largest, plus one for each other open move.
+/// Sources: A. Nagai, "Df-pn algorithm for searching AND/OR trees", 2002; T. Ueda and others, "Weak proof-number search", CG 2008.
 ///
 /// Not `Sendable`: each thread needs an instance of its own.
 package final class UltimateSolver {
@@ -89,7 +89,7 @@ package final class UltimateSolver {
     return (numbers.proof == 0) == (state.turn == attacker)
   }
 
-  /// Searches below a live state until one of its numbers reaches its threshold, and returns them.
+  /// Searches below a live state until its proof or disproof number reaches the given threshold, and returns both numbers.
   /// - Parameter room: Memory for the moves of this node and of the nodes below it.
   private func search(
     _ state: Ultimate.State, _ key: UInt64, proof: UInt32, disproof: UInt32, _ room: UnsafeMutablePointer<Child>
@@ -126,7 +126,8 @@ package final class UltimateSolver {
         store(key, numbers, nodes - begun)
         return numbers
       }
-      // The threshold is a quarter above the second-best move's number, so that the search does not change moves at every node.
+      // Searches the best move until its disproof number is a quarter above that of the second-best move, not just above it: so the
+      // search does not switch between the two moves at every node.
       let enough = min(proof, second < Numbers.never ? second &+ 1 &+ second / 4 : Numbers.never)
       let child = room[best]
       room[best].numbers = search(
@@ -136,7 +137,7 @@ package final class UltimateSolver {
 
   /// The numbers of a finished game's state, for the side whose turn it would be.
   private func ended(_ isDraw: Bool, _ turn: Player) -> Numbers {
-    // The side to move succeeds only if the game is drawn and it is the defender. If the last mover has won, this side fails.
+    // The side to move succeeds only if the game is drawn and it is the defender. If the last mover has won, the side to move fails.
     isDraw && turn != attacker ? .success : .failure
   }
 

@@ -146,7 +146,7 @@ package struct Letter: Sendable, Hashable {
     (self.id, game) = (id, record.game)
     for player in Player.allCases { self[player] = record[player: player] ?? "" }
     write(record[tag: Letter.wordsTag] ?? "")
-    // Excludes other tags, other spellings of the number, times, and texts that `write` would have changed.
+    // Refuses records with times, with tags that no letter has, and with a number or texts that are not as `record` writes them.
     guard self.record == record, isPossible else { throw foreign }
   }
 

@@ -36,7 +36,7 @@ extension Record {
   /// become the tags `White`, `Black` and `Round`.
   ///
   /// - Parameters:
-  ///   - variants: The accepted variants; a game of another variant is an error.
+  ///   - variants: The accepted variants; a game of any other is an error.
   ///   - rules: The variant of a line without the member `rules`, as in an arena's file.
   package init(
     jsonLine text: String, line: Int = 1, variants: [Variant] = [.classic], rules: Variant = .classic
@@ -53,7 +53,7 @@ extension Record {
   ) throws(NotationError) {
     guard json.object != nil else { throw refuse("a game is a JSON object") }
     guard let moves = json["moves"]?.string else { throw refuse("member 'moves' must be a string like \"b2a1\"") }
-    // Uses the checks of the text form: converts the line to text and parses the text. Errors name the JSON member.
+    // Converts the line to the PGN-like text and parses the text, so that the same checks apply. Errors name the JSON member.
     var text = ""
     var variant = rules
     if let value = json["rules"] {

@@ -102,9 +102,9 @@ package struct Record: Sendable, Hashable {
     package static let bars = 64
     /// The largest number of a candidate bar.
     package static let candidate = 1_000_000
-    /// The largest time in milliseconds: a year.
+    /// The longest time in milliseconds: a year.
     package static let milliseconds: Int64 = 31_536_000_000
-    /// The largest audio frame: a year at 48 kHz.
+    /// The highest number of an audio frame: that after a year at 48 kHz.
     package static let frame: Int64 = 1_513_728_000_000
   }
 }

@@ -12,7 +12,7 @@ package struct RecordLines {
 
   private let variants: [Variant]
   private var form = Form.unknown
-  /// The variant of JSON lines without the member `rules`: the one in the header of an arena's file.
+  /// The variant of JSON lines without the member `rules`; in an arena's file, the variant of its header.
   private var rules = Variant.classic
   /// The number of lines taken.
   private var line = 0
@@ -21,7 +21,7 @@ package struct RecordLines {
   private var place = Place.text
   private var hasMoves = false
 
-  /// Makes a reader for some variants; a game of another variant is an error.
+  /// Makes a reader for the given variants; a game of any other is an error.
   package init(variants: [Variant] = Variant.allCases) { self.variants = variants }
 
   /// Takes the next line, without its line feed, and returns the games it completes.

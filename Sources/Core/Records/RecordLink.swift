@@ -26,7 +26,7 @@ extension Record {
     Base64URL.text([version] + SHA256.hash(Array(coder.coded.dropFirst(2))).bytes.prefix(3) + coder.finished())
   }
 
-  /// Finds the word of a record's link in a text that is a URL ending with it, or the word itself; `nil` for other texts.
+  /// Finds the word of a record's link in a text that is only this word, or a URL that ends with it; `nil` for other texts.
   package static func link(in text: String) -> String? {
     let words = text.split { $0.isWhitespace }
     guard words.count == 1 else { return nil }

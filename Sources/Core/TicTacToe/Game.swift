@@ -95,7 +95,7 @@ package struct Game: Sendable, Hashable {
   /// The side to move.
   package var turn: Player { state.turn }
 
-  /// The side that makes the move with an index from 0.
+  /// The side that makes the move with the given index, counted from 0.
   package func mover(ofMove index: Int) -> Player { index % 2 == 0 ? startState.turn : startState.turn.opponent }
 
   /// Marks a cell for the side to move and cancels an open draw offer.

@@ -4,13 +4,13 @@ package struct Square: RawRepresentable, Sendable, Hashable, Comparable {
   /// The index 0–8 in reading order.
   package let rawValue: UInt8
 
-  /// Makes the cell with an index in reading order; `nil` outside 0–8.
+  /// Makes the cell with the given index in reading order; `nil` outside 0–8.
   package init?(rawValue: UInt8) {
     guard rawValue < 9 else { return nil }
     self.rawValue = rawValue
   }
 
-  /// Makes the cell with an index, which must be in 0–8.
+  /// Makes the cell with the given index, which must be in 0–8.
   package init(_ index: Int) {
     precondition((0..<9).contains(index), "cell index \(index) is outside 0–8")
     rawValue = UInt8(index)

@@ -17,7 +17,7 @@ package struct MoveValues: Sendable, Hashable {
   package let before: Value
   /// The value of the position after the move, for the mover.
   package let after: Value
-  /// Whether the move was the only value-preserving one of two or more.
+  /// Whether the mover had two or more moves, of which only this move kept the value.
   package let isOnlyMove: Bool
 
   package init(before: Value, after: Value, isOnlyMove: Bool) {

@@ -53,7 +53,7 @@ package struct VariantMove: Sendable, Hashable {
     return values.map { $0.after < $0.before } ?? false
   }
 
-  /// Whether the move was the only value-preserving one of two or more; in Ultimate, the only one that did not lose at once.
+  /// Whether the mover had two or more moves, of which only this move kept the value or, in Ultimate, did not lose at once.
   package var isOnlyMove: Bool {
     if case .ultimate(let state) = after {
       return !state.isGiven && before.moves.count >= 2 && savingMoves(most: 2) == 1
