@@ -89,7 +89,7 @@ package struct FilmMaker {
       + ["-b:a", "192k", "-movflags", "+faststart", "-shortest", "-f", "mp4", path]
   }
 
-  /// Draws each frame and writes it to ffmpeg's pipe. Returns early if ffmpeg has ended: `make` reports why.
+  /// Draws each frame and writes it to ffmpeg's pipe. Returns early if ffmpeg has ended; the caller reports the reason.
   private func shoot(
     _ width: Int, _ height: Int, into pipe: Int32, progress: (_ done: Double, _ all: Double) throws -> Void
   ) throws {

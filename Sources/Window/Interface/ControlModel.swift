@@ -26,7 +26,7 @@ package struct ControlModel: Sendable, Hashable {
 }
 
 extension BoardModel {
-  /// Whether hint and analysis are allowed: neither against a remote person nor in a puzzle.
+  /// Whether hint and analysis are allowed: not against a remote person, and not in a puzzle.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil }
   /// Whether another puzzle may begin: the one on the board was answered, and no three-minute run is in progress.
   package var mayPuzzle: Bool {

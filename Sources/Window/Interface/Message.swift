@@ -5,9 +5,9 @@ package struct Message: Sendable, Hashable, ExpressibleByStringInterpolation {
   fileprivate enum Part: Sendable, Hashable {
     /// Text that is not translated: names, paths, chat.
     case text(String)
-    /// A phrase with values in place of its `%`.
+    /// A phrase with values in place of its `%` signs.
     case phrase(Phrase, [Message])
-    /// A text that exists in English only, and a less precise phrase for other languages, or none.
+    /// A text that exists in English only, and the less precise phrase, if any, that other languages show.
     case english(String, else: Phrase?)
   }
 

@@ -2,7 +2,7 @@ import TicTacToe
 
 /// An action in games that are played by links.
 package enum LetterIntent: Sendable, Hashable {
-  /// Begin a game played by links, as X, of the kind that is on the board.
+  /// Begin a game played by links, as X, of the same kind as the game on the board.
   case begin
   /// Open a letter by its link, or a stored game by its number.
   case open(String), show(UInt64)
@@ -44,7 +44,7 @@ package struct LetterModel: Sendable, Hashable {
   /// The path of the player's last letter, empty without one, and the address of its link.
   package var path = ""
   package var address = ""
-  /// The game of a letter that was not accepted because it contradicts the game on the board.
+  /// The game in a letter that was not accepted because the letter contradicts the game on the board.
   package var other: BoardFacts?
 
   package init(step: Step, opponent: String) { (self.step, self.opponent) = (step, opponent) }

@@ -2,7 +2,7 @@
 package enum MusicIntent: Sendable, Hashable {
   /// Show the music that was edited last.
   case show
-  /// Show the music in a link, which is coded as a word.
+  /// Show the music that the text of a link encodes.
   case open(String)
   /// Move a dial to a position.
   case turn(dial: Int, to: Int)
@@ -35,7 +35,7 @@ package struct OwnMusicModel: Sendable, Hashable {
   package var dials: [DialModel] = []
   /// Whether this music accompanies the games.
   package var isUsed = false
-  /// Whether its example plays.
+  /// Whether the example of this music is being played.
   package var isPlaying = false
   /// Whether all dials are at the numbers of the shipped rules.
   package var isUnchanged = true

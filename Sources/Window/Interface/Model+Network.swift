@@ -54,7 +54,7 @@ package struct NetworkModel: Sendable, Hashable {
       (self.name, self.ratings, self.isGuest) = (name, ratings, isGuest)
     }
 
-    /// The rating in a game; 1,500, as the server gives new players, if none was played.
+    /// The rating in the given game; 1,500, the server's rating of a new player, before the first match in that game.
     package func rating(in rules: Variant) -> Int { ratings[rules] ?? 1_500 }
   }
 
@@ -66,7 +66,7 @@ package struct NetworkModel: Sendable, Hashable {
   package var matches: [Match]
   /// Seconds for which this player has waited for an opponent.
   package var waited: Int?
-  /// The default clock of the selected game: seconds, `+`, and the increment a move.
+  /// The default clock of the selected game: seconds, `+`, and the increment per move.
   package var usualClock = "60+2"
   /// The default clock and length in minutes of a tournament of the selected game.
   package var tournamentClock = "20+1"
@@ -125,7 +125,7 @@ package struct OnlineModel: Sendable, Hashable {
 
   package init(you: Player?) { self.you = you }
 
-  /// The model without running countdowns: a comparison finds whether anything else has changed and is to be announced.
+  /// The model without running countdowns, by which the screen finds whether anything else has changed and must be announced.
   package var withoutCountdown: OnlineModel {
     var model = self
     if claimIn != 0 { model.claimIn = nil }

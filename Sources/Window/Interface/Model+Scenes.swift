@@ -32,7 +32,7 @@ package struct LevelCard: Sendable, Hashable {
   /// The number, from 1.
   package var number: Int
   package var character: String
-  /// The exact odds in Classic against a random and a perfect player, averaged over both sides.
+  /// The exact chances of a win, draw and loss in Classic against a random and a perfect player, averaged over X and O.
   package var againstRandom: Odds
   package var againstPerfect: Odds
 
@@ -127,7 +127,7 @@ package struct ReplayModel: Sendable, Hashable {
   package var scale: Scale
   /// The current time of the game's music, on the time axis of `bars`; `nil` while it does not play.
   package var soundNow: Tick?
-  /// The estimates of an Ultimate game's positions in order; the search adds one after the other.
+  /// The estimates of an Ultimate game's positions in order; the search adds one at a time.
   package var evaluations: [Evaluation] = []
 
   /// The estimate of a position.
@@ -163,9 +163,9 @@ package struct PagesModel: Sendable, Hashable {
   /// The listed games, newest first, and whether there are older games that are not listed.
   package var games: [GameEntry] = []
   package var hasOlderGames = false
-  /// The games played by links, the last changed first; `path` is the number of the game.
+  /// The games played by links, the last changed game first; the `path` of an entry is the number of its game.
   package var letters: [GameEntry] = []
-  /// The statistics by kind of game, for those of which a game was played.
+  /// The statistics of each kind of game that was played.
   package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
   /// The tournament that this player follows, updated while its page is open; and the code in a link to a tournament.

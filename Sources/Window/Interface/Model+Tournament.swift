@@ -64,7 +64,7 @@ package struct TournamentModel: Sendable, Hashable {
 
 /// An action of the player about tournaments.
 package enum TournamentIntent: Sendable, Hashable {
-  /// Make a tournament of the game chosen in the settings. Empty values stand for the fields of the page.
+  /// Make a tournament of the game chosen in the settings. The page replaces empty values by the contents of its fields.
   case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false)
   /// Follow the tournament of a link's path: `CODE`, or `CODE/SECRET` for the organiser.
   case open(path: String)

@@ -47,7 +47,7 @@ package struct GameSetup: Sendable, Hashable {
   /// The side of the only person at this machine; `nil` with none or two.
   package var loneHuman: Player? { hasHuman && !isPair ? (x == .human ? .x : .o) : nil }
 
-  /// The same players in another game. Level 3 replaces a player that cannot play that game.
+  /// The same players in the game `variant`. Level 3 replaces a player that cannot play this game.
   package func playing(_ variant: Variant) -> GameSetup {
     func seat(_ seat: Seat) -> Seat { seat.plays(variant) ? seat : .level(3) }
     return GameSetup(x: seat(x), o: seat(o), variant: variant, clockSeconds: clockSeconds)
@@ -160,7 +160,7 @@ package struct BoardModel: Sendable, Hashable {
   package var soundWaits = false
   /// A search's evaluation of the moves; `nil` until it was requested and has ended. Solved games need none: they have tables.
   package var analysis: MoveAnalysis?
-  /// MENACE's beads for this position, by cell in reading order; `nil` if MENACE is not to move.
+  /// MENACE's beads for this position, by cell in reading order; `nil` if it is not MENACE's turn.
   package var beads: [Int]?
   /// The wins of both players since they began to play each other; `nil` without a win.
   package var score: Numbers?
@@ -168,7 +168,7 @@ package struct BoardModel: Sendable, Hashable {
   package var resuming: Message?
   /// The goal and state of the daily puzzle, if it is on the board.
   package var today: TodayModel?
-  /// The puzzle on the board, if it is another than the daily one.
+  /// The puzzle on the board, unless it is the daily puzzle.
   package var puzzle: PuzzleModel?
   /// The network match, if the board shows one.
   package var online: OnlineModel?

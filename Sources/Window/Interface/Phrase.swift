@@ -101,7 +101,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
 
   package func text(in language: Language) -> String { language.words.texts[self] ?? rawValue }
 
-  /// The text with values in place of its `%`, in order.
+  /// The text with the values in place of its `%` signs, in order.
   package func text(in language: Language, _ values: [String]) -> String {
     let pieces = text(in: language).split(separator: "%", omittingEmptySubsequences: false)
     precondition(

@@ -1,4 +1,4 @@
-/// The texts of one language: one `key = text` a line, comments after `#` at the start of a line.
+/// The texts of one language: one `key = text` per line, comments after `#` at the start of a line.
 package struct Words: Sendable {
   package private(set) var texts: [Phrase: String] = [:]
   /// The errors in the text, one line each.

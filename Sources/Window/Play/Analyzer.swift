@@ -17,7 +17,7 @@ final class Analyzer {
   private(set) var asked: Game?
   private var analysis: (game: Game, analysis: MoveAnalysis)?
 
-  /// Simulations of one search. They block a browser's only thread for less than a frame.
+  /// The number of simulations of one search: they block a browser's only thread for less time than one picture is shown.
   private static let simulations = 8_000
   /// The nodes for which one search has memory.
   private static let treeSize = 1 << 18
@@ -39,7 +39,7 @@ final class Analyzer {
   /// Whether a search is in progress.
   var isThinking: Bool { thought != nil }
 
-  /// Takes a finished evaluation and starts the next search.
+  /// Stores the result of a finished search and starts the next search.
   func carryOn() {
     if let thought, let finding = thought.found.takeAll().first {
       self.thought = nil

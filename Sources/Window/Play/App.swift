@@ -42,9 +42,9 @@ package final class App: PlatformGame {
   private var isScreenKept = false
   private var previewSince: Double?
   private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
-  /// The failure to save the settings that the player was told last; `nil` if they were saved since.
+  /// The last failure to save the settings that was shown to the player; `nil` once the settings were saved again.
   private var toldFault: WriteFault?
-  /// Whether musical signs are explained to the player: only if games are saved, so not in pictures.
+  /// Whether musical signs are explained to the player: only if games are saved, so not in screenshots.
   private let teaches: Bool
   /// The index of the last bar that was checked for signs to be explained.
   private var explainedBar = -1
@@ -126,7 +126,7 @@ package final class App: PlatformGame {
     musicEditor.carryOn(at: now)
     analyzer.carryOn()
     audioSettings?.watchRules(at: now)
-    // The number of moves before this update, to see whether it makes one.
+    // The number of moves before this update, to find whether the update plays a move.
     let plies = session.game.cells.count
     if let connection {
       for (event, view) in connection.poll() { step(.network(event, view)) }
@@ -182,7 +182,7 @@ package final class App: PlatformGame {
   /// Whether the listening mode is on: computer opponents play one game after another.
   package var isListening: Bool { state.mode == .listening }
 
-  /// The path in the page's address: of the game under review, the player's own music, or what `WindowState.place` names.
+  /// The path in the page's address: that of the game under review, that of the player's own music, or `WindowState.place`.
   package var place: String {
     switch screen.currentScene {
     case .review: files.reviewedPlace
@@ -191,7 +191,7 @@ package final class App: PlatformGame {
     }
   }
 
-  /// The number of entries for the browser's *Back*: one for each page above the board, and one that asks before a match is left.
+  /// How often the browser's *Back* button stays in Alina: once for each page above the board, and once to ask before leaving a match.
   package var stepsBack: Int { screen.depth + (state.isInLiveMatch ? 1 : 0) }
 
   package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
@@ -405,7 +405,7 @@ package final class App: PlatformGame {
       return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
     }
     model.puzzle = state.puzzle(at: now)
-    // The window plays the rest of the answer, so the player cannot move.
+    // The window plays the remaining moves of the puzzle's answer, so the player cannot move.
     if model.puzzle?.isSolved != nil { model.acceptsMove = false }
     model.isMuted = screen.settings.muted
     model.sleepMinutes = state.sleepMinutes(at: now)

@@ -68,7 +68,7 @@ package struct ScoreRulesProvider {
   /// Makes a provider of shipped rules and files.
   package init(load: @escaping (_ name: String) throws(Refusal) -> Loaded) { loadNamed = load }
 
-  /// Loads shipped rules by name, a rule file by path, or a player's own music by its word.
+  /// Loads shipped rules by name, a rule file by path, or a player's own music by its code (`OwnMusic.word`).
   package func load(_ name: String) throws(Refusal) -> Loaded {
     guard let own = try? OwnMusic(name, bases: names), let base = tree(own.base) else { return try loadNamed(name) }
     let tree = own.changing(base)
@@ -86,7 +86,7 @@ package struct ScoreRulesProvider {
 
 /// A connection to a match server, as functions.
 package struct Connection {
-  /// Returns the events since the last call, each with the state of its match right after it.
+  /// Returns the events since the last call, each with the state of the event's match right after the event.
   package var poll: () -> [(event: ClientEvent, match: MatchView?)]
   package var match: (MatchID) -> MatchView?
   package var perform: (ClientModel.Command) -> Void
@@ -109,7 +109,7 @@ package struct Piece: Sendable {
   package var rules: ScoreRules
   /// The side of the only local person.
   package var human: Player?
-  /// The players' names for others: not "you".
+  /// The players' names as other people read them: never "you".
   package var names: (x: String, o: String)
   /// Whether the sampled grand plays the piece.
   package var isGrand: Bool
@@ -125,7 +125,7 @@ package struct Piece: Sendable {
 /// The progress of an export or film.
 package enum MakingNews: Sendable, Hashable {
   case percent(Int)
-  /// Finished, at this path or name.
+  /// The work is finished; the text is the path or name of the result.
   case kept(String)
   case failed(MakingFault)
   case stopped

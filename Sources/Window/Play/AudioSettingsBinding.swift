@@ -70,7 +70,7 @@ final class AudioSettingsBinding {
     machine.sound.setTuning(a4)
   }
 
-  /// Selects the grand piano if installed, unless the player or the command line prefers the other.
+  /// Selects the grand piano if installed, unless the player or the command line prefers the modal piano.
   private func choosePiano() {
     let setGrand = machine.sound.setGrand
     let wanted = setGrand == nil ? .modal : screen.settings.piano
@@ -157,11 +157,11 @@ extension Settings {
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
-      // The missed day between two streaks: its puzzle was left open and is solved after later ones. This joins both streaks.
+      // The day before the current streak: its puzzle is solved only now, and joins this streak to the previous one.
       if streak > 0, day == solvedDay - streak { (streak, streakBefore) = (streak + 1 + streakBefore, 0) }
       // Another window may have solved this puzzle or a later one meanwhile.
       guard day > solvedDay else { return }
-      // A flight from Los Angeles to Sydney skips a date. The streak goes on if in the former time zone only one date has begun since.
+      // A flight from Los Angeles to Sydney skips a date. The streak goes on if it is still the day after `solvedDay` in the former zone.
       let (zone, clock) = (services.zoneMinutes(), Int(services.timeStamp().dropFirst(11).prefix(4)) ?? 0)
       let isSkipped = day == solvedDay + 2 && clock / 100 * 60 + clock % 100 < zone - solvedZone
       let goesOn = day == solvedDay + 1 || isSkipped

@@ -17,7 +17,7 @@ package final class Files {
   private let music: Music
   private let keeper: GameKeeper?
   private let store: GameStore?
-  /// The file name of the running game, `nil` until it is saved first, and all file names that this window has chosen.
+  /// The file name of the running game, `nil` until the game is first saved, and all file names that this window has chosen.
   private var name: String?
   private var usedNames: Set<String> = []
   /// The title that the player has given to the running game.
@@ -35,7 +35,7 @@ package final class Files {
   private var listLimit = Library.listStep
   private var pictureCount = 0
   var openLetter: (_ link: String) -> Void = { _ in }
-  /// Opens a player's own music, which is coded as a word.
+  /// Opens a player's own music from its code (`OwnMusic.word`).
   var openMusic: (_ word: String) -> Void = { _ in }
   /// The record of the game played by links, if one is on the board.
   var letterPiece: Record?
@@ -139,7 +139,7 @@ package final class Files {
     (name, title, asked, isDeleted) = (nil, nil, nil, false)
   }
 
-  /// Saves the game if it has changed since the last call, and handles news of exports. Called at each update.
+  /// Saves the game if it has changed since the last call, and handles the progress of exports and films. Called at each update.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
     for news in pieceNews.takeAll() { handle(news, isFilm: false) }
     for news in filmNews.takeAll() { handle(news, isFilm: true) }
@@ -226,7 +226,7 @@ package final class Files {
     return record(from: String(decoding: bytes, as: UTF8.self), in: Message(path))
   }
 
-  /// The game or position of a text; if invalid, `nil` and a notice with the line.
+  /// The game or position in a text; if the text is invalid, `nil` and a notice with the number of the faulty line.
   private func record(from text: String, in source: Message) -> Record? {
     do throws(NotationError) { return try Library.record(from: text) } catch {
       screen.say("\(.unreadableLine, source, "\(error.line)")\(english: " \(error.description)", else: nil)")
@@ -369,8 +369,8 @@ package final class Files {
 }
 
 extension PlatformServices {
-  /// The path of a file to be exported, and the text that names it to the player. On the page it is a download of the browser,
-  /// else a file in the data folder.
+  /// The path of a file to be exported, and the text that names it to the player. In a browser the file is
+  /// a download, else it is in the data folder.
   func exportPath(_ name: String, in folder: String = "") -> (file: String, shown: String) {
     if isPage { return ("download/\(name)", name) }
     let path = "\(dataFolder())/\(folder)\(name)"

@@ -12,7 +12,7 @@ package struct FilmStage {
   private let screen = RootScreen(services: PlatformServices(locks: .none))
   private var gameEvents: ArraySlice<(moment: Tick, event: GameEvent)>
 
-  /// The music of a film of about a minute: two seconds a move, or 50 s divided by the number of moves if that is less.
+  /// The music of a film of about a minute: two seconds per move, or 50 s divided by the number of moves if that is less.
   package static func music(of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player?) -> Rendition {
     var record = record
     record.logSlots = nil
@@ -38,7 +38,7 @@ package struct FilmStage {
     screen.model.tonality = Tonality(scale: scale, x: cells, o: cells)
   }
 
-  /// Draws the frame at a time in seconds, not before the previous one; returns the changed rectangles.
+  /// Draws the picture of the film at the time `now` in seconds, which may not decrease; returns the changed rectangles.
   package mutating func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     while let next = gameEvents.first, next.moment.seconds <= now {
       gameEvents.removeFirst()

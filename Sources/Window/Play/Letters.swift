@@ -116,7 +116,7 @@ final class Letters {
 
   // MARK: - Links
 
-  /// The address of a link: on this page, else on the page of the last opened letter, else `#/` and the path, which a window opens.
+  /// The address of a link: on this page, else on the page of the last opened letter. Without a page it is `#/` and the path.
   func address(of path: String) -> String {
     if path != addressed.path {
       addressed = (path, services.address?(path) ?? "\(screen.settings.letterPage)#/\(path)")
@@ -124,7 +124,7 @@ final class Letters {
     return addressed.address
   }
 
-  /// Stores the page of an opened link, on which the links of this window's answers are then made.
+  /// Stores the page to which an opened link leads; the links of the player's answers then lead to the same page.
   private func rememberPage(of text: String) {
     guard !services.isPage, text.hasPrefix("http://") || text.hasPrefix("https://"), let word = Letter.link(in: text)
     else { return }

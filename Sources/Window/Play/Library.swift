@@ -209,7 +209,7 @@ package struct Library {
 }
 
 extension GameSession {
-  /// MENACE's beads for the position, by cell; `nil` if MENACE is not to move.
+  /// MENACE's beads for the position, by cell; `nil` if it is not MENACE's turn.
   var beads: [Int]? {
     guard !game.isOver, case .machine(let player) = participants[game.turn],
       let distribution = player.beads(in: game)

@@ -32,7 +32,7 @@ final class MusicEditor {
   /// The path of the page of the player's own music, which contains the music.
   var place: String { "m/\(own.word)" }
 
-  /// Begins the example once no dial has moved for a while; ends it when its page is left.
+  /// Begins the example once no dial has moved for a while; stops the example when the player leaves the page.
   func carryOn(at now: Double) {
     let isOpen = screen.currentScene == .music
     if !isOpen, screen.pages.ownMusic.isPlaying { music.stop() }
@@ -66,7 +66,7 @@ final class MusicEditor {
     fill()
   }
 
-  /// Stores the positions of the dials. If the games use the player's own music, they use the new one from now on.
+  /// Stores the positions of the dials. Games that use the player's own music use the changed music from now on.
   private func keep() {
     let settings = screen.settings
     let isUsed = (try? OwnMusic(settings.scoreRules, bases: machine.rules.names)) != nil
@@ -85,7 +85,7 @@ final class MusicEditor {
     let path = machine.services.exportPath(ScoreRulesProvider.fileName(own), in: "music/")
     do throws(WriteFault) {
       try machine.services.files.write(path.file, Array(tree.yaml.utf8))
-      // The browser shows its download itself.
+      // A browser itself shows that it has downloaded the file.
       if !machine.services.isPage { screen.say("\(.savedAs) \(path.shown)") }
     } catch {
       screen.say("\(.writeFailed) \(path.shown)\(error.reason)")

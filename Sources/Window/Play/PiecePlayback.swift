@@ -3,7 +3,8 @@ import Session
 
 /// A piece that plays instead of the running game's score: a replay or a sign of the help page.
 ///
-/// Events are posted up to two seconds ahead. Their generations are far above the score's, whose cuts therefore do not drop them.
+/// Events are posted up to two seconds ahead. Their generations (bar numbers) are far above those of the running
+/// game's score, so that a cut in that score, which drops the notes of its older bars, does not drop events of the piece.
 struct PiecePlayback {
   private let events: [ScoreEvent]
   private var next = 0
@@ -17,7 +18,7 @@ struct PiecePlayback {
   private static let ahead = Tick.seconds(2)
   /// The pause before the piece.
   private static let pause = Tick.milliseconds(450)
-  /// The first generation of a piece; the score, which counts from 1, would need years to reach it.
+  /// The first generation of a piece; the running game's score, which counts from 1, would need years to reach this number.
   private static let firstGeneration: UInt32 = 0x3000_0000
 
   /// Starts a piece at the time `from` of the piece; `number` counts the playbacks of this run.

@@ -34,8 +34,8 @@ final class PuzzleStore {
     return nil
   }
 
-  /// Reads the results again, as another window may have changed them, and stores them as `body` changes them. Does not store while
-  /// another window holds the lock.
+  /// Reads the results again, since another window may have changed them, lets `body` change them, and stores them. Stores nothing
+  /// while another window holds the lock.
   @discardableResult
   private func change<Result>(_ body: (inout PuzzleProgress) -> Result) -> Result {
     guard services.files.locks.take(path) else { return body(&progress) }

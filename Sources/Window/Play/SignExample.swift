@@ -17,7 +17,7 @@ struct SignExample {
   /// Seconds of the closing arch or of an echo that are played.
   private static let ending = 20.0
 
-  /// Searches a game with the sign; `nil` if there is none.
+  /// Searches for a game with the sign; `nil` if there is none.
   init?(of sign: MusicSign, rules: ScoreRules) {
     guard let record = SignExample.record(of: sign) else { return nil }
     switch sign {
@@ -128,7 +128,7 @@ struct SignExample {
     }
   }
 
-  /// Finds the first game of Classic whose last move is accepted, breadth first; all signs occur within a few thousand games.
+  /// Finds the first game of Classic whose last move `isFound` accepts, breadth first; all signs occur within a few thousand games.
   private static func play(until isFound: (VariantMove) -> Bool) -> Record? {
     var games = [Game()]
     while !games.isEmpty {

@@ -215,7 +215,7 @@ package final class SDLPlatform {
     var units: Int32 = 1
     SDL_GetWindowSize(window, &units, nil)
     mapping.scale = Double(width) / Double(max(units, 1))
-    // X11 has no window units of its own: the scale of the desktop is in its resources.
+    // X11 has no window units of its own; its resources contain the scale of the desktop.
     scale = mapping.scale * (mapping.scale == 1 ? XResources.scale : 1)
     mapping.pixelSize = (Int(width), Int(height))
     return true
@@ -267,7 +267,7 @@ package final class SDLPlatform {
     SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER)
   }
 
-  /// Sleeps until an event or a time.
+  /// Sleeps until an event arrives or the time `due` is reached.
   private func wait(until due: Double) {
     let left = due - services.now()
     if left <= 0 || isVirtual { return }

@@ -3,7 +3,7 @@ import Glibc
 
 /// The resources of an X11 desktop, read by the X11 library that SDL has already loaded.
 enum XResources {
-  /// The scale of the desktop relative to 96 dots an inch (`Xft.dpi`); 1 if not set.
+  /// The scale of the desktop relative to 96 dots per inch (`Xft.dpi`); 1 if not set.
   static let scale: Double = {
     guard SDL_GetCurrentVideoDriver().map({ String(cString: $0) }) == "x11",
       let library = dlopen("libX11.so.6", RTLD_LAZY)

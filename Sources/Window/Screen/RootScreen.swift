@@ -281,7 +281,7 @@ package final class RootScreen {
     return list as? ScrollView
   }
 
-  /// Scrolls a list if the finger moves vertically, and cancels the press of its control; the control gets horizontal movements.
+  /// Scrolls a list if the finger moves vertically, and cancels the press of the control under it; horizontal movements go to the control.
   private func drag(to point: Point) -> Bool {
     guard let held = finger, let list = held.list else { return false }
     let way = point - held.start
@@ -421,7 +421,7 @@ package final class RootScreen {
 
   // MARK: Drawing
 
-  /// The time at which the next frame is due: at once if not after `now`; `.infinity` if nothing moves.
+  /// The time at which the next frame is due: `now` or earlier means at once, `.infinity` that nothing moves.
   package func nextFrame(after now: Double) -> Double {
     if context.staticIsStale || !context.damage.isEmpty { return now }
     let save = maySave ? max(now, nextSave) : .infinity

@@ -51,7 +51,7 @@ extension ViewContext {
     return boards.target.map { text(.speakInBoard, $0.name) } ?? text(.speakInAnyBoard)
   }
 
-  /// The three cells of a row with their marks; in Ultimate those of the board of the cell.
+  /// The three cells of the given cell's row with their marks; in Ultimate the row lies within the cell's board.
   private func spokenRow(of cell: Cell) -> String {
     let facts = BoardFacts(of: model.game)
     let (variant, board) = (facts.variant, facts.variant.board(of: cell))

@@ -13,8 +13,8 @@ struct Metrics: Sendable, Hashable {
   /// The minimal width and height of controls.
   let target: Double
 
-  /// Computes the measures of a window in device pixels; `scale` is device pixels a point, `textScale` the reader's
-  /// text size relative to the usual one, `target` in points.
+  /// Computes the measures of a window in device pixels; `scale` is the number of device pixels per point,
+  /// `textScale` the reader's text size relative to the usual one, `target` in points.
   init(width: Double, height: Double, scale: Double, textScale: Double, target: Double = 0) {
     self.target = (target * scale).rounded(.up)
     bounds = Rect(0, 0, width, height)

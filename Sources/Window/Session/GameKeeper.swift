@@ -19,7 +19,7 @@ package final class GameKeeper: Sendable {
   }
 
   private struct State {
-    /// At most one record a game, in the order of the first request.
+    /// At most one record per game, in the order of the first request.
     var wanted: [Wanted] = []
     var isBusy = false
     var failures = 0

@@ -6,8 +6,8 @@ import Tintinnabuli
 
 /// Games with remote players: the owner of the connection passes remote moves to `syncBoard` and sends local moves to the server.
 extension GameSession {
-  /// Joins a match in its current state. Moves that were made already are composed silently, so that the music continues as it does
-  /// for all who hear the match. `seed`, `station` and `times` are the match's.
+  /// Joins a match in its current state. Moves that were made already are composed silently, so that the music then continues as
+  /// for all others who hear the match. `seed`, `station` and `times` are those of the match.
   package func join(
     _ players: Participants, variant: Variant = .classic, seed: UInt64, station: Int = 0, moves: [Cell] = [],
     times: [Int64] = [],

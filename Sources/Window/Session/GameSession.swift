@@ -47,11 +47,11 @@ package final class GameSession {
   private var hasOpened = false
   private var startFrame: Int64 = 0
   private var endFrame: Int64?
-  /// The times of the match's moves from its log, in slots; `nil` in a local game.
+  /// The times of the match's moves from its log, in slots of 250 ms; `nil` in a local game.
   var slots: [Int]?
   /// The number of entries of `slots` that the score has used.
   var settled = 0
-  /// The generation of each ply's bar, by which the engine names bars whose events came late; `nil` if unknown.
+  /// The generation (bar number) of each ply's bar, by which the engine reports bars whose events came late; `nil` if unknown.
   var generations: [UInt32?] = []
   private var search: MoveSearch?
   private var answer: (cell: Cell, slot: Tick)?
@@ -65,7 +65,7 @@ package final class GameSession {
   package var clocksElsewhere: ((Player) -> Int?)?
 
   /// Creates a session; silent until `open`.
-  /// - Parameter workers: `nil` in a program with one thread: then `advance` searches, for less than a frame at each call.
+  /// - Parameter workers: `nil` in a program with one thread: then each call of `advance` searches for a moment, shorter than one picture.
   package init(
     seed: UInt64, rules: ScoreRules, participants: Participants, sound: SoundPort,
     workers: Workers?
@@ -100,7 +100,7 @@ package final class GameSession {
   /// Whether a local person may move now.
   package var acceptsMove: Bool { !game.isOver && participants[game.turn].isHuman }
 
-  /// Whether the closing arch still plays.
+  /// Whether the music after the end of the game is still being played.
   package var isClosing: Bool { conductor.music.isClosing }
 
   /// Passes the players to the conductor. Bars of a side that replies in time with the score are as long as its replies need.
@@ -360,7 +360,7 @@ package final class GameSession {
 // MARK: - Clocks
 
 extension GameSession {
-  /// Milliseconds left below which the music sounds a low clock, and tenths are shown.
+  /// When a side has fewer milliseconds left than this, the music warns of it, and clocks show tenths of a second.
   private static let lowMilliseconds = 10_000
 
   /// A side's remaining milliseconds, at least 0; `nil` without clocks. Clocks start with the first move.
@@ -382,7 +382,7 @@ extension GameSession {
     return Int(clamping: left)
   }
 
-  /// Seconds until the displayed clock changes: each second, or each tenth when low.
+  /// Seconds until the displayed clock changes: each second, or each tenth of a second when little time is left.
   private func clockChange(at now: Tick) -> Double? {
     guard !game.isOver, let left = milliseconds(left: game.turn, at: now), left > 0 else { return nil }
     let unit = left < GameSession.lowMilliseconds ? 100 : 1_000
@@ -390,7 +390,7 @@ extension GameSession {
     return max(0.02, Double(left % unit + 1) / 1_000)
   }
 
-  /// Plays the sound of a low clock, and ends the game when a side has run out of time.
+  /// Lets the music warn when the side to move has little time left, and ends the game when a side has run out of time.
   private func watchClocks() {
     guard clockSeconds != nil || clocksElsewhere != nil else { return }
     let left = game.isOver ? nil : milliseconds(left: game.turn, at: sound.now())

@@ -7,7 +7,7 @@ import TicTacToe
 package struct MachinePlayer: Sendable {
   /// The name of the player in records.
   package let name: String
-  /// One step of a search, which takes less than a frame; returns the move once it is found.
+  /// One step of a search, shorter than one picture is shown; returns the move once the search has found it.
   typealias Thought = () -> Cell?
   private let begin: @Sendable (Game, SplitMix64) -> Thought
   private var count: @Sendable (Game) -> MoveDistribution? = { _ in nil }
@@ -73,7 +73,7 @@ package struct MachinePlayer: Sendable {
   /// Simulations of the top level in Ultimate; `levels:6` of the arena has 800. They take a tenth of a second, and most of a second
   /// in a browser: less than the music takes for a move.
   private static let simulations = 200_000
-  /// Simulations of one step: about half a frame in a browser.
+  /// Simulations of one step: in a browser they take about half as long as one picture is shown.
   private static let simulationsOfStep = 4_000
   /// The maximum number of nodes of a search tree, 40 bytes each. A full tree gets no new nodes, and the search continues.
   private static let treeSize = 1 << 19

@@ -6,9 +6,9 @@ package struct SoundPort {
   package var now: () -> Tick
   /// Sends events to the audio thread.
   package var post: ([ScoreEvent]) -> Void
-  /// Returns the batches since the last call that the engine moved because they were posted too late.
+  /// Returns the batches of events that were posted too late, so that the engine has moved them since the last call.
   package var takeLate: () -> [LateBatch]
-  /// The time before their frame at which events must be posted: two blocks of the device plus the jitter of the main loop.
+  /// How long before their frames events must be posted: two blocks of the device plus the jitter of the main loop.
   package var lead: Tick
 
   package init(

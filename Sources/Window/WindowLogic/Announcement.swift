@@ -2,7 +2,7 @@ import Interface
 
 /// The announcement of a room on the local network, a broadcast datagram: `alina 1 PORT CODE NAME`.
 ///
-/// A broadcast instead of mDNS: it needs no daemon, and a room exists for minutes on one network.
+/// Alina uses a broadcast instead of mDNS, because a broadcast needs no daemon and a room exists only for minutes, on one network.
 package struct Announcement: Sendable, Hashable {
   /// The UDP port of announcements: the number after the servers' TCP port, 4664.
   package static let port: UInt16 = 4665

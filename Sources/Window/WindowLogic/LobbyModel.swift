@@ -4,7 +4,7 @@ import Interface
 import MatchProtocol
 import TicTacToe
 
-/// The connection to a server, and where the player is there: in the lobby, in the queue, or in a room of this player.
+/// The connection to a server, and the player's state on it: in the lobby, in the queue, or in a room of this player.
 struct LobbyModel: Sendable {
   /// The state of the window outside of the lobby that the lobby needs.
   struct Context {
@@ -32,8 +32,8 @@ struct LobbyModel: Sendable {
   private(set) var wanted: MatchID?
   /// The code of the room in which the match was made; spectators of the match need it.
   private(set) var code: String?
-  /// The number of requested rooms that the server has not confirmed yet. Once confirmed, all except the newest are closed;
-  /// `dropsLast`: the newest too, because the player has done something else since.
+  /// The number of requested rooms that the server has not confirmed yet. Once confirmed, all except the newest are closed; if
+  /// `dropsLast`, the newest too, because the player has done something else since.
   private var openings = (count: 0, dropsLast: false)
   /// Whether the network page opens once the connection is made; any later action cancels that.
   private var opensPage = false
@@ -50,7 +50,7 @@ struct LobbyModel: Sendable {
 
   /// The matches named by the server's welcome of which no event has arrived yet.
   private var announced: Set<MatchID> = []
-  /// Whether the local game on the board has to wait for a match: an interrupted one, or that of a link.
+  /// Whether the local game on the board has to wait for a match: an interrupted match, or the match of a link.
   private var holdsBoard = false
 
   /// Whether an interrupted match is being resumed, also if the page was opened with the URL of the match's room.
@@ -67,7 +67,7 @@ struct LobbyModel: Sendable {
 
   // MARK: - Time
 
-  /// Requests the list of matches every five seconds while it is shown, and with it the ratings if they may have changed.
+  /// Requests the list of matches every five seconds while the list is shown, together with the ratings if they may have changed.
   mutating func tick(in context: Context) -> [Effect] {
     guard context.page == .network, connection == .online, network.phase == .lobby || queuedAt != nil,
       context.now - listedAt > LobbyModel.listInterval
@@ -83,7 +83,7 @@ struct LobbyModel: Sendable {
 
   // MARK: - Messages
 
-  /// Shows a message: in its line of the network page if that page is or will be open, else as a notice.
+  /// Shows a message: on the network page if that page is or will be open, else as a notice.
   mutating func tell(_ message: Message, in context: Context) -> [Effect] {
     guard context.page == .network || opensPage else { return [.say(message)] }
     network.message = message
@@ -129,7 +129,7 @@ struct LobbyModel: Sendable {
     case .open, .queue, .request, nil: holdsBoard = false
     }
     network = NetworkModel(phase: .connecting)
-    // The port of a server on this machine changes, so do not store it.
+    // The port of a server on this machine changes, so do not store the address.
     return [.connect(address, newToken: newToken)] + (isHosting ? [] : [.remember(.server(server.address))])
   }
 
@@ -174,7 +174,7 @@ struct LobbyModel: Sendable {
     connection = .online
     network.you = .init(name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
     network.message = nil
-    // `MatchClient` repeats a seek by itself. A room may have ended meanwhile.
+    // `MatchClient` repeats the search for an opponent by itself. The player's room may have been closed meanwhile.
     if case .room = waitedIn, pendingMatch.map(welcome.matches.contains) != true { waitedIn = nil }
     if !context.hasMatch { network.phase = waitedIn ?? .lobby }
     (waitedIn, isRatingKnown) = (nil, false)

@@ -2,7 +2,7 @@ import Interface
 import Oracle
 import TicTacToe
 
-/// The local game on the board: one of the player, a puzzle, or one of the listening mode.
+/// The local game on the board: a game of the player, a puzzle, or a game of the listening mode.
 struct LocalGame: Sendable {
   /// The players of the current game.
   private(set) var setup: GameSetup
@@ -24,7 +24,7 @@ struct LocalGame: Sendable {
   /// The daily puzzle while it is played.
   var today: DailyBoard? { isListening ? nil : daily }
 
-  /// Whether a game of `next` counts in the same series of wins as the current one.
+  /// Whether a game of the players `next` belongs to the same series of wins as the current game.
   func isContinued(by next: GameSetup) -> Bool { next == setup && !isListening && today == nil && puzzle == nil }
 
   /// Begins a game from its start or from a position. With `isHome` its players become `home`.

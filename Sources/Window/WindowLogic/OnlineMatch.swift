@@ -12,7 +12,7 @@ struct OnlineMatch: Sendable {
   let setup: GameSetup
   /// The state of the match; `nil` after a new connection until the server has sent it.
   private(set) var view: MatchView?
-  /// The move that this player has made and that `view`, the copy of the last event, may not contain yet.
+  /// The move that this player has made and that may still be missing in `view`, the copy of the last event.
   private var pending: (ply: Int, cell: Cell)?
   /// The move that is played as soon as the opponent has moved, and the only ply at which it may be played.
   private var premove: (ply: Int, cell: Cell)?
@@ -71,7 +71,7 @@ struct OnlineMatch: Sendable {
   /// Drops the move that the server has not confirmed, and the premove.
   mutating func dropPendingMove() { (pending, premove) = (nil, nil) }
 
-  /// Updates the board to the state of the match. A turn that changed while the connection was lost counts from the loss.
+  /// Updates the board to the state of the match. A turn that began while the connection was lost counts from the time of the loss.
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
@@ -212,7 +212,7 @@ struct OnlineMatch: Sendable {
 }
 
 extension GameEnd {
-  /// The end of a match.
+  /// Converts the end of a match for the board.
   fileprivate init(_ end: MatchState.End) {
     switch end.reason {
     case .normal: self.init(outcome: end.outcome, termination: .normal)

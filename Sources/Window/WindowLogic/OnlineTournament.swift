@@ -31,7 +31,7 @@ struct OnlineTournament: Sendable {
     return wasPaused && next.notice.phase == .running ? [.say("\(.tournamentPaused)")] : []
   }
 
-  /// Asks for the next game once, two seconds after the last one.
+  /// Asks for the next game once, two seconds after the end of the last game.
   mutating func tick(isPlaying: Bool, at now: Double) -> [Effect] {
     if isPlaying { asksAt = now + OnlineTournament.pause }
     guard !isPlaying, view?.mayPlay == true else {

@@ -84,7 +84,7 @@ extension WindowState {
     return piece
   }
 
-  /// A match id for the game, so that its music depends on the game as that of a match does.
+  /// The match id from which the music of the game is seeded, as the music of a network match is.
   private static func match(of letter: Letter) -> MatchID { MatchID(rawValue: letter.name) ?? .blank }
 
   /// The title of the window while a game played by links is on the board.

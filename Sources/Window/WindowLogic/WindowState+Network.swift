@@ -89,7 +89,7 @@ extension WindowState {
     return talk.answer(intent, in: m.id, isOnline: lobby.connection == .online)
   }
 
-  /// Leaves the match. Begins a local game, unless `another` game begins at once.
+  /// Leaves the match. Begins a local game, unless another game begins at once (`another`).
   mutating func leaveMatch(for another: Bool = false) -> [Effect] {
     var effects = lobby.stopWatching()
     if another { letter = nil }

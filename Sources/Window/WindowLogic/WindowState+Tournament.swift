@@ -66,7 +66,7 @@ extension WindowState {
     }
   }
 
-  /// Opens the page of a link's tournament and follows the tournament. A player without a name connects only after entering one there,
+  /// Opens the page of a link's tournament and follows the tournament. A player without a name connects only after entering a name there,
   /// since the name is sent with the login.
   private mutating func open(_ path: String) -> [Effect] {
     let parts = path.split(separator: "/").map { String($0) }
@@ -99,7 +99,7 @@ extension WindowState {
     lobby.connection == .online ? tournament.tick(isPlaying: isPlaying, at: now) : []
   }
 
-  /// Returns the sound and the reason of a request about a tournament that the server refused.
+  /// Returns the effects of a request about a tournament that the server refused: a sound and the server's reason.
   func tournamentRefused(_ code: ErrorCode, _ said: String) -> [Effect] {
     let phrase: Phrase? = code == .over ? .tournamentOver : code == .occupied ? .tournamentFull : nil
     return [.refuse, .say(phrase.map { "\(english: said, else: $0)" } ?? code.message(said))]

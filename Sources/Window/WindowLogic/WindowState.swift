@@ -38,7 +38,7 @@ package struct WindowState: Sendable {
   package enum Event: Sendable, Hashable {
     /// An action of the player.
     case intent(Intent)
-    /// An event of the connection, with the state of its match right after it.
+    /// An event of the connection, with the state of the event's match right after the event.
     case network(ClientEvent, MatchView?)
     /// Another page is open: `Board.page`.
     case pageChanged
@@ -95,7 +95,7 @@ package struct WindowState: Sendable {
     package var date = ""
     /// The day of the last solved daily puzzle, in days since 1970.
     package var solvedDay = 0
-    /// The games whose rules were shown; Classic counts as known.
+    /// The games whose rules were shown; Classic always counts as one of them.
     package var shownRules: Set<Variant> = [.classic]
 
     package init() {}
@@ -294,7 +294,7 @@ package struct WindowState: Sendable {
     }
   }
 
-  /// Begins a local game; the wins are counted on only if the players stay the same.
+  /// Begins a local game; the counts of wins go on only if the players stay the same.
   mutating func begin(
     _ next: GameSetup, from start: VariantState? = nil, daily: DailyBoard? = nil, puzzle: PuzzleRun? = nil,
     isHome: Bool = false

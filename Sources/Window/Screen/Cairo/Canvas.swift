@@ -5,7 +5,7 @@ final class Canvas {
   let context: OpaquePointer
   private let surface: OpaquePointer
   private let bitmap: Bitmap
-  /// The area that is being redrawn; drawing of pixels without Cairo, as of shadows, stays inside it.
+  /// The area that is being redrawn; shadows, which are drawn without Cairo, stay inside this area.
   var damage: PixelRect
 
   /// Wraps the visible part of a bitmap, which must outlive the canvas.

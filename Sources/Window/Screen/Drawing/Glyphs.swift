@@ -65,7 +65,7 @@ enum Glyphs {
     return path
   }()
 
-  /// The flower that marks an awakening: five petals around the origin, one space high.
+  /// The flower that marks an awakening (a win can no longer be prevented): five petals around the origin, one space high.
   static let petals: [Path] = (0..<5).map { i in
     let angle = Double(i) * 2 * Double.pi / 5 - Double.pi / 2
     var petal = Path()

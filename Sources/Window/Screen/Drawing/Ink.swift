@@ -8,7 +8,7 @@ struct InkStroke: Sendable, Hashable {
   /// The length up to each sample, so that the pen moves at a constant speed.
   private let travelled: [Double]
 
-  /// Interpolates knots of position and width by a Catmull–Rom spline with `density` samples a span.
+  /// Interpolates knots of position and width by a Catmull–Rom spline with `density` samples per span.
   init(knots: [(x: Double, y: Double, width: Double)], density: Int = 10) {
     precondition(knots.count >= 2, "a stroke needs two knots, not \(knots.count)")
     var points: [Point] = []
@@ -31,7 +31,7 @@ struct InkStroke: Sendable, Hashable {
     self.init(points: points, widths: widths)
   }
 
-  /// The line through three cells, a third of a cell longer at each end than the way from the first to the last middle.
+  /// The line through three cells, from `a`, the middle of the first, to `b`, that of the last, and a third of a cell beyond both points.
   init(winning a: Point, _ b: Point, cell: Double) {
     let over = (b - a) * (0.34 * cell / (b - a).length)
     let (from, to) = (a - over, b + over)

@@ -1,6 +1,7 @@
 /// The paper background: a colour, grain, and brightness that decreases towards the edges.
 ///
-/// A software pass, because stacked translucent strokes would band: sums are kept in 1/256 levels and dithered once at the end.
+/// Computed for each pixel, because layers of translucent colour would show bands: the brightness is added up in 1/256 levels and
+/// dithered once at the end.
 struct Paper: Sendable, Hashable {
   var color: Color
   /// The strength of the paper's grain, from 0 (none) to 1.

@@ -65,7 +65,7 @@ struct Picture {
       canvas.saved {
         canvas.clip(area)
         canvas.translate(0, Double(sunk))
-        // While the page is shifted down, draw also the rows above that move into the area.
+        // While the page is shifted down, draw also the rows above the area, which the shift moves into it.
         scene.render(canvas, in: sunk == 0 ? area : area.insetBy(0, -Double(sunk)))
       }
     }

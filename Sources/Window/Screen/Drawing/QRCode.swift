@@ -9,7 +9,7 @@ package struct QRCode: Sendable, Hashable {
 
   /// Modules of white margin on each side, as ISO/IEC 18004 requires.
   package static let quietZone = 4
-  /// Data codewords, error correction codewords a block, and blocks, by version.
+  /// Data codewords, error correction codewords per block, and number of blocks, by version.
   private static let versions = [
     (16, 10, 1), (28, 16, 1), (44, 26, 1), (64, 18, 2), (86, 24, 2), (108, 16, 4),
     (156, 20, 2), (194, 24, 2), (232, 30, 2),

@@ -39,7 +39,7 @@ final class LettersScene: PageScene {
   }
 }
 
-/// The link of this player's last letter; or, if a letter contradicts the stored game, the boards of both.
+/// The page with the link of this player's last letter; if a letter contradicts the stored game, with the boards of letter and game.
 final class LetterScene: PageScene {
   private let words: FieldRow
   private let name: FieldRow
@@ -85,7 +85,7 @@ final class LetterScene: PageScene {
     relay()
   }
 
-  /// Writes the texts of both fields into the letter.
+  /// Writes the text and the name in the fields into the letter.
   private func write() {
     guard let model = context.model.letter, model.other == nil, !model.path.isEmpty else { return }
     if name.text != context.settings.name { context.settings.name = name.text }

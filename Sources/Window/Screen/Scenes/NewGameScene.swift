@@ -93,7 +93,7 @@ final class NewGameScene: PageScene {
     }
   }
 
-  /// A line of odds in the reader's language.
+  /// A line of text with the chances of a level against an opponent, in the reader's language.
   private func line(_ opponent: Phrase, _ odds: Odds) -> String {
     let parts: [(Phrase, Double)] = [(.oddsWins, odds.win), (.oddsDraws, odds.draw), (.oddsLoses, odds.loss)]
     let decimalSign = context.text(.decimalSign)
@@ -118,7 +118,7 @@ final class NewGameScene: PageScene {
 }
 
 extension ViewContext {
-  /// The names of the opponents; a human one is called a person instead of "you".
+  /// The names of the opponents; a human opponent is called a person instead of "you".
   fileprivate func names(ofOpponents seats: [Seat]) -> [String] {
     seats.map { $0 == .human ? text(.person) : name(of: $0) }
   }

@@ -125,7 +125,7 @@ final class ReviewScene: Scene {
     !replay.game.variant.isLong && steps.firstIndex { $0.move.isDecisive } == ply - 1
   }
 
-  /// The text before the first move: for a game from the start, or from a position with its value.
+  /// The text before the first move: that the game begins at the start, or the value of the position from which it begins.
   private func beginning() -> String {
     let start = replay.game.startState
     guard !replay.game.isFromStart else { return context.text(.atStart) }
@@ -198,7 +198,7 @@ final class ReviewScene: Scene {
       notes.frame = Rect(
         m.margin, scrubber.frame.maxY + em * 0.3, innerWidth, bottom - scrubber.frame.maxY - em * 0.6)
     }
-    // Larger text if there is much room.
+    // Use larger text if there is much room.
     let isBroad = m.isLandscape && notes.frame.width > 34 * em && notes.frame.height > 12 * em
     (comment.size, summary.size) = isBroad ? (1.8, 1.3) : (1.15, 1)
     board.layout()

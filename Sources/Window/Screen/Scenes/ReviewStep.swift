@@ -28,7 +28,7 @@ struct ReviewStep {
 }
 
 extension ViewContext {
-  /// Describes a move; `isFirst` for the first after which a threat cannot be blocked.
+  /// Describes a move; `isFirst` tells whether it is the first after which a threat cannot be blocked.
   func sentence(
     _ step: ReviewStep, evaluations: (before: ReplayModel.Evaluation, after: ReplayModel.Evaluation)?, isFirst: Bool
   ) -> String {

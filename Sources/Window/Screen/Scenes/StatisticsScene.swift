@@ -62,7 +62,7 @@ final class StatisticsScene: PageScene {
   private func show(_ variant: Variant) {
     self.variant = variant
     contentChanged()
-    // The row of the choice was replaced: focus the new one.
+    // The row of the choice was replaced: focus the new row.
     context.moveFocus(to: column.rows.first { $0 is ChoiceRow } ?? initialFocus)
   }
 

@@ -234,7 +234,7 @@ final class TournamentScene: PageScene {
     return [usual] + clocks.filter { $0 != usual }
   }
 
-  /// Fills in the content of the page's fields if an intent has no values, as those of the footer's buttons.
+  /// Fills in the contents of the page's fields if an intent has no values: the intents of the footer's buttons have none.
   override func receive(_ intent: Intent) -> Bool {
     guard model == nil, case .tournament(let intent) = intent else { return false }
     switch intent {

@@ -20,7 +20,7 @@ package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
 
 /// The difference in loudness between quiet and loud passages.
 package enum Loudness: String, Sendable, Hashable, CaseIterable, SettingValue {
-  /// A small difference, for music while playing.
+  /// A small difference, for music in the background of a game.
   case even
   /// The difference as played, for listening.
   case concert
@@ -86,7 +86,7 @@ package final class Settings {
   @Setting package var device: String
   /// The name or path of the score rules.
   @Setting package var scoreRules: String
-  /// The player's own music that was edited last, as a word; empty without one.
+  /// The code (`OwnMusic.word`) of the player's own music that was edited last; empty without one.
   @Setting package var ownMusic: String
   /// Whether the window fills the screen.
   @Setting package var fullScreen: Bool

@@ -1,6 +1,6 @@
 import Base
 
-/// The settings file: one `key = value` a line; comments and unknown keys are kept, and it is written atomically.
+/// The settings file: one `key = value` per line. Comments and unknown keys are kept; the file is written atomically.
 ///
 /// A file that is not text is copied to `settings.broken`. Lines without a setting are kept; a setting with an invalid value has its
 /// default. Both are reported as `troubles`. Numbers out of range are clamped.

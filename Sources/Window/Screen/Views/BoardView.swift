@@ -58,7 +58,7 @@ final class BoardView: View {
 
   // MARK: Layout
 
-  /// Whether the cells of a board of this side are too small for a finger.
+  /// Whether the cells of a board that is `side` pixels wide are too small for a finger.
   static func comesNear(_ variant: Variant, side: Double, _ context: ViewContext) -> Bool {
     let square = BoardGeometry(variant: variant, square: Rect(0, 0, side, side))
     return !variant.isOneBoard && square.place(of: Cell(0)).width < context.metrics.target
@@ -70,7 +70,7 @@ final class BoardView: View {
     near = Rect(frame.maxX - side, frame.maxY - side, side, side)
     whole = near
     if comesNear {
-      // Place the minimap in what the board leaves of an oblong frame; in a square frame the board gives up a part.
+      // In an oblong frame place the minimap in the room beside the board; in a square frame make the board smaller.
       let spare = max(frame.width, frame.height) - side
       let edge = spare > side * 0.2 ? min(spare * 0.94, side * 0.5) : side * 0.28
       if spare <= side * 0.2 {
@@ -95,7 +95,7 @@ final class BoardView: View {
     setNeedsDisplay()
   }
 
-  /// The geometry of the boards that are not enlarged: that of the whole board, of the minimap, or between both.
+  /// The geometry of the boards that are not enlarged: the whole board, the minimap, or a transition between these two.
   private var ground: BoardGeometry {
     let t = comesNear ? minimapAmount.value : 0
     return BoardGeometry(variant: facts.variant, square: mix(whole, map, t))
@@ -393,7 +393,7 @@ final class BoardView: View {
 }
 
 extension ViewContext {
-  /// Words for a value for the side to move and its distance in plies.
+  /// Words for the value of a position for the side to move, with the number of plies to a win or a loss.
   func words(for value: Value, in plies: Int) -> String {
     switch value {
     case .win: "\(text(.win)) \(plies)"

@@ -16,7 +16,7 @@ class PageRow: View {
     return frame.height
   }
 
-  /// Draws the caption of a choice or field above it.
+  /// Draws the caption of a choice or field at the top of the row.
   final func drawCaption(_ caption: String, _ canvas: Canvas) {
     canvas.text(
       caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)

@@ -36,7 +36,7 @@ final class StaffView: View {
   private var previewed: Cell?
   private(set) var ghost: Cell?
 
-  /// Returns the bars and the current time of the sound; the game's, unless a replay replaces it.
+  /// Returns the bars and the current time of the sound: those of a replay, or else those of the game.
   var source: () -> (bars: [Bar], now: Tick)
   /// Returns the scale of the bars.
   var key: () -> Scale
@@ -268,9 +268,9 @@ final class StaffView: View {
       write(column.pair.t, measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong)
       write(column.pair.answer, measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false)
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
-      // If the pair of an awakening was cut, the next bar plays and shows the awakening.
+      // A flower marks an awakening (a win can no longer be prevented). If its pair was cut, the next bar shows it with the pair.
       if column.pair.isAwakening, !column.isCut {
-        // The flower is below the lower staff and a low note, or between the staves if bass notes are below.
+        // Draw the flower below the lower staff and a low note, but between the staves if there are bass notes.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
         let below = max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2)
         let at = Point(x, column.pair.bass.isEmpty ? below : upperBottom + space * 2.2)
@@ -322,7 +322,7 @@ final class StaffView: View {
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
       guard octaves > 0 else { continue }
       let label = context.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true, lining: true))
-      // The label is below the head, since the next note may be beside it; but beside a very low head.
+      // The label is below the note head, because the next note may be beside the head; only a very low head has its label beside it.
       let isDeep = y > lowerBottom + space * 2.6
       let at = isDeep ? Point(x + space * 1.5, y + space * 0.55) : Point(x - label.width / 2, y + space * 1.9)
       canvas.draw(label, at: Point(at.x, at.y - label.baseline), color)

@@ -29,10 +29,10 @@ package struct Surface {
   }
 }
 
-/// An invisible canvas. It is kept after its release, for the next one of the same size.
+/// An invisible canvas. After its release the canvas is kept for the next buffer of the same size.
 final class PixelBuffer {
   let bitmap: Surface
-  /// The last released canvas: each page transition needs one, and creating it costs a browser as much as a frame.
+  /// The last released canvas: each page transition needs a canvas, and creating one takes a browser as long as drawing a frame.
   nonisolated(unsafe) private static var spare: Surface?
 
   init(width: Int, height: Int) {
@@ -48,7 +48,7 @@ final class PixelBuffer {
 }
 
 extension Paper {
-  /// The last sheet of paper, kept because drawing its grain takes as long as a frame, and pages change often.
+  /// The last sheet of paper, kept because drawing its grain takes as long as drawing a whole page, and pages change often.
   nonisolated(unsafe) private static var last: (paper: Paper, sheet: PixelBuffer)?
 
   func fill(_ surface: Surface) {
@@ -70,7 +70,7 @@ extension Paper {
     }
     surfacePut(sheet.bitmap.id, pixels)
     Paper.last = (self, sheet)
-    // Create a spare canvas and draw to it now, so that the first page transition need not.
+    // Create a spare canvas and draw to it now, so that the first page transition is not delayed by it.
     _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
     surface.copy(all, from: sheet.bitmap)
   }

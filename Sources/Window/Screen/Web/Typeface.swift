@@ -1,6 +1,6 @@
 /// The game's typeface, shaped and measured by the browser.
 final class Typeface {
-  /// The cache of laid-out texts, and the cache before it, in which texts still in use are found.
+  /// The cache of laid-out texts, and the previous cache, from which texts that are still in use are taken over.
   private var (cache, older): ([TextKey: Block], [TextKey: Block]) = ([:], [:])
 
   /// EB Garamond's ascent and line spacing in em: from the font file, as Pango reads them.
@@ -53,7 +53,7 @@ final class Typeface {
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
-    // Clocks and sliders make new texts all the time. Texts in use move from `older` into the new cache.
+    // Clocks and sliders make new texts all the time, so a full cache is replaced; texts in use are then found in `older`.
     if cache.count > 300 { (older, cache) = (cache, [:]) }
     let block =
       older[key]
@@ -110,7 +110,7 @@ final class Typeface {
           lines.append(line(start, words[next - 1].endIndex))
           start = words[next].startIndex
         } else {
-          // A word wider than the column is broken at its end.
+          // A word wider than the column is broken at the column's end.
           for index in words[next].indices where index > start {
             guard line(start, words[next].index(after: index)).width > width else { continue }
             lines.append(line(start, index))
