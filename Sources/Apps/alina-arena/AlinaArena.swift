@@ -71,7 +71,7 @@ struct AlinaArena: ParsableCommand {
 /// Writes a line to standard error.
 func tell(_ message: String) { writeError("alina-arena: \(message)\n") }
 
-/// Runs as a process between the arena and an engine, which ends the engine when the arena ends.
+/// Runs as the process between the arena and an engine, and ends the engine when the arena ends.
 struct GuardCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "guard", abstract: "Runs an engine for the arena, and ends when the arena ends.", shouldDisplay: false)

@@ -108,7 +108,7 @@ private final class BotSession {
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
   private let wake: DispatchSemaphore
-  /// The moves that the player has chosen and that are not sent yet; `after` are the moves before. `cell` is `nil` to resign.
+  /// The moves that the player has chosen and that are not sent yet. `after` has the game's earlier moves; `cell` is `nil` to resign.
   private let chosen = ResultQueue<(m: MatchID, after: [Cell], cell: Cell?)>()
 
   init(
@@ -119,7 +119,7 @@ private final class BotSession {
     model = BotModel(room: room, tournament: tournament)
   }
 
-  /// Handles the events of the connection and carries out the actions of the bot. An idle session takes one of the games `left`.
+  /// Handles the connection's events and carries out the bot's actions. An idle session takes one of the `left` games still to be played.
   func step(left: inout Int) throws {
     for (event, match) in client.poll() {
       if case .status(.waiting(_, let reason)) = event { problem = reason.text }

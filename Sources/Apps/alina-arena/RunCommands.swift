@@ -335,7 +335,7 @@ struct SPRTCommand: ParsableCommand {
 final class ProgressMeter {
   private let isOn: Bool
   private var width = 0
-  /// The last times at which the progress was shown with the number of games then, to compute the current rate.
+  /// The latest times at which the progress was shown, each with the number of games played by then: they give the current rate.
   private var marks = [(time: Date(), games: 0)]
 
   init(mode: ProgressMode) {
@@ -355,7 +355,7 @@ final class ProgressMeter {
     }
     if let llr = progress.llr { line += String(format: ", LLR %.2f (%.2f, %.2f)", llr.ratio, llr.lower, llr.upper) }
     if let total = progress.total, rate > 0 {
-      // A sequential test may end the run earlier.
+      // The seconds left are a maximum if a sequential test may end the run earlier.
       let left = Int((Double(total - progress.games) / rate).rounded(.up))
       line += ", \(progress.llr == nil ? "" : "at most ")\(left) s left"
     }

@@ -72,7 +72,7 @@ struct Bench: ParsableCommand {
     return "composing a move's bar, \(times.count) of them: median \(shown[0]) ms, 99 % \(shown[1]), worst \(shown[2])"
   }
 
-  /// A renderer of FluidSynth without the rest of the mix: the same notes and pedal, in blocks of 64 frames.
+  /// A renderer of the notes and the pedal of `events` by FluidSynth alone, without the rest of the mix, in blocks of 64 frames.
   private static func alone(_ piano: Instrument, _ events: [ScoreEvent]) -> (UnsafeMutablePointer<Float>, Int) -> Void {
     let kept = ScoreEvent.heard(events).filter { $0.kind == .note || $0.kind == .pedal }
     var actions: [(frame: Int64, isOff: Bool, event: ScoreEvent)] = kept.map { ($0.frame.rawValue, false, $0) }

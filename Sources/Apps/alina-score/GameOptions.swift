@@ -30,7 +30,8 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.flatMap { Player(text: $0) } }
 
-  /// The rules given by the option, else those in the record; if those are not installed, prints a line and returns similar ones.
+  /// The rules given by the option, else the record's. If the record's are not installed, prints a line and returns the rules of the
+  /// same name or the standard rules.
   func rules(for record: Record) throws -> ScoreRules {
     guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
     let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path
@@ -56,7 +57,7 @@ struct GameOptions: ParsableArguments {
   }
 }
 
-/// The options for rendering sound: the piano, and how even its loudness is.
+/// The options for rendering sound: the piano, and whether quiet passages are made louder.
 struct SoundOptions: ParsableArguments {
   @Option(name: .customLong("piano"), help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano"))
   var piano = "modal"
@@ -67,7 +68,7 @@ struct SoundOptions: ParsableArguments {
 
   var isEven: Bool { loudness == "even" }
 
-  /// Calls `body` with an engine that has these options; `body` must not keep it.
+  /// Calls `body` with an engine that has these options; `body` must not keep the engine.
   func playing(_ rules: ScoreRules, _ body: (Engine) throws -> Void) throws {
     let font = piano == "modal" ? nil : piano == "grand" ? SampledPiano.standardFont : piano
     try SampledPiano.playing(Patch(rules), font: font) { engine in
@@ -90,7 +91,7 @@ struct SoundOptions: ParsableArguments {
 enum GameFile {
   static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-  /// The variant with a name; throws for unknown names.
+  /// The variant with the given name; throws for unknown names.
   static func variant(_ name: String) throws -> Variant {
     guard let variant = Variant(rawValue: name) else { throw ValidationError("--rules \(name): \(Variant.names)") }
     return variant

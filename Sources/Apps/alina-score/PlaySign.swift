@@ -49,7 +49,7 @@ struct SignExample {
   private let bar: Bar
   private let events: [ScoreEvent]
 
-  /// Throws if the rules have no such sign.
+  /// Throws if the rules have no sign of this name.
   static func check(_ sign: String, _ rules: ScoreRules) throws {
     guard !rules.signs.contains(where: { $0.name == sign }) else { return }
     throw ScoreFileError("\(sign): \(rules.name) has the signs \(rules.signs.map(\.name).joined(separator: " "))")

@@ -123,7 +123,7 @@ struct Launch {
     platform.audio = audio
 
     var services = platform.services
-    // A scripted run whose rendering is gated is reproducible only if moves are computed synchronously.
+    // A run whose sound is rendered only as far as the script allows is reproducible only if moves are computed synchronously.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let speaker = SpeechDispatcher(inBackground: services.inBackground)

@@ -48,7 +48,7 @@ final class SpeechDispatcher: Sendable {
   private let library: Library
   private let queue = Mutex(Queue())
   private let inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
-  /// The connection to speech-dispatcher; used by one background job at a time, which is there while `isSpeaking`.
+  /// The connection to speech-dispatcher; used only by the background job, of which at most one runs (`isSpeaking`).
   private nonisolated(unsafe) var connection: OpaquePointer?
 
   /// `nil` if the library is not installed.

@@ -3,8 +3,8 @@ import TicTacToe
 
 /// The rules by which a referee ends a game early, or gives it another result.
 package struct Adjudication: Sendable, Hashable {
-  /// A condition on consecutive moves: values of at most `score` hundredths for either side (draw), or of at least that against the
-  /// mover (resign).
+  /// A condition on the values of `moves` consecutive moves: at most `score` hundredths for either side (the game is drawn), or at
+  /// least `score` hundredths against the mover (the mover resigns).
   package struct Rule: Sendable, Hashable {
     package var moves: Int
     package var score: Int
@@ -87,7 +87,7 @@ struct Referee {
   }
 
   private let rules: Adjudication
-  /// The number of consecutive moves of both sides with a drawn value, and by side the number of its moves with a losing value.
+  /// The number of consecutive moves of both sides with a drawn value; and for each side, of its own consecutive moves with a losing value.
   private var level = 0
   private var lost: [Player: Int] = [:]
 

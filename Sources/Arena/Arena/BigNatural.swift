@@ -97,7 +97,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: result)
   }
 
-  /// 2 to a power.
+  /// 2 to the power `exponent`.
   package static func powerOfTwo(_ exponent: Int) -> BigNatural {
     BigNatural(limbs: [UInt64](repeating: 0, count: exponent / 64) + [1 << UInt64(exponent % 64)])
   }

@@ -57,7 +57,7 @@ struct MoveReport: Sendable, Hashable {
   var evaluation: String?
   var milliseconds: Int
 
-  /// The evaluation in hundredths, −100,000…100,000; one of these two if the engine sees the end of the game.
+  /// The evaluation in hundredths, −100,000…100,000; −100,000 or 100,000 if the engine sees how the game ends.
   var score: Int? {
     guard let text = evaluation?.prefix(while: { $0 != "/" }), let sign = text.first else { return nil }
     let size = text.dropFirst()

@@ -18,7 +18,7 @@ package struct EngineSettings: Sendable, Hashable {
   package var options: [Setting] = []
   /// The engine's additional environment variables.
   package var environment: [Setting] = []
-  /// The engine's time limit; if `nil`, that of the run.
+  /// The engine's time limit; if `nil`, the run's time limit applies.
   package var time: TimeLimit?
   /// The file to which the engine's standard error is appended.
   package var log: String?
@@ -168,7 +168,7 @@ package struct TimeLimit: Sendable, Hashable {
       }
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
-      // In cutechess-cli's `MOVES/TIME` a time for 0 moves or at least 5 is one for the whole game: no side makes more than 5.
+      // In cutechess-cli's `MOVES/TIME`, a time for 0 or at least 5 moves is for the whole game, as no side makes more than 5 moves.
       let time = text.replacing(/^(0|[5-9]|[1-9][0-9]+)\//, with: "")
       let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
         part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }

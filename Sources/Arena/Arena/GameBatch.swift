@@ -11,8 +11,8 @@ final class GameBatch: @unchecked Sendable {
   struct Summary {
     /// The number of games, by number of moves.
     var lengths = [Int](repeating: 0, count: 10)
-    /// The numbers of pairs of games, nine for each pairing, beginning with the pairing of the first pair: at 3 · the result of the first
-    /// game + that of the second.
+    /// The numbers of pairs of games by their results, nine for each pairing, beginning with the pairing of the first pair. The place of
+    /// a pair is 3 · the result of its first game + the result of its second game.
     var pairs: [Int]
     var highlights: Highlights?
     /// The lines of games that are not in the file yet.
@@ -71,7 +71,7 @@ final class GameBatch: @unchecked Sendable {
     if let moves = played.moves { variantMoves[index] = moves }
   }
 
-  /// The game of an index with its moves and notes.
+  /// The game with the given index, and its moves and notes.
   func played(_ index: Int) -> PlayedGame {
     PlayedGame(game: self[index], moves: variantMoves[index], notes: notes[index])
   }

@@ -300,7 +300,7 @@ final class GameFileWriter {
   /// Buffers to be used again, since new memory pages cost time.
   private let spare = Mutex<[LineBuffer]>([])
 
-  /// Milliseconds after a write from which on the next batch is written at once, with all pending lines.
+  /// If the last write was at least this many milliseconds ago, a batch is written at once, with all pending lines.
   private static let flushInterval = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {

@@ -7,7 +7,7 @@ import TicTacToe
 /// Games are divided into batches. The thread that plays the last game of a batch counts and formats the batch, and delivers all
 /// batches that are due. So no other thread must be woken for the delivery.
 final class GamePool: @unchecked Sendable {
-  /// The batches of some pairings in order; each goes to one thread.
+  /// The batches of some pairings in order; one thread plays the whole of a batch.
   private struct Sequence {
     var pairings: [Int]
     /// Whether a player learns, so that games are played one after the other.
@@ -51,13 +51,13 @@ final class GamePool: @unchecked Sendable {
   /// The number of batches that may be played ahead of the batch that is due for delivery.
   private var window = 0
 
-  /// Prepares the games `indices` of a stage; the first may be known already, from a file with half a pair.
+  /// Prepares the games `indices` of a stage; `known` is the first of them, if a file already has it as half of a pair.
   init(_ stage: Stage, indices: Range<Int>, known: PlayedGame?, players: Players, consumer: Consumer) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
     }
-    // Batches of slow games are single pairs.
+    // A batch of slow games is a single pair of games.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
     let isSerial = specs.map {
       !players.configuration.isFrozen && $0.contains { $0.isLearner(in: players.configuration.variant) }
@@ -180,8 +180,8 @@ final class GamePool: @unchecked Sendable {
     }
   }
 
-  /// Chooses the sequence from which a thread takes the next batch: the same as before, whose players it has, unless that one is far
-  /// ahead of another.
+  /// Chooses the sequence from which a thread takes the next batch: its last sequence, whose players the thread has ready, unless this
+  /// sequence is far ahead of another one.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)

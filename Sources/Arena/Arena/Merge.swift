@@ -7,7 +7,7 @@ package enum Merge {
   /// matchboxes by name and hash in `folders` and the current folder.
   /// - Parameters:
   ///   - target: The file. If `nil`, only counts the games; shards may be missing or unfinished.
-  ///   - sprt: A test over all games of a match. The shards were played without one.
+  ///   - sprt: A test over all games of a match, whose shards were played without a test.
   package static func write(
     _ paths: [String], to target: String?, sprt: SPRT? = nil, folders: [String] = []
   ) throws(ArenaError) -> RunReport {

@@ -36,7 +36,7 @@ package struct PackedGame: Sendable, Hashable {
     bits = nibbles | UInt64(count) << 36 | result << 40 | ending.rawValue << 42
   }
 
-  /// A game of another variant without its moves, which are in `VariantMoves`.
+  /// A game of a variant other than Classic, without its moves, which are in `VariantMoves`.
   init(variantMoves count: Int, outcome: Outcome, ending: Ending) {
     self.init(nibbles: UInt64(count), count: 0, outcome: outcome, ending: ending)
     bits |= PackedGame.variantFlag

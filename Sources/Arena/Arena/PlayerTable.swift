@@ -20,7 +20,7 @@ struct PlayerEntry<R: Rules> {
 
 /// The kinds of players, which need different things.
 enum PlayerKind {
-  /// The chances of its moves depend only on the state and the last move. With the player if the game's state is a `Position`.
+  /// The chances of its moves depend only on the state and the last move. Has the player itself if the game's state is a `Position`.
   case memoryless((any MemorylessOpponent)?)
   /// Learns from its games; the function makes a player that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)
@@ -217,8 +217,8 @@ extension PlayerSpec {
     if case .learner(let create)? = kind(in: variant) { try create() } else { nil }
   }
 
-  /// The memoryless player, if this is one and the game's state is a `Position`; else `nil`. With `freezing` also a learning player,
-  /// which then no longer learns.
+  /// The player if it is memoryless and the game's state is a `Position`, else `nil`. With `freezing`, a learning player counts as
+  /// memoryless and no longer learns.
   package func memoryless(
     in variant: Variant, freezing: Bool = false
   ) throws(ArenaError) -> (any MemorylessOpponent)? {

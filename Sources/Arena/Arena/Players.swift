@@ -13,7 +13,7 @@ final class Players: @unchecked Sendable {
   private let tables: [DistributionTable?]
   /// The value function of Ultimate, if a player needs it.
   fileprivate let ultimateValue: UltimateValue?
-  /// By entrant the learning player with which each pairing begins; `nil` for other players.
+  /// For each entrant, the learning player with which every pairing begins; `nil` for other players.
   private let beginners: [(any LearningOpponent)?]
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
@@ -99,7 +99,7 @@ final class Players: @unchecked Sendable {
   /// The players of one thread.
   final class Worker {
     private let players: Players
-    /// The engines of the last pairing, each with its player and whether that is the second player of the pairing.
+    /// The engines of the last pairing, each with its player, and whether this is the second player of the pairing.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
     /// The search tree of Classic; lazy, because it takes some megabytes and only searching players need it.
     private lazy var search = MonteCarloSearch()
@@ -117,7 +117,7 @@ final class Players: @unchecked Sendable {
     private var games = 0
     private var begun = 0.0
 
-    /// The number of games after which the speed of the engines is judged, and the milliseconds a game up to which they count as quick.
+    /// The number of games after which the engines' speed is judged, and the milliseconds for each game below which engines are quick.
     private static let (trial, quick) = (32, 2.0)
 
     init(_ players: Players) { self.players = players }
@@ -140,7 +140,7 @@ final class Players: @unchecked Sendable {
     /// Clears the search trees before a game.
     func forget() { for tree in trees { tree?.forget() } }
 
-    /// The tables of both players of a pairing; `nil` if one has none or a referee is needed.
+    /// The tables of both players of a pairing; `nil` if a player has no table or the games need a referee.
     func tables(of pairing: Pairing) -> (a: DistributionTable, b: DistributionTable)? {
       guard players.configuration.variant.isPacked, !players.configuration.adjudication.isActive,
         let a = players.tables[pairing.a],

@@ -3,7 +3,7 @@ import TicTacToe
 /// Plays random games at maximal speed, without data-dependent branches.
 ///
 /// Each game uses one random number, from which each move takes a part by multiplication. The free cells are four-bit digits of a
-/// word; the chosen one is swapped to the end. `Benchmarks/arena-bench/baseline.c` is the same in C.
+/// number; the chosen cell is swapped to the end. `Benchmarks/arena-bench/baseline.c` does the same in C.
 struct RandomGames: ~Copyable {
   /// For each set of a side's marks as a bit mask, 1 if it contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
@@ -25,7 +25,7 @@ struct RandomGames: ~Copyable {
     packed.deallocate()
   }
 
-  /// Plays the game with an index in a run with a seed.
+  /// Plays the game of the given index in the run of the given seed.
   @inline(__always)
   func play(seed: UInt64, index: UInt64) -> PackedGame {
     var random = seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15

@@ -318,7 +318,7 @@ struct Replay {
     throw reader.lines.refusal("the game differs from the one of these players and this seed")
   }
 
-  /// The game of an index if it is one between two tables, else `nil`.
+  /// Plays the game of the given index if both players are tables, else returns `nil`.
   private func gameOfTables(_ index: Int, _ worker: Players.Worker) -> PackedGame? {
     let (configuration, game) = (players.configuration, stage.game(index))
     guard let (a, b) = worker.tables(of: stage.pairings[game.pairing]) else { return nil }

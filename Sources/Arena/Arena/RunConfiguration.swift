@@ -272,7 +272,7 @@ package struct RunConfiguration: Sendable, Hashable {
     try validate()
   }
 
-  /// The names of the header's members that differ from another configuration.
+  /// The differences of the header's members from those of another configuration, in words for an error message.
   package func differences(from other: RunConfiguration) -> [String] {
     func compare(_ mine: JSONObject, _ theirs: JSONObject, _ whose: String = "") -> [String] {
       func text(_ value: JSON?) -> String { value.map { $0.string ?? $0.text } ?? "none" }

@@ -41,7 +41,7 @@ package struct RunReport: Sendable {
   /// The numbers of games lost by faults of engines, by player and kind in order of first appearance, each with the reason in the first
   /// such game. Includes the games of a resumed file.
   package internal(set) var forfeits: [(player: Int, kind: FaultKind, reason: String, count: Int)] = []
-  /// By player the number of moves over the time limit but within its margin, and the longest of these moves in milliseconds.
+  /// For each player, the number of moves over the time limit but within its margin, and the longest of these moves in milliseconds.
   package internal(set) var lateMoves: [(player: Int, count: Int, most: Int)] = []
   /// Players by rank with their points, in formats with more than two players.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []

@@ -312,7 +312,7 @@ extension SPRT {
     return (mean, variance.squareRoot())
   }
 
-  /// θ times the distances, where Σ w·d/(1 + θd) = 0. The sum falls from +∞ to −∞ between its poles.
+  /// The tilts θ·d of the distances d, where Σ w·d/(1 + θd) = 0 for the weights w. This sum falls from +∞ to −∞ between its poles.
   private func tilts(_ weights: [Double], _ distances: [Double]) -> [Double] {
     guard let least = distances.min(), let most = distances.max(), least < 0, most > 0 else {
       return distances.map { _ in 0 }

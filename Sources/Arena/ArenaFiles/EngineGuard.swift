@@ -7,8 +7,8 @@ nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
 /// The process between arena and engine (`alina-arena guard -C FOLDER -- COMMAND…`). If the arena is killed, the guard kills the engine
 /// and all its descendants before it ends.
 ///
-/// The guard adopts orphaned descendants (`PR_SET_CHILD_SUBREAPER`): processes of the engine that leave session, process group and
-/// parent become its children. It ends when it has no children left.
+/// The guard adopts orphaned descendants (`PR_SET_CHILD_SUBREAPER`): the engine's processes become its children even if they leave
+/// the session and the process group and their parent ends. The guard ends when it has no children left.
 package enum EngineGuard {
   /// Milliseconds after which the guard ends in any case: processes that still exist hang in the kernel and die once they leave it.
   package static let quitTimeout = 3000.0
@@ -20,7 +20,7 @@ package enum EngineGuard {
   /// descriptor 3, and kills all descendants when it has ended or the arena has closed the descriptor.
   package static func run(_ words: [String]) -> Never {
     let command = Array(words.dropFirst(3))
-    // Ignore signals that end the arena, since the guard must outlive the engine: `pkill alina-arena` signals both.
+    // Ignore signals that end the arena, since the guard must outlive the engine: `pkill alina-arena` signals the arena and the guard.
     for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
     guard alina_adopt_orphans() == 0 else {
       report("cannot be guarded: \(systemReason)")

@@ -1,8 +1,8 @@
 import Base
 import TicTacToe
 
-// The rules as a shared library for other languages, such as Python (`python/alina_arena/state.py`). A handle is a game; one thread
-// at a time may use it. Cells are counted row by row from the top.
+// The rules as a shared library for other languages, such as Python (`python/alina_arena/state.py`). A handle stands for a game;
+// one thread at a time may use it. Cells are counted row by row from the top.
 
 /// A game with the earlier states, which `undo` restores.
 private class SharedGame {

@@ -80,7 +80,7 @@ final class EngineClient: @unchecked Sendable {
   private var failures = 0
   /// The error of the last handshake, without the engine's path.
   private var refusal: String?
-  /// A fault before the engine's first move in this game, which that move then reports.
+  /// A fault before the engine's first move in this game; `move` reports the fault when that move is requested.
   private var pendingLoss: EngineLoss?
   /// The deadline for `readyok`; `nil` if no `readyok` is awaited.
   private var readyDeadline: Double?
@@ -171,7 +171,7 @@ final class EngineClient: @unchecked Sendable {
     process?.pin(toCore: core)
   }
 
-  /// Waits for `readyok`; returns the error, `nil` if it came in time.
+  /// Waits for `readyok`; returns the error, or `nil` if `readyok` came in time.
   private func waitUntilReady(_ process: EngineProcess, _ deadline: Double) -> String? {
     process.resetCount()
     while process.bytesRead <= EngineClient.floodLimit {
@@ -190,7 +190,7 @@ final class EngineClient: @unchecked Sendable {
   /// Sets the remaining milliseconds, if a server keeps the clock.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
-  /// Prepares the engine for a game and restarts it if it was killed. If that fails, its first move reports it.
+  /// Prepares the engine for a game and restarts it if it was killed. `move` reports a failure at the engine's first move.
   func beginGame() throws(ArenaError) {
     pendingLoss = nil
     clock = Double(recipe.time.clock)

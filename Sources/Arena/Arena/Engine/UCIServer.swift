@@ -103,7 +103,7 @@ package struct UCIServer {
     if !spec.plays(.classic) { variantPosition = variants.first.map { VariantState(startOf: $0) } }
   }
 
-  /// The player as a memoryless player of Classic; `nil` if it searches. Throws if it can do neither.
+  /// The player as a memoryless player of Classic; `nil` if it searches. Throws for any other player.
   private static func memoryless(_ spec: PlayerSpec) throws(ArenaError) -> (any MemorylessOpponent)? {
     let player = try spec.memoryless(in: .classic, freezing: true)
     guard player != nil || spec.budget != nil else { throw ArenaError("player '\(spec.text)' cannot be an engine") }
@@ -238,7 +238,7 @@ package struct UCIServer {
     let isHeld = words.contains("infinite") || words.contains("ponder")
     guard isSearch else {
       let lines = work(&generator) { false }
-      // An immediate answer is within every time limit. Hold the move back if `go` says so.
+      // An immediate answer is within every time limit. Hold the move back after `go infinite` and `go ponder`.
       guard isHeld else { return .reply(lines) }
       held = lines.suffix(1)
       return .reply(lines.dropLast())
