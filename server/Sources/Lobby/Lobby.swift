@@ -15,6 +15,8 @@ package struct Lobby: Sendable {
     /// Checks a match. Ignored if the match's latest timer has another due time, as after an eviction and reload.
     case match(MatchID, due: Int64)
     case pairing
+    /// Reads and sends the tables of tournaments.
+    case tournaments
     /// Reads the leader's queue of waiting players, once for all tickets that other nodes queued meanwhile.
     case queue
     case housekeeping
@@ -59,7 +61,8 @@ package struct Lobby: Sendable {
     membership = Membership(node, configuration, now)
     timers.set(.heartbeat, at: now.monotonic)
     timers.set(.compare, at: now.monotonic + configuration.compareEvery)
-    timers.set(.pairing, at: now.monotonic + 1000)
+    timers.set(.tournaments, at: now.monotonic + 1000)
+    timers.set(.pairing, at: now.monotonic + matchmaker.pairingInterval)
     timers.set(.housekeeping, at: now.monotonic + 60_000)
   }
 
@@ -117,10 +120,12 @@ package struct Lobby: Sendable {
       guard matches[m]?.timers.last == due else { return }
       matches[m]?.timers.removeLast()
       check(m)
-    case .pairing:
+    case .tournaments:
       refreshTournaments()
+      timers.set(.tournaments, at: now.monotonic + 1000)
+    case .pairing:
       if membership.isLeader { if matchmaker.mustRead { askForQueue() } else { pairAll() } }
-      timers.set(.pairing, at: now.monotonic + 1000)
+      timers.set(.pairing, at: now.monotonic + matchmaker.pairingInterval)
     case .queue: readQueueNow()
     case .housekeeping:
       guard membership.isLeader else { return timers.set(.housekeeping, at: now.monotonic + 60_000) }

@@ -151,7 +151,7 @@ struct Matchmaker: Sendable {
   }
 
   /// The free player nearest in points; among equals the one who waited longest. Two players who played each other last are
-  /// paired again after both have waited for ten seconds; O(queue).
+  /// paired again after both have waited for `repeatAfter`; O(queue).
   private func tournamentPartner(
     of ticket: Ticket, _ entry: TournamentDesk.Entry?, _ context: Context
   ) -> Ticket? {
@@ -173,8 +173,13 @@ struct Matchmaker: Sendable {
     return best?.ticket
   }
 
-  /// Milliseconds after which two players of a tournament may be paired who played each other last.
-  private static let repeatAfter: Int64 = 10_000
+  /// Milliseconds after which two players of a tournament may be paired who played each other last: with the rounds of
+  /// `pairingInterval` the longest time that keeps a wait below three seconds. TournamentPairingTests prints the share of repeats.
+  private static let repeatAfter: Int64 = 2400
+
+  /// Milliseconds until the next round of pairing. Players of a tournament are paired only in rounds.
+  var pairingInterval: Int64 { queue.tournaments.isEmpty ? 1000 : Matchmaker.tournamentInterval }
+  static let tournamentInterval: Int64 = 500
 
   private func fits(_ a: Ticket, _ b: Ticket, _ context: Context) -> Bool {
     guard a.account != b.account, a.seek.terms == b.seek.terms else { return false }

@@ -87,15 +87,15 @@ import TicTacToe
     #expect(world.heardAny(players[0], "the tournament is over"))
   }
 
-  @Test func `two who have just played each other meet again only after ten seconds`() throws {
+  @Test func `two who have just played each other meet again within three seconds if nobody else is free`() throws {
     var world = try SteppedLobby()
     let (code, players) = try paired(&world)
     let first = try play(&world, players[0], players[1])
     for id in players { _ = world.heard(id) }
     for (i, id) in players.enumerated() { seek(&world, id, code, key: "l\(i)") }
-    world.wait(9000)
+    world.wait(2000)
     #expect(!world.heardAny(players[0], "paired"))
-    world.wait(3000)
+    world.wait(1000)
     #expect(world.field("side", of: first, in: "paired") == "o", "sides alternate")
   }
 

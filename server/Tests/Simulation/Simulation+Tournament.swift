@@ -37,11 +37,11 @@ extension Simulation {
     return found
   }
 
-  /// Whether the tournament is over at each node that follows it, and nodes and clients have had the time to read it.
+  /// Whether the tournament is over, and each node and client that follows it has the final table.
   var isTournamentFinished: Bool {
     guard let tournament, let found = try? found(tournament) else { return true }
     guard let ends = found.record.ends, ends + 10_000 < store.clock.wall else { return false }
-    return found.games.isEmpty
+    return found.games.isEmpty && staleTables(found).isEmpty
   }
 
   /// Compares the table with one that is made from the logs alone, in the store, at each node and at each client.
@@ -69,17 +69,19 @@ extension Simulation {
     if rows.keys.contains(where: { account in !found.entrants.contains { $0.account == account } }) {
       checker.faults.append("tournament: a player has no row")
     }
-    for node in nodes {
-      guard let lobby = node.lobby, let known = lobby.tournaments[code]?.known, known.entrants != found.entrants else {
-        continue
-      }
-      checker.faults.append("tournament: \(node.name) has another table")
+    checker.faults += staleTables(found)
+  }
+
+  /// The nodes and clients whose table is not the store's.
+  private func staleTables(_ found: Tournament) -> [String] {
+    let code = found.record.code
+    let stale = nodes.filter { $0.lobby?.tournaments[code]?.known.map { $0.entrants != found.entrants } ?? false }
+    let unaware = clients.indices.filter { i in
+      let model = clients[i].model
+      guard clients[i].connection != nil, model.welcome != nil, let view = model.tournament else { return false }
+      return view.code == code && view.table != found.ranked.map(\.row)
     }
-    for (i, client) in clients.enumerated() where client.connection != nil && client.model.welcome != nil {
-      guard let view = client.model.tournament, view.code == code, view.table != found.ranked.map(\.row) else {
-        continue
-      }
-      checker.faults.append("tournament: client \(i) shows another table")
-    }
+    return stale.map { "tournament: \($0.name) has another table" }
+      + unaware.map { "tournament: client \($0) shows another table" }
   }
 }
