@@ -18,6 +18,18 @@ package struct Rendition: Sendable {
   package var rules: ScoreRules { conductor.music.rules }
   /// The numbers of the candidate bars used, for the game's record.
   package var choices: [[Int]] { conductor.music.choices }
+  /// When the winner's motto begins, which ends the arch before its last tonic; `nil` without a winner.
+  package var mottoStart: Tick? {
+    let closing = bars.filter { $0.kind == .closing }
+    guard let coda = closing.lastIndex(where: { $0.pairs.count == 1 }) else { return nil }
+    var (first, pairs) = (coda, 0)
+    // A motto has three notes.
+    while first > 0, pairs < 3 {
+      first -= 1
+      pairs += closing[first].pairs.count
+    }
+    return closing[first].start
+  }
   /// The end of the last bar.
   package private(set) var end = Tick.zero
   private var conductor: GameConductor

@@ -12,6 +12,8 @@ package struct TournamentView: Sendable, Hashable {
   private var rows: [Int: TournamentRow] = [:]
   /// The ranked rows, the best first, without removed players.
   package private(set) var table: [TournamentRow] = []
+  /// The players who were taken out.
+  package private(set) var removed: [TournamentRow] = []
 
   init(code: String) { self.code = code }
 
@@ -26,7 +28,8 @@ package struct TournamentView: Sendable, Hashable {
       if row.name.isEmpty { row.name = rows[row.number]?.name ?? "" }
       rows[row.number] = row
     }
-    table = rows.values.filter { $0.status != .removed }.sorted { $0.ranks(before: $1) }
+    let ranked = rows.values.sorted { $0.ranks(before: $1) }
+    (table, removed) = (ranked.filter { $0.status != .removed }, ranked.filter { $0.status == .removed })
   }
 
   /// The player's own row; `nil` for a spectator.

@@ -13,7 +13,7 @@ package struct TournamentModel: Sendable, Hashable {
 
   /// A row of the ranked table.
   package struct Row: Sendable, Hashable {
-    package enum Status: Sendable, Hashable { case playing, paused, left }
+    package enum Status: Sendable, Hashable { case playing, paused, left, removed }
 
     /// The number that identifies the player in this tournament.
     package var number = 0
@@ -25,6 +25,8 @@ package struct TournamentModel: Sendable, Hashable {
     package var isOnFire = false
     package var isMine = false
     package var status = Status.playing
+    /// Whether the motto of the player's last win sounds.
+    package var isSounding = false
 
     package init() {}
   }
@@ -48,6 +50,8 @@ package struct TournamentModel: Sendable, Hashable {
   /// Whole seconds until the start, if one is set, or until the end.
   package var remaining: Int?
   package var rows: [Row] = []
+  /// The players whom the organiser has taken out, for the organiser.
+  package var removed: [Row] = []
   package var isOrganiser = false
   /// The match to watch, which the server chooses by the points of its players.
   package var top: String?
@@ -65,16 +69,17 @@ package struct TournamentModel: Sendable, Hashable {
 /// An action of the player about tournaments.
 package enum TournamentIntent: Sendable, Hashable {
   /// Make a tournament of the game chosen in the settings. The page replaces empty values by the contents of its fields.
-  case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false)
+  /// It begins after `startsIn` minutes, or with 0 when its organiser starts it.
+  case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false, startsIn: Int = 0)
   /// Follow the tournament of a link's path: `CODE`, or `CODE/SECRET` for the organiser.
   case open(path: String)
   /// Enter a tournament as a player; an empty code stands for the tournament that is shown.
   case enter(code: String)
   case pause, play, leave
-  /// For the organiser only: start or end the tournament, or remove a player from it.
-  case start, end, remove(name: String)
+  /// For the organiser only: start or end the tournament, remove a player from it, or let one in again.
+  case start, end, remove(name: String), admit(name: String)
   /// Share the link for players.
   case share
-  /// Save the table.
-  case save
+  /// Save the table, and the organiser's: save all games.
+  case save, saveGames
 }

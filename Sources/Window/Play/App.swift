@@ -304,6 +304,8 @@ package final class App: PlatformGame {
     case .file(let intent):
       files.letterPiece = state.letterPiece
       files.answer(intent)
+    case .saveGames(let games, let code, let name): files.saveGames(games, code: code, name: name)
+    case .mottos(let mottos): music.play(mottos)
     case .music(.reloadRules): audioSettings?.loadRules(screen.settings.scoreRules)
     case .music(.ownMusic(let intent)): musicEditor.answer(intent)
     case .music(let intent): music.answer(intent)
@@ -419,7 +421,11 @@ package final class App: PlatformGame {
     // The model changes each second with the remaining time, which only the tournament's page shows.
     if screen.currentScene == .tournament {
       screen.pages.linkedTournament = state.linkedTournament
-      screen.pages.tournament = state.tournament(client: machine.milliseconds())
+      var tournament = state.tournament(client: machine.milliseconds())
+      if let place = music.soundingPlace, tournament?.rows.count ?? 0 >= place {
+        tournament?.rows[place - 1].isSounding = true
+      }
+      screen.pages.tournament = tournament
     }
     screen.pages.offered = state.offered
   }

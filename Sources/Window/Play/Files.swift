@@ -1,6 +1,7 @@
 import Base
 import Interface
 import Locks
+import MatchProtocol
 import Oracle
 import Records
 import ScoreFormats
@@ -208,9 +209,24 @@ package final class Files {
   /// Saves the table of the tournament: in the player's folder, or as the browser's download.
   private func saveTable() {
     guard let table = screen.pages.tournament else { return screen.say("\(.nothingToKeep)") }
-    let path = services.exportPath("tournament-\(table.code)-\(services.timeStamp()).csv")
+    save(table.csv, as: "tournament-\(table.code)-\(services.timeStamp()).csv")
+  }
+
+  /// Saves the games of a tournament in one file.
+  func saveGames(_ games: [MatchState], code: String, name: String) {
+    let (stamp, tonics) = (services.timeStamp(), session.rules.tonics.count)
+    let texts = games.map { state in
+      var record = Library.dated(Record(of: state, tonics: tonics), as: stamp)
+      record[tag: "Event"] = name
+      return record.text
+    }
+    save(texts.joined(separator: "\n"), as: "tournament-\(code)-\(stamp).pgn")
+  }
+
+  private func save(_ text: String, as name: String) {
+    let path = services.exportPath(name)
     do throws(WriteFault) {
-      try services.files.write(path.file, Array(table.csv.utf8))
+      try services.files.write(path.file, Array(text.utf8))
       screen.say("\(.savedAs) \(path.shown)")
     } catch {
       screen.say("\(.saveFailed)\(error.reason)")

@@ -6,6 +6,7 @@ import Screen
 import Session
 import TicTacToe
 import Tintinnabuli
+import WindowLogic
 
 /// Plays other music than the running game's: replays, musical signs of the help page, and examples of the player's own music.
 final class Music {
@@ -18,6 +19,9 @@ final class Music {
   private(set) var reviewed: (record: Record, music: Rendition)?
   /// The music of the example that plays on the page of the player's own music.
   private var example: Rendition?
+  /// The mottos that follow the one that sounds, and the place of the player whose motto sounds.
+  private var mottos: ArraySlice<Motto> = []
+  private(set) var soundingPlace: Int?
   /// Whether strings and drone are tuned for other score rules than the running game's.
   private var isAway = false
 
@@ -37,7 +41,15 @@ final class Music {
   }
 
   private func start(_ events: [ScoreEvent], from: Tick, to: Tick, rules: ScoreRules) {
-    stop()
+    mottos = []
+    begin(events, from: from, to: to, rules: rules)
+  }
+
+  private func begin(_ events: [ScoreEvent], from: Tick, to: Tick, rules: ScoreRules) {
+    if let playback {
+      playback.stop(sound.port)
+      end()
+    }
     count += 1
     session.isResting = true
     isAway = rules != session.rulesInForce
@@ -48,13 +60,30 @@ final class Music {
 
   /// Stops the other music; the score continues.
   func stop() {
+    mottos = []
     guard let playback else { return }
     playback.stop(sound.port)
     end()
   }
 
+  /// Plays the mottos of games, one after another.
+  func play(_ mottos: [Motto]) {
+    stop()
+    self.mottos = mottos[...]
+    playNextMotto()
+  }
+
+  private func playNextMotto() {
+    guard let motto = mottos.popFirst() else { return }
+    let record = Record(of: motto.state, tonics: session.rules.tonics.count)
+    let music = Rendition(of: record, rules: session.rules)
+    guard let from = music.mottoStart else { return playNextMotto() }
+    begin(music.events, from: from, to: music.end, rules: music.rules)
+    soundingPlace = motto.place
+  }
+
   private func end() {
-    playback = nil
+    (playback, soundingPlace) = (nil, nil)
     session.isResting = false
     screen.pages.replay?.soundNow = nil
     example = nil
@@ -72,7 +101,10 @@ final class Music {
   /// Posts the next events of the other music.
   func carryOn() {
     guard playback != nil else { return }
-    if playback?.advance(sound.port) == false { return end() }
+    if playback?.advance(sound.port) == false {
+      end()
+      return playNextMotto()
+    }
     screen.pages.replay?.soundNow = playback?.position(sound.port)
   }
 

@@ -47,12 +47,24 @@ package enum Effect: Sendable, Hashable {
   case review
   /// Handle an intent about files, the clipboard or exports.
   case file(Intent)
+  /// Save the games of a tournament.
+  case saveGames([MatchState], code: String, name: String)
+  /// Play the mottos of games, each of the winner at a place, one after another.
+  case mottos([Motto])
   /// Handle an intent about other music than the running game's.
   case music(Intent)
   case mute(Bool)
   /// Change the volume by some decibels, without changing the setting; 0 restores it.
   case fade(Double)
   case screenshot, quit
+}
+
+/// The last win of one of the first three of a tournament.
+package struct Motto: Sendable, Hashable {
+  package var place: Int
+  package var state: MatchState
+
+  package init(place: Int, state: MatchState) { (self.place, self.state) = (place, state) }
 }
 
 /// A value that is stored for the next start.

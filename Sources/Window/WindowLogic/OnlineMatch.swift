@@ -213,7 +213,7 @@ struct OnlineMatch: Sendable {
 
 extension GameEnd {
   /// Converts the end of a match for the board.
-  fileprivate init(_ end: MatchState.End) {
+  package init(_ end: MatchState.End) {
     switch end.reason {
     case .normal: self.init(outcome: end.outcome, termination: .normal)
     case .resign: self.init(outcome: end.outcome, termination: .resignation)

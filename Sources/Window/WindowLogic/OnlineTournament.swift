@@ -1,3 +1,4 @@
+import Base
 import ClientModel
 import Interface
 import MatchProtocol
@@ -13,19 +14,34 @@ struct OnlineTournament: Sendable {
   /// The earliest time at which the next game is asked for.
   private var asksAt = -Double.infinity
 
+  /// Minutes after which a tournament that is being made begins; 0 if its organiser starts it.
+  private var startsIn = 0
+  /// The games that are being collected to be saved.
+  private var collection: GameCollection?
+  /// The last wins of the first three whose games the server is asked for, and those that have come; `nil` before the end.
+  private var mottos: (awaited: [(place: Int, m: MatchID)], found: [Motto])?
+
   /// Seconds between the end of a game and the request for the next one.
   static let pause = 2.0
 
   init(linkedCode: String = "") { self.linkedCode = linkedCode }
 
   /// Resets the state that came from the former connection.
-  mutating func forgetServer() { (view, hasAsked, asksAt) = (nil, false, -.infinity) }
+  mutating func forgetServer() { (view, hasAsked, asksAt, collection, mottos) = (nil, false, -.infinity, nil, nil) }
+
+  /// Notes when the tournament that is being made begins.
+  mutating func willStart(in minutes: Int) { startsIn = minutes }
 
   /// Stores the newest state of the tournament; returns a message if it ended or paused this player.
   mutating func take(_ next: TournamentView) -> [Effect] {
     let before = view?.code == next.code ? view : nil
     (view, linkedCode) = (next, "")
-    guard let before else { return [] }
+    guard let before else {
+      mottos = nil
+      defer { startsIn = 0 }
+      guard startsIn > 0, next.notice.isOrganiser, next.notice.phase == .waiting else { return [] }
+      return [.command(.tournament(TournamentOrder(.start, next.code, delay: startsIn * 60_000)))]
+    }
     if next.notice.phase == .over, before.notice.phase != .over { return [.say("\(.tournamentOver)")] }
     let wasPaused = before.mine?.status == .playing && next.mine?.status == .paused
     return wasPaused && next.notice.phase == .running ? [.say("\(.tournamentPaused)")] : []
@@ -52,6 +68,54 @@ struct OnlineTournament: Sendable {
     return (["t", view.code] + (view.secret.map { [$0] } ?? [])).joined(separator: "/")
   }
 
+  // MARK: - Finished games
+
+  /// Begins to collect all games.
+  mutating func collectGames() { collection = collection ?? view.map { GameCollection(of: $0) } }
+
+  /// Asks for the next games of a collection, or returns all of them.
+  mutating func collect(at now: Double) -> [Effect] {
+    let effects = collection?.tick(at: now) ?? []
+    guard let games = collection?.games, let view else { return effects }
+    collection = nil
+    return games.isEmpty
+      ? [.say("\(.nothingToKeep)")] : [.saveGames(games, code: view.code, name: view.notice.terms.name)]
+  }
+
+  mutating func answered(_ rows: [JSONObject], more: Int64?) { collection?.answered(rows, more: more) }
+
+  /// Asks again later for games, or gives up their collection and returns `false`.
+  mutating func gamesRefused(_ order: TournamentOrder, isPassing: Bool, at now: Double) -> Bool {
+    if isPassing { collection?.refused(order, at: now) } else { collection = nil }
+    return isPassing
+  }
+
+  /// Asks once, after the end, for the last wins of the first three.
+  mutating func askForMottos() -> [Effect] {
+    guard mottos == nil, let notice = view?.notice, notice.phase == .over else { return [] }
+    let wins = notice.winners.enumerated().compactMap { index, winner in winner.won.map { (place: index + 1, m: $0) } }
+    mottos = (wins, [])
+    return wins.map { .command(.watch($0.m, code: nil)) }
+  }
+
+  /// Takes a finished game, and plays the mottos once all three have come: the first place sounds last.
+  mutating func take(_ state: MatchState, isOnBoard: Bool) -> [Effect] {
+    let forgets = isOnBoard ? [] : [Effect.command(.forget(state.id))]
+    if let place = mottos?.awaited.first(where: { $0.m == state.id })?.place {
+      mottos?.found.append(Motto(place: place, state: state))
+      return [.command(.unwatch(state.id))] + forgets + (drop(state.id) ?? [])
+    }
+    return collection?.take(state) == true ? forgets : []
+  }
+
+  /// Awaits a game for the mottos no longer; `nil` if it was not awaited.
+  mutating func drop(_ m: MatchID) -> [Effect]? {
+    guard let index = mottos?.awaited.firstIndex(where: { $0.m == m }) else { return nil }
+    mottos?.awaited.remove(at: index)
+    guard let mottos, mottos.awaited.isEmpty, !mottos.found.isEmpty else { return [] }
+    return [.mottos(mottos.found.sorted { $0.place > $1.place })]
+  }
+
   // MARK: - For the pages
 
   private func row(_ row: TournamentRow, at place: Int) -> TournamentModel.Row {
@@ -61,7 +125,8 @@ struct OnlineTournament: Sendable {
     switch row.status {
     case .playing: model.status = .playing
     case .paused: model.status = .paused
-    case .left, .removed: model.status = .left
+    case .left: model.status = .left
+    case .removed: model.status = .removed
     }
     return model
   }
@@ -81,6 +146,7 @@ struct OnlineTournament: Sendable {
     }
     model.remaining = view.remaining(at: milliseconds).map { ($0 + 999) / 1_000 }
     for (index, entry) in view.table.enumerated() { model.rows.append(row(entry, at: index + 1)) }
+    if notice.isOrganiser { model.removed = view.removed.map { row($0, at: 0) } }
     (model.isOrganiser, model.top) = (notice.isOrganiser, notice.top?.rawValue)
     return model
   }

@@ -135,21 +135,25 @@ extension WindowState {
       }
       return effects
     case .state(let m):
+      let effects = view.map { tournament.take($0.state, isOnBoard: m == match) } ?? []
       // The browser's page was reloaded, and its URL contains the code of this player's room.
       if view?.state.phase == .open, onlineMatch == nil, let code = lobby.code {
         lobby.showRoom(m, code)
         return lobby.openPage(in: context) + news(of: m, view, board)
       }
-      return news(of: m, view, board)
+      return effects + news(of: m, view, board)
     case .moveRejected(let m, let cell, let code, let said):
       onlineMatch?.dropPendingMove()
       return [.say("\(cell.text): \(code.message(said))")] + (m == match ? syncBoard(board.game) : [])
     case .refused(let code, let said, .say), .refused(let code, let said, .emote):
       talk.dropUnsent()
       return [.say(code.message(said))]
-    case .refused(let code, let said, .host), .refused(let code, let said, .tournament):
-      return tournamentRefused(code, said)
     case .refused(let code, let said, let asked):
+      switch asked {
+      case .host, .tournament: return tournamentRefused(asked, code, said)
+      case .watch(let m, _): if let effects = tournament.drop(m) { return effects }
+      default: break
+      }
       if case .seek(let seek) = asked, seek.terms.tournament != nil {
         if code.isPassing {
           tournament.seekRefused(at: now)
@@ -170,6 +174,7 @@ extension WindowState {
       return lobby.tell(login.map { "\(.loginRefused, Message($0), name)" } ?? "\(.newGuest, name)", in: context)
     case .tokenRefused: return lobby.tell("\(.tokenRefused, Message(network.you?.name ?? ""))", in: context)
     case .loginNotSaved: return [.say("\(.notRemembered)")]
+    case .page("games", let rows, let more): tournament.answered(rows, more: more)
     case .page(let name, let rows, _):
       lobby.hear(rows, of: name)
       return talk.hear(event, me: nil, page: board.page)

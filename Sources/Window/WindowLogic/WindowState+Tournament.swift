@@ -33,7 +33,8 @@ extension WindowState {
 
   mutating func answer(_ intent: TournamentIntent) -> [Effect] {
     switch intent {
-    case .make(let name, let clock, let minutes, let hasBots):
+    case .make(let name, let clock, let minutes, let hasBots, let startsIn):
+      tournament.willStart(in: startsIn)
       let terms = TournamentTerms(
         name: name, rules: preferences.game, clock: TimeControl(clock), minutes: minutes == 0 ? nil : minutes,
         bots: hasBots)
@@ -44,7 +45,7 @@ extension WindowState {
       guard let code = canonicalCode(code.isEmpty ? known : code) else { return .refused(.writeCode) }
       return request(.tournament(TournamentOrder(.enter, code)))
     case .save: return [.file(.tournament(.save))]
-    case .pause, .play, .leave, .start, .end, .remove, .share: break
+    case .pause, .play, .leave, .start, .end, .remove, .admit, .saveGames, .share: break
     }
     guard let view = followed?.view else { return .refused(.notConnected) }
     func order(_ operation: TournamentOrder.Operation, name: String? = nil) -> [Effect] {
@@ -61,6 +62,10 @@ extension WindowState {
     case .start: return order(.start)
     case .end: return confirmation.confirm(.tournament(.end), .reallyEnd, at: now, order(.end))
     case .remove(let name): return order(.remove, name: name)
+    case .admit(let name): return order(.admit, name: name)
+    case .saveGames:
+      tournament.collectGames()
+      return [.say("\(.tournamentSaving)")]
     case .share: return [.share("t/\(view.code)")]
     case .make, .open, .enter, .save: return []
     }
@@ -95,12 +100,22 @@ extension WindowState {
 
   // MARK: - Time and events
 
-  mutating func nextTournamentGame() -> [Effect] {
-    lobby.connection == .online ? tournament.tick(isPlaying: isPlaying, at: now) : []
+  /// Asks for what is due: the next game, games to be saved, and on the page of the tournament the mottos after its end.
+  mutating func tickTournament(on page: SceneName) -> [Effect] {
+    guard lobby.connection == .online else { return [] }
+    let effects = tournament.tick(isPlaying: isPlaying, at: now) + tournament.collect(at: now)
+    return effects + (page == .tournament ? tournament.askForMottos() : [])
   }
 
-  /// Returns the effects of a request about a tournament that the server refused: a sound and the server's reason.
-  func tournamentRefused(_ code: ErrorCode, _ said: String) -> [Effect] {
+  /// Returns the effects of a request about a tournament that the server refused: a sound and the server's reason. A request for
+  /// games is repeated if that may help.
+  mutating func tournamentRefused(_ asked: ClientMessage?, _ code: ErrorCode, _ said: String) -> [Effect] {
+    if case .tournament(let order) = asked, order.operation == .games,
+      tournament.gamesRefused(order, isPassing: code.isPassing, at: now)
+    {
+      return []
+    }
+    if case .host = asked { tournament.willStart(in: 0) }
     let phrase: Phrase? = code == .over ? .tournamentOver : code == .occupied ? .tournamentFull : nil
     return [.refuse, .say(phrase.map { "\(english: said, else: $0)" } ?? code.message(said))]
   }

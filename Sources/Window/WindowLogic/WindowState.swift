@@ -211,7 +211,7 @@ package struct WindowState: Sendable {
     {
       return [.remember(.solved(day: today.day))]
     }
-    let effects = watchSleepTimer() + showNextMove(board) + showAnswer(board) + nextTournamentGame()
+    let effects = watchSleepTimer() + showNextMove(board) + showAnswer(board) + tickTournament(on: board.page)
     let request = lobby.tick(in: context(board.page))
     return effects + (request.isEmpty && isListening ? local.listenOn(board, at: now) : request)
   }

@@ -43,7 +43,7 @@ private let tournamentSeek: ClientMessage.Seek = {
 }()
 
 private let tournamentOrders: [TournamentOrder] = TournamentOrder.Operation.allCases.map {
-  .init($0, "K3X9QF", secret: "s3cret", delay: 5000, name: "Ann")
+  .init($0, "K3X9QF", secret: "s3cret", delay: 5000, name: "Ann", number: 3, before: 1_700_000_000_000)
 }
 
 /// A table's row, and a notice with every field.
@@ -134,6 +134,7 @@ private let tournamentNotice: TournamentNotice = {
     ("host Class  4", .host(TournamentTerms(name: "Class  4"), secret: nil)),
     ("enter k3x9qf", .tournament(.init(.enter, "k3x9qf"))),
     ("follow k3x9qf s3", .tournament(.init(.follow, "k3x9qf", secret: "s3"))),
+    ("games k3x9qf s3 12", .tournament(.init(.games, "k3x9qf", secret: "s3", number: 12))),
     ("remove k3x9qf s3 Ann", .tournament(.init(.remove, "k3x9qf", secret: "s3", name: "Ann"))),
   ]) func `a person may type bare commands`(text: String, message: ClientMessage) throws {
     var expected = message
@@ -154,6 +155,7 @@ private let tournamentNotice: TournamentNotice = {
     #"{"t":"hello"}"#, #"{"t":"draw","m":"abc","a":"accept","mid":"a"}"#, #"{"t":7}"#, #"{"x":1}"#, "{}", "move",
     "move d0", "dance",
     #"{"t":"say","m":"abc","text":7}"#, "join", "watch !", "host", "enter", "start K3X9QF", "remove K3X9QF s3",
+    "games K3X9QF s3", "games K3X9QF s3 x",
     #"{"t":"host","name":"A","minutes":4,"secret":"s"}"#,
     #"{"t":"host","name":"","secret":"s"}"#, #"{"t":"host","name":"A","clock":"none","secret":"s"}"#,
     #"{"t":"tournament","op":"end","code":"K3X9QF"}"#, #"{"t":"tournament","op":"dance","code":"K3X9QF"}"#,

@@ -1,5 +1,7 @@
 import Base
+import GameScore
 import Interface
+import MatchProtocol
 import Records
 import Screen
 import Session
@@ -45,6 +47,24 @@ struct FilesTests {
     bench.films[2].told(.failed(.noFFmpeg))
     bench.pass(app)
     #expect(bench.notices.last == app.screen.text(.needsFFmpeg) && button() == ["Save as video"])
+  }
+
+  @Test("the games of a tournament are saved as one file, each with its players, times and music")
+  func tournamentGames() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    let won = try FinishedMatch.state("0123456789ab", [4, 0, 2, 6, 3, 5, 1, 7], .resign)
+    let drawn = try FinishedMatch.state("ab0123456789", [0, 1, 2, 4, 3, 5, 7, 6, 8], .normal)
+    app.files.saveGames([won, drawn], code: "K7Q2XD", name: "Class 4")
+    let file = try #require(bench.files["data/tournament-K7Q2XD-\(bench.stamp).pgn"])
+    let records = try RecordLines.all(in: file)
+    #expect(records.map(\.game.cells) == [won.moves, drawn.moves])
+    #expect(records.map { $0.game.end?.outcome } == [.win(.x), .draw])
+    #expect(records[0].game.end?.termination == .resignation)
+    #expect(records.allSatisfy { $0[tag: "Event"] == "Class 4" && $0[player: .x] == "Vera" && $0[player: .o] == "Ida" })
+    #expect(records.map(\.seed) == [won.id.seed, drawn.id.seed])
+    #expect(records[0].times(ofMove: 2).elapsed == 1_500 && records[0].timeControl == "20+1")
+    #expect(records[0].logSlots == [0, 6, 12, 18, 24, 30, 36, 42])
   }
 
   @Test("a saved game is named, resumed and shared from the list, and keeps its name")

@@ -1,5 +1,6 @@
 import Base
 import GameScore
+import MatchProtocol
 import Records
 import ScoreIO
 import ScoreModel
@@ -8,6 +9,7 @@ import Session
 import Testing
 import TicTacToe
 import Tintinnabuli
+import WindowLogic
 
 @testable import Play
 
@@ -62,5 +64,45 @@ private final class Ear {
     #expect(try plays("B"))
     music.stop()
     #expect(try plays("D"))
+  }
+
+  @Test("the mottos of three games sound one after another: the winner's first three marks, then the tonic")
+  func mottos() throws {
+    var (now, posted): (Double, [ScoreEvent]) = (0, [])
+    let port = SoundPort(
+      now: { Tick(rawValue: Int64(now * 48_000)) }, post: { posted += $0 }, takeLate: { [] }, lead: .zero)
+    let rules = try RuleLibrary.load().rules
+    let person = Participant.human(name: "you")
+    let session = GameSession(
+      seed: 1, rules: rules, participants: Participants(x: person, o: person), sound: port
+    ) { $0() }
+    let music = Music(
+      SoundOutput(port), session, RootScreen(services: PlatformServices(locks: .none), themes: [.light]))
+    let lost = try FinishedMatch.state("0000000000cc", [4, 0, 2, 6, 3, 5, 1, 7], .resign)
+    let won = try FinishedMatch.state("0000000000aa", [0, 3, 1, 4, 2], .normal)
+    music.play([Motto(place: 3, state: lost), Motto(place: 1, state: won)])
+    var places: [Int] = []
+    while music.isPlaying, now < 60 {
+      if let place = music.soundingPlace, places.last != place { places.append(place) }
+      music.carryOn()
+      now += 0.05
+    }
+    #expect(places == [3, 1] && now < 30)
+    // A tournament's games of one minute are in one key; these two have the keys of their own ids.
+    for (state, marks) in [(lost, [4, 2, 3]), (won, [0, 1, 2])] {
+      let record = Record(of: state, tonics: rules.tonics.count)
+      let all = Rendition(of: record, rules: rules)
+      let from = try #require(all.mottoStart)
+      let line = all.bars.filter { $0.start >= from }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }
+      #expect(line.count == 4 && line.prefix(3).map { $0 % 12 } == marks.map { all.rules.cells[$0].midi % 12 })
+      #expect(line[3] % 12 == all.rules.scale.tonic % 12)
+      let heard = posted.filter { $0.kind == .note }.map(\.pitch.midi)
+      #expect(line.allSatisfy { heard.contains($0) })
+    }
+    music.play([Motto(place: 2, state: won), Motto(place: 1, state: won)])
+    music.stop()
+    #expect(!music.isPlaying && music.soundingPlace == nil)
+    music.carryOn()
+    #expect(!music.isPlaying, "nothing follows what the player has stopped")
   }
 }

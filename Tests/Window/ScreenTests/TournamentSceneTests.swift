@@ -61,6 +61,24 @@ import TicTacToe
     #expect(log.intents == [.tournament(.remove(name: "guest-Player-3"))])
   }
 
+  @Test func `the organiser lets a player in again by two presses, and sets the start in the form`() throws {
+    var model = Samples.tournament(.running, isOrganiser: true)
+    var row = TournamentModel.Row()
+    (row.number, row.place, row.name, row.status) = (40, 0, "guest-Player-40", .removed)
+    model.removed = [row]
+    let (screen, log) = screen(model)
+    let out = try #require(screen.accessible(hidden: true).first { $0.name == "guest-Player-40, removed" })
+    screen.activate(out.id, at: 2)
+    screen.handle([], at: 3)
+    try press(.tournamentAdmit, screen)
+    #expect(log.intents == [.tournament(.admit(name: "guest-Player-40"))])
+    let (form, made) = self.screen(nil)
+    let choice = try #require(form.accessible(hidden: true).first { $0.name == "Start: Starts in 15 min" })
+    form.activate(choice.id, at: 2)
+    try press(.tournamentMake, form)
+    #expect(made.intents == [.tournament(.make(name: "Tournament", clock: "20+1", minutes: 10, startsIn: 15))])
+  }
+
   @Test func `the remaining time changes one line and moves no other row`() throws {
     let (screen, _) = screen(Samples.tournament(.running))
     let page = try #require(screen.topScene as? TournamentScene)
@@ -91,6 +109,7 @@ import TicTacToe
     #expect(words(.waiting, isOrganiser: true).contains("Start") && !words(.waiting).contains("Start"))
     #expect(words(.running).isSuperset(of: ["Pause", "Watch the top game", "Leave tournament", "Save table"]))
     #expect(words(.running, isOrganiser: true).contains("End tournament"))
+    #expect(words(.over, isOrganiser: true).contains("Save games") && !words(.over).contains("Save games"))
     #expect(words(.over).isDisjoint(with: ["Pause", "Join", "End tournament", "Start"]))
   }
 

@@ -25,6 +25,27 @@ import TicTacToe
     return view
   }
 
+  /// A finished game of the tournament, in which X won.
+  private static func game(_ id: String, at time: Int64 = 1_000) throws -> MatchView {
+    let m = try #require(MatchID(rawValue: id))
+    var state = MatchState(id: m)
+    var terms = MatchTerms(clock: TimeControl("20+1"))
+    terms.tournament = code
+    let players = Sides(
+      x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
+    var kinds: [(MatchEvent.Kind, Player?)] = [(.start(players, terms, confirm: false, previous: nil, keys: []), nil)]
+    for (ply, cell) in [0, 3, 1, 4, 2].enumerated() {
+      let name = CellName(Cell(cell), in: .classic)
+      kinds.append((.move(ply: ply, cell: name, spent: 500), ply % 2 == 0 ? .x : .o))
+    }
+    kinds.append((.end(.win(.x), .normal, ratings: nil), nil))
+    for (kind, side) in kinds {
+      let event = MatchEvent(at: time, side: side, mid: nil, kind)
+      try state.append(event, body: event.body)
+    }
+    return MatchView(state: state, you: nil)
+  }
+
   private static func order(_ operation: TournamentOrder.Operation, name: String? = nil) -> Effect {
     .command(.tournament(TournamentOrder(operation, code, name: name)))
   }
@@ -166,6 +187,109 @@ import TicTacToe
     #expect(model.mine?.place == 2 && model.mine?.isOnFire == true && model.rows[0].isOnFire == false)
     #expect(model.csv == "place,name,points,games\n1,Ida,6,0\n2,Vera,4,0\n")
     #expect(window.state.standing?.row == model.mine)
+  }
+
+  @Test
+  func
+    `after the end the page asks for the last wins of the first three once, and plays their mottos, the first place last`()
+    throws
+  {
+    var window = Self.running()
+    let games = try ["0000000000aa", "0000000000bb", "0000000000cc"].map { try Self.game($0) }
+    var view = Self.view(.over)
+    var notice = view.notice
+    notice.winners = games.enumerated().map { index, game in
+      var winner = TournamentNotice.Winner()
+      (winner.number, winner.name, winner.won) = (index + 1, "Player-\(index)", game.state.id)
+      return winner
+    }
+    view.take(notice, 0)
+    window.step(.network(.tournament(view), nil))
+    window.effects = []
+    for _ in 0..<2 { window.step(.tick) }
+    #expect(window.effects.isEmpty, "the board is not interrupted")
+    window.turn(to: .tournament)
+    for _ in 0..<3 { window.step(.tick) }
+    #expect(window.effects.count == 3)
+    #expect(window.effects.allSatisfy { if case .command(.watch) = $0 { true } else { false } })
+    window.effects = []
+    // A game that the server no longer has is left out.
+    window.step(.network(.refused(.notFound, "gone", .watch(games[1].state.id, code: nil)), nil))
+    for game in [games[0], games[2]] { window.step(.network(.state(game.state.id), game)) }
+    let played = window.effects.compactMap { if case .mottos(let mottos) = $0 { mottos } else { nil } }
+    #expect(played == [[Motto(place: 3, state: games[2].state), Motto(place: 1, state: games[0].state)]])
+    #expect(window.effects.contains(.command(.forget(games[0].state.id))) && TestWindow.words(window.effects).isEmpty)
+  }
+
+  @Test func `all games are asked for by player, a refused request again, and saved in the order of their beginning`()
+    throws
+  {
+    var window = Self.running()
+    var view = Self.view(.over, isOrganiser: true)
+    var (vera, ida) = (TournamentRow(), TournamentRow())
+    (vera.number, vera.games, ida.number, ida.games) = (1, 2, 2, 2)
+    view.take([vera, ida], isWhole: false)
+    window.step(.network(.tournament(view), nil))
+    #expect(TestWindow.words(window.want(.tournament(.saveGames))).count == 1)
+    window.effects = []
+    window.step(.tick)
+    func asks(_ number: Int, before: Int64? = nil) -> Effect {
+      .command(.tournament(TournamentOrder(.games, Self.code, number: number, before: before)))
+    }
+    #expect(Set(window.effects) == [asks(1), asks(2)])
+    let (late, early) = (try Self.game("0000000000aa", at: 9_000), try Self.game("0000000000bb", at: 5_000))
+    window.effects = []
+    window.step(.network(.state(late.state.id), late))
+    window.step(.network(.page("games", rows: [["n": .int(1)]], more: 7_000), nil))
+    window.step(.network(.refused(.busy, "busy", .tournament(.init(.games, Self.code, number: 2))), nil))
+    window.now += 2
+    for _ in 0..<2 { window.step(.tick) }
+    #expect(window.effects.filter { $0 == asks(1, before: 7_000) || $0 == asks(2) }.count == 2)
+    window.step(.network(.state(early.state.id), early))
+    window.step(.network(.page("games", rows: [["n": .int(1)]], more: nil), nil))
+    window.effects = []
+    window.step(.network(.page("games", rows: [["n": .int(2)]], more: nil), nil))
+    for _ in 0..<2 { window.step(.tick) }
+    #expect(window.effects == [.saveGames([early.state, late.state], code: Self.code, name: "Class")])
+    // A refusal for good is said, and ends it.
+    window.want(.tournament(.saveGames))
+    window.now += 1
+    window.step(.tick)
+    let refused = window.step(
+      .network(.refused(.forbidden, "no", .tournament(.init(.games, Self.code, number: 1))), nil))
+    #expect(TestWindow.words(refused).count == 1)
+  }
+
+  @Test func `a tournament with a set start is started once by its maker's window, and nobody else's`() {
+    var window = TestWindow()
+    window.state.preferences.server = "127.0.0.1:4664"
+    window.want(.tournament(.make(name: "Class", startsIn: 15)))
+    window.online()
+    let starts = Effect.command(.tournament(TournamentOrder(.start, Self.code, delay: 900_000)))
+    window.effects = []
+    for _ in 0..<2 { window.step(.network(.tournament(Self.view(.waiting, you: nil, isOrganiser: true)), nil)) }
+    #expect(window.effects.filter { $0 == starts }.count == 1)
+    // A refused one leaves the next tournament to its organiser.
+    var other = TestWindow()
+    other.state.preferences.server = "127.0.0.1:4664"
+    other.want(.tournament(.make(name: "Class", startsIn: 15)))
+    other.online()
+    other.step(.network(.refused(.occupied, "no", .host(TournamentTerms(), secret: nil)), nil))
+    other.effects = []
+    other.step(.network(.tournament(Self.view(.waiting, you: nil, isOrganiser: true)), nil))
+    #expect(!other.effects.contains(starts))
+  }
+
+  @Test func `the organiser sees who was taken out, and lets them in again`() {
+    var window = Self.running()
+    var view = Self.view(.running, isOrganiser: true)
+    var ida = TournamentRow()
+    (ida.number, ida.name, ida.status) = (2, "Ida", .removed)
+    view.take([ida], isWhole: false)
+    window.step(.network(.tournament(view), nil))
+    let model = window.state.tournament(client: 0)
+    #expect(model?.rows.map(\.name) == ["Vera"] && model?.removed.map(\.name) == ["Ida"])
+    #expect(window.want(.tournament(.admit(name: "Ida"))) == [Self.order(.admit, name: "Ida")])
   }
 
   @Test func `the end is reported once, and after it is left the page offers another tournament`() {

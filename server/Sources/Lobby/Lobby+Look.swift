@@ -103,7 +103,7 @@ extension Lobby {
     send(.page("me", rows: [row] + others, more: nil), to: id, re: re)
   }
 
-  private static let historyPage = 20
+  static let historyPage = 20
 
   mutating func askHistory(
     _ account: Int64, of rules: Variant?, before: Int64?, _ session: Session, _ id: ConnectionID, _ re: String?

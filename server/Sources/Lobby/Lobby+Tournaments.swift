@@ -100,6 +100,7 @@ extension Lobby {
     case .start: change = .begin(delay: Int64(order.delay ?? 0))
     case .end: change = .end
     case .remove, .admit: change = .remove(name: order.name ?? "", order.operation == .remove)
+    case .games: return sendGames(order, found, session, id, re)
     }
     if order.operation == .leave { tournaments.unfollow(id, record.code) }
     if [.pause, .leave].contains(order.operation), seeks[id]?.ticket.seek.terms.tournament == record.code {
@@ -149,6 +150,31 @@ extension Lobby {
     // A connection that followed before has the table already: send it only the row of its own player.
     let rows = found.entrants.filter { isWhole || $0.account == account }.map(\.row)
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
+  }
+
+  /// Sends the finished games in which a player had X, the latest first: each as its `state`, then the page. Both players
+  /// of a game have a row, so that the games of all rows are all games, each once.
+  private mutating func sendGames(
+    _ order: TournamentOrder, _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?
+  ) {
+    let (record, number) = (found.record, order.number ?? 0)
+    guard mayPlay(record.terms.rules, session, id, re) else { return }
+    guard let account = found.entrants.first(where: { $0.row.number == number })?.account else {
+      return refuse(id, re, .notFound, "the tournament has no such player")
+    }
+    guard pages.beginHistory() else { return refuseBusy(id, re) }
+    let limit = Lobby.historyPage
+    ask(.history(account, before: order.before ?? .max, limit: limit), for: id) { lobby, answer in
+      lobby.pages.endHistory()
+      guard case .summaries(let matches, let count) = answer else { return lobby.refuseBusy(id, re) }
+      for match in matches where match.terms.tournament == record.code && match.record.x == account {
+        guard match.end?.outcome != nil else { continue }
+        lobby.send(.state(match.state, left: nil, you: nil), to: id)
+      }
+      let oldest = matches.last?.record.ended ?? 0
+      let isLast = count < limit || oldest < record.begins ?? .max
+      lobby.send(.page("games", rows: [["n": .int(number)]], more: isLast ? nil : oldest), to: id, re: re)
+    }
   }
 
   // MARK: messages to followers

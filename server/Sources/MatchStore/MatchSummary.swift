@@ -1,20 +1,21 @@
 import MatchProtocol
 
-/// The fields of a match that lists show, folded from its log.
+/// A match of two players as lists show it, folded from its log.
 package struct MatchSummary: Sendable, Hashable {
   package let record: MatchRecord
-  package let terms: MatchTerms
+  package let state: MatchState
   package let players: Sides<PlayerInfo>
-  package let plies: Int
-  package let isLive: Bool
+
+  package var terms: MatchTerms { state.terms }
+  package var plies: Int { state.moves.count }
+  package var isLive: Bool { state.phase == .live }
   /// How the match ended; `nil` for a live match.
-  package let end: MatchState.End?
+  package var end: MatchState.End? { state.end }
 
   /// Folds a log; `nil` if it is inconsistent or a player is missing. O(events).
   package init?(_ stored: StoredMatch) {
     guard let state = try? stored.folded(), let players = state.players else { return nil }
-    (record, terms, self.players) = (stored.record, state.terms, players)
-    (plies, isLive, end) = (state.moves.count, state.phase == .live, state.end)
+    (record, self.state, self.players) = (stored.record, state, players)
   }
 }
 

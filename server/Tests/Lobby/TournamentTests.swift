@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import MatchStore
 import ServerTestSupport
@@ -97,6 +98,118 @@ import TicTacToe
     #expect(!world.heardAny(players[0], "paired"))
     world.wait(1000)
     #expect(world.field("side", of: first, in: "paired") == "o", "sides alternate")
+  }
+
+  @Test func `the organiser receives each finished game once, as the game of its X, in pages`() throws {
+    var world = try SteppedLobby()
+    let (code, players) = try paired(&world)
+    for game in 0..<Lobby.historyPage + 2 {
+      try play(&world, players[0], players[1])
+      for (i, id) in players.enumerated() {
+        _ = world.heard(id)
+        seek(&world, id, code, key: "g\(game)-\(i)")
+      }
+      world.wait(3500)
+    }
+    let teacher = world.login("Teacher", caps: Self.caps)
+    var (matches, requests): ([String], Int) = ([], 0)
+    for number in 1...2 {
+      var before = ""
+      repeat {
+        world.type(teacher, order("games", code, Self.secret + #","n":\#(number)"# + before))
+        requests += 1
+        let lines = world.heard(teacher)
+        for line in lines where line.contains(#""t":"state""#) {
+          let fields = try JSONObject(line: Array(line.utf8), with: "t")
+          matches.append(try #require(fields["m"]?.string))
+          #expect(line.contains(#""moves":["a1","a2","b1","b2","c1"],"times":["#) && line.contains(#""result":"x""#))
+        }
+        let page = try #require(lines.last { $0.contains(#""of":"games","rows":[{"n":\#(number)}]"#) })
+        before = try JSONObject(line: Array(page.utf8), with: "t")["more"]?.int.map { #","before":\#($0)"# } ?? ""
+      } while !before.isEmpty
+    }
+    #expect(requests == 4 && Set(matches).count == matches.count)
+    #expect(try matches.count == table(world, code).reduce(0) { $0 + $1.games } / 2)
+    let bob = world.login("Eve", caps: Self.caps)
+    world.type(bob, order("games", code, #","secret":"other","n":1"#))
+    #expect(world.heardAny(bob, #""code":"forbidden""#))
+    world.type(teacher, order("games", code, Self.secret + #","n":3"#))
+    #expect(world.heardAny(teacher, #""code":"not_found""#))
+  }
+
+  @Test func `an address has two open tournaments; one that has ended, and another address, do not count`() throws {
+    var world = try SteppedLobby()
+    func host(_ n: Int, from address: String?, _ world: inout SteppedLobby) throws -> String? {
+      let id = world.connect(from: address)
+      world.type(id, #"{"t":"hello","v":[1],"client":"t","caps":\#(Self.caps),"guest":"Host-\#(n)"}"#)
+      world.type(id, #"{"t":"host","id":"h","name":"T\#(n)","secret":"s\#(n)"}"#)
+      let code = world.field("code", of: id, in: "tournament")
+      #expect(code != nil || world.heardAny(id, "2 open tournaments from one address are enough"))
+      return code
+    }
+    let first = try #require(try host(1, from: "192.0.2.1", &world))
+    #expect(try host(2, from: "192.0.2.1", &world) != nil)
+    #expect(try host(3, from: "192.0.2.1", &world) == nil)
+    #expect(try host(4, from: "192.0.2.2", &world) != nil)
+    // The server's own machine has no address.
+    for n in 5...7 { #expect(try host(n, from: nil, &world) != nil) }
+    let teacher = world.login("Teacher", caps: Self.caps)
+    world.type(teacher, order("end", first, #","secret":"s1""#))
+    world.wait(1000)
+    #expect(try host(8, from: "192.0.2.1", &world) != nil)
+    #expect(try host(9, from: "192.0.2.1", &world) == nil)
+  }
+
+  @Test func `512 players enter; the next is refused, and one who has left may come back`() throws {
+    var world = try SteppedLobby()
+    let (_, code) = try host(&world)
+    for n in 1...Int64(Tournament.mostEntrants) {
+      let answer = try world.store.answer(.changeTournament(code, .enter(account: 1_000_000 + n)))
+      guard case .tournament(.found) = answer else {
+        Issue.record("player \(n) is refused")
+        return
+      }
+    }
+    let late = enter(&world, "Late", code)
+    #expect(world.heardAny(late, #""code":"occupied","msg":"512 players are enough""#))
+    for status in [TournamentRow.Status.left, .playing] {
+      let answer = try world.store.answer(.changeTournament(code, .status(account: 1_000_001, status)))
+      if case .tournament(.found) = answer { continue }
+      Issue.record("\(status) is refused")
+    }
+    #expect(try table(world, code).count == Tournament.mostEntrants)
+  }
+
+  @Test func `a player who was taken out is not ranked, cannot enter, and is let in again by the organiser`() throws {
+    var world = try SteppedLobby()
+    let (teacher, code) = try host(&world)
+    let ann = enter(&world, "Ann", code)
+    _ = enter(&world, "Bob", code)
+    world.type(teacher, order("remove", code, Self.secret + #","name":"GUEST-ann""#))
+    #expect(try table(world, code).map(\.status) == [.removed, .playing])
+    for (operation, key) in [("enter", "a"), ("play", "b")] {
+      _ = world.heard(ann)
+      world.type(ann, order(operation, code))
+      #expect(world.heardAny(ann, #""code":"forbidden","msg":"the organiser has taken you out""#), "\(key)")
+    }
+    world.type(teacher, order("admit", code, Self.secret + #","name":"guest-Ann""#))
+    #expect(try table(world, code).map(\.status) == [.playing, .playing])
+    world.type(ann, order("pause", code))
+    #expect(try table(world, code).map(\.status) == [.paused, .playing])
+  }
+
+  @Test func `equal names are told apart, and a start at a set time begins by itself`() throws {
+    var world = try SteppedLobby()
+    let (teacher, code) = try host(&world)
+    let players = ["Ann", "Ann"].map { enter(&world, $0, code) }
+    let names = try table(world, code).map { $0.name.lowercased() }
+    #expect(Set(names).count == 2)
+    world.type(teacher, order("start", code, Self.secret + #","in_ms":5000"#))
+    #expect(world.heardAny(teacher, #""phase":"waiting","in_ms":5000"#))
+    world.wait(4000)
+    for id in players { #expect(!world.heardAny(id, #""phase":"running""#)) }
+    world.wait(2500)
+    for id in players { #expect(world.heardAny(id, #""phase":"running""#)) }
   }
 
   @Test func `a first move whose time runs out pauses its player until play`() throws {

@@ -191,6 +191,8 @@ package struct TournamentOrder: Sendable, Hashable {
     case leave
     /// Only the organiser may: begin now, or in `in_ms` milliseconds; end now; remove a player, or admit one again.
     case start, end, remove, admit
+    /// Only the organiser may: receive the finished games in which a player had X.
+    case games
   }
 
   package var code: String
@@ -201,19 +203,23 @@ package struct TournamentOrder: Sendable, Hashable {
   package var delay: Int?
   /// The player to remove or admit.
   package var name: String?
+  /// The number of the player whose games are asked for, and the end before which they ended.
+  package var number: Int?
+  package var before: Int64?
 
   package init(
-    _ operation: Operation, _ code: String, secret: String? = nil, delay: Int? = nil, name: String? = nil
+    _ operation: Operation, _ code: String, secret: String? = nil, delay: Int? = nil, name: String? = nil,
+    number: Int? = nil, before: Int64? = nil
   ) {
     (self.operation, self.code, self.secret) = (operation, code, secret)
-    (self.delay, self.name) = (delay, name)
+    (self.delay, self.name, self.number, self.before) = (delay, name, number, before)
   }
 
   /// The longest time from `start` until the start: a week.
   package static let longestDelay = 7 * 86_400_000
 
   /// Whether only the organiser may make the request.
-  package var isOrganisers: Bool { [.start, .end, .remove, .admit].contains(operation) }
+  package var isOrganisers: Bool { [.start, .end, .remove, .admit, .games].contains(operation) }
 
   mutating func code(_ c: inout FieldCoder) throws(FieldError) {
     try c.code("op", &operation)
@@ -222,5 +228,8 @@ package struct TournamentOrder: Sendable, Hashable {
     try c.code("in_ms", &delay)
     try c.require(delay.map { (0...Self.longestDelay).contains($0) } ?? true, "in_ms", "0–\(Self.longestDelay)")
     name = try c.text("name", name, max: 64, isRequired: operation == .remove || operation == .admit)
+    try c.code("n", &number)
+    try c.require(operation != .games || number != nil, "n", "the number of a player's row")
+    try c.code("before", &before)
   }
 }

@@ -9,7 +9,7 @@ extension ClientLine {
     | join CODE | move b2 | draw [offer|accept|decline] \
     | resign | rematch | abort | claim | say TEXT | emote \(emotes.joined(separator: "/")) | mute [on|off] | block NAME \
     | host NAME | enter CODE | seek CODE | pause CODE | play CODE | leave CODE | follow CODE [SECRET] | unfollow CODE \
-    | start CODE SECRET | end CODE SECRET | remove CODE SECRET NAME | admit CODE SECRET NAME | watch M | unwatch M | sync M | top [infinite|ultimate] | me | history [classic|infinite|ultimate] | list | export M | register NAME | bye. \
+    | start CODE SECRET | end CODE SECRET | remove CODE SECRET NAME | admit CODE SECRET NAME | games CODE SECRET N | watch M | unwatch M | sync M | top [infinite|ultimate] | me | history [classic|infinite|ultimate] | list | export M | register NAME | bye. \
     Every line may also be a JSON object; docs/protocol.md tells all of it.
     """
 
@@ -121,9 +121,14 @@ extension ClientLine {
       }
       var order = TournamentOrder(operation, try one("code"))
       if arguments.count > 1 { order.secret = arguments[1] }
-      if arguments.count > 2 { order.name = arguments[2] }
+      if arguments.count > 2, operation == .games {
+        order.number = Int(arguments[2])
+      } else if arguments.count > 2 {
+        order.name = arguments[2]
+      }
       guard order.secret != nil || !order.isOrganisers else { throw .field(.missing("secret")) }
       guard order.name != nil || operation != .remove && operation != .admit else { throw .field(.missing("name")) }
+      guard order.number != nil || operation != .games else { throw .field(.missing("n")) }
       return .tournament(order)
     }
   }

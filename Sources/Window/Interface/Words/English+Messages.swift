@@ -241,5 +241,11 @@ reallyEnd = Press End tournament again to confirm.
 tournamentBots = Players
 tournamentPeople = people only
 tournamentAnybody = people and programs
+tournamentStart = Start
+tournamentByHand = when I press Start
+tournamentSaveGames = Save games
+tournamentSaving = Saving the games …
+tournamentAdmit = Let in again
+tournamentIsRemoved = removed
 """
 }

@@ -241,5 +241,11 @@ reallyEnd = Appuie encore sur « Terminer le tournoi » pour confirmer.
 tournamentBots = Participants
 tournamentPeople = humains seulement
 tournamentAnybody = humains et robots
+tournamentStart = Début
+tournamentByHand = quand j'appuie sur « Commencer »
+tournamentSaveGames = Enregistrer les parties
+tournamentSaving = Enregistrement des parties …
+tournamentAdmit = Réadmettre
+tournamentIsRemoved = exclu
 """
 }

@@ -241,5 +241,11 @@ reallyEnd = Drücke noch einmal „Turnier beenden“, um zu bestätigen.
 tournamentBots = Teilnehmer
 tournamentPeople = nur Menschen
 tournamentAnybody = Menschen und Programme
+tournamentStart = Beginn
+tournamentByHand = wenn ich „Beginnen“ drücke
+tournamentSaveGames = Spiele sichern
+tournamentSaving = Die Spiele werden gesichert …
+tournamentAdmit = Wieder zulassen
+tournamentIsRemoved = ausgeschlossen
 """
 }

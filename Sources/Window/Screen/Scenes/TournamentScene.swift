@@ -12,6 +12,7 @@ final class TournamentScene: PageScene {
   private let clock: ChoiceRow
   private let minutes: ChoiceRow
   private let bots: ChoiceRow
+  private let start: ChoiceRow
   /// Whether the player has chosen a length, instead of the default length of the game.
   private var hasChosenMinutes = false
   /// The column with time and link beside the table, on a wide page.
@@ -28,6 +29,8 @@ final class TournamentScene: PageScene {
 
   /// The offered clocks; the default clock of the game is added as the first.
   private static let clocks = ["20+1", "60+1", "180+2", "300+3"]
+  /// The offered minutes until the start; 0 leaves it to the organiser.
+  private static let starts = [0, 5, 10, 15, 30, 60, 120]
   /// The offered lengths in minutes.
   private static let lengths = [5, 10, 15, 20, 30, 40, 60, 90, 120]
 
@@ -52,6 +55,11 @@ final class TournamentScene: PageScene {
     bots = ChoiceRow(
       context: context, .tournamentBots, [context.text(.tournamentPeople), context.text(.tournamentAnybody)],
       selected: 0)
+    start = ChoiceRow(
+      context: context, .tournamentStart,
+      TournamentScene.starts.map {
+        $0 == 0 ? context.text(.tournamentByHand) : context.text(.tournamentStartsIn, "\($0) \(context.text(.minutes))")
+      }, selected: 0)
     side = ScrollView(context: context)
     time = TextRow(context: context, "", faint: false, lining: true, size: 1.4)
     super.init(context: context)
@@ -65,7 +73,8 @@ final class TournamentScene: PageScene {
     setFooter([
       (.tournamentMake, .tournament(.make(name: ""))), (.tournamentEnter, .tournament(.enter(code: ""))),
       (.start, .tournament(.start)), (.tournamentPause, .tournament(.pause)), (.tournamentPlay, .tournament(.play)),
-      (.tournamentTop, .watch(id: "")), (.tournamentSave, .tournament(.save)), (.tournamentEnd, .tournament(.end)),
+      (.tournamentTop, .watch(id: "")), (.tournamentSave, .tournament(.save)),
+      (.tournamentSaveGames, .tournament(.saveGames)), (.tournamentEnd, .tournament(.end)),
       (.tournamentLeave, .tournament(.leave)), (.back, .back),
     ])
     fill()
@@ -96,7 +105,7 @@ final class TournamentScene: PageScene {
     var rows: [PageRow] = [TextRow(context: context, context.text(.tournamentIntro), italic: true)]
     if let message = network.message { rows = [text(message.text(in: context.language), faint: false)] }
     if network.phase == .connecting { rows.append(text(context.text(.connecting))) }
-    if linked.isEmpty { rows += [name, game, clock, minutes, bots] }
+    if linked.isEmpty { rows += [name, game, clock, minutes, start, bots] }
     // The name can be entered only before connecting: it is sent with the login.
     rows += [code] + (network.phase == .offline ? [ownName] : [])
     column.isCentered = true
@@ -113,7 +122,7 @@ final class TournamentScene: PageScene {
     let terms = text(
       "\(context.name(of: model.rules)) · \(context.clockName(model.clock)) · \(model.minutes) \(context.text(.minutes))"
     )
-    let rows = model.rows.flatMap { row -> [PageRow] in
+    let rows = (model.rows + (isOpen ? model.removed : [])).flatMap { row -> [PageRow] in
       let standing = standings[row.number] ?? StandingRow(context: context, row)
       standings[row.number] = standing
       // At the end the first three rows are larger.
@@ -155,7 +164,11 @@ final class TournamentScene: PageScene {
   /// Shows or hides the button that removes a player.
   private func choose(_ row: TournamentModel.Row) {
     let isChosen = chosen?.number == row.number
-    let words = WordsRow(context: context, [(.tournamentRemove, .tournament(.remove(name: row.name)))])
+    let word: (Phrase, Intent) =
+      row.status == .removed
+      ? (.tournamentAdmit, .tournament(.admit(name: row.name)))
+      : (.tournamentRemove, .tournament(.remove(name: row.name)))
+    let words = WordsRow(context: context, [word])
     chosen = isChosen ? nil : (row.number, words)
     fill()
     relay()
@@ -194,8 +207,9 @@ final class TournamentScene: PageScene {
     let mine = model?.mine?.status
     let isThere: [Bool] = [
       model == nil && context.pages.linkedTournament.isEmpty, model == nil || isOpen && (mine ?? .left) == .left,
-      isOrganiser && phase == .waiting && model?.remaining == nil, isRunning && mine == .playing,
-      isRunning && mine == .paused, model?.top != nil, model?.rows.isEmpty == false, isOrganiser && isOpen,
+      isOrganiser && phase == .waiting, isRunning && mine == .playing,
+      isRunning && mine == .paused, model?.top != nil, model?.rows.isEmpty == false,
+      isOrganiser && model?.rows.contains { $0.games > 0 } == true, isOrganiser && isOpen,
       model != nil,
       true,
     ]
@@ -238,13 +252,14 @@ final class TournamentScene: PageScene {
   override func receive(_ intent: Intent) -> Bool {
     guard model == nil, case .tournament(let intent) = intent else { return false }
     switch intent {
-    case .make(_, clock: "", _, _):
+    case .make(_, clock: "", _, _, _):
       let title = name.text.isEmpty ? context.text(.tournament) : name.text
       return send(
         .tournament(
           .make(
             name: title, clock: TournamentScene.clocks(context)[clock.selected],
-            minutes: TournamentScene.lengths[minutes.selected], hasBots: bots.selected == 1)))
+            minutes: TournamentScene.lengths[minutes.selected], hasBots: bots.selected == 1,
+            startsIn: TournamentScene.starts[start.selected])))
     case .enter(let typed):
       if context.pages.network.phase == .offline { context.settings.name = ownName.text }
       return typed.isEmpty && !code.text.isEmpty && send(.tournament(.enter(code: code.text)))
@@ -280,11 +295,13 @@ final class StandingRow: PressableRow {
     case .playing: nil
     case .paused: context.text(.tournamentIsPaused)
     case .left: context.text(.tournamentHasLeft)
+    case .removed: context.text(.tournamentIsRemoved)
     }
   }
 
   private var words: String {
-    let place = context.text(.tournamentRow, "\(row.place)", row.name, "\(row.points)")
+    let place =
+      row.status == .removed ? row.name : context.text(.tournamentRow, "\(row.place)", row.name, "\(row.points)")
     return ([place] + [row.isOnFire ? context.text(.tournamentFire) : nil, status].compactMap { $0 }).joined(
       separator: ", ")
   }
@@ -301,7 +318,8 @@ final class StandingRow: PressableRow {
       canvas.fill(Rect(frame.x, frame.y + unit * 0.3, unit * 0.14, frame.height - unit * 0.6), theme.accent)
     }
     canvas.text(
-      "\(row.place)", style, context.typeface, x: frame.x + unit * 2.2, baseline: baseline, alignment: .right,
+      row.place == 0 ? "" : "\(row.place)", style, context.typeface, x: frame.x + unit * 2.2, baseline: baseline,
+      alignment: .right,
       theme.faintInk)
     canvas.text(
       "\(row.points)", style, context.typeface, x: frame.maxX - unit * 0.3, baseline: baseline, alignment: .right,
@@ -316,7 +334,9 @@ final class StandingRow: PressableRow {
     canvas.saved {
       canvas.clip(Rect(left - unit * 0.3, frame.y, max(1, frame.maxX - unit * 4 - left), frame.height))
       let name = context.typeface.block(row.name, style)
-      canvas.draw(name, at: Point(left, baseline - name.baseline), isPlaying ? theme.ink : theme.faintInk)
+      canvas.draw(
+        name, at: Point(left, baseline - name.baseline),
+        row.isSounding ? theme.accent : isPlaying ? theme.ink : theme.faintInk)
       if let status {
         canvas.text(
           status, TextStyle(unit * 0.85, italic: true), context.typeface, x: left + name.width + unit * 0.6,

@@ -1,0 +1,60 @@
+import Base
+import ClientModel
+import MatchProtocol
+
+/// The finished games of a tournament, collected from the server to be saved: the games of each player as X.
+struct GameCollection: Sendable {
+  private let code: String
+  /// The requests that are still to be sent, and the number of those without an answer.
+  private var waiting: [TournamentOrder]
+  private var unanswered = 0
+  private var asksAt = -Double.infinity
+  private var found: [MatchID: MatchState] = [:]
+
+  /// Requests sent at a time, and seconds until the next: 16 a second, of 20 that the server allows.
+  private static let (most, interval) = (8, 0.5)
+
+  init(of view: TournamentView) {
+    code = view.code
+    waiting = (view.table + view.removed).filter { $0.games > 0 }.map {
+      TournamentOrder(.games, view.code, number: $0.number)
+    }
+  }
+
+  /// All games in the order of their first moves; `nil` until the last one has come.
+  var games: [MatchState]? {
+    guard waiting.isEmpty, unanswered == 0 else { return nil }
+    return found.values.sorted { ($0.times.first ?? 0, $0.id) < ($1.times.first ?? 0, $1.id) }
+  }
+
+  /// Returns the next requests.
+  mutating func tick(at now: Double) -> [Effect] {
+    guard now >= asksAt, !waiting.isEmpty else { return [] }
+    asksAt = now + GameCollection.interval
+    let next = waiting.prefix(GameCollection.most)
+    waiting.removeFirst(next.count)
+    unanswered += next.count
+    return next.map { .command(.tournament($0)) }
+  }
+
+  /// Takes a game, if it belongs to the tournament.
+  mutating func take(_ state: MatchState) -> Bool {
+    guard state.terms.tournament == code, state.phase == .over else { return false }
+    found[state.id] = state
+    return true
+  }
+
+  /// Notes the end of an answer. With `more` the player has older games.
+  mutating func answered(_ rows: [JSONObject], more: Int64?) {
+    unanswered -= 1
+    guard let more, let number = rows.first?["n"]?.int else { return }
+    waiting.append(TournamentOrder(.games, code, number: number, before: more))
+  }
+
+  /// Sends a refused request again later.
+  mutating func refused(_ order: TournamentOrder, at now: Double) {
+    unanswered -= 1
+    waiting.append(order)
+    asksAt = now + 2
+  }
+}
