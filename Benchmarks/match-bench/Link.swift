@@ -18,6 +18,8 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   var onEnd: () -> Void = {}
   /// The number of lines received and sent.
   private(set) var lines = 0
+  /// The number of bytes received.
+  private(set) var bytes = 0
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
   func channelInactive(context: ChannelHandlerContext) {
@@ -29,6 +31,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     isReading = true
     var buffer = unwrapInboundIn(data)
+    bytes += buffer.readableBytes
     if partial.readableBytes > 0 {
       partial.writeBuffer(&buffer)
       swap(&partial, &buffer)

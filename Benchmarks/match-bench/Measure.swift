@@ -63,6 +63,10 @@ struct Measure {
         try pair("matches begun, PostgreSQL, \(nodes) node\(nodes == 1 ? "" : "s")", child)
       }
     }
+    if options.wants("event") {
+      try event("SQLite") { server(["--data", folder + "/event-\($0)"]) }
+      try event("PostgreSQL, 3 nodes") { _ in cluster(3) }
+    }
     if options.wants("latency") { try latency() }
     if options.wants("across"), let child = cluster(2) { try across(child) }
     if options.wants("flood") { try flood() }
@@ -102,13 +106,15 @@ struct Measure {
   }
 
   /// The rates per second of the counters and the processor time used, after a warm-up of two seconds.
-  private func rates(_ child: Child, _ counts: @escaping @Sendable () -> [Int]) throws -> (each: [Double], cpu: Used) {
+  private func rates(
+    _ child: Child, for duration: Int? = nil, _ counts: @escaping @Sendable () -> [Int]
+  ) throws -> (each: [Double], cpu: Used) {
     let loop = group.next()
     Thread.sleep(forTimeInterval: 2)
     let before = try loop.submit { counts() }.wait()
     let cpu = child.processorSeconds
     let began = steadyNanoseconds()
-    Thread.sleep(forTimeInterval: Double(options.seconds))
+    Thread.sleep(forTimeInterval: Double(duration ?? options.seconds))
     let after = try loop.submit { counts() }.wait()
     let seconds = Double(steadyNanoseconds() - began) / 1e9
     let used = child.processorSeconds
@@ -200,6 +206,63 @@ struct Measure {
       "move to opponent, 2,000 matches at 1 move/s", players, child, matches: 2000, seconds: max(options.seconds, 20),
       \.latency, goal: "p99 ≤ 10 ms")
     try verify(players, "latency")
+  }
+
+  /// Measures 512 players of Classic 20+1, game after game with a move every 1.5 s, without and with a tournament.
+  private mutating func event(_ store: String, _ start: (_ withTournament: Bool) -> Child?) throws {
+    var alone: Double?
+    for isTournament in [false, true] {
+      guard let child = start(isTournament) else { return }
+      defer { child.stop() }
+      let loop = group.next()
+      let players = Players(
+        loop, pace: 1_500_000_000, tournament: isTournament ? try tournament(on: child) : "")
+      try players.join(256, ports: child.ports)
+      Thread.sleep(forTimeInterval: 10)
+      try loop.submit { players.clearLatency() }.wait()
+      let (each, used) = try rates(child, for: max(options.seconds, 30)) { [players.moves, players.bytes] }
+      let (p99, late) = try loop.submit {
+        (Double(players.latency.valueAtPercentile(99)) / 1e6, Double(players.lateness.valueAtPercentile(99)) / 1e6)
+      }.wait()
+      try loop.submit { players.stop() }.wait()
+      Thread.sleep(forTimeInterval: 1)
+      let name = "512 players \(isTournament ? "in" : "without") a tournament, \(store)"
+      faults += try loop.submit { players.refusals }.wait().prefix(3).map { "\(name): refused \($0)" }
+      add(
+        Row(
+          name: name,
+          value: "\(fixed(each[0])) moves/s, p99 \(fixed(p99)) ms, \(fixed(each[1] / 512)) B/s each, "
+            + "node \(fixed(used.servers * 100)) % of a core"
+            + (used.database > 0 ? ", database \(fixed(used.database * 100)) %" : ""),
+          ratio: (alone.map { "p99 \(ratio(p99 / $0)) of without; " } ?? "")
+            + "the load itself was late by \(fixed(late)) ms (p99)",
+          goal: isTournament ? "p99 ≤ 1.3, ≤ 2,048 B/s" : ""))
+      alone = p99
+    }
+  }
+
+  /// Makes and starts a tournament; returns its code.
+  private func tournament(on child: Child) throws -> String {
+    let loop = group.next()
+    let code = loop.makePromise(of: String.self)
+    _ = try Link.open(1, ports: child.ports, on: loop) { _, link in
+      link.onLine = { line in
+        if line.has(#"{"t":"hello""#) {
+          link.send(#"{"t":"hello","v":[1],"client":"match-bench","caps":["event"]}"# + "\n")
+        } else if line.has(#"{"t":"welcome""#) {
+          link.send(#"{"t":"host","name":"Load","minutes":120,"secret":"load"}"# + "\n")
+        } else if line.has(#"{"t":"ping""#) {
+          link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
+        } else if line.has(#"{"t":"tournament","code":""#) {
+          let found = line.word(at: 24)
+          if line.after(#""phase":"waiting""#, from: 30) != nil {
+            link.send(#"{"t":"tournament","op":"start","code":"\#(found)","secret":"load"}"# + "\n")
+          }
+          code.succeed(found)
+        }
+      }
+    }
+    return try code.futureResult.wait()
   }
 
   /// Measures a hundred matches between two nodes, with five moves per second each.

@@ -7,7 +7,8 @@ func complain(_ text: String) { FileHandle.standardError.write(Data("match-bench
 struct Options {
   /// The measurements, in order.
   static let names = [
-    "echo", "redis", "memory", "durable", "cluster", "pairing", "latency", "across", "flood", "idle", "idle-tls",
+    "echo", "redis", "memory", "durable", "cluster", "pairing", "event", "latency", "across", "flood", "idle",
+    "idle-tls",
   ]
   static let help = """
     match-bench SERVER [--cluster SCRIPT] [--seconds N] [--matches N] [--idle N] [--only NAME,…]
@@ -22,7 +23,8 @@ struct Options {
       --only NAMES  of: \(names.joined(separator: ", ")) (default all)
 
     cluster starts a PostgreSQL of its own by scripts/cluster and one, two and three nodes on it; players of all nodes play one
-    another. pairing begins matches and aborts them at once, in memory, in SQLite and in such clusters. across is a hundred
+    another. pairing begins matches and aborts them at once, in memory, in SQLite and in such clusters. event is 512 players who play game
+    after game, without and with a tournament, in SQLite and in three nodes; at least thirty seconds each. across is a hundred
     matches between two such nodes, five moves a second each: how long after its mover a move reaches the opponent. flood is a
     hundred matches, alone and beside fifty connections that say ten times what they may.
     """

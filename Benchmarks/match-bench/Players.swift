@@ -5,7 +5,7 @@ import NIOCore
 import TicTacToe
 
 /// Plays many matches at once, each to a draw and then again with sides swapped, as fast as the server answers or at a
-/// given pace. Records acknowledgements and events, so that they can be compared with the logs.
+/// given pace; or game after game against anybody. Records acknowledgements and events, so that they can be compared with the logs.
 final class Players: @unchecked Sendable {  // confined to the one event loop of the load
   /// A game drawn in nine moves.
   private static let cells = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"]
@@ -54,16 +54,22 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   private var due: [UInt64] = []
   private let pace: UInt64?
   private let keepsNeighbours: Bool
+  /// The code of the tournament that the players enter; an empty one to play without a tournament; `nil` to play rematches.
+  private let tournament: String?
+  private var seeks = 0
   private var isOver = false
 
   /// Makes players; `pace` is the time in nanoseconds between the moves of a match. With `keepsNeighbours` adjacent players,
-  /// who are on different servers if there are several, are paired only with each other (at most 3,000 matches).
-  init(_ loop: any EventLoop, pace: UInt64? = nil, keepsNeighbours: Bool = false) {
-    (self.loop, self.pace, self.keepsNeighbours) = (loop, pace, keepsNeighbours)
+  /// who are on different servers if there are several, are paired only with each other (at most 3,000 matches). With a
+  /// `tournament`, perhaps an empty code, each player seeks again two seconds after a game.
+  init(_ loop: any EventLoop, pace: UInt64? = nil, keepsNeighbours: Bool = false, tournament: String? = nil) {
+    (self.loop, self.pace, self.keepsNeighbours, self.tournament) = (loop, pace, keepsNeighbours, tournament)
   }
 
   /// The number of lines sent and received so far.
   var lines: Int { links.reduce(0) { $0 + $1.lines } }
+  /// The number of bytes received so far.
+  var bytes: Int { links.reduce(0) { $0 + $1.bytes } }
 
   /// Connects to the servers in turn and seeks; the server pairs adjacent players.
   func join(_ matches: Int, ports: [Int]) throws {
@@ -105,14 +111,27 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     } else if line.has(#"{"t":"ping""#) {
       link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
     } else if line.has(#"{"t":"hello""#) {
-      link.send("{\"t\":\"hello\",\"v\":[1],\"client\":\"match-bench\"}\n")
+      let caps = tournament == nil ? "" : #","caps":["event"]"#
+      link.send("{\"t\":\"hello\",\"v\":[1],\"client\":\"match-bench\"\(caps)}\n")
     } else if line.has(#"{"t":"welcome""#) {
+      if let tournament {
+        if !tournament.isEmpty { link.send(#"{"t":"tournament","op":"enter","code":"\#(tournament)"}"# + "\n") }
+        return seekAny(link)
+      }
       // Distinct clocks for each pair keep other players from being paired with them.
       let clock = keepsNeighbours ? 3600 - i / 2 : 3600
       link.send("{\"t\":\"seek\",\"clock\":\"\(clock)+0\",\"rated\":false,\"key\":\"k\"}\n")
     } else if line.has(#"{"t":"err""#) || line.has(#"{"t":"bye""#) {
       refusals.append(String(decoding: line, as: UTF8.self))
     }
+  }
+
+  /// Looks for a game against anybody, or in the tournament.
+  private func seekAny(_ link: Link) {
+    guard !isOver, let tournament else { return }
+    seeks += 1
+    let terms = tournament.isEmpty ? #""clock":"20+1","rated":false"# : #""tournament":"\#(tournament)""#
+    link.send(#"{"t":"seek",\#(terms),"key":"k\#(seeks)"}"# + "\n")
   }
 
   private func begin(_ name: String) -> Int {
@@ -138,6 +157,10 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     } else if line.has("end", at: body) {
       if let hash = line.after(#""hash":""#, from: 30) { shown[seat.game] = line.word(at: hash) }
       guard !isOver else { return }
+      guard tournament == nil else {
+        loop.scheduleTask(in: .seconds(2)) { self.seekAny(link) }
+        return
+      }
       link.send("{\"t\":\"rematch\",\"m\":\"\(games[seat.game])\",\"mid\":\"again\"}\n")
     }
   }
