@@ -144,7 +144,7 @@ import TicTacToe
       world.type(id, #"{"t":"hello","v":[1],"client":"t","caps":\#(Self.caps),"guest":"Host-\#(n)"}"#)
       world.type(id, #"{"t":"host","id":"h","name":"T\#(n)","secret":"s\#(n)"}"#)
       let code = world.field("code", of: id, in: "tournament")
-      #expect(code != nil || world.heardAny(id, "2 open tournaments from one address are enough"))
+      #expect(code != nil || world.heardAny(id, "at most 2 open tournaments from one address"))
       return code
     }
     let first = try #require(try host(1, from: "192.0.2.1", &world))
@@ -171,7 +171,7 @@ import TicTacToe
       }
     }
     let late = enter(&world, "Late", code)
-    #expect(world.heardAny(late, #""code":"occupied","msg":"512 players are enough""#))
+    #expect(world.heardAny(late, #""code":"occupied","msg":"at most 512 players in a tournament""#))
     for status in [TournamentRow.Status.left, .playing] {
       let answer = try world.store.answer(.changeTournament(code, .status(account: 1_000_001, status)))
       if case .tournament(.found) = answer { continue }
@@ -190,7 +190,7 @@ import TicTacToe
     for (operation, key) in [("enter", "a"), ("play", "b")] {
       _ = world.heard(ann)
       world.type(ann, order(operation, code))
-      #expect(world.heardAny(ann, #""code":"forbidden","msg":"the organiser has taken you out""#), "\(key)")
+      #expect(world.heardAny(ann, #""code":"forbidden","msg":"the organiser has removed you from the tournament""#), "\(key)")
     }
     world.type(teacher, order("admit", code, Self.secret + #","name":"guest-Ann""#))
     #expect(try table(world, code).map(\.status) == [.playing, .playing])
