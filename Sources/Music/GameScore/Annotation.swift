@@ -6,7 +6,7 @@ import TicTacToe
 package struct Annotation: Sendable, Hashable {
   /// The kind of annotation.
   package enum Kind: Sendable, Hashable {
-    /// A move that was later taken back, with the numbers of the candidate bars chosen after it.
+    /// A player made a move that was later taken back; `choices` are the numbers of the candidate bars chosen after the move.
     case taken(Cell, choices: [Int])
     /// The last move was taken back.
     case undone
@@ -28,8 +28,8 @@ package struct Annotation: Sendable, Hashable {
 }
 
 extension Annotation {
-  /// The annotations before the first move whose undo is missing: replaying that move would continue from a position
-  /// that the game does not contain.
+  /// The annotations before the first taken-back move without an annotation of its undo: replaying such a move would
+  /// continue from a position that the game does not contain.
   fileprivate static func whole(_ annotations: [Annotation]) -> [Annotation] {
     var taken: [Int] = []
     for (index, aside) in annotations.enumerated() {

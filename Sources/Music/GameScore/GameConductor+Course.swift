@@ -28,14 +28,14 @@ extension GameConductor {
     }
   }
 
-  /// The progress of a game of Infinite or Ultimate, 0…1; `nil` for the games that are not long.
+  /// The progress of a game of Infinite or Ultimate, 0…1; `nil` for the other games, which are short.
   static func phase(of move: VariantMove) -> Double? {
     guard move.after.variant.isLong else { return nil }
     if move.outcome != nil { return 1 }
     switch move.after {
     case .classic, .misere: return nil
     case .infinite(let state):
-      // Adds shares for the marks of the opening, for the duration, and for threats or a decided position.
+      // The progress is a sum of three shares: for the marks of the opening, for the duration, and for threats or a decided position.
       let opening = 2 * Infinite.markLimit
       let begun = Double(min(state.plies, opening)) / Double(opening)
       let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
@@ -63,6 +63,6 @@ extension GameConductor {
   private static let full = 3.0
   /// The number of plies to the end from which on a won game of Infinite counts as almost even.
   private static let far = 14.0
-  /// The lead at which a side has almost won Ultimate: a won board counts 2, a board that would complete a line 3.
+  /// The lead at which a side has almost won Ultimate: 2 for each won board and 3 for each board that would complete a line.
   private static let lead = 9.0
 }

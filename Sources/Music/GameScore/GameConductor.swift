@@ -12,7 +12,7 @@ package struct GameConductor: Sendable {
   private var state = VariantState(startOf: .classic)
   /// The side of the only local human; `nil` if there is no local human or two.
   private var human: Player?
-  /// Whether a resumed game already had its awakening.
+  /// Whether the awakening (the first decisive move of the game) came before the game was resumed.
   private var awoke = false
   private var played: [(move: VariantMove, moment: Tick)] = []
 
@@ -78,7 +78,7 @@ package struct GameConductor: Sendable {
 
   // MARK: Meaning of moves for the music
 
-  /// The facts of a move by the game's rules; `awakens` for the first decisive move of a game.
+  /// The facts that hold for a move; `awakens` is whether the move is the first decisive move of its game.
   package static func facts(of move: VariantMove, awakens: Bool) -> Set<Fact> {
     var facts: Set<Fact> = []
     if !move.threats.isEmpty { facts.insert(.threat) }
@@ -122,7 +122,7 @@ package struct GameConductor: Sendable {
     return event
   }
 
-  /// The ending for an outcome: a loss if the only local human has lost.
+  /// The musical ending for the game's outcome: draw, loss (if the only local human has lost) or win.
   func end(_ outcome: Outcome) -> End {
     switch outcome {
     case .draw: End(.draw)
@@ -132,13 +132,13 @@ package struct GameConductor: Sendable {
 
   // MARK: Pitches of cells
 
-  /// The degree of a cell of the 3×3 board in the rules.
+  /// The degree of the pitch that the rules give to the cell of a 3×3 board.
   private func degree(_ square: Square) -> Int { music.rules.degree(of: music.rules.cells[square.index]) ?? 0 }
 
   private func degree(_ cell: Cell) -> Int { degree(state.variant.place(of: cell), on: cell.index / 9) }
 
   /// The degree of a cell on a small board of Ultimate: the board's degree plus the cell's offset from the middle cell,
-  /// moved by octaves into the compass. In other games the degree of the cell.
+  /// moved by octaves into the compass. In other games it is the degree of the cell, moved likewise.
   private func degree(_ square: Square, on board: Int) -> Int {
     var own = degree(square) + root(of: board)
     let compass = music.rules.degrees
@@ -155,7 +155,7 @@ package struct GameConductor: Sendable {
     return (rules.degree(of: boards[board]) ?? 0) - (rules.degree(of: boards[4]) ?? 0)
   }
 
-  /// The degrees of each side's cells; in Ultimate those of one small board.
+  /// The degrees of the cells that each side has marked; in Ultimate only of the cells on the small board `board`.
   private func marks(in state: VariantState, on board: Int?) -> Marks {
     guard let board = board ?? (state.variant.isOneBoard ? 0 : nil) else { return Marks() }
     let position = state.position(on: board)
@@ -180,7 +180,7 @@ extension Fact {
   package static var block: Fact { Fact(rawValue: "block") }
   /// The move reduces the mover's value.
   package static var mistake: Fact { Fact(rawValue: "mistake") }
-  /// The only move that kept the value.
+  /// The move was the only one that kept the mover's value.
   package static var onlyMove: Fact { Fact(rawValue: "only-move") }
   /// For the first time in the game a winning threat cannot be blocked any more.
   package static var awakening: Fact { Fact(rawValue: "awakening") }
@@ -194,7 +194,7 @@ extension Fact {
   /// The mover had no reasonable alternative.
   package static var forced: Fact { Fact(rawValue: "forced") }
 
-  /// The facts that a rule file can use if it declares none.
+  /// The facts that a rule file can use if the file declares no facts.
   package static var ofGames: [Fact] {
     [.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .again, .board, .fullBoard, .forced]
       + own

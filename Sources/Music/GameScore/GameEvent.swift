@@ -2,25 +2,25 @@ import TicTacToe
 
 /// A game event to which the score responds.
 package enum GameEvent: Sendable, Hashable {
-  /// The first sound of a session; when `resuming` a game, only the low tonic.
+  /// A session begins to sound: with the opening phrase, or with the low tonic alone if `resuming` a game.
   case opened(resuming: Bool)
-  /// A new game or rematch from a position; `human` is the side of the only local human, if there is exactly one. `awoke`: whether
-  /// a resumed game already had its awakening.
+  /// A game begins or is resumed at a position; `human` is the side of the only local human, if there is exactly one. `awoke` is
+  /// whether the awakening (the first decisive move of the game) came before the game was resumed.
   case gameStarted(VariantState, human: Player?, awoke: Bool = false)
   /// A network match begins: its music depends only on the seed, the moves and their logged times, so that it is equal for all
   /// listeners. `station` is the match's position in the cycle of tonics, from 0; it wraps around.
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
-  /// The logged time of the last move has become known; the move sounded before.
+  /// The logged time of the last move has become known after the move sounded.
   case logged
   /// A player made a move.
   case moved(VariantMove)
-  /// The game ended other than by a move (resignation, time, agreement, abandonment), or by the last reported move.
+  /// The game ended by resignation, time, agreement or abandonment, or by the last move, which `moved` has reported already.
   case ended(GameEnd)
   /// The last move was taken back.
   case undone
   /// A player's click or command was refused.
   case refused
-  /// An empty cell is hovered or focused; `nil` if no cell is any more.
+  /// An empty cell is hovered or focused; `nil` if no cell is hovered or focused any more.
   case previewed(Cell?)
   /// The opponent's connection was lost or restored.
   case connection(lost: Bool)

@@ -12,7 +12,7 @@ extension Record {
     set { self[tag: "InTime"] = newValue.map { $0.isEmpty ? "-" : $0.count > 1 ? "xo" : $0 == [.first] ? "x" : "o" } }
   }
 
-  /// The session's position in the cycle of tonics (tag `Station`), which selects the game's tonic; `nil` if first or not recorded.
+  /// The session's position in the cycle of tonics (tag `Station`), which selects the game's tonic; `nil` for the first position.
   package var station: Station? {
     get {
       let numbers = (self[tag: "Station"] ?? "").split(separator: " ").compactMap { Int($0) }
@@ -26,7 +26,7 @@ extension Record {
     }
   }
 
-  /// The times of the moves in a match's log, in whole slots from the first (`LogSlots`); `nil` for other games.
+  /// The times of the moves in a match's log, in whole slots of 0.25 s from the first move (`LogSlots`); `nil` for other games.
   package var logSlots: [Int]? {
     get {
       guard let text = self[tag: "LogSlots"] else { return nil }

@@ -12,9 +12,9 @@ package struct Rendition: Sendable {
   package private(set) var events: [ScoreEvent] = []
   /// All bars as written.
   package var bars: [Bar] { conductor.music.bars }
-  /// The reasons for each note of M by bar index, if requested.
+  /// The reasons for each note of M (the melody) by bar index; empty unless the rendition `explains` its notes.
   package var reasons: [Int: [NoteReason]] { conductor.music.reasons }
-  /// The rules in use, on the tonic of the game.
+  /// The rules in use, transposed to the tonic of the game.
   package var rules: ScoreRules { conductor.music.rules }
   /// The numbers of the candidate bars used, for the game's record.
   package var choices: [[Int]] { conductor.music.choices }
@@ -36,9 +36,9 @@ package struct Rendition: Sendable {
 
   /// Composes a recorded game; `human` is the side of the only local human, by default the side named in the record.
   ///
-  /// Moves come at the recorded frames, else after the recorded thinking times, else (and if `uncut`) at the end of the previous
-  /// bar. If `trimmed`, no pause after a bar exceeds six short notes. A later game of a session (its start frame is not 0) starts
-  /// without the session's opening.
+  /// Moves sound at the recorded frames, else at the log's times, else after the recorded thinking times. If the record has no times,
+  /// or if `uncut`, each move sounds at the end of the previous bar. If `trimmed`, no pause after a bar exceeds six short notes. A
+  /// later game of a session (its start frame is not 0) starts without the session's opening.
   package init(
     of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
     trimmed: Bool = false, opens: Bool = true, explains: Bool = false
@@ -160,7 +160,7 @@ package struct Rendition: Sendable {
   }
 
   private mutating func advance(to moment: Tick) {
-    // Advance no further than needed: later events would only be cut again.
+    // Composes no music beyond `moment`: the next event would only cut it again.
     events += conductor.music.advance(to: moment - Conductor.lookahead)
   }
 }

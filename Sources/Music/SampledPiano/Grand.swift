@@ -34,7 +34,7 @@ final class Grand: @unchecked Sendable {
     for pitch: Int32 in stride(from: 24, through: 108, by: 6) { strike(pitch, 40, pitch < 60 ? -20 : 20, 0) }
     for _ in 0..<8 { render(left, right, 64) }
     silence()
-    // Released voices and the filters' states end within a few runs.
+    // Renders until the released voices and the states of FluidSynth's filters have ended.
     for _ in 0..<8 { render(left, right, 64) }
   }
 

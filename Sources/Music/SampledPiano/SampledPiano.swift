@@ -60,7 +60,7 @@ package final class SampledPiano: @unchecked Sendable {
     grand.warmUp()
   }
 
-  /// Calls `body` with an engine that plays the grand of a font, or the modal piano without one.
+  /// Calls `body` with an engine that plays the piano of the soundfont `font`, or the modal piano if `font` is `nil`.
   package static func playing(_ patch: Patch, font: String?, _ body: (Engine) throws -> Void) throws {
     let engine = Engine(patch: patch)
     let sampled = try font.map { try SampledPiano(font: $0) }

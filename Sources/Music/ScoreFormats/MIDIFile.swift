@@ -2,12 +2,12 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// Exports the score as a Standard MIDI File, format 1, with M, T and bass on their own tracks and channels.
+/// Exports the score as a Standard MIDI File, format 1: M (the melody), T (the triad) and the bass each have a track and a channel.
 ///
 /// Each bar of the score is a bar of the file with a marker, a time signature whose beats are the bar's short notes, and a tempo
 /// that gives the bar its real duration. Onsets differ from those of a sound file by at most a tick, one or two milliseconds.
 package enum MIDIFile {
-  /// Ticks of a quarter note. Some readers refuse long files: pretty_midi those of more than 10,000,000 ticks.
+  /// Ticks of a quarter note. More would make files too long for some readers: pretty_midi accepts at most 10,000,000 ticks.
   private static let division = 960
   /// The voices on channels 1, 2 and 3.
   private static let voices: [(voice: ScoreEvent.Voice, name: String)] = [(.m, "M"), (.t, "T"), (.bass, "Bass")]
@@ -46,7 +46,7 @@ package enum MIDIFile {
 
     private var measures: [Measure] = []
     private(set) var messages: [Message] = []
-    /// The start of the next bar, and the microseconds before it according to the tempos.
+    /// The frame and the tick at which the next bar starts, and the microseconds before that bar according to the tempos.
     private var (frame, tick, microseconds): (Int64, Int64, Int64) = (0, 0, 0)
 
     init(_ bars: [Bar], end musicEnd: Tick, long: Int) {
@@ -64,7 +64,7 @@ package enum MIDIFile {
       if measures.isEmpty { rest(until: 48_000) }
     }
 
-    /// The frames of a bar's short note.
+    /// The length of a bar's short notes in frames.
     private static func beat(of bar: Bar, long: Int) -> Int64 {
       let onsets = bar.pairs.compactMap { $0.onset?.rawValue }
       guard let first = onsets.first, let last = onsets.last, last > first else {
@@ -85,7 +85,7 @@ package enum MIDIFile {
       add(until: end, beats: beats, unit: unit)
     }
 
-    /// Adds empty bars of four beats of at most 12 s: 5 beats a minute is the lowest tempo that sequencers commonly accept.
+    /// Adds empty bars of four beats. A beat lasts at most 12 s: 5 beats a minute is the lowest tempo that most sequencers accept.
     private mutating func rest(until end: Int64) {
       let count = (end - frame + 48 * 48_000 - 1) / (48 * 48_000)
       for left in stride(from: count, to: 0, by: -1) { add(until: frame + (end - frame) / left, beats: 4, unit: 2) }

@@ -3,7 +3,7 @@ import GameScore
 import ScoreModel
 import Tintinnabuli
 
-/// The score as MusicXML 4.0: one piano part on three staves (M, T, low notes), with one measure per bar.
+/// The score as MusicXML 4.0: one piano part on three staves (melody, triad notes, low notes), with one measure per bar.
 ///
 /// Short notes are quarters without stems, long notes whole notes; in a long-short rhythm halves and quarters alternate. A hidden
 /// time signature gives each measure its length. Dynamics follow the velocities, and a slur joins the melody of a bar.
@@ -105,7 +105,7 @@ package enum MusicXML {
       return direction("below", "<dynamics><\(mark)/></dynamics>", "<staff>1</staff>")
     }
 
-    /// Writes the melody under one slur. If M rests because it holds its note, the note is written longer.
+    /// Writes the melody under one slur. A note held through further pairs is written with the length of all these pairs.
     private func melody(_ bar: Bar, _ pairs: [Pair], _ lengths: [Int]) -> String {
       var notes: [(note: Note?, length: Int, isAwakening: Bool)] = []
       for (pair, length) in zip(pairs, lengths) {
@@ -196,7 +196,7 @@ package enum MusicXML {
       _ note: Note?, _ eighths: Int, voice: Int, staff: Int? = nil, isChord: Bool = false,
       tie: (stop: Bool, start: Bool) = (false, false), slur: String? = nil
     ) -> String {
-      // MusicXML gives the velocity in per cent of forte, which is 90.
+      // MusicXML's `dynamics` is a percentage of the velocity of forte, 90.
       let touch = note.map { " dynamics=\"\((Int($0.velocity) * 100 + 45) / 90)\"" } ?? ""
       var xml = "      <note\(touch)>"
       if isChord { xml += "<chord/>" }

@@ -12,9 +12,9 @@ package struct OwnMusic: Sendable, Hashable {
 
   /// The reasons why a word is invalid.
   package enum Fault: Error, Sendable, Hashable {
-    /// The word has this many numbers instead of one for each dial.
+    /// The word has the given number of dials, but rules have another number.
     case count(Int)
-    /// The number at this place, from 1, is not a whole number from 0 to `most`.
+    /// The steps of a dial, given by its place from 1, are not a whole number from 0 to `most`.
     case number(Int, most: Int)
     /// No shipped rules have this name.
     case base(String)
@@ -50,7 +50,7 @@ package struct OwnMusic: Sendable, Hashable {
     return String(parts[mark + 1].prefix { !$0.isWhitespace })
   }
 
-  /// The shipped rules with the numbers of the dials and the word as name.
+  /// The shipped rules `tree`, changed by the dials that were turned, with the word as their name.
   package func changing(_ tree: RuleTree) -> RuleTree {
     var tree = tree.setting("name", to: word)
     for (dial, steps) in zip(RuleDial.all, steps) {
@@ -61,12 +61,12 @@ package struct OwnMusic: Sendable, Hashable {
 }
 
 extension RuleTree {
-  /// The value at dotted keys as written; `nil` if the tree has none there.
+  /// The value as written at a path of keys, joined by dots; `nil` if the tree has no value there.
   package func text(of key: String) -> String? {
     key.split(separator: ".").reduce(self as RuleTree?) { $0?[String($1)] }?.text
   }
 
-  /// The tree with another value at dotted keys; unchanged if the file lacks them.
+  /// The tree with another value at a path of keys, joined by dots; unchanged if the tree lacks one of the keys.
   fileprivate func setting(_ key: String, to text: String) -> RuleTree {
     guard case .mapping(let entries, let line) = self else { return .scalar(text, line: self.line) }
     let parts = key.split(separator: ".", maxSplits: 1)

@@ -60,7 +60,7 @@ package struct ScorePage: Sendable {
 
   /// Splits the page between systems into pieces of at most `limit` points, from top to bottom.
   package func pieces(of limit: Double) -> [Range<Double>] {
-    // Room for the names of bars above a system, and for ledger lines below the previous system.
+    // Each cut leaves room for the names of bars above a system, and for ledger lines below the previous system.
     let cuts = tops.dropFirst().map { $0 - 62 }
     var pieces: [Range<Double>] = []
     var begin = 0.0
@@ -78,7 +78,7 @@ package struct ScorePage: Sendable {
   }
   private var prelude: Double { 58 + 11 * Double(scale.signature.count) }
 
-  /// Breaks bars into lines stretched to the margins; the last line only if it needs at most a factor of 1.6.
+  /// Breaks bars into lines and stretches each line to the margins; leaves a last line that would stretch by more than 1.6 as it is.
   private func systems(_ bars: [Bar]) -> [System] {
     var systems: [System] = []
     let room = width - 2 * margin - prelude

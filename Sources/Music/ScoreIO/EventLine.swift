@@ -12,7 +12,7 @@ package struct EventLine: Sendable {
     case begin
     /// The undo of the last event.
     case undo
-    /// The end of the piece without an event; `nil` if it is given up without an arch.
+    /// The end of the piece without an event; `nil` if the piece is given up, so that no arch (closing bars) plays.
     case end(End?)
     /// A connection was lost or restored.
     case connection(lost: Bool)
@@ -22,7 +22,7 @@ package struct EventLine: Sendable {
   /// Seconds from the first sound; `nil` for at once.
   package let at: Double?
 
-  /// The fields of a line; the documentation's JSON Schema has the same.
+  /// The fields that a line may have, as in the JSON Schema of the documentation.
   package static let fields = [
     "at", "begin", "closes", "connection", "degree", "end", "facts", "leads", "leaves", "line", "marks", "pace",
     "phase",
@@ -173,7 +173,7 @@ package struct EventNumbers: Sendable {
 
   package init() {}
 
-  /// Counts a line; throws if it refers to an event that the piece does not have.
+  /// Counts a line; throws if the line refers to an event that the piece does not have.
   package mutating func take(_ line: EventLine) throws(ScoreFileError) {
     switch line.kind {
     case .event(let event):
@@ -196,7 +196,7 @@ package struct EventNumbers: Sendable {
 package struct LiveScore {
   /// The conductor: call `open` first, and `advance` over time.
   package var conductor: Conductor
-  /// By the index of each bar that an event began: the event's facts.
+  /// The facts of each event, by the index of the bar that the event began.
   package private(set) var facts: [Int: Set<Fact>] = [:]
   private var last = Tick.zero
   private var isBegun = false
@@ -206,7 +206,7 @@ package struct LiveScore {
     conductor.autoReplyVoices = []
   }
 
-  /// Composes lines so that every bar is heard to its end, whatever their times; returns the score and its events.
+  /// Composes lines so that every bar is heard to its end, whatever times the lines give; returns the score and its events.
   package static func uncut(
     _ lines: [EventLine], seed: UInt64 = 1, rules: ScoreRules
   ) -> (score: LiveScore, events: [ScoreEvent]) {
@@ -214,7 +214,7 @@ package struct LiveScore {
     (score.conductor.explains, score.conductor.autoReplyVoices) = (true, [.first, .second])
     var events = score.conductor.open(at: .zero, resuming: true)
     for line in lines {
-      // A half arch follows a bar without a line of its own: render it before the next line.
+      // No line asks for a half arch (bars that close a section): composes any half arch before the next line.
       events += score.conductor.renderToEnd()
       let end = score.conductor.bars.last?.end ?? .seconds(1)
       events += score.compose(EventLine(kind: line.kind, at: nil), now: end)
@@ -229,7 +229,7 @@ package struct LiveScore {
     max(line.at.map { .seconds($0) } ?? now, now, isBegun ? last + .milliseconds(10) : .zero)
   }
 
-  /// Composes a line read at `now`, before which events cannot sound any more.
+  /// Composes a line read at `now`; no event can sound before `now` any more.
   package mutating func compose(_ line: EventLine, now: Tick) -> [ScoreEvent] {
     let moment = moment(of: line, now: now)
     var events = conductor.advance(to: moment - Conductor.lookahead)
@@ -247,7 +247,7 @@ package struct LiveScore {
     return events
   }
 
-  /// Plays the rest of the last bar and any arch, and fades out; returns the end of the last bar.
+  /// Composes any arch (closing bars) to its end, and the fade-out; returns their events and the end of the last bar.
   package mutating func finish() -> (events: [ScoreEvent], end: Tick) {
     let events = conductor.renderToEnd()
     let end = conductor.bars.last?.end ?? last

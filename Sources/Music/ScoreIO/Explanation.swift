@@ -19,7 +19,7 @@ package enum Explanation {
     var event: (words: String, facts: Set<Fact>)?
     if bar.kind == .move, let move = moves.first(where: { $0.ply == bar.ply }) {
       let awakens = move == moves.awakening
-      // Only the bar's own sign shows whether a human lost.
+      // The signs of the bar tell whether the only local human has lost; the facts of the move do not.
       let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
       event = (describe(move, awakens: awakens), known)
     }

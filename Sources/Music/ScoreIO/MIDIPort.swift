@@ -11,7 +11,7 @@ package final class MIDIPort {
 
   /// Opens the port of a client; `aconnect` and other programs find the client by its name.
   ///
-  /// - Parameter name: The client's name; a number is appended if it is used.
+  /// - Parameter name: The client's name; a number is appended if another client has this name.
   /// - Throws: A one-line error if the machine has no sequencer.
   package init(name: String) throws(ScoreFileError) {
     alina_alsa_silence()
@@ -36,7 +36,7 @@ package final class MIDIPort {
     (self.sequencer, self.coder, self.port) = (sequencer, coder, port)
   }
 
-  /// An unused name: the requested one, or with the lowest free number from 2.
+  /// The requested name if no client has it, else the name followed by the lowest free number from 2.
   static func unused(_ name: String, besides names: Set<String>) -> String {
     var (unused, number) = (name, 1)
     while names.contains(unused) {

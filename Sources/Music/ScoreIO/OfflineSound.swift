@@ -9,7 +9,7 @@ package struct OfflineSound {
   private let end: Tick
   /// The seconds to write, from the first sound.
   package var range = 0.0...Double.greatestFiniteMagnitude
-  /// The times at which the patch changes to that of other rules.
+  /// The times at which the sound changes to the patch of other rules, with these rules.
   package var turns: [(at: Tick, rules: ScoreRules)] = []
 
   /// Prepares events whose last bar ends at `end`.
@@ -45,7 +45,7 @@ package struct OfflineSound {
     }
   }
 
-  /// Renders in chunks; passes empty samples for chunks before the range.
+  /// Renders in chunks and passes the samples of each chunk to `body`; for a chunk before the range, passes no samples.
   package func render(_ engine: Engine, _ body: (_ samples: [Float], _ done: Double, _ all: Double) throws -> Void)
     throws
   {

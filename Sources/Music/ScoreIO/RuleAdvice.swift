@@ -4,15 +4,15 @@ import Tintinnabuli
 
 /// Warns of requests in a valid rule file that can never be fulfilled, or not as written.
 ///
-/// Requests by priority, highest first: a bar's number of pairs and its downbeat; the notes fixed by its sign (an awakening's note,
-/// the second pair); the cells of a line (in another octave if out of reach); the widest move (or a wider one); costs.
+/// In descending priority, the music fulfils: a bar's number of pairs and its downbeat; the notes that the bar's sign fixes; the
+/// cells of a completed line (a cell out of reach sounds in another octave); the widest move (exceeded if necessary); the costs.
 package enum RuleAdvice {
   /// One line of advice for each impossible request.
   package static func lines(_ rules: ScoreRules) -> [String] {
     rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
   }
 
-  /// A line for each pitch that some tonics move off the 88 keys, so that it sounds in another octave.
+  /// One line for each pitch that would leave the 88 keys on some of the tonics, so that it sounds in another octave.
   package static func moved(_ rules: ScoreRules) -> [String] {
     var tonics: [String: [String]] = [:]
     var names: [String] = []
@@ -36,7 +36,7 @@ package enum RuleAdvice {
     return names.map { "\($0) sounds in another octave in \((tonics[$0] ?? []).joined(separator: " "))" }
   }
 
-  /// Whether a sign's T stays on the 88 keys for every M of the compass in both voices.
+  /// Whether T, placed as a sign asks, stays on the 88 keys for every melody note of the compass in both voices.
   private static func staysOnKeys(_ sign: SignRule, _ rules: ScoreRules) -> Bool {
     [rules.first, rules.second].allSatisfy { hand in
       (rules.melody.compass.lowerBound.midi...rules.melody.compass.upperBound.midi).allSatisfy { midi in

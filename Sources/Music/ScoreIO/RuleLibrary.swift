@@ -16,7 +16,7 @@ package enum RuleLibrary {
     /// FNV-1a (64 bits) of the file's bytes in hexadecimal, stored in records beside the name.
     package let hash: String
 
-    /// The reference for records: the name of a shipped file or the file name of another, with the hash.
+    /// The reference for records: the name of a shipped rule file, or the file name of any other rule file, with the hash.
     package var reference: Record.ScoreRules {
       let file = URL(fileURLWithPath: path).lastPathComponent
       let name = file.hasSuffix(".yaml") ? String(file.dropLast(5)) : file
@@ -42,7 +42,7 @@ package enum RuleLibrary {
     FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self).contains("\nscale:") } ?? false
   }
 
-  /// The path for a name or path; `nil` if there is no such file.
+  /// The path of the rule file that has the given name or path; `nil` if there is no such file.
   package static func path(of name: String) -> String? {
     if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
       return FileManager.default.fileExists(atPath: name) ? name : nil
@@ -79,8 +79,8 @@ package enum RuleLibrary {
     return try? RuleReader.tree(String(decoding: data, as: UTF8.self))
   }
 
-  /// The rules referenced by a record, whether shipped, in the working directory or in `folder`; `nil` if no file with
-  /// that name has the hash.
+  /// The rules to which a record refers, whether shipped, in the working directory or in `folder`; `nil` if no file has
+  /// both the name and the hash of the reference.
   package static func load(recorded reference: Record.ScoreRules, beside folder: String) -> Loaded? {
     let places = [path(of: reference.name), reference.name, "\(folder)/\(reference.name)"].compactMap { $0 }
     return places.lazy.compactMap { try? load($0.contains("/") ? $0 : "./\($0)") }.first { $0.hash == reference.hash }

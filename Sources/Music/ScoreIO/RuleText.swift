@@ -78,6 +78,6 @@ package struct RuleText: RuleVisitor {
 }
 
 extension RuleKind {
-  /// The kind of a list's elements; for other kinds the kind itself.
+  /// The kind of the list's elements; this kind itself if it is not a list.
   fileprivate var element: RuleKind { if case .list(let kind, _, _) = self { kind } else { self } }
 }

@@ -89,7 +89,7 @@ package struct Sound: Sendable {
     model.withUnsafeMutableBufferPointer { model in render { matcher.render($0, after: model) } }
   }
 
-  /// The level of the extractor's window at each frame, as an amplitude on both channels.
+  /// The level of this sound at each frame, as measured by an extractor; both channels have the level as an amplitude.
   package func envelope(_ parameters: EnvelopeExtractor.Parameters) -> Sound {
     var extractor = EnvelopeExtractor(sampleRate: Double(sampleRate))
     extractor.set(parameters)

@@ -3,14 +3,14 @@ import ScoreModel
 import ScoreFormats
 import Tintinnabuli
 
-/// The score as text: bars with M above T above the bass.
+/// The score as text: for each bar, a line of M (the melody), a line of T (the triad) and a line of the bass.
 package enum TextScore {
   /// The bars in order, each with a heading and one line per voice.
   package static func text(_ bars: [Bar], scale: Scale) -> String {
     bars.map { text($0, scale: scale) }.joined(separator: "\n")
   }
 
-  /// A bar as text: `–` marks long notes, `*` the awakening, `+` T's answer; cut pairs are in brackets.
+  /// A bar as text: `–` marks long notes, `*` the awakening (T outside the triad), `+` a further note. Cut pairs are in brackets.
   package static func text(_ bar: Bar, scale: Scale) -> String {
     let sounding = bar.sounding.count
     var rows: [(name: String, cells: [String])] = [("M", []), ("T", [])]

@@ -14,7 +14,7 @@ public struct Levels: Sendable, Hashable, BitwiseCopyable {
   public var preview = -90.0
   /// The level of a bell at velocity 64 in dBFS.
   public var bell = -90.0
-  /// The level of the knock for a refusal, in dB relative to its model.
+  /// The level of the knock for a refusal, in dB relative to its level in the piano model.
   public var knock = 0.0
   /// The level of the send from the piano to the sympathetic strings in dB.
   public var stringSend = -90.0

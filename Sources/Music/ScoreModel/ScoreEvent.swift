@@ -1,7 +1,7 @@
 /// An instruction of the score for the synthesizer: plain data, passed to the audio thread through a ring.
 ///
 /// Events of one `generation` (a bar, an echo, an interface sound) are posted together. If they reach the audio thread after the
-/// frame of the first event, it shifts all of them equally and reports the delay.
+/// frame of the first event, the engine shifts all of them equally and reports the delay.
 @frozen
 public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   /// The kind of event.
@@ -22,7 +22,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     case bell
   }
 
-  /// The voice or unit of an event; also the order of channels and tracks in exported files.
+  /// The voice to which an event belongs. Exported files have their tracks and channels in the order of these cases.
   public enum Voice: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     /// The melody.
     case m
@@ -38,11 +38,11 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public var frame: Tick
   /// The duration in frames; see `Kind`.
   public var duration: Int32 = 0
-  /// The number of the bar or gesture that the event belongs to; each new one adds 1.
+  /// The number of the bar or gesture to which the event belongs; it grows by 1 with each new bar or gesture.
   public var generation: UInt32
   /// The kind of event.
   public var kind: Kind
-  /// The voice or unit of the event.
+  /// The voice to which the event belongs.
   public var voice: Voice
   /// The pitch of notes, drone, preview and bell.
   public var pitch: Pitch
@@ -68,7 +68,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
 // MARK: - Cuts
 
 extension ScoreEvent {
-  /// Whether this cut removes `event`: it removes events of older generations from the cut on, except drone and preview.
+  /// Whether this cut removes `event`. A cut removes the events of older generations from its own frame on, except drone and preview.
   @inlinable
   public func drops(_ event: ScoreEvent) -> Bool {
     // Compares by difference, because the counter may overflow and restart at 0.

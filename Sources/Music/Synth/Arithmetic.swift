@@ -57,15 +57,15 @@ enum Arithmetic {
   /// The factor per frame that falls by 60 dB in `t60` seconds. Not for the audio thread.
   static func decay(t60: Double, sampleRate: Double) -> Double { pow(10, -3 / (t60 * sampleRate)) }
 
-  /// Whether a sample may leave a node: finite and of plausible size.
+  /// Whether a sample is valid: finite and of plausible size.
   @inline(__always)
   static func isSound(_ x: Float) -> Bool { abs(x) < 1e6 }
 
-  /// The sample if it may leave or stay in a node; 0 if invalid or below −500 dB.
+  /// The sample, or 0 if the sample is invalid or below −500 dB.
   @inline(__always)
   static func flushed(_ x: Float) -> Float { abs(x) < 1e6 && abs(x) > 1e-25 ? x : 0 }
 
-  /// The frame with each sample replaced by 0 that is invalid or below −500 dB.
+  /// The frame, in which 0 replaces each sample that is invalid or below −500 dB.
   @inline(__always)
   static func flushed(_ x: Stereo) -> Stereo { Stereo(flushed(x.x), flushed(x.y)) }
 

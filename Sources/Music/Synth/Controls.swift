@@ -2,7 +2,7 @@ import Synchronization
 
 /// The controls apart from the score: set by the producer thread, read by the audio thread at each grid frame.
 struct Controls: ~Copyable {
-  /// The parameters set from other threads: amplitudes, and the tuning in Hz.
+  /// The volume, drone and preview as amplitudes; `a4` is the pitch of A4 in Hz.
   let volume = Atomic<Float>(1)
   let drone = Atomic<Float>(1)
   let preview = Atomic<Float>(1)
@@ -18,8 +18,8 @@ struct Controls: ~Copyable {
   let instrument = Atomic<UnsafeMutablePointer<Instrument>?>(nil)
 }
 
-/// A mailbox for objects built off the audio thread. The audio thread takes an object and returns it when it is silent, so that
-/// this thread never frees memory.
+/// A mailbox for objects built off the audio thread. The audio thread takes an object and returns it when the object is silent, so
+/// that the audio thread never frees memory.
 struct Mailbox<T: ~Copyable>: ~Copyable {
   private let incoming = Atomic<UnsafeMutablePointer<T>?>(nil)
   private let outgoing = Atomic<UnsafeMutablePointer<T>?>(nil)

@@ -23,7 +23,7 @@ public final class Engine: @unchecked Sendable {
   private let begun = Atomic<Int64>(0)
   private let mixer: UnsafeMutablePointer<Mixer>
   private let instrument = UnsafeMutablePointer<Instrument>.allocate(capacity: 1)
-  // State of the producer thread, from which the next rack is built.
+  // The patch and tuning from which the producer thread builds the next rack (the nodes of a patch).
   private var patch: Patch
   private var a4 = 440.0
   /// The tables of a tuning in progress.
@@ -43,7 +43,7 @@ public final class Engine: @unchecked Sendable {
 
   // MARK: - Score
 
-  /// The first frame whose rendering has not begun. An event for this frame is on time if `render` reads its batch before then.
+  /// The first frame whose rendering has not begun. An event for this frame is on time if `render` reads it before rendering the frame.
   public var framesBegun: Tick { Tick(rawValue: begun.load(ordering: .sequentiallyConsistent)) }
 
   /// Posts a batch of events sorted by frame; the audio thread receives all or none of them.
@@ -99,12 +99,12 @@ public final class Engine: @unchecked Sendable {
   /// Evens out the loudness of the piano, or leaves it as it is played (the default).
   public func setEven(_ isEven: Bool) { controls.isEven.store(isEven, ordering: .relaxed) }
 
-  /// Sets the level of the drone's bed in dB relative to the patch, −90…+12; `nil` turns it off.
+  /// Sets the level of the bed (the drone's sustained tone) in dB relative to the patch, −90…+12; `nil` turns the bed off.
   public func setDroneLevel(decibels: Double?) {
     controls.drone.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
-  /// Sets the level of the preview in dB relative to the patch, −90…+12; `nil` turns it off.
+  /// Sets the level of the preview in dB relative to the patch, −90…+12; `nil` turns the preview off.
   public func setPreviewLevel(decibels: Double?) {
     controls.preview.store(Self.amplitude(decibels), ordering: .relaxed)
   }
@@ -121,7 +121,7 @@ public final class Engine: @unchecked Sendable {
     tables = ModalTables.Draft(sampleRate: sampleRate, model: PianoModel(a4: self.a4))
   }
 
-  /// Continues a tuning for about 0.1 ms; `false` when complete.
+  /// Continues a tuning for about 0.1 ms; `false` when the tuning is complete.
   @discardableResult
   package func continueTuning() -> Bool {
     if tables?.addNote() == true { return true }

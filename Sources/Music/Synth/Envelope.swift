@@ -1,6 +1,6 @@
 /// The level of a sound over a sliding window: peak or root mean square.
 ///
-/// One level for both channels; it lags by up to the window. Real-time safe: yes, except `init`.
+/// Both channels share one level, which lags behind the sound by at most the window. Real-time safe: yes, except `init`.
 public struct EnvelopeExtractor: ~Copyable {
   /// The level that an extractor follows.
   public enum Detector: UInt8, Sendable, Hashable, BitwiseCopyable, CaseIterable {
@@ -69,7 +69,7 @@ public struct EnvelopeExtractor: ~Copyable {
     sum = 0
   }
 
-  /// Takes a frame and returns the level of the window that ends with it, as an amplitude.
+  /// Takes a frame and returns the level of the window that ends with this frame, as an amplitude.
   @inline(__always)
   package mutating func next(_ frame: Stereo) -> Float {
     let x = Arithmetic.heard(frame)
@@ -80,7 +80,7 @@ public struct EnvelopeExtractor: ~Copyable {
     values[now & mask] = square
     switch detector {
     case .average:
-      // Double precision, so that squares cancel; clamp the remaining error at 0.
+      // In double precision, squares leave the sum almost exactly as they entered it; a remaining negative error counts as 0.
       if sum < 1e-14 { sum = max(sum, 0) }
       result = OpaqueCalls.squareRoot(Float(sum / Double(length)))
     case .peak:

@@ -141,7 +141,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       let d = delay.next()
       let p = levels.next()
       let (g, k) = (p.x, p.y)
-      // The low-pass delays by about k/(1 − k) frames at low frequencies; subtract that to keep the pitch.
+      // The low-pass delays by about k/(1 − k) frames at low frequencies; a shorter delay line makes up for this and keeps the pitch.
       let back = max(d - k / (1 - k), 2)
       let whole = Int(back)
       let t = back - Float(whole)

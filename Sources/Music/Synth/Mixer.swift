@@ -3,7 +3,7 @@ import Synchronization
 
 /// The state of the audio thread: turns events into sounding voices and mixes them.
 ///
-/// A render is split at grid frames and events. Each part is within one cell, so results depend on frame numbers only.
+/// Rendering is split at events and at every 64th frame (the control grid), so results depend on frame numbers only.
 /// Real-time safe: yes, except `init`.
 struct Mixer: ~Copyable {
   /// The reference level of the drone's envelope: that of a soft piano.
@@ -13,7 +13,7 @@ struct Mixer: ~Copyable {
   private var scheduler = Scheduler()
   private var piano: UnsafeMutablePointer<ModalPiano>
   private var rack: UnsafeMutablePointer<Rack>
-  /// The previous pianos, while their notes still sound.
+  /// The previous piano, while its notes still sound.
   private var oldPiano: UnsafeMutablePointer<ModalPiano>?
   private var oldRack: UnsafeMutablePointer<Rack>?
   private let bells: Nodes<Bell>
@@ -21,7 +21,7 @@ struct Mixer: ~Copyable {
   /// Frames until each key of the grand is released; −1 after the release. A pitch has one entry for the left voice and one for the
   /// right, which use different channels of the grand.
   private let keys = SampleBuffer<Int32>(256 * ModalPiano.buses, repeating: -1)
-  /// The first three partials of the bed; small loudspeakers reproduce only the second and third.
+  /// The first three partials of the bed (the drone's sustained tone); small loudspeakers reproduce only the second and third.
   private let drone: Nodes<ToneGenerator>
   private var breath: EnvelopeMatcher
   private var leveler: Leveler
@@ -42,7 +42,7 @@ struct Mixer: ~Copyable {
   private var send = Ramp<Float>(0)
   /// The share of the piano that feeds the current rack; the rest feeds the previous rack.
   private var rackEnter = Ramp<Float>(1)
-  /// The level of the old rack: it fades out at once if a third rack is waiting.
+  /// The level of the old rack, which fades out at once if a third rack is waiting.
   private var rackLeave = Ramp<Float>(1)
   private var pedalTarget: Float = 1
 
@@ -168,7 +168,7 @@ struct Mixer: ~Copyable {
   private mutating func movePreview(_ event: ScoreEvent) {
     previews[activePreview].stop()
     guard event.amount > 0 else { return }
-    // Switch to the other generator, so that previews of two cells cross-fade.
+    // Switches to the other of two tone generators, so that the previews of two cells cross-fade.
     activePreview = (activePreview + 1) % previews.count
     previews[activePreview].start(midi: Double(min(event.pitch.midi, 127)))
   }

@@ -19,7 +19,7 @@ struct ModalPiano: ~Copyable {
     var groups: Int32 = 0
     var bus: Int32 = 0
     var age: Int32 = 0
-    /// Frames until the key is released, counted down once a cell of the grid; negative after it.
+    /// Frames until the key is released, counted down every 64 frames; negative after the release.
     var hold: Int32 = 0
     /// The factor by which the damper reduces the note in each frame; 1 while the damper is off.
     var damping: Float = 1
@@ -101,7 +101,7 @@ struct ModalPiano: ~Copyable {
       if quietest >= 0 { startFade(quietest, frames: 240) }
     }
     if free < 0 {
-      // Only reached by more than 32 notes within 5 ms.
+      // All slots are in use, about half of them by fading voices: the quietest fading voice ends at once.
       free = quietestVoice(fading: true)
       if free >= 0 { voices.base[free].isActive = false }
     }
@@ -132,7 +132,7 @@ struct ModalPiano: ~Copyable {
 
   private func excite(_ slot: Int, _ entry: ModalTables.Entry, velocity: Float) {
     let v = min(max(velocity, 1), 127)
-    // Linear in dB between the fitted velocities, extrapolated beyond.
+    // The level is linear in dB between the fitted velocities, and is extrapolated beyond them.
     let wide = v < 50
     let t = wide ? (v - 50) / 20 : (v - 50) / 30
     let base = slot * ModalTables.maxGroups
@@ -150,7 +150,7 @@ struct ModalPiano: ~Copyable {
 
   // MARK: - Rendering
 
-  /// Starts a grid cell: releases keys, sets dampers and drops expired partials.
+  /// Starts a cell of the control grid (64 frames): releases keys, sets dampers and drops expired partials.
   mutating func tick() {
     pedal.tick()
     for v in 0..<Self.slots where voices[v].isActive { tick(v) }
@@ -175,7 +175,7 @@ struct ModalPiano: ~Copyable {
     voices[v] = voice
   }
 
-  /// Adds `frames` frames within a grid cell to `out`, where bus b starts at b·64; returns a bit for each bus used.
+  /// Adds `frames` frames of one cell (at most 64) to `out`, where bus b starts at b·64; returns a bit for each bus used.
   mutating func render(into out: UnsafeMutablePointer<Stereo>, frames: Int) -> UInt32 {
     var used: UInt32 = 0
     for v in 0..<Self.slots where voices[v].isActive {

@@ -49,7 +49,7 @@ struct ModalTables: ~Copyable {
     var leftGain = Lane.zero
     var rightGain = Lane.zero
     var rightQuadrature = Lane.zero
-    /// The real and, below, the imaginary part of each partial's phase at the strike.
+    /// The real part of each partial's phase at the strike; the next property has the imaginary part.
     var startRe = Lane.zero
     var startIm = Lane.zero
     /// log2 of the amplitude at velocities 30, 50 and 80.
@@ -82,7 +82,7 @@ struct ModalTables: ~Copyable {
       groups.reserveCapacity((knock + 1) * maxGroups)
     }
 
-    /// Adds the next of the notes 0…127 and the knock; `false` when complete.
+    /// Adds the next note (0…127, then the knock); `false` if the tables are complete already.
     mutating func addNote() -> Bool {
       guard entries.count <= knock else { return false }
       let note = entries.count == knock ? model.knock() : model.note(midi: entries.count)

@@ -46,7 +46,7 @@ extension StereoBlock {
 /// Each node counts its position in the 64-frame control grid from its first frame, so that results do not depend on
 /// block sizes, bit for bit.
 package protocol AudioNode: ~Copyable {
-  /// The settings, in units, with ranges and defaults of their own.
+  /// The settings of the node; each setting has its own unit, range and default.
   associatedtype Parameters: Sendable, Hashable
 
   /// Makes the node with its default parameters, silent. `sampleRate` in Hz.
@@ -66,8 +66,8 @@ package protocol AudioNode: ~Copyable {
 struct GridPlace: BitwiseCopyable {
   private var position = 0
 
-  /// Removes the frames up to the next grid frame from `rest` and returns them, and whether they begin a cell; `nil` if
-  /// `rest` is empty.
+  /// Splits off the first frames of `rest`, up to the next 64-frame boundary. Returns them and whether they start at a boundary, or
+  /// `nil` if `rest` is empty.
   @inline(__always)
   mutating func next(_ rest: inout StereoBlock) -> (part: StereoBlock, starts: Bool)? {
     guard !rest.isEmpty else { return nil }
@@ -82,7 +82,7 @@ struct GridPlace: BitwiseCopyable {
 
 /// Detects when a node with a memory has been silent long enough to skip its computation.
 ///
-/// Note each frame's peak, and call `tick` at each grid frame.
+/// Call `note` with each frame's peak, and `tick` at the start of each cell of the control grid.
 struct SilenceWatch: BitwiseCopyable {
   /// Frames of silence after which the memory is empty.
   private let memory: Int
@@ -105,7 +105,7 @@ struct SilenceWatch: BitwiseCopyable {
   @inline(__always)
   mutating func note(_ level: Float) { peak = max(peak, level) }
 
-  /// Starts a grid cell; `true` when the node becomes silent and may clear its memory.
+  /// Starts a cell of the control grid; `true` when the node becomes silent and may clear its memory.
   mutating func tick() -> Bool {
     let wasResting = isResting
     quiet = peak < floor ? min(quiet + Grid.frames, memory) : 0

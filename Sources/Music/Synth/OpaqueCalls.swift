@@ -1,6 +1,6 @@
 /// The only calls on the audio thread that the compiler cannot verify; tests with a malloc counter and RealtimeSanitizer cover them.
 enum OpaqueCalls {
-  /// A single instruction, but the standard library hides that from the compiler.
+  /// The square root is a single instruction, but the standard library hides this from the compiler.
   @_semantics("no_performance_analysis") @inline(never)
   static func squareRoot(_ x: Float) -> Float { x.squareRoot() }
 

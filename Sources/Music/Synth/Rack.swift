@@ -19,7 +19,7 @@ struct Rack: ~Copyable {
     var ringing = 0
   }
 
-  /// Amplitudes of the parts of the mix.
+  /// The levels of the parts of the mix as amplitudes.
   let piano: Float
   let grand: Float
   let send: Float

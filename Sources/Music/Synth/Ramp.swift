@@ -28,7 +28,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
   /// Whether the value is at its target.
   var isAtRest: Bool { cells == 0 && value == target }
 
-  /// Moves to `target` from the next tick on, within `frames` rounded up to whole cells.
+  /// Moves to `target` from the next `tick` on, within `frames`, rounded up to a multiple of 64.
   mutating func aim(_ target: Value, frames: Int = Grid.frames) {
     guard target != self.target else { return }
     self.target = target
@@ -57,7 +57,7 @@ struct Ramp<Value: Rampable>: BitwiseCopyable {
     return value
   }
 
-  /// Advances by the frames of a run.
+  /// Advances by a number of frames.
   @inline(__always)
   mutating func skip(_ frames: Int) { for _ in 0..<frames { _ = next() } }
 }
