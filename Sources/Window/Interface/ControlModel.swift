@@ -8,7 +8,7 @@ package struct ControlModel: Sendable, Hashable {
   package var key = ""
   /// A subtitle in a smaller line below.
   package var subtitle: Phrase?
-  /// A number that is shown after the text if positive, such as that of new chat lines.
+  /// A number that is shown after the text if positive, such as the number of new chat lines.
   package var count = 0
   package var isThere = true
   package var isUsable = true
@@ -28,7 +28,7 @@ package struct ControlModel: Sendable, Hashable {
 extension BoardModel {
   /// Whether hint and analysis are allowed: not against a remote person, and not in a puzzle.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil }
-  /// Whether another puzzle may begin: the one on the board was answered, and no three-minute run is in progress.
+  /// Whether another puzzle may begin: the puzzle on the board was answered, and no three-minute run is in progress.
   package var mayPuzzle: Bool {
     puzzle.map { $0.isSolved != nil && $0.sprint == nil } ?? (today != nil && game.isOver)
   }
@@ -40,7 +40,7 @@ extension BoardModel {
   }
   private var isPlayedOnline: Bool { online?.you != nil }
   private var isLive: Bool { !game.isOver && isPlayedOnline }
-  /// Whether another game may replace this one; a match that this player plays must be over or disconnected first.
+  /// Whether another game may replace the game on the board; a match that this player plays must be over or disconnected first.
   private var mayLeave: Bool { !isLive || online?.mayLeave == true }
   private var muteControl: ControlModel {
     .init(isMuted ? .unmute : .mute, .setMuted(!isMuted), key: "M", isSpare: true)

@@ -8,11 +8,11 @@ package enum LetterIntent: Sendable, Hashable {
   case open(String), show(UInt64)
   /// Finish the answer on the board and show its link.
   case send
-  /// Set the text of the player's last letter; set the player's name in it.
+  /// Set the text of the player's last letter; set the player's name in that letter.
   case write(String), sign(String)
   /// Copy or share the link of the player's last letter.
   case copy, share
-  /// List the stored games; delete one.
+  /// List the stored games; delete a stored game.
   case list, delete(UInt64)
 }
 
@@ -24,7 +24,7 @@ package struct LetterModel: Sendable, Hashable {
     case answer
     /// The player sends the answer that is on the board.
     case send
-    /// The player's letter is the newest: the opponent answers it unless it ended the game.
+    /// The player's letter is the newest: the opponent answers this letter unless it ended the game.
     case wait
     /// The opponent's letter ended the game.
     case none

@@ -153,7 +153,6 @@ package struct TalkModel: Sendable, Hashable {
   package var unsent: [Message] = []
   /// The number of unread lines.
   package var unread = 0
-  /// Whether the chat is muted.
   package var isMuted = false
   package var isBlocked = false
   package var opponent = ""

@@ -125,7 +125,7 @@ package struct ReplayModel: Sendable, Hashable {
   package var title: String
   package var bars: [Bar]
   package var scale: Scale
-  /// The current time of the game's music, on the time axis of `bars`; `nil` while it does not play.
+  /// The current time of the game's music, on the time axis of `bars`; `nil` while the music does not play.
   package var soundNow: Tick?
   /// The estimates of an Ultimate game's positions in order; the search adds one at a time.
   package var evaluations: [Evaluation] = []

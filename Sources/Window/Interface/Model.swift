@@ -25,7 +25,6 @@ package enum Seat: Sendable, Hashable {
     }
   }
 
-  /// Whether the player is remote.
   package var isRemote: Bool { if case .remote = self { true } else { false } }
 }
 
@@ -85,7 +84,7 @@ package struct TodayModel: Sendable, Hashable {
   /// The number of moves left to win, 0 if too many were made; `nil` if the goal is to hold a draw.
   package var moves: Int?
   package var isSolved: Bool
-  /// The number of days in a row with a solved puzzle, this one included.
+  /// The number of days in a row with a solved puzzle, this day included.
   package var streak: Int
 
   package init(moves: Int?, isSolved: Bool, streak: Int) {
@@ -158,7 +157,7 @@ package struct BoardModel: Sendable, Hashable {
   package var canRedo = false
   /// Whether sound waits for the first touch or key, as browsers require.
   package var soundWaits = false
-  /// A search's evaluation of the moves; `nil` until it was requested and has ended. Solved games need none: they have tables.
+  /// A search's evaluation of the moves; `nil` until it was requested and has ended. Solved games need no search: they have tables.
   package var analysis: MoveAnalysis?
   /// MENACE's beads for this position, by cell in reading order; `nil` if it is not MENACE's turn.
   package var beads: [Int]?

@@ -17,7 +17,7 @@ final class Analyzer {
   private(set) var asked: Game?
   private var analysis: (game: Game, analysis: MoveAnalysis)?
 
-  /// The number of simulations of one search: they block a browser's only thread for less time than one picture is shown.
+  /// The number of simulations of one search: they block a browser's only thread for less than 1/60 s.
   private static let simulations = 8_000
   /// The nodes for which one search has memory.
   private static let treeSize = 1 << 18

@@ -11,7 +11,7 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// Connects the parts of the game: passes inputs to the screen, its intents to the state, and executes the effects.
+/// Connects the parts of the game: passes inputs to the screen and the screen's intents to the state, and executes the effects.
 /// Makes no decision that belongs to the state.
 package final class App: PlatformGame {
   let machine: AppEnvironment
@@ -51,7 +51,7 @@ package final class App: PlatformGame {
 
   /// The most seconds between two updates, for what is polled: a changed rule file, room announcements, time-outs.
   private static let lookInterval = 0.5
-  /// The most seconds between two updates while other music plays, a search runs or a turned dial is to be heard.
+  /// The most seconds between two updates while other music plays, a search runs or the example of a turned dial is about to begin.
   private static let interludeInterval = 0.05
   /// Seconds of hovering after which the tone of a preview ends.
   private static let previewSeconds = 4.0
@@ -171,7 +171,7 @@ package final class App: PlatformGame {
 
   private var isAway: Bool { isHidden || !hasFocus }
 
-  /// Whether the only local player is to move, in a match or in a game that has begun.
+  /// Whether it is the only local player's turn, in a match or in a game that has begun.
   private var isYourMove: Bool {
     guard session.acceptsMove, let side = session.participants.loneHuman, session.game.turn == side else {
       return false
@@ -268,7 +268,7 @@ package final class App: PlatformGame {
     case .end(let end): session.end(with: end)
     case .begin(let setup, let start):
       music.stop()
-      // Learning opponents read all saved games, so write the last one first.
+      // Learning opponents read all saved games, so write the last game first.
       if [setup.x, setup.o].contains(where: { [.menace, .adaptive].contains($0) }) { files.flush() }
       files.newName()
       session.newGame(library.participants(of: setup), from: start, clockSeconds: setup.clockSeconds)

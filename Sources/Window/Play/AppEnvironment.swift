@@ -21,7 +21,7 @@ package struct SoundOutput {
   package var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Mutes or unmutes everything.
   package var setMuted: (Bool) -> Void = { _ in }
-  /// Tells whether the output is inaudible, so that it need not be computed.
+  /// Tells whether the output is inaudible, so that the engine need not compute samples.
   package var setUnheard: (Bool) -> Void = { _ in }
   /// Selects whether the differences in loudness are reduced.
   package var setEven: (Bool) -> Void = { _ in }
@@ -40,7 +40,7 @@ package struct SoundOutput {
 package enum SoundState: Sendable, Hashable {
   case playing
   case none
-  /// The browser cannot play sound, for example because it is old.
+  /// The browser cannot play sound, for example because the browser is old.
   case impossible
   case lost
 }

@@ -311,7 +311,7 @@ package final class Files {
     review(running, human: session.participants.loneHuman)
   }
 
-  /// Opens a game file for review; errors are shown with their line.
+  /// Opens a game file for review; errors are shown with the number of the faulty line.
   package func open(path: String) { open(saved(path)) }
 
   /// Opens a game contained in the page's URL.

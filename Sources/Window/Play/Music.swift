@@ -124,7 +124,7 @@ final class Music {
     start(music.events, from: ply == 0 ? .zero : bar?.start ?? .zero, to: music.end, rules: music.rules)
   }
 
-  /// Plays an example of score rules. If an example plays already, the new one begins at the bar that the old one has reached.
+  /// Plays an example of score rules. If an example plays already, the new example begins at the bar that the old example has reached.
   func playExample(_ rules: ScoreRules) {
     var game = Game()
     // A game of seven moves with threats of both sides, a block, a fork and a win.

@@ -3,7 +3,7 @@ import Interface
 import ScoreFormats
 import Screen
 
-/// The player's own music: ten dials, an example that sounds as they move, a link and a rule file.
+/// The player's own music: ten dials, an example that sounds when a dial has moved, a link and a rule file.
 final class MusicEditor {
   private let machine: AppEnvironment
   private let screen: RootScreen
@@ -26,7 +26,7 @@ final class MusicEditor {
     own = (try? OwnMusic(screen.settings.ownMusic, bases: names)) ?? OwnMusic(base: names.first ?? "")
   }
 
-  /// Whether an example is to begin soon, because a dial was turned.
+  /// Whether an example begins soon, because a dial was turned.
   var isDue: Bool { soundsAt != nil }
 
   /// The path of the page of the player's own music, which contains the music.

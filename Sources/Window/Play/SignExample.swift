@@ -7,14 +7,14 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// An example of a musical sign: the end of a short game in which it sounds, found by search.
+/// An example of a musical sign: the end of a short game in which the sign sounds, found by search.
 struct SignExample {
   /// The events of the whole game; `from` … `to` is the part to be played.
   let events: [ScoreEvent]
   let from: Tick
   let to: Tick
 
-  /// Seconds of the closing arch or of an echo that are played.
+  /// Seconds for which the music after the end of the game or an echo is played.
   private static let ending = 20.0
 
   /// Searches for a game with the sign; `nil` if there is none.

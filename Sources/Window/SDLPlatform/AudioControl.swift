@@ -13,7 +13,7 @@ final class AudioControl: Sendable {
   /// Whether the output is inaudible.
   let isUnheard = Atomic<Bool>(false)
 
-  /// The start time and first frame of the last callbacks: entry `i` at `2 * (i % capacity)`; `nil` unless logged.
+  /// The start time and first frame of the last callbacks: those of callback `i` at `2 * (i % capacity)`; `nil` unless logged.
   /// Written by the callback only and read after the device is closed.
   nonisolated(unsafe) let log: UnsafeMutablePointer<Int64>?
   /// The maximum number of logged callbacks: 23 minutes with blocks of 1,024 frames.

@@ -49,7 +49,7 @@ package final class AudioDevice {
   private var wantsDevice = false
   private var nextTry = 0.0
   private var isRemoved = false
-  /// Whether the system's default device is open because the named one is missing.
+  /// Whether the system's default device is open because the chosen device is missing.
   private var isStandIn = false
 
   /// Seconds between attempts to reopen a device.
@@ -87,8 +87,8 @@ package final class AudioDevice {
     stopClock()
   }
 
-  /// Replaces a removed device, and retries a missing one every four seconds; call it about once a second. Returns whether to tell the
-  /// player the state.
+  /// Replaces a removed device, and tries every four seconds to open a missing device; call it about once a second. Returns whether
+  /// to tell the player the state.
   package func poll(now: Double) -> Bool {
     guard wantsDevice else { return false }
     if isRemoved && isOpen {
@@ -140,7 +140,7 @@ package final class AudioDevice {
   /// Records that SDL reported a removed output device; `poll` handles it.
   func deviceRemoved() { isRemoved = isOpen }
 
-  /// Handles a device that was added: if none is open, the next `poll` tries at once; if it is the named one, it replaces the default.
+  /// Handles a device that was added: if no device is open, the next `poll` tries at once; the chosen device replaces the default one.
   func deviceAdded() {
     if !isOpen { nextTry = 0 }
     if isStandIn, let name = options.name, AudioDevice.names.contains(name) { reopen() }

@@ -30,7 +30,7 @@ package enum InputEvent: Sendable, Hashable {
   case pointerLeft
   /// The system has taken over the gesture, so releasing the finger must not press anything.
   case pointerCancelled
-  /// The wheel turned, in lines, up positive.
+  /// The wheel turned by a number of lines, positive upwards.
   case scrolled(lines: Double)
   /// A key was pressed, or repeats because it is held.
   case key(Key, KeyModifiers, isRepeat: Bool)

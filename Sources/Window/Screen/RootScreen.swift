@@ -82,7 +82,7 @@ package final class RootScreen {
   /// The earliest time of the next write of the settings file.
   private var nextSave = -Double.infinity
 
-  /// Creates the screen with the board as its first page. The first of `themes` is used if the settings name an unknown one.
+  /// Creates the screen with the board as its first page. The first of `themes` is used if the settings name an unknown theme.
   package init(services: PlatformServices, themes: [Theme] = Theme.all) {
     precondition(!themes.isEmpty, "no theme at all")
     context = ViewContext(services: services)
@@ -404,7 +404,7 @@ package final class RootScreen {
     case .hint, .analysis:
       show(.board)
       return boardScene.receive(intent)
-    // The board sends `preview(nil)` while another page opens, which must not close that page.
+    // The board sends `preview(nil)` while another page opens; this intent must not close that page.
     case .preview: onIntent(intent)
     default:
       // An action chosen on the contents page applies to the board, so close the contents page.

@@ -39,7 +39,7 @@ final class ViewContext {
   let services: PlatformServices
   let settings: Settings
   var pages = PagesModel()
-  /// The available pianos and the one that plays.
+  /// The available pianos and the piano that plays.
   var pianos: [PianoKind] = [.modal]
   var piano = PianoKind.modal
   /// The available themes.
@@ -100,7 +100,7 @@ final class ViewContext {
   /// A phrase in the reader's language.
   func text(_ phrase: Phrase) -> String { phrase.text(in: language) }
 
-  /// A phrase with values in place of its `%`.
+  /// A phrase with values in place of its `%` signs.
   func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: language, values) }
 }
 

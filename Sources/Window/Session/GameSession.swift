@@ -27,7 +27,7 @@ package final class GameSession {
   }
   /// Moves taken back; the last one is replayed first.
   package private(set) var undone: [Cell] = []
-  /// Whether music that time causes (echoes, the arch) is composed but not played: while another piece plays.
+  /// Whether music that begins by itself (echoes, the music after the end) is composed but not played, because another piece plays.
   package var isResting = false
   /// The audible voices: while the window is hidden, the player's choice may be only the bass or none.
   package enum Voices: Sendable, Hashable {
@@ -65,7 +65,7 @@ package final class GameSession {
   package var clocksElsewhere: ((Player) -> Int?)?
 
   /// Creates a session; silent until `open`.
-  /// - Parameter workers: `nil` in a program with one thread: then each call of `advance` searches for a moment, shorter than one picture.
+  /// - Parameter workers: `nil` in a program with one thread: then `advance` searches, at each call for less than 1/60 s.
   package init(
     seed: UInt64, rules: ScoreRules, participants: Participants, sound: SoundPort,
     workers: Workers?
@@ -91,7 +91,7 @@ package final class GameSession {
   /// The bars of the running game.
   package var bars: [Bar] { Array(conductor.music.score) }
 
-  /// Whether an opponent is to move.
+  /// Whether it is a computer opponent's turn.
   package var isThinking: Bool {
     guard !game.isOver, case .machine = participants[game.turn] else { return false }
     return true
@@ -258,7 +258,7 @@ package final class GameSession {
     return 0
   }
 
-  /// The earliest next downbeat, 10 ms after the last one: at the same frame it would cancel the last one before it sounds.
+  /// The earliest next downbeat, 10 ms after the last downbeat: at the same frame it would cancel the last downbeat before that sounds.
   private var earliestDownbeat: Tick {
     guard let last = times.last?.frame else { return .zero }
     return Tick(rawValue: last - frameOffset) + .milliseconds(10)
@@ -329,8 +329,8 @@ package final class GameSession {
 
   /// Lets the conductor handle events and posts the result in time for the next audio block.
   ///
-  /// An audio block may begin while a bar is composed, whose start is then in the past. Therefore a copy of the conductor composes
-  /// it, and composes it a second time, with warm caches, if a block has begun.
+  /// An audio block may begin while a bar is composed; the start of the bar is then in the past. Therefore a copy of the conductor
+  /// composes the bar, and composes it a second time, which is faster, if a block has begun.
   @discardableResult
   func submit(_ gameEvents: [GameEvent], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []

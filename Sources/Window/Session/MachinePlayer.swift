@@ -7,7 +7,7 @@ import TicTacToe
 package struct MachinePlayer: Sendable {
   /// The name of the player in records.
   package let name: String
-  /// One step of a search, shorter than one picture is shown; returns the move once the search has found it.
+  /// One step of a search, shorter than 1/60 s; returns the move once the search has found it.
   typealias Thought = () -> Cell?
   private let begin: @Sendable (Game, SplitMix64) -> Thought
   private var count: @Sendable (Game) -> MoveDistribution? = { _ in nil }
@@ -73,7 +73,7 @@ package struct MachinePlayer: Sendable {
   /// Simulations of the top level in Ultimate; `levels:6` of the arena has 800. They take a tenth of a second, and most of a second
   /// in a browser: less than the music takes for a move.
   private static let simulations = 200_000
-  /// Simulations of one step: in a browser they take about half as long as one picture is shown.
+  /// Simulations of one step: they take about 8 ms in a browser.
   private static let simulationsOfStep = 4_000
   /// The maximum number of nodes of a search tree, 40 bytes each. A full tree gets no new nodes, and the search continues.
   private static let treeSize = 1 << 19

@@ -32,7 +32,7 @@ final class MoveSearch {
   /// Whether `step` has work left.
   var needsSteps: Bool { thought != nil }
 
-  /// Continues the search for less than a frame if it has no thread of its own.
+  /// Continues the search for less than 1/60 s, if the search has no thread of its own.
   func step() {
     guard let cell = thought?() else { return }
     answer.cell.withLock { $0 = cell }

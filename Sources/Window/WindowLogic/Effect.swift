@@ -33,7 +33,7 @@ package enum Effect: Sendable, Hashable {
   case command(ClientModel.Command)
   /// Show a page, or let the screen handle an intent.
   case show(SceneName), screen(Intent)
-  /// Show a message for some seconds; `nil` removes the shown one.
+  /// Show a message for some seconds; `nil` removes the shown message.
   case say(Message?)
   case letter(LetterRequest)
   case puzzle(PuzzleRequest)

@@ -26,7 +26,7 @@ struct LobbyModel: Sendable {
   private(set) var lostAt: Double?
   /// The next step after logging in.
   private(set) var destination: Destination?
-  /// The match that this player is about to play, or this player's room, which becomes one.
+  /// The match that this player is about to play, or this player's room, which becomes a match.
   private(set) var pendingMatch: MatchID?
   /// The match that the player wants to watch, until it is on the board.
   private(set) var wanted: MatchID?
@@ -105,7 +105,7 @@ struct LobbyModel: Sendable {
   /// Notes that a new local game takes the board.
   mutating func localGameBegan() { (opensPage, holdsBoard) = (false, false) }
 
-  /// Notes that the first event of a match, or the news that it is lost, has arrived.
+  /// Notes that the first event of a match, or the news that the match is lost, has arrived.
   mutating func heardOf(_ m: MatchID) {
     announced.remove(m)
     if announced.isEmpty { holdsBoard = false }
@@ -281,7 +281,7 @@ struct LobbyModel: Sendable {
     queuedAt = now - Double(milliseconds) / 1_000
   }
 
-  /// Handles a room that the server has opened for this player: shows the last requested one and closes others.
+  /// Handles a room that the server has opened for this player: shows the room requested last and closes earlier ones.
   mutating func roomOpened(_ m: MatchID, _ code: String) -> [Effect] {
     openings.count = max(0, openings.count - 1)
     guard openings.count == 0, !openings.dropsLast else { return [.command(.abort(m))] }

@@ -60,7 +60,7 @@ struct OnlineMatch: Sendable {
 
   // MARK: - Events of the server
 
-  /// Stores the state of a match after an event, if it is this match.
+  /// Stores the state of a match after an event, if the event concerns this match.
   mutating func update(_ next: MatchView) { if next.state.id == id { view = next } }
 
   /// Resets the state that came from the former connection.
@@ -96,7 +96,7 @@ struct OnlineMatch: Sendable {
     return effects + next.effects
   }
 
-  /// Plays the premove if it is the next ply after `moves`; drops it if it is not allowed there or its ply has passed.
+  /// Plays the premove if its ply comes next after `moves`; drops the premove if it is not allowed there or its ply has passed.
   private mutating func playPremove(_ view: MatchView, after moves: [Cell]) -> (cell: Cell?, effects: [Effect]) {
     guard let next = premove else { return (nil, []) }
     if view.state.phase == .over || moves.count > next.ply {
@@ -129,7 +129,7 @@ struct OnlineMatch: Sendable {
     return [.play(cell), .command(.move(id, cell))]
   }
 
-  /// Chooses the premove, or cancels it if its cell is chosen again; `nil` if the opponent is not to move.
+  /// Chooses the premove, or cancels it if its cell is chosen again; `nil` if it is not the opponent's turn.
   mutating func choosePremove(_ cell: Cell, on board: Game) -> [Effect]? {
     guard let view, let you, view.state.phase == .live, !board.isOver, board.turn != you else { return nil }
     if premove?.cell == cell {

@@ -32,7 +32,7 @@ struct OnlineTournament: Sendable {
   /// Notes when the tournament that is being made begins.
   mutating func willStart(in minutes: Int) { startsIn = minutes }
 
-  /// Stores the newest state of the tournament; returns a message if it ended or paused this player.
+  /// Stores the newest state of the tournament; returns a message if the tournament ended or paused this player.
   mutating func take(_ next: TournamentView) -> [Effect] {
     let before = view?.code == next.code ? view : nil
     (view, linkedCode) = (next, "")

@@ -17,7 +17,7 @@ package struct LetterGame: Sendable, Hashable {
   package internal(set) var draft: Letter?
   /// A letter that was not accepted because its moves contradict this game.
   var other: Letter?
-  /// The number of moves of `letter` that the board shows, and the time at which it shows the next one.
+  /// The number of moves of `letter` that the board shows, and the time at which the board shows the next move.
   var shown: Int
   var nextAt: Double
 
@@ -48,7 +48,7 @@ package struct LetterGame: Sendable, Hashable {
 package enum LetterRequest: Sendable, Hashable {
   case begin(Variant)
   case open(String), show(UInt64)
-  /// Store a letter of this player. If it begins a rematch that the opponent has begun already, show the opponent's game instead.
+  /// Store a letter of this player. If the letter begins a rematch that the opponent has begun already, show the opponent's game instead.
   case keep(Letter, you: Player, isRematch: Bool)
   case copy(String)
   case list, delete(UInt64)

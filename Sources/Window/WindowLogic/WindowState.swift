@@ -81,11 +81,10 @@ package struct WindowState: Sendable {
     /// The clocks for matches with strangers and friends, as spelled in the settings.
     package var clock = "60+2"
     package var roomClock = "none"
-    /// The address of the server: in a browser the page's own server, else the last one.
+    /// The address of the server: in a browser the page's own server, else the server used last.
     package var server = ""
     /// The server of the interrupted match; empty without one.
     package var matchServer = ""
-    /// Whether matches are rated.
     package var isRated = false
     /// This player's side in a room; `nil` lets the server choose.
     package var roomSide: Player?
@@ -139,8 +138,8 @@ package struct WindowState: Sendable {
   /// Whether the server closed the connection because the player connected elsewhere.
   package var isReplaced: Bool { lobby.isReplaced }
 
-  /// The players that the page for a new game proposes: those of the local game on the board, or the last chosen ones if the
-  /// board shows a match or a puzzle.
+  /// The players that the page for a new game proposes: those of the local game on the board, or the players chosen last if
+  /// the board shows a match or a puzzle.
   package var offered: GameSetup { mode == .local && today == nil && puzzleRun == nil ? setup : local.home }
 
   /// Whether this player is in an unfinished match.

@@ -37,7 +37,7 @@ enum Glyphs {
     path.curve(-0.05, -0.62, 0.46, -0.60, 0.44, -0.12)
     path.curve(0.42, 0.24, -0.02, 0.46, -0.36, 0.74)
     path.close()
-    // The inner contour runs in the opposite direction, so that it stays open.
+    // The inner contour runs in the opposite direction, so that the inside of the sign stays open.
     path.move(-0.30, 0.42)
     path.curve(-0.06, 0.24, 0.16, 0.06, 0.17, -0.18)
     path.curve(0.17, -0.42, -0.18, -0.36, -0.31, -0.02)

@@ -17,7 +17,7 @@ package struct QRCode: Sendable, Hashable {
 
   /// The number of versions with level M.
   private static let mostMedium = 6
-  /// The version information of version 7 and those after it, with its error correction bits (annex D).
+  /// The version information of version 7 and later versions, with its error correction bits (annex D).
   private static let versionBits = [0x07C94, 0x085BC, 0x09A99]
 
   /// `nil` if the text has more than 230 bytes.

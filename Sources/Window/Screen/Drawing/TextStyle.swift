@@ -34,7 +34,7 @@ enum TextAlignment: Sendable, Hashable {
 }
 
 extension Canvas {
-  /// Draws a line with its baseline at `y`; `x` is its left edge, middle or right edge, depending on `alignment`.
+  /// Draws a line of text with its baseline at `y`; `x` is its left edge, middle or right edge, depending on `alignment`.
   func text(
     _ text: String, _ style: TextStyle, _ typeface: Typeface, x: Double, baseline y: Double,
     alignment: TextAlignment = .left, _ color: Color

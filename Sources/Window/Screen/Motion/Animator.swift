@@ -53,7 +53,7 @@ package final class Animator {
 
   package init() {}
 
-  /// Starts an animation now; `completion` gets whether it finished without interruption.
+  /// Starts an animation now; `completion` gets whether the animation finished without interruption.
   package func play(_ animation: Animation, completion: ((_ finished: Bool) -> Void)? = nil) {
     var tracks: [Track] = []
     let length = flatten(animation, at: now, into: &tracks) - now

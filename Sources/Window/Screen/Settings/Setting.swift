@@ -45,7 +45,7 @@ extension SettingValue where Self: RawRepresentable, RawValue == String, Self: C
 /// A property that is stored in the settings file.
 ///
 /// Reading returns the stored value or the default. Writing stores the value, schedules saving and notifies observers.
-/// The projected value (`$volume`) tells whether it is set and observes changes.
+/// The projected value (`$volume`) tells whether the setting is set, and observes changes.
 @propertyWrapper
 package struct Setting<Value: SettingValue> {
   private let store: SettingsStore

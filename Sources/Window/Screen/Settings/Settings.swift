@@ -55,7 +55,7 @@ package final class Settings {
   @Setting package var textScale: Double
   /// Whether motion is replaced by jumps.
   @Setting package var reducedMotion: Bool
-  /// Whether the score strip is shown.
+  /// Whether the score is shown on the board page.
   @Setting package var showsStrip: Bool
   /// Whether a musical sign is explained when it first sounds, and the signs explained so far, as spelled in rule files.
   @Setting package var explains: Bool
@@ -94,7 +94,7 @@ package final class Settings {
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
-  /// The address of the page whose letters this window opened: the links of its answers lead to it. Empty without one.
+  /// The address of the web page whose letters this window opened; the links of the answers lead to the same page. May be empty.
   @Setting package var letterPage: String
   /// The clock for network matches: `none`, or seconds and increment; `60+2` stands for the default clock of the game.
   @Setting package var networkClock: String

@@ -109,7 +109,7 @@ package final class SettingsStore {
     overrides[key] != nil || lines.contains { if case .value(key, _) = $0 { true } else { false } }
   }
 
-  /// Runs `body`. The values that it sets override the file in this run until their key is set again; they are never written.
+  /// Runs `body`. The values that `body` sets override the file in this run until their key is set again, and are never written.
   package func forThisRun(_ body: () -> Void) {
     isForThisRun = true
     body()

@@ -121,7 +121,7 @@ final class BoardView: View {
     }
   }
 
-  /// The board that is enlarged: the only one to play in, or the selected one.
+  /// The board that is enlarged: the only board to play in, or the selected board.
   var nearBoard: Square? {
     guard comesNear, let boards = facts.boards else { return nil }
     return boards.target ?? chosen.flatMap { boards.lit.contains($0) ? $0 : nil }

@@ -5,7 +5,7 @@ import TicTacToe
 final class CellView: View {
   let cell: Cell
   private let variant: Variant
-  /// The mark that is drawn, and the mark in the game: after its removal a mark is still drawn until it has faded out.
+  /// The mark that is drawn, and the mark in the game: a mark removed from the game is still drawn until it has faded out.
   private var mark: Player?
   private var held: Player?
   private lazy var drawn = motion(1)

@@ -99,7 +99,7 @@ extension Canvas {
       fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
     }
     guard let boards = board.boards else {
-      // In small boards the winning line is not drawn: the other marks are pale.
+      // In small boards pale marks outside of the winning line replace the stroke through that line.
       guard side >= 90 else { return }
       for cells in board.lines.map({ Array($0) }) {
         strike([cells[0], cells[cells.count - 1]].map { geometry.place(of: $0).center })

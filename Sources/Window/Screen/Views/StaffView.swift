@@ -2,9 +2,9 @@ import Interface
 import ScoreModel
 import TicTacToe
 
-/// The score: two treble staves, M above and T below, which grow as the music plays.
+/// The score: two treble staves, voice M above and voice T below, which grow as the music plays.
 final class StaffView: View {
-  /// A pair with its x position in staff spaces from the first bar.
+  /// A pair of notes of voices M and T, with its x position in staff spaces from the first bar.
   struct Column {
     var pair: Pair
     var x: Double
@@ -23,7 +23,7 @@ final class StaffView: View {
     /// Staff steps by which each staff is written lower (8va) or higher (8vb) than it sounds.
     var shiftM = 0
     var shiftT = 0
-    /// Whether this is the last bar of the arch.
+    /// Whether this is the last bar of the music after the end of the game.
     var isFinal = false
   }
 
@@ -32,7 +32,7 @@ final class StaffView: View {
   private var shownBars: [Bar] = []
   private var shownUntil = Tick.zero
   private var scrolledTo = 0.0
-  /// The cell under pointer or focus; `ghost` is the same cell if a move is possible there: its note is shown.
+  /// The cell under pointer or focus; `ghost` is the same cell if a move is possible there: the cell's note is shown.
   private var previewed: Cell?
   private(set) var ghost: Cell?
 
@@ -148,7 +148,7 @@ final class StaffView: View {
     return !column.isCut && age >= 0 && age <= StaffView.inking
   }
 
-  /// The time of the next frame: when the next pair appears, or at once while a head grows.
+  /// The time of the next frame: when the next pair appears, or at once while a note head grows.
   func nextChange(after now: Double) -> Double {
     let sound = source().now
     var next = Double.infinity
@@ -329,7 +329,7 @@ final class StaffView: View {
     }
   }
 
-  /// The number of octaves by which a bass note is written higher, so that it needs one to three ledger lines, and its y.
+  /// The number of octaves by which a bass note is written higher, so that it needs one to three ledger lines, and the note's y.
   private func bassPlace(_ note: Note) -> (octaves: Int, y: Double) {
     let step = spell(note.pitch).step
     let octaves = (StaffView.bottomStep - 2 - step) / 7

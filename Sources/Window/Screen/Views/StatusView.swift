@@ -14,7 +14,7 @@ final class StatusView: View {
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
   override var accessibilityText: String? { detail.isEmpty ? main : "\(main), \(detail)" }
 
-  /// Shows a new line with a cross-fade.
+  /// Shows a new status text with a cross-fade.
   func show(_ text: (main: String, detail: String, isLarge: Bool), animated: Bool) {
     guard text.main != main || text.detail != detail else { return }
     old = (main, detail, isLarge)

@@ -92,7 +92,7 @@ final class Typeface {
     }
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let words = Typeface.words(of: part)
-      // The line begins at `start`; `next` is the first word that is not yet in it.
+      // The line begins at `start`; `next` is the first word that is not yet in the line.
       var (start, next) = (part.startIndex, 0)
       while next < words.count {
         func fits(_ last: Int) -> Bool { line(start, words[last].endIndex).width <= width }
