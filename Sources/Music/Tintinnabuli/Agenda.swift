@@ -24,11 +24,11 @@ struct Agenda: Sendable {
     var sizes: [Int]
     var step = 0
     var winner: Voice?
-    /// The facts of an end without an event; the arch's first bar plays the result's signs.
+    /// The facts of an end that comes without an event; the first bar of the arch plays the sign of these facts.
     var facts: Set<Fact> = []
     /// The last notes of M before the coda, in degrees.
     var motto: [Int] = []
-    /// The step of the coda, a long pair on the tonic after a motto; `nil` without one.
+    /// The step of the coda (a long pair on the tonic after a motto); `nil` if the arch has no coda.
     var coda: Int?
     /// The roots of the arch's last bars; each other bar has the root of the bar that it recalls.
     var roots: [Int] = []
@@ -50,7 +50,7 @@ struct Agenda: Sendable {
   var next: Tick?
   /// The next stroke of the low tonic while waiting.
   var drone: Tick?
-  /// The next pulse of the bed while a clock is low.
+  /// The next pulse of the bed (the drone's sustained tone) while a clock is low.
   var pulse: Tick?
   /// The start of the waiting time: the end of the last bar that was not an echo.
   private(set) var waitingSince = Tick.zero
@@ -58,7 +58,7 @@ struct Agenda: Sendable {
   /// Whether the arch at the end of a piece plays.
   var isClosing: Bool { if case .closing(let closing) = course { closing.sentence == nil } else { false } }
 
-  /// The approximate end of the half arch that plays; zero without one.
+  /// The approximate end of the half arch that plays; zero if no half arch plays.
   var sentenceEnd: Tick {
     if case .closing(let closing) = course, closing.sentence != nil { closing.until } else { .zero }
   }
@@ -66,8 +66,8 @@ struct Agenda: Sendable {
   /// The earliest time at which `advance` has work.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
 
-  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. The first echo comes earlier after a bar of few
-  /// `pairs` (its phrases included), which needs less silence.
+  /// Starts waiting at `end`: schedules echoes and strokes of the low tonic. The fewer `pairs` the last bar and its phrases have,
+  /// the earlier the first echo comes.
   mutating func wait(from end: Tick, pairs: Int? = nil, _ rules: ScoreRules) {
     course = .waiting(echoes: 0)
     waitingSince = end
@@ -85,7 +85,7 @@ struct Agenda: Sendable {
     next = resuming ? nil : moment + .seconds(rules.opening.center)
   }
 
-  /// Starts an arch, which strikes the low tonic itself.
+  /// Starts an arch. An arch at the end of a piece cancels the next stroke of the low tonic.
   mutating func close(_ closing: Closing, from moment: Tick) {
     course = .closing(closing)
     next = moment

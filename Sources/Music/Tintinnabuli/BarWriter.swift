@@ -9,20 +9,20 @@ struct BarPlan {
   var voice: Voice?
   var count: Int
   var sign: SignRule
-  /// A sign that an earlier bar could not play: the second pair plays it in the manner of the sign's own voice.
+  /// A sign that an earlier bar could not play. The second pair plays this sign, in the manner of the voice that caused the sign.
   var pending: (rule: SignRule, voice: Voice)?
-  /// The previous bar's long note, if it was cut: it sounds within the downbeat's pair.
+  /// The long note of the previous bar if the note was cut; this bar plays the note within its first pair.
   var resolves: Note?
   /// The pair in which T leaves the triad, if any: the downbeat if M has the right note there, else the second.
   var awakensAt: Int?
   /// The length of a short note in seconds.
   var short: Double
-  /// A removed degree, and the pair in which T alone sounds for it.
+  /// The degree of a mark that leaves the board, and the pair in which T alone answers the mark.
   var removed: (slot: Int, degree: Int)?
   /// The root of the event's harmony (`Event.root`).
   var root = 0
   var rhythm = Bar.Rhythm.even
-  /// The change that the last closed sentence makes to the bars of the next events.
+  /// The change that the last closed sentence (group of events) makes to the bars of the next events.
   var change: ScoreRules.Sentences.Change?
   /// Whether the bar quotes an earlier bar on purpose.
   var quotes = false
@@ -186,7 +186,7 @@ struct BarWriter {
         let arch = k.phraseArch * k.archSlower * (place * place - 1.0 / 3)
         let fromEnd = k.ritardSlower.count - (shorts - slot)
         let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
-        // A minimum, so that extreme rules cannot give a note no length.
+        // The factor has a minimum, so that every note has a length even with extreme rules.
         let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
         time += plan.short * max(factor, 0.25) * weights[slot] / mean
       }
@@ -221,7 +221,7 @@ struct BarWriter {
     slot == 1 ? plan.pending?.rule ?? plan.sign : plan.sign
   }
 
-  /// The manner of a pair: on the second pair that of a pending sign's voice, else that of the bar's voice.
+  /// The manner of a pair: on the second pair, the manner of the voice of a pending sign, if any; else that of the bar's voice.
   private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
     rules.manner(of: slot == 1 ? plan.pending?.voice ?? plan.voice : plan.voice)
   }
@@ -242,7 +242,7 @@ struct BarWriter {
     }
   }
 
-  /// Whether an action with this place applies to the pair `slot`. All actions of a pending sign apply to the second pair.
+  /// Whether a sign's action at `place` applies to the pair `slot`. All actions of a pending sign apply to the second pair.
   private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
     slot == 1 && plan.pending != nil ? true : place.contains(slot, of: plan.count)
   }
@@ -262,7 +262,7 @@ struct BarWriter {
     return rules.scale.midi(degree)
   }
 
-  /// The pair of a removed degree: T alone, in two falling notes.
+  /// The pair that answers a mark leaving the board: T alone, in two falling notes.
   private func leaving(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> Pair {
     let manner = rules.manner(of: plan.voice)
     let m = rules.scale.midi(plan.removed?.degree ?? 0) + 12 * manner.octaves
@@ -286,7 +286,7 @@ struct BarWriter {
     var notes: [Note] = []
     if slot == 0, var note = plan.resolves {
       note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
-      // Half a pair late, so that the downbeat alone identifies the player.
+      // The cut note comes half a pair late, so that the downbeat alone identifies the player.
       note.onset = Tick(rawValue: onsets[1].rawValue / 2)
       note.duration = end - note.onset
       notes.append(note)

@@ -11,8 +11,8 @@ extension Conductor {
     let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// The melody of a candidate. Numbers from `count` on are variations: first each candidate with another note in one slot, then
-    /// the first candidate with its n-th other long note.
+    /// The melody of a candidate. Candidates from number `count` on are variations: first each of the others with another note in
+    /// one slot, then the first candidate with other long notes.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)
@@ -87,7 +87,7 @@ extension Conductor {
     return best.map { ($0.choice, $0.line) } ?? (0, line(0))
   }
 
-  /// The melody problem of a bar, without what its facts require; `start` is the degree of the downbeat.
+  /// The melody problem of a bar, without the notes that its signs require; `start` is the degree of the downbeat.
   func problem(_ plan: BarPlan, start: Int?) -> MelodyProblem {
     let register = rules.melody.register
     let low = rules.scale.degree(atOrAbove: register.lowerBound.midi)
@@ -136,8 +136,8 @@ extension Conductor {
     return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
   }
 
-  /// Fixes the line's other degrees in the following slots, nearest first; before a wide leap one slot stays free as a
-  /// bridge. A degree still out of reach sounds in the nearest octave.
+  /// Fixes the other cells of a completed line in the following slots, the nearest cell first; before a wide leap one slot
+  /// stays free as a bridge. A cell still out of reach sounds in the nearest octave.
   private func visitLine(_ problem: inout MelodyProblem, from slot: Int, _ event: Event) {
     var slot = slot
     var last = problem.fixed[slot - 1] ?? problem.fixed[0] ?? 0
@@ -156,7 +156,7 @@ extension Conductor {
     }
   }
 
-  /// The nearest degree within the compass that has the scale step, other than `degree` itself; of two equally near, the lower.
+  /// The nearest degree to `degree` with the given scale step within the compass, except `degree`; the lower of two equally near.
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {

@@ -23,7 +23,7 @@ extension Conductor {
   /// - Parameters:
   ///   - moment: The time of the start.
   ///   - number: The number of events before this session joins the piece.
-  ///   - marks: The degrees that each voice holds.
+  ///   - marks: The degrees that each voice has marked.
   ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log.
   ///   - place: The match's position in the cycle of tonics, from 0; it wraps around.
   public mutating func begin(
@@ -148,7 +148,7 @@ extension Conductor {
     stroke.signs = rules.signs.filter { $0.applies(to: known) }
   }
 
-  /// The plan of the event's bar, before pending signs and a removed mark.
+  /// The plan of the event's bar, still without a pending sign and without the pair of a removed mark.
   private func plan(_ stroke: Stroke) -> BarPlan {
     let (event, sign) = (stroke.event, stroke.signs.first ?? rules.calm)
     let length = length(of: event, number: stroke.number, since: stroke.since)
@@ -181,7 +181,7 @@ extension Conductor {
     let slot = plan.pending != nil || plan.awakensAt == 1 || plan.sign.secondPair != nil ? 2 : 1
     plan.removed = (slot, degree + rules.lowest)
     guard plan.count < slot + 2 else { return }
-    // Keeps the bar's duration if a person has to reply.
+    // If a person has to reply, shorter notes make up for the additional pairs.
     if autoReplyVoices.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
     plan.count = slot + 2
   }
@@ -213,7 +213,7 @@ extension Conductor {
       }
   }
 
-  /// Schedules the music after the event's bar, and moves the bed to the next event's root.
+  /// Schedules the music after the event's bar, and moves the bed (the drone's sustained tone) to the next event's root.
   private mutating func scheduleNext(after written: WrittenBar, _ event: Event, at moment: Tick) -> [ScoreEvent] {
     if let end = event.end {
       close(end, facts: [], from: written.end)
@@ -230,10 +230,10 @@ extension Conductor {
 
   /// The number of pairs of an event's bar (short pairs and the long pair), and the seconds of a short note.
   ///
-  /// At an end, or if the music times both voices' replies, `bars` gives the number. If it times only the other voice's reply, the
-  /// bar has a number within `answered`. If a person replies, the long note starts after `reach` per cent of the expected thinking
-  /// time (the piece's median): short notes first get quicker, then fewer. It starts at most `apart` seconds after the last long
-  /// note that was heard, `since` ago.
+  /// At an end, or if the music times both voices' replies, `bars` gives the number. If the music times only the other voice's reply,
+  /// the number of short pairs lies within `answered`. If a person replies, the long note starts after `reach` per cent of the expected
+  /// thinking time (the piece's median): first the bar has quicker short notes, then fewer of them. The long note starts at most
+  /// `apart` seconds after the last long note that was heard, which was `since` ago.
   private func length(of event: Event, number: Int, since: Tick) -> (count: Int, short: Double) {
     let law = rules.bars
     let full =
@@ -256,7 +256,7 @@ extension Conductor {
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 
-  /// The change that the last closed sentence makes to bars; `nil` after `rules.sentences.lasting` events.
+  /// The change that the last closed sentence (group of events) makes to the next `sentences.lasting` bars; `nil` for later bars.
   var change: ScoreRules.Sentences.Change? {
     let changes = rules.sentences.changes
     let closed = piece.events.dropLast().filter { $0.closes || $0.endsSentence }
@@ -326,14 +326,14 @@ extension Conductor {
     closing.roots = [0]
     let quotes = end.sentences.filter { !piece.motto(end.winner, in: $0).isEmpty }
     if !quotes.isEmpty {
-      // Each motto has its own bar on its original root.
+      // Each motto has a bar of its own, on the root of its sentence; the last motto is on the tonic.
       let mottos = quotes.map { piece.motto(end.winner, in: $0) }
       closing.sizes = closing.sizes.filter { $0 > 3 } + mottos.map { max($0.count, 2) }
       closing.motto = mottos.flatMap { $0 }
       closing.roots = quotes.dropLast().map { root(of: $0) } + [0]
     }
     if !closing.motto.isEmpty {
-      // Mottos seldom end on the tonic: adds a long note on the tonic, before a bar of T alone.
+      // Mottos seldom end on the tonic: adds a long note on the tonic. If the arch ends with T alone, T's bar follows this note.
       let coda = closing.sizes.count - (ending.endsWithTAlone ? 1 : 0)
       closing.coda = coda
       closing.sizes.insert(1, at: coda)
@@ -342,10 +342,10 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The root of a sentence's first event.
+  /// The root of the first event of a sentence (a group of events).
   private func root(of sentence: Int) -> Int { piece.events.first { $0.sentence == sentence }?.root ?? 0 }
 
-  /// Closes a sentence with a half arch, whose last notes are the motto that the event's voice has in this sentence.
+  /// Closes a sentence (a group of events) with a half arch, whose last notes are the motto of the event's voice in this sentence.
   private mutating func closeSentence(_ sentence: Int, _ event: Event, from moment: Tick) {
     var ending = ScoreRules.Ending()
     (ending.lastGoal, ending.augment, ending.tPace) = (.tonic, rules.win.augment, rules.win.tPace)
@@ -355,15 +355,15 @@ extension Conductor {
     closing.sentence = sentence
     closing.motto = piece.motto(event.voice, in: sentence)
     closing.roots = sizes.map { _ in event.root }
-    // If a person has to reply, expect the reply during the long note of the first bar.
+    // If a person plays, a reply waits only until the long note of the half arch's first bar.
     let notes = autoReplyVoices.count > 1 ? sizes.reduce(0) { $0 + $1 - 1 + rules.bars.long } : sizes[0]
     closing.until = moment + .seconds(short * Double(notes))
     agenda.wait(from: moment, rules)
     agenda.close(closing, from: moment)
   }
 
-  /// The numbers of pairs in the arch's bars. If the music times both voices' replies, `rules.bars` gives them. Otherwise four to
-  /// six bars shrink from the length of the piece's longest bar, not counting its last bar.
+  /// The numbers of pairs in the arch's bars. If the music times both voices' replies, `rules.bars` gives the numbers. Otherwise
+  /// each bar is a pair shorter than the one before: the first is about as long as the longest bar before the piece's last bar.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }
@@ -392,7 +392,7 @@ private struct Stroke {
   /// Whether the event comes before the scheduled low tonic of its piece.
   var overtakesTonic = false
   var isHurried = false
-  /// The standing before the event, for its voice.
+  /// The standing of the event's voice before the event.
   var stood = 0.0
   var signs: [SignRule] = []
 

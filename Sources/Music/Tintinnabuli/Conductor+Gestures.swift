@@ -8,7 +8,7 @@ extension Conductor {
     let number = piece.number
     let bed = piece.bed
     before.restore(&piece, &novelty)
-    // `restore` reset the bed; keep its current pitch so that it glides back to the restored root.
+    // Keeps the bed (the drone's sustained tone) where it sounds, so that the bed glides from there to the restored root.
     let root = piece.bed
     piece.bed = bed
     let gesture = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []
@@ -32,7 +32,7 @@ extension Conductor {
     ]
   }
 
-  /// Plays a degree as a barely audible sine in the register of a voice; `nil` ends it.
+  /// Plays a degree as a barely audible sine in the register of a voice; a degree of `nil` ends the sine.
   public mutating func preview(_ degree: Int?, as voice: Voice, at moment: Tick) -> [ScoreEvent] {
     let midi = rules.scale.midi(rules.lowest + (degree ?? 0)) + 12 * rules.manner(of: voice).octaves
     return [
@@ -49,7 +49,7 @@ extension Conductor {
     return isNews ? book.withoutT(from: moment) : []
   }
 
-  /// Starts or stops the pulse of the bed for a low clock.
+  /// Starts or stops the pulse that the bed (the drone's sustained tone) has while a clock is low.
   public mutating func clock(low: Bool, at moment: Tick) -> [ScoreEvent] {
     if low {
       if agenda.pulse == nil { agenda.pulse = moment }

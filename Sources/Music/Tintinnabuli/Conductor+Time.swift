@@ -39,7 +39,7 @@ extension Conductor {
 
   // MARK: Phrases
 
-  /// Schedules a phrase while a player thinks; once a bar's phrases have `growth` pairs per event, waits with echoes.
+  /// Schedules a phrase while a player thinks. If the phrases after a bar already have `growth` pairs per event, schedules echoes.
   mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
     agenda.wait(from: end, pairs: (eventBars.last?.pairs.count ?? 0) + said.pairs, rules)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
@@ -50,7 +50,7 @@ extension Conductor {
   }
 
   /// Composes a phrase that answers the previous bar: by the other voice, starting a step beside that bar's long note, in the
-  /// opposite contour. T keeps the position of the event's sign.
+  /// opposite contour. T has the position that the event's sign gives to T.
   ///
   /// The phrase depends on the piece only, not on the session's novelty, so that records store no candidate for it and all
   /// listeners of a match hear the same.
@@ -59,7 +59,7 @@ extension Conductor {
     let rules = rules.rooted(event.root)
     let left = rules.phrases.growth * piece.equivalentEventNumber - said.pairs
     guard left >= 2 else {
-      // No phrase is possible any more: the rules may have changed since it was scheduled.
+      // No further phrase is possible: the rules may have changed since this phrase was scheduled.
       agenda.wait(from: moment, rules)
       return []
     }
@@ -102,7 +102,7 @@ extension Conductor {
     return events
   }
 
-  /// Fades out a piece without successor: silences the bed and releases the pedal, within the 8 s of `OfflineRenderer.tail`.
+  /// Fades out: silences the bed (the drone's sustained tone) and releases the pedal, within the 8 s of `OfflineRenderer.tail`.
   public func fade(at end: Tick) -> [ScoreEvent] {
     [
       bed(at: end, level: 0, seconds: 6, generation: book.generation),
@@ -142,7 +142,7 @@ extension Conductor {
     plan.hasM = !(isLast && ending.endsWithTAlone)
     if isHalf { plan.rhythm = rhythm(of: closing) }
     plan.strikesDrone = isCoda || ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
-    // Without a motto the last bar strikes the low tonic, too. Under a coda's tonic T plays the third: major or minor.
+    // Without a coda the last bar strikes the low tonic, too. In the coda T plays the third of the triad below M's tonic.
     if isLast, !isHalf, closing.coda == nil { plan.sign.drone = .long }
     if isCoda { plan.sign.t = .below2 }
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)
@@ -183,7 +183,7 @@ extension Conductor {
     return events
   }
 
-  /// The rhythm of a bar of half an arch. If a motto has notes between the first pair and the long one, M must not rest there.
+  /// The rhythm of a bar in a half arch. If the bar has notes of a motto between its first and its long pair, M must not rest there.
   private func rhythm(of closing: Agenda.Closing) -> Bar.Rhythm {
     let rhythms = rules.sentences.rhythms
     guard !rhythms.isEmpty else { return .even }
@@ -232,7 +232,7 @@ extension Conductor {
   // MARK: Waiting
 
   /// Repeats the end of an earlier bar, softer, every second time an octave higher. After `echoes.thin` seconds echoes are shorter
-  /// and softer; after `sparse` seconds `strikeWaiting` recalls events instead.
+  /// and softer; after `echoes.sparse` seconds `strikeWaiting` recalls events instead.
   private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
     agenda.course = .waiting(echoes: number + 1)
     let law = rules.echoes

@@ -17,7 +17,7 @@ public struct Conductor: Sendable {
     case immediate
   }
 
-  /// The rules of the file. A change has no effect on bars already written.
+  /// The rules as the rule file gives them, on the file's own tonic. A change has no effect on bars already written.
   public var home: ScoreRules { didSet { findTonic() } }
   /// The rules in force: those of the file, transposed to the running piece's tonic.
   public internal(set) var rules: ScoreRules
@@ -44,7 +44,7 @@ public struct Conductor: Sendable {
   /// How far ahead `advance(to:)` returns events, so that the music continues if the caller stalls.
   public static let lookahead = Tick.milliseconds(1_500)
 
-  // Internal, for the parts of the conductor in other files.
+  // The following properties are internal, because extensions in other files use them.
   let seed: UInt64
   var piecesBegun = 0
   var novelty = Novelty()
@@ -62,7 +62,7 @@ public struct Conductor: Sendable {
   /// - Parameters:
   ///   - seed: The seed of the session's first piece; later seeds are derived from it.
   ///   - home: The rules, on the file's own tonic.
-  ///   - station: The position of a resumed session.
+  ///   - station: The position in the cycle of tonics at which a resumed session continues.
   public init(seed: UInt64, rules home: ScoreRules, station: Station = Station()) {
     (self.seed, self.home, self.station) = (seed, home, station)
     rules = home.at(station)
@@ -130,7 +130,7 @@ public struct Conductor: Sendable {
     return slots.first(after: max(ready, agenda.sentenceEnd), least: least)
   }
 
-  /// Handles a generation that the synthesizer began late; `to` is the actual frame of its first event.
+  /// Corrects the times of a bar that the synthesizer began late, at `frame`; `generation` is the number of the bar's events.
   public mutating func shifted(generation: UInt32, to frame: Tick) {
     guard let start = book.shift(generation: generation, to: frame) else { return }
     if slots?.start == start { slots?.start = frame }

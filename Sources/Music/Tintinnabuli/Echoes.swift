@@ -78,7 +78,7 @@ struct EchoWriter {
     return [octaves, 0, -1, -2].first { highest + 12 * $0 <= rules.echoes.ceiling.midi } ?? -2
   }
 
-  /// Pairs of a bar as its echo, at `share` per cent of the velocity.
+  /// An echo of a bar that repeats the given pairs of the bar at `share` per cent of their velocity.
   func echo(_ source: Bar, _ pairs: [Pair], octaves: Int, share: Int, index: Int, at moment: Tick) -> WrittenBar {
     let long = Tick.seconds(short * Double(rules.bars.long))
     let begin = pairs.first?.onset ?? .zero
@@ -94,7 +94,7 @@ struct EchoWriter {
       plain: Bar(index: index, kind: .echo, ply: 0, voice: source.voice, start: moment, pairs: echoed, signs: ["echo"]))
   }
 
-  /// A bar played backwards and softly, appended to the pairs of a `gesture` at the same moment.
+  /// A bar played backwards and softly, after the pairs of `gesture` (of other bars that are taken back at the same moment).
   func backwards(_ source: Bar, after gesture: [Pair], step: Tick, index: Int, at moment: Tick) -> WrittenBar {
     let pairs = (gesture + source.sounding.reversed()).enumerated().map { index, pair in
       plain(pair, isLong: false, share: index < gesture.count ? 100 : rules.gestures.undoVelocity) {

@@ -2,7 +2,7 @@ import ScoreModel
 
 /// An event of the game as input to the score: it begins a bar on its degree.
 public struct Event: Sendable, Hashable {
-  /// The voice that causes the event; determines the bar's register, place and touch.
+  /// The voice that causes the event; determines the bar's register, pan and touch.
   public var voice: Voice
   /// The event's degree in the scale: 0 is the lowest tonic of the compass, 7 the tonic an octave above.
   public var degree: Int
@@ -16,7 +16,7 @@ public struct Event: Sendable, Hashable {
   public var pace: Double?
   /// The event's number in its piece, from 1; `nil` for the last event's number plus 1. A number already used begins a new piece.
   public var number: Int?
-  /// The degrees that each voice holds after the event; melodies visit them.
+  /// The degrees that each voice has marked after the event; melodies visit these degrees.
   public var marks: Marks
   /// The other degrees of a line completed by the event, for signs that visit the line.
   public var line: [Int]
@@ -29,17 +29,17 @@ public struct Event: Sendable, Hashable {
   public var phase: Double?
   /// The root of the bar's triad as a degree from the tonic; its octave moves the register.
   public var root = 0
-  /// The root of the next event as far as known; the drone's bed moves to it during the bar.
+  /// The root of the next event as far as known; the bed (the drone's sustained tone) moves there during the bar.
   public var nextRoot = 0
   /// The number of the event's sentence (a group of events); each voice has a motto in each sentence.
   public var sentence: Int?
-  /// Whether the event ends its sentence, which a half arch then closes.
+  /// Whether the event ends its sentence, and a half arch (a few closing bars) follows.
   public var closes = false
   /// Whether the event ends its sentence without a half arch; the next bars change as after a half arch (`sentences.changes`).
   public var endsSentence = false
-  /// A degree that the event removes: a falling T alone answers it.
+  /// The degree of a mark that the event removes: T alone answers with two falling notes.
   public var removedDegree: Int?
-  /// The number of an earlier event with the same position, whose melody is quoted.
+  /// The number of an earlier event that led to the same position; the bar quotes the melody of that event.
   public var returns: Int?
 
   /// Makes an event; see the properties for units and ranges.
@@ -52,7 +52,7 @@ public struct Event: Sendable, Hashable {
   }
 }
 
-/// The degrees that each voice holds, counted like `Event.degree`.
+/// The degrees that each voice has marked, counted like `Event.degree`.
 public struct Marks: Sendable, Hashable {
   /// The degrees marked by the first voice.
   public var first: [Int]
@@ -77,14 +77,12 @@ public struct End: Sendable, Hashable {
     case draw
   }
 
-  /// The ending.
   public var kind: Kind
   /// The voice that has won; `nil` in a draw.
   public var winner: Voice?
-  /// The sentences whose mottos the arch quotes, as played by the winner.
+  /// The sentences (groups of events) from which the arch quotes the winner's mottos.
   public var sentences: [Int] = []
 
-  /// Makes an end.
   public init(_ kind: Kind, winner: Voice? = nil) { (self.kind, self.winner) = (kind, winner) }
 
   /// The facts of an event that ends its piece this way.

@@ -9,7 +9,7 @@ struct MelodyProblem {
   var count: Int
   /// Degrees fixed before the search, by slot.
   var fixed: [Int: Int]
-  /// The goal of the last note.
+  /// The kind of note that the last note should be.
   var goal: ScoreRules.Goal
   /// The desired direction of the move into each slot: −1, 0, +1.
   var direction: [Int]
@@ -23,15 +23,14 @@ struct MelodyProblem {
   var motto: [Int]
   /// The degrees of the opponent's marks on the board.
   var opposing: [Int]
-  /// Notes to pass through, by slot; if empty, each candidate plans notes of its own.
+  /// Degrees that the melody should visit, by slot; if empty, each candidate plans degrees of its own.
   var recalls: [Int: Int] = [:]
 }
 
-/// A solution with its cost, including the candidate's random part.
+/// A melody that solves the problem, and its cost with the candidate's random part.
 struct MelodyLine {
   /// The melody's degrees, slot by slot.
   var degrees: [Int]
-  /// The total cost.
   var cost: Int
 }
 
@@ -39,7 +38,7 @@ struct MelodyLine {
 public struct NoteReason: Sendable {
   /// The rules that applied, in the order of `MelodyRule`.
   public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
-  /// The note in the best line that has another note here, and the extra cost of that line; `nil` if the note was fixed.
+  /// The note of the cheapest melody that differs in this slot, and the extra cost of this melody; `nil` if there is no such melody.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
 
   /// The reason for a pair with T alone.
@@ -50,7 +49,7 @@ public struct NoteReason: Sendable {
 ///
 /// O(count × degrees × widest × 8) a candidate; costs common to all candidates are computed once.
 struct MelodySearch {
-  /// The preceding moves that matter for the cost of the next move: none, or the number of degrees, where ±3 is any leap.
+  /// The kinds of preceding moves that affect the cost of the next move: no move, or a number of degrees (±3 stands for any leap).
   private static let ways: [Int?] = [nil, 1, -1, 3, -3, 0, 2, -2]
 
   /// The costs common to all candidates, for moves up to `widest`.
@@ -58,7 +57,7 @@ struct MelodySearch {
     let widest: Int
     /// The costs of each pair of consecutive moves: by preceding move, then by move.
     var moves: [Int]
-    /// By slot, degree and the move that leads there: the costs of the degree and of the path.
+    /// The costs of a degree and of the move to this degree: by slot, degree and move.
     var paths: [Int]
   }
 
@@ -70,7 +69,7 @@ struct MelodySearch {
   private let size: Int
   private let register: ClosedRange<Int>
   private var prices = Prices(widest: 0, moves: [], paths: [])
-  /// The candidate's random cost by slot and degree, and the notes that it passes through.
+  /// The candidate's random cost by slot and degree, and the degrees that the candidate should visit.
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 
@@ -92,7 +91,7 @@ struct MelodySearch {
     if recalls.isEmpty { planRecalls(&generator) }
   }
 
-  /// Plans notes to pass through, more in longer bars: the motto in order, sometimes a mark of the opponent.
+  /// Plans degrees to visit, more of them in longer bars: degrees of the motto in order, sometimes a mark of the opponent.
   private mutating func planRecalls(_ generator: inout SplitMix64) {
     let wanted = rules.recalls.count { problem.count >= $0 }
     let motto = problem.motto.isEmpty ? problem.own : problem.motto

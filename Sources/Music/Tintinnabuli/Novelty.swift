@@ -2,8 +2,8 @@ import ScoreModel
 
 /// The melodies heard in the session within the last half hour, to avoid repetitions.
 ///
-/// Lines are MIDI notes, so another key counts as new. Patterns are compared in the first voice's register, so the same pattern an
-/// octave lower does not. A whole bar is a repetition if it is written or sounds like an earlier bar.
+/// Lines are MIDI notes, so a line in another key counts as new. Patterns are compared in the first voice's register, so a pattern
+/// in the other voice's octave does not count as new. A whole bar is a repetition if it is written or sounds like an earlier bar.
 struct Novelty: Sendable {
   /// The number of notes of a compared pattern.
   static let length = 5
@@ -19,8 +19,8 @@ struct Novelty: Sendable {
     Self.patterns(of: line).reduce(0) { $0 + (isFresh(patterns[$1], at: moment) ? 1 : 0) }
   }
 
-  /// Whether a line of two notes or more was heard before, note for note. In a long piece (with the bar's `root`) a
-  /// short line counts only in the same voice and on the same root.
+  /// Whether a line of two notes or more was heard before, note for note. In a long piece (`root` is not `nil`) a line of
+  /// two or three notes must have sounded in the same octave and on the same root.
   func isRepeat(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) -> Bool {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }

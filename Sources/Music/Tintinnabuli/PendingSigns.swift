@@ -12,7 +12,7 @@ struct PendingSigns: Sendable {
   struct Said: Sendable {
     var start: Tick
     var onsets: [Tick]
-    /// The long note of the last bar's M.
+    /// The long note of M in the last bar.
     var goal: Note?
     /// The bar's signs with their voices, and the pairs on which they sound.
     var signs: [(sign: PendingSign, pair: Int)]
@@ -62,11 +62,11 @@ struct PendingSigns: Sendable {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
-      // A sign that is covered does not sound any more, except for an awakening outside a draw.
+      // A pending sign that the bar's sign covers does not sound any more, except for an awakening if the game is not drawn.
       let isSaid = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
       return pending.contains { $0.sign == sign.name } && !isSaid
     }
-    // The second pair has room for one sign; if an awakening needs it, pending signs wait.
+    // The second pair has room for one sign: if the awakening of the bar's own sign needs this pair, pending signs wait.
     if let due, plan.count > 2 || plan.ply > 1, plan.awakensAt != 1 {
       plan.pending = pending.first { $0.sign == due.name }.map { (due, $0.voice) }
       pending.removeAll { $0.sign == due.name }

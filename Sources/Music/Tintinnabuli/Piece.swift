@@ -19,14 +19,14 @@ struct Piece: Sendable {
   var hurried = 0
   var echoes = EchoMemory()
   var isOver = false
-  /// If the game was drawn, the form of its arch, counted like `Station.draw`.
+  /// The form of the arch of a drawn piece: an index in `ScoreRules.draws` from 1, or 0 if `draws` is empty.
   var draw: Int?
-  /// The current root of the bed.
+  /// The current root of the bed (the drone's sustained tone).
   var bed = 0
   var drift = 0
   var contourOffset = 0
   var barNumber = 0
-  /// The numbers of the candidates used, and of those to be used from a record, by the number of the preceding event.
+  /// The numbers of the candidates used, by the number of the preceding event; `replay` has the numbers that a record prescribes.
   var choices: [[Int]] = []
   var replay: [[Int]] = []
   /// The number of the session's bars before the piece.
@@ -39,7 +39,7 @@ struct Piece: Sendable {
 
   func event(_ number: Int) -> Event? { events.last { $0.number == number } }
 
-  /// The event number of a short piece with the same progress.
+  /// The number of the event at which a short piece has the same progress as this piece.
   var equivalentEventNumber: Int { events.last?.phase.map { 1 + Int(($0 * 7).rounded()) } ?? number }
 
   /// The contour of an event's bar, by the standing of its voice.
@@ -51,7 +51,7 @@ struct Piece: Sendable {
   /// The progress of the piece, 0…1: by its number of events, or 1 once it is decided.
   var form: Double {
     if abs(standing) > 0.9 { return 1 }
-    // In a long piece the middle is the longest part and should be loud enough.
+    // A curve makes the middle of a long piece, its longest part, loud enough.
     return events.last?.phase.map { $0 * (2 - $0) } ?? Double(min(number, 8)) / 8
   }
 

@@ -26,7 +26,7 @@ struct ScoreBook: Sendable {
     return generation
   }
 
-  /// Makes a bar current, in a generation of its own.
+  /// Makes a bar the current bar and gives it a new generation number.
   mutating func take(_ written: WrittenBar) {
     bars.append(written.bar)
     previous = current
@@ -48,7 +48,7 @@ struct ScoreBook: Sendable {
   /// Treats all bars as no longer sounding.
   mutating func silence() { (current, previous) = (nil, nil) }
 
-  /// The rest of the sounding bars without T, in a new generation; empty if no bar sounds.
+  /// The remaining events of the sounding bars without T, with a new generation number; empty if no bar sounds.
   mutating func withoutT(from moment: Tick) -> [ScoreEvent] {
     let open = [previous, current].compactMap { $0 }.filter { $0.end > moment }
     guard !open.isEmpty else { return [] }
@@ -65,7 +65,7 @@ struct ScoreBook: Sendable {
     return events
   }
 
-  /// Moves the bar of a generation to the frame at which it really began; returns its planned start if that was earlier.
+  /// Moves the current bar, if it has the given generation number and began late, to its real start; returns its planned start.
   mutating func shift(generation: UInt32, to frame: Tick) -> Tick? {
     guard let bar = current?.written.bar, current?.generation == generation, frame > bar.start,
       bars.indices.contains(bar.index), bars[bar.index].start == bar.start
@@ -86,7 +86,7 @@ extension Bar {
     return pairs.filter { pair in pair.onset.map { $0 < cut } ?? false }
   }
 
-  /// The mean velocity of the pairs that sounded, each by its M, or by its T without one; `nil` without such notes.
+  /// The mean velocity of the pairs that sounded (of their M, or of T in pairs without M); `nil` if no M or T sounded.
   package var meanVelocity: Int? {
     let touches = sounding.compactMap { $0.m ?? $0.t }.map { Int($0.velocity) }
     return touches.isEmpty ? nil : touches.reduce(0, +) / touches.count

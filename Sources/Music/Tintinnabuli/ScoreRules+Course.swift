@@ -92,7 +92,7 @@ extension ScoreRules {
     public var after = 0.8
     /// The velocity of phrases in per cent of the bar's velocity.
     public var velocity = 86
-    /// Pairs by which an event's bar may be extended for each event so far; 0 for none.
+    /// The most pairs of the phrases after an event's bar, for each event so far; 0 for no phrases.
     public var growth = 0
 
     package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -108,11 +108,11 @@ extension ScoreRules {
     public var pairs = 2...4
     /// The number of pairs of a half arch's first bar, from the start of the piece to the decision; each later bar has one fewer.
     public var arch = 3...4
-    /// The velocity of the T that answers a removed degree, in per cent of T's usual velocity.
+    /// The velocity of the T that answers a removed mark, in per cent of T's usual velocity.
     public var leaves = 110
-    /// The time in seconds in which the drone's bed reaches another root.
+    /// The time in seconds in which the bed (the drone's sustained tone) reaches another root.
     public var bed = 3.0
-    /// The rhythms of the bars of half an arch, one after the other; empty for even bars.
+    /// The rhythms of the bars of a half arch, one after the other; if empty, all bars have the rhythm `even`.
     public var rhythms: [Bar.Rhythm] = []
     /// The number of events for which a change lasts.
     public var lasting = 10
@@ -121,7 +121,7 @@ extension ScoreRules {
 
     /// A change of the bars after a sentence has closed.
     public struct Change: Sendable, Hashable {
-      /// The new position of T in signs whose T has the position of the file's last sign; `nil` for no change.
+      /// The new position of T in signs that place T like the file's last sign; `nil` for no change.
       public var t: SignRule.TPosition?
       /// The time at which T sounds in signs whose T would sound together with M.
       public var tPace = SignRule.TPace.together
@@ -284,9 +284,9 @@ extension ScoreRules {
     public var hurryMost = 6
     /// The number of hurried moves from one half pedal change to the next.
     public var hurryPedal = 3
-    /// Seconds between pulses of the bed while a clock is low.
+    /// Seconds between pulses of the bed (the drone's sustained tone) while a clock is low.
     public var pulse = 1.0
-    /// The bed's level between pulses, 0–127.
+    /// The level of the bed (the drone's sustained tone) between pulses, 0–127.
     public var pulseLevel = 64
     /// The duration of a pulse's rise, the start of its fall and the duration of the fall, as shares of `pulse`.
     public var pulseShape = [0.2, 0.4, 0.5]
@@ -294,9 +294,9 @@ extension ScoreRules {
     public var knock = 40
     /// Seconds after which a note counts as heard; a sign cut earlier is pending.
     public var heard = 0.1
-    /// The first slot of the long note for a reply that the music times.
+    /// The number of short notes from the start of the long note to the earliest reply that the music times.
     public var reply = 1
-    /// The slots of the long note from which the seed chooses one for a reply between two computers.
+    /// The range of short notes from the start of the long note to a reply between two computers; the seed chooses the number.
     public var breath = 4...5
     /// Velocity in per cent of a cut long note that sounds with the next downbeat; 0 for none.
     public var resolve = 0

@@ -83,9 +83,9 @@ extension ScoreRules {
     public var register = Pitch(21)...Pitch(108)
     /// Degrees by which a game may move its register in either direction.
     public var drift = 0
-    /// Bar lengths from which one more mark is recalled.
+    /// Bar lengths: for each of these that a bar reaches, its melody recalls one more mark.
     public var recalls: [Int] = []
-    /// Degrees beyond which a free note bridges two cells of a line.
+    /// The distance in degrees beyond which the melody has a free note between two cells of a completed line.
     public var bridge = 5
     /// The percentage of recalls that quote the opponent.
     public var quotes = 0

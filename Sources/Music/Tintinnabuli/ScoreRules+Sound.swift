@@ -9,18 +9,18 @@ extension ScoreRules {
     public var velocity = 36
     /// Seconds for which each struck note is held.
     public var seconds = 12.0
-    /// The numbers of the bars of a game that strike the low tonic again.
+    /// The bars of a game, counted from 1, that strike the low tonic again.
     public var bars: [Int] = []
     /// Seconds between strokes while waiting.
     public var every = 40.0
-    /// The pitch of the bed.
+    /// The pitch of the bed (the drone's sustained tone).
     public var bed = Pitch(47)
-    /// The bed's level, 0–127.
+    /// The level of the bed (the drone's sustained tone), 0–127.
     public var level = 100
-    /// Seconds in which the bed fades in.
+    /// Seconds in which the bed (the drone's sustained tone) fades in.
     public var fade = 4.0
 
-    /// Moves the bed to a level (default: `level`) within `seconds`.
+    /// Moves the bed (the drone's sustained tone) to a level (default: `level`) within `seconds`.
     public func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
       ScoreEvent(
         frame: moment, generation: generation, kind: .drone, pitch: bed, amount: UInt8(clamping: level ?? self.level),
@@ -200,7 +200,7 @@ extension ScoreRules {
     public var bellSeconds = 4.0
     /// The reverb of the room.
     public var room = Unit(kind: "reverb", preset: "church")
-    /// The matcher that lets the bed follow the piano's envelope.
+    /// The matcher that lets the bed (the drone's sustained tone) follow the piano's envelope.
     public var breath = Unit(kind: "matcher", preset: "breath")
     /// Strings that resonate while the pedal is down.
     public var strings: [Pitch] = []

@@ -6,7 +6,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var name = "unnamed"
   /// The words for facts of events, as used by `signs`.
   public var facts: [Fact] = []
-  /// Example lines for `alina-score live`, in rules for something other than this game; used to play the file's signs.
+  /// Lines for `alina-score live` that play the file's signs; only in rules for something other than tic-tac-toe.
   public var example: [String] = []
   /// The scale of the M-voice; its triad gives the notes of the T-voice.
   public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
@@ -14,7 +14,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var tonics: [Spelling] = []
   /// The pitches of nine cells in three rows from the top, as the first voice plays them.
   public var cells = [Pitch](repeating: Pitch(83), count: 9)
-  /// The pitches of nine boards of cells, for Ultimate: the roots of their events. Empty to use the pitches of the cells.
+  /// The pitches of the nine boards of Ultimate, which are the roots of events. Empty to use the pitches of the cells.
   public var boards: [Pitch] = []
   /// How the first voice plays.
   public var first = Manner()
@@ -113,7 +113,7 @@ public struct ScoreRules: Sendable, Hashable {
     v.group("mix") { mix.visit(&$0) }
   }
 
-  /// The manner of a voice; without a voice (in the opening) that of the first voice, but centred.
+  /// The manner of a voice. Bars without a voice (the opening) have the octaves of the first voice, no pan and no roll.
   public func manner(of voice: Voice?) -> Manner {
     switch voice {
     case .first: first

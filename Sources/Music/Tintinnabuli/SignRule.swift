@@ -13,7 +13,7 @@ public enum Place: String, Sendable, Hashable, RuleWord {
   /// Every pair.
   case all
 
-  /// Whether the sign sounds on pair `index` of `count`.
+  /// Whether the place includes the pair `index` of a bar with `count` pairs.
   public func contains(_ index: Int, of count: Int) -> Bool {
     switch self {
     case .first: index == 0
@@ -27,7 +27,7 @@ public enum Place: String, Sendable, Hashable, RuleWord {
 
 extension Bar.Rhythm: RuleWord {}
 
-/// A sign by which a bar shows facts of its event: if the facts `when` hold, the actions apply.
+/// A sign by which a bar shows facts of its event: its actions apply if all facts of `when` hold, and none of `unless`.
 public struct SignRule: Sendable, Hashable {
   /// The position of T relative to M.
   public enum TPosition: String, Sendable, Hashable, RuleWord {

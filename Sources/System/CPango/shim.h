@@ -28,7 +28,7 @@ FcConfig *FcInitLoadConfigAndFonts(void);
 int FcConfigAppFontAddFile(FcConfig *config, const unsigned char *file);
 void FcConfigDestroy(FcConfig *config);
 
-// font map and context
+// the font map and the context
 PangoFontMap *pango_cairo_font_map_new_for_font_type(int type);
 void pango_fc_font_map_set_config(PangoFontMap *map, FcConfig *config);
 PangoContext *pango_font_map_create_context(PangoFontMap *map);

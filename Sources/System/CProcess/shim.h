@@ -35,7 +35,7 @@ static inline int alina_stay_on(int thread, int core) {
   return (int)syscall(SYS_sched_setaffinity, thread, sizeof mask, mask);
 }
 
-/* Compresses blocks of 64 bytes into a SHA-256 state with the processor's SHA instructions; returns 0 if it has none. */
+/* Compresses blocks of 64 bytes into a SHA-256 state with the processor's SHA instructions; returns 0 if the processor has none. */
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>

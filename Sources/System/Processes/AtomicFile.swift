@@ -12,7 +12,7 @@ package enum AtomicFile {
     package var description: String { String(cString: strerror(number)) }
   }
 
-  /// The number of writes of this process. It makes the names of temporary files unique, as two may be written at the same time.
+  /// The number of writes of this process. It makes the names of temporary files unique, as two files may be written at the same time.
   private static let writes = Atomic<Int>(0)
 
   /// Replaces a file by bytes. The file keeps its mode, unless `mode` is given.
