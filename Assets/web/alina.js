@@ -48,7 +48,7 @@ function guarded(exports) {
 function trapped(error) {
   hasTrapped = true;
   reportError(error);
-  // After a trap at the start the next start resumes no game, as resuming it may trap again; it stays among the saved games.
+  // After a trap at the start, the next start does not resume the unfinished game, as this may trap again; the game stays saved.
   if (!hasStarted) for (const path of ['data/games/unfinished', ...locks.taken().map(path => `${path}.unfinished`)]) files.remove(path);
   clearTimeout(timer);
   cancelAnimationFrame(frame);
@@ -144,7 +144,7 @@ async function keepAwake() {
     awake = null;
   } else if (!document.hidden && !isKept()) {
     const lock = await navigator.wakeLock?.request('screen').catch(() => null);
-    // Meanwhile the request may have ended, or another lock may be held.
+    // While this request waited, the program may have stopped asking for a lock, or another request may have got one.
     if (keepsAwake && !isKept()) awake = lock; else lock?.release();
   }
 }
@@ -351,7 +351,7 @@ function listen() {
       // Ends the composition of an input method before the focus moves.
       if (isComposing) { field.blur(); field.focus({ preventScroll: true }); }
       canvas.setPointerCapture(event.pointerId);
-      // Keeps the keyboard focus on its element, which a click on the canvas would take away.
+      // Leaves the keyboard focus where it is: by default, a click on the canvas would take the focus away.
       event.preventDefault();
     }
     alina.pointer(kind, ...place(event));

@@ -42,8 +42,8 @@ export class Controls {
   }
 
   /**
-   * Makes screen readers speak a line, together with others of the next 50 ms and also if it repeats the last one. Omits the label of
-   * the focused element, which screen readers announce themselves.
+   * Makes screen readers speak a line together with the other lines of the next 50 ms, even if they only repeat what was spoken last.
+   * Omits the label of the focused element, which screen readers announce themselves.
    */
   say(line) {
     if (this.#lines.push(line) > 1) return;

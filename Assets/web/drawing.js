@@ -40,7 +40,7 @@ export function makeDrawing(canvas, memory) {
 
   function shadow(g, x, y, width, height, radius, strength) {
     g.save();
-    // Draws the shadow alone, with its caster far outside the canvas.
+    // Draws only the shadow: the rectangle that casts it is far outside the canvas.
     const away = 20000;
     g.shadowColor = `rgba(0,0,0,${strength})`;
     g.shadowBlur = radius * 0.9;

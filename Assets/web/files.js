@@ -81,7 +81,7 @@ export async function copy(text) {
     await navigator.clipboard.writeText(text);
     return 'copied';
   } catch {
-    // The clipboard API needs a secure origin; otherwise the old method is used.
+    // The clipboard API needs a secure origin. Without one, copies the selected text of a temporary field.
     const field = document.createElement('textarea');
     field.value = text;
     field.style.cssText = 'position:fixed;opacity:0';

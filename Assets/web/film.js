@@ -6,7 +6,7 @@ const KINDS = ['video/mp4;codecs="avc1.42E01F,mp4a.40.2"', 'video/webm;codecs="v
 /** Milliseconds within which sound starts if there is an output. */
 const PATIENCE = 2000;
 
-/** The format that this browser writes; undefined if none. */
+/** The first of `KINDS` that this browser writes; undefined if it writes none of them. */
 export const kind = KINDS.find(kind => globalThis.MediaRecorder?.isTypeSupported(kind));
 
 /**
@@ -14,18 +14,18 @@ export const kind = KINDS.find(kind => globalThis.MediaRecorder?.isTypeSupported
  * length. Returns the file unchanged if it has a duration or another format.
  */
 function withDuration(bytes, seconds) {
-  // The element Info of RFC 9559; its id also occurs as the value of SeekID, where 0x84 (4 bytes) precedes it.
+  // The id of the element Info (RFC 9559). The id also occurs as the value of SeekID; there its length, 0x84 (4 bytes), precedes it.
   const name = [0x15, 0x49, 0xA9, 0x66];
   const start = bytes.subarray(0, 4096).findIndex((_, i) => bytes[i - 1] !== 0x84 && name.every((byte, k) => bytes[i + k] === byte)) + 4;
   if (start < 4) return bytes;
-  // The size has one byte more than its first byte has leading zeros.
+  // The number of bytes in which the size is written: one more than the first byte has leading zero bits.
   const length = Math.clz32(bytes[start]) - 23;
   let size = bytes[start] % 2 ** (8 - length);
   for (let i = 1; i < length; i++) size = size * 256 + bytes[start + i];
   const info = bytes.subarray(start + length, start + length + size);
   const at = info.findIndex((byte, i) => byte === 0x44 && info[i + 1] === 0x89 && (info[i + 2] === 0x84 || info[i + 2] === 0x88));
   if (at >= 0) {
-    // Firefox writes a length of 0, as a number of 4 or 8 bytes.
+    // Firefox writes a duration of 0, as a number of 4 or 8 bytes.
     const value = new DataView(bytes.buffer, info.byteOffset + at + 3);
     const [get, set] = info[at + 2] === 0x84 ? ['getFloat32', 'setFloat32'] : ['getFloat64', 'setFloat64'];
     if (!value[get](0)) value[set](0, seconds * 1000);
@@ -60,7 +60,7 @@ export async function record(name, canvas, wav, { draw, told, signal }) {
     const output = new MediaStreamAudioDestinationNode(context);
     source.connect(output);
     draw(0);
-    // Without an output the browser never resolves this; the film is then silent.
+    // Without a sound output the browser never resolves `resume()`; the film is then silent.
     const isHeard = await Promise.race([context.resume().then(() => true), new Promise(done => setTimeout(done, PATIENCE, false))]);
     const tracks = [...canvas.captureStream(30).getTracks(), ...(isHeard ? output.stream.getTracks() : [])];
     // Firefox waits for ever for sound if the type names an audio codec.

@@ -21,7 +21,7 @@ let others = new Set();
 let tab = 1 + Math.floor(Math.random() * TABS);
 
 const channel = locks ? null : new BroadcastChannel('alina-files');
-/** The files of other tabs that were named since the last question. */
+/** The files that other tabs have named since this tab last asked for them. */
 let named = new Set();
 channel?.addEventListener('message', ({ data }) => {
   if (data === 'ask') return channel.postMessage([...mine.keys()]);
@@ -78,7 +78,7 @@ export async function alone(start) {
     tab = Array.from({ length: TABS }, (_, i) => i + 1).find(number => !others.has(`tab ${number}`)) ?? tab;
     hold(`tab ${tab}`);
     once();
-    // The browser answers in the order of requests: when it has answered this one, it has granted this tab's locks.
+    // The browser answers requests in their order: when it has answered the query of `refresh`, it has granted this tab's locks.
     await refresh();
   };
   if (channel) await begin();

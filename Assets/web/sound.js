@@ -62,7 +62,7 @@ export class Sound {
     return this.last;
   }
 
-  /** Posts events as bytes of `ScoreEvent`s. Keeps them until a device plays; of those it is late for, it then uses only pedal and drone. */
+  /** Posts events as bytes of `ScoreEvent`s. Keeps them until a device plays; of events in the past it then uses only pedal and drone. */
   post(bytes) {
     if (this.isMissing) return;
     const events = bytes.slice().buffer;
@@ -115,7 +115,7 @@ export class Sound {
       await ready;
       if (context === this.context) this.changed();
     } catch {
-      // The browser refuses during a telephone call. The next touch and the end of the call try again.
+      // The browser refuses to resume sound during a telephone call. The next touch, or the end of the call, tries again.
       clearTimeout(this.patience);
       this.patience = undefined;
     }

@@ -27,7 +27,7 @@ export class Steps {
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
-    // Without an entry before it the page stays.
+    // If the history has no entry before the page, the browser stays on the page.
     setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
   }
 
@@ -44,7 +44,7 @@ export class Steps {
   }
 
   #moved() {
-    // An entered address makes an entry without state.
+    // An address that the user enters makes a history entry without state.
     if (!history.state && location.hash.length > 1) return;
     const steps = this.#isMoving ? 0 : this.#level - this.#at;
     this.#isMoving = false;

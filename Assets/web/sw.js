@@ -4,7 +4,7 @@ const name = `alina ${version}`;
 
 addEventListener('install', event => {
   event.waitUntil(caches.open(name)
-    // All files or none; files without a version in their path bypass the browser's cache.
+    // Caches all files or none; files without a version in their path bypass the browser's cache.
     .then(cache => cache.addAll(files.map(file => new Request(file, { cache: file.startsWith('v/') ? 'default' : 'reload' }))))
     .then(() => skipWaiting()));
 });
@@ -26,7 +26,7 @@ addEventListener('fetch', event => {
   } else if (path.startsWith('v/')) {
     event.respondWith(caches.match(request).then(kept => kept ?? fetch(request)));
   } else if (files.includes(path || './')) {
-    // From the network if it answers soon, else from the cache.
+    // Answers from the network if it replies within 3 s, else from the cache.
     event.respondWith(fetch(request, { signal: AbortSignal.timeout(3000) })
       .then(reply => reply.ok ? reply : Promise.reject(reply))
       .catch(() => caches.match(path || './', { cacheName: name }).then(kept => kept ?? Response.error())));

@@ -9,7 +9,7 @@ import TicTacToe
 import Tintinnabuli
 
 /// Measures how much of the composed music is heard with realistic thinking times, between people and against an
-/// opponent who replies in musical time.
+/// opponent whose replies come on the beats of the music.
 package struct PaceReport: Sendable {
   /// The median thinking times to measure, in seconds.
   package static let medians = [
@@ -22,7 +22,7 @@ package struct PaceReport: Sendable {
   ]
 
   package let pace: String
-  /// Whether O is an opponent who replies in musical time.
+  /// Whether O is an opponent whose replies come on the beats of the music.
   package let hasOpponent: Bool
   /// The number of bars of moves.
   package private(set) var bars = 0
@@ -30,8 +30,8 @@ package struct PaceReport: Sendable {
   package private(set) var reached = 0
   /// The number of pairs composed.
   package private(set) var pairs = 0
-  /// Seconds between consecutive heard long notes, including those of echoes and resolved ones, from the first bar to
-  /// the end of the arch.
+  /// Seconds between consecutive long notes that are heard, from the first bar to the end of the closing music. Long notes
+  /// of echoes count, and long notes that the next bar resolves in the bass.
   package private(set) var between: [Double] = []
 
   /// The share of bars whose long note is heard, 0–1.
@@ -72,7 +72,7 @@ package struct PaceReport: Sendable {
     }
     for bar in conductor.music.bars {
       guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
-      // A bass note is the resolved long note of the previous bar, held below this one.
+      // A bass note resolves the long note of the previous bar and is held below this bar.
       for note in bar.pairs[0].bass where note.onset > .zero {
         let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset
         if held.seconds >= 2 * rules.bars.quickest { hear(bar.start + note.onset) }

@@ -12,7 +12,7 @@ package struct SelfSimilarity {
   package private(set) var harmony: [[Float]] = []
   private var sums: [Float] = []
 
-  /// The frames in a second, the frames that are added up to one before the analysis, and the analysed parts of a second.
+  /// The frames in a second; the frames whose sum makes one frame for the analysis; the parts of a second analysed one by one.
   private static let (second, fold, pieces) = (48_000, 8, 4)
   /// The analysed pitches: A2–A6.
   private static let pitches = 45...93
@@ -51,7 +51,7 @@ package struct SelfSimilarity {
   /// Of all pairs of seconds at least 30 s apart, the share that is similar (a likeness over 0.9).
   package var returns: Double { returns(in: harmony.indices) }
 
-  /// The same share in the middle third, where a long game is neither begun nor decided.
+  /// The share of similar pairs (as in `returns`) in the middle third, where a long game is neither begun nor decided.
   package var middleReturns: Double { returns(in: harmony.count / 3..<2 * harmony.count / 3) }
 
   private func returns(in seconds: Range<Int>) -> Double {

@@ -10,11 +10,11 @@ package struct StyleMeasures: Sendable, Hashable {
   package private(set) var pairs = 0
   /// Pairs whose T is a triad tone in one of the four positions relative to M, modulo octaves.
   package private(set) var conforming = 0
-  /// The number of pairs with an awakening, whose T is outside the triad.
+  /// The number of pairs whose T may leave the triad, because they sound an awakening (a win can no longer be prevented).
   package private(set) var awakenings = 0
   /// The number of bars by their rhythm.
   package private(set) var rhythms: [Bar.Rhythm: Int] = [:]
-  /// Even bars whose last note is at least 1.5 times as long as any other.
+  /// The number of bars in an even rhythm whose last note is at least 1.5 times as long as each note before it.
   package private(set) var lawful = 0
   /// The number of M notes by pitch class.
   package private(set) var pitchClasses = [Int](repeating: 0, count: 12)

@@ -16,7 +16,7 @@ package struct StyleReport: Sendable {
   private var lawfulLengths = 0
   /// The number of bars whose pairs were counted.
   private var allBars = 0
-  /// The most awakenings in a game.
+  /// The highest number of pairs in one game that sound an awakening (a win can no longer be prevented).
   private var mostAwakenings = 0
   /// Bars of at least four notes that repeat an M line of the same game.
   package private(set) var repeats = 0
@@ -74,8 +74,8 @@ package struct StyleReport: Sendable {
     }
   }
 
-  /// Whether a bar of Infinite or Ultimate has an allowed number of pairs: in a move's bar a number in the range of the rules;
-  /// in an arch one fewer than the bar before, or three in a motto, or one in the final long note.
+  /// Whether a bar of Infinite or Ultimate has an allowed number of pairs: a move's bar has a number in the range of the rules;
+  /// a bar of an arch (closing music) has one pair fewer than the bar before, three in a motto, or one as the final long note.
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {

@@ -13,7 +13,7 @@ struct ArenaBench: Sendable {
     let name: String
     /// The arena's figure, in `unit`.
     let ours: Double
-    /// The figure to compare with: the C program's, or that of the players without the arena; `nil` without one.
+    /// The figure to compare with: that of the C program, or of the players without the arena; `nil` if there is none.
     var baseline: Double?
     let unit: String
     /// The design's goal; larger is better unless `isTime`.

@@ -14,7 +14,7 @@ struct CBaseline: ~Copyable {
       (try? Data(source).write(to: URL(filePath: path + ".c"))) != nil
     else { return nil }
     for compiler in ["cc", "gcc", "clang"] {
-      // Without contraction the tree's arithmetic gives exactly the same digits in both languages.
+      // Without contraction to fused operations the tree's arithmetic gives exactly the same digits in C as in Swift.
       let words = [compiler, "-O3", "-ffp-contract=off", "-o", path, path + ".c"]
       if CBaseline.output("/usr/bin/env", words) != nil { return }
     }
@@ -24,7 +24,7 @@ struct CBaseline: ~Copyable {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// Runs an amount of some work; returns the time and the signature, or `nil` if the program failed.
+  /// Runs the given amount of the work; returns the time and the signature, or `nil` if the program failed.
   borrowing func measure(_ work: String, _ amount: Int) -> (nanoseconds: Double, signature: String)? {
     let words = CBaseline.output(path, [work, "\(amount)"])?.split(separator: " ", maxSplits: 1)
     guard let words, words.count == 2, let time = Double(words[0]) else { return nil }

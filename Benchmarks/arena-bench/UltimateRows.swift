@@ -4,7 +4,7 @@ import Opponents
 import TicTacToe
 
 extension ArenaBench {
-  /// Adds random games and tree search of Ultimate, compared with C, which must compute the same.
+  /// Adds rows for random games and tree search of Ultimate, compared with C, which must compute the same results.
   mutating func addUltimate(_ scale: Double) {
     let program = CBaseline("ultimate", PackageResources.ultimate_c)
     let games = max(100, Int(2_000_000 * scale))

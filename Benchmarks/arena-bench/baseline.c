@@ -34,7 +34,7 @@ static int has_line(unsigned m) {
 
 // Random games ---------------------------------------------------------------------------------------------------
 
-// Games by the ply of the first line; 10 for draws.
+// The number of games by the ply at which the first line was completed; 10 for draws.
 static uint64_t random_ends[11];
 
 static uint64_t random_games(uint64_t seed, uint64_t games) {
@@ -278,7 +278,7 @@ static void solve(void) {
         steps[empty++] = p << is_o;
         continue;
       }
-      // For each subset of the occupied cells: its mask, and the difference of its key to the key with O in all of them.
+      // By subset of the occupied cells: `masks` has its cells, `keys` by how much the board's key falls if X has them instead of O.
       for (int i = 0; i < 1 << marks; i++) {
         masks[i | 1 << marks] = (uint16_t)(masks[i] | 1u << c);
         keys[i | 1 << marks] = keys[i] + p;
@@ -337,7 +337,7 @@ static int engine(void) {
   return 0;
 }
 
-// Two of them over pipes -----------------------------------------------------------------------------------------
+// Two trivial engines over pipes ---------------------------------------------------------------------------------
 
 typedef struct {
   int in, out;
@@ -374,7 +374,7 @@ static const char *hear(peer p) {
 }
 
 static void play_floor(char *path, long games) {
-  // All three processes on one processor, as the arena runs engines that answer at once.
+  // Runs all three processes on one processor, as the arena runs engines that answer at once.
   unsigned core = 0;
   unsigned long mask[16] = {0};
   syscall(SYS_getcpu, &core, NULL, NULL);

@@ -26,7 +26,7 @@ static int has_line(unsigned m) {
           | (m >> 2 & m >> 4 & m >> 6 & 1)) != 0;
 }
 
-// The cells that complete a line together with those of a mask.
+// The cells that each complete a line together with cells of the mask.
 static unsigned completions(unsigned m) {
   unsigned result = 0;
   for (int c = 0; c < 9; c++)

@@ -206,7 +206,7 @@ import TicTacToe
       try apply(units, to: store)
       spent += now() - at
       begun += size
-      // Frees the players' rated slots.
+      // Ends the matches, so that their players may begin other rated matches.
       let ends = records.map { record in
         var ended = record
         ended.ended = 9

@@ -119,7 +119,7 @@ def train(rules="classic", opponent="levels:2", seconds=60, games=512, seed=1, e
 
 
 def serve(path):
-    """Plays an agent as a UCI engine: the best move of every position."""
+    """Serves as a UCI engine that plays the move which the agent prefers."""
     agent = Agent.load(path)
     size = SIDES[agent.rules]
     name = "tictactoe" if agent.rules == "classic" else agent.rules
@@ -134,7 +134,7 @@ def serve(path):
             case ["isready"]:
                 print("readyok")
             case ["setoption"] if words[-1] == "tictactoe":
-                # Programs that name this variant write moves as drops: P@b2.
+                # Programs that name the variant tictactoe write moves as drops of pawns: P@b2.
                 prefix = "P@"
             case ["position"]:
                 end = words.index("moves") if "moves" in words else len(words)

@@ -143,7 +143,7 @@ package struct Probe {
     return hash.digest.hex
   }
 
-  /// A client that receives a server's lines, and makes a move in its match after each line `> b2`.
+  /// Answers for a client that receives the lines of the text from a server; a line such as `> b2` is a move that the client makes.
   private func client(_ text: String) -> String {
     var model = ClientModel(.init(client: "probe", guest: "p"), seed: 5)
     var answer = ""

@@ -35,7 +35,7 @@ final class PageGame {
     var opening = LaunchOptions(seed: seed, rulesName: shelf.names[0], rules: rules)
     opening.overrides = { settings in
       if Page.prefers("still") { settings.reducedMotion = true }
-      // Browsers allow full screen only in response to a touch, so it starts off.
+      // Browsers allow full screen only in response to a touch, so the page starts without full screen.
       settings.fullScreen = false
     }
     var random = SplitMix64(seed: seed)
@@ -219,7 +219,7 @@ package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) -> Int32 {
 
 /// Handles an event with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of the
 /// server, 6 the socket is open, 7 it is closed, 8 a film's progress, 9 a letter to open, 10 a tournament's code, 11 a player's
-/// own music. A room's match has its code after a slash.
+/// own music. A match to watch in a room is its id, a slash and the room's code.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
   guard let game else { return }
@@ -277,7 +277,7 @@ package func alinaResume() { game?.app.resumeMatch() }
 @_expose(wasm, "activate") @_cdecl("alinaActivate")
 package func alinaActivate(_ id: Int32, _ onlyFocus: Int32) { game?.activate(Int(id), onlyFocus: onlyFocus != 0) }
 
-/// Handles a late batch of events: the delay, and the frame at which it sounded.
+/// Handles the report of a late batch of events: the first, of the bar `generation`, sounded at `frame`, `lateness` frames late.
 @_expose(wasm, "late") @_cdecl("alinaLate")
 package func alinaLate(_ generation: Int32, _ frame: Double, _ lateness: Double) {
   game?.sound.wasLate(

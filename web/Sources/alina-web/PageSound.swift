@@ -21,7 +21,7 @@ final class PageSound {
     case volume, preview, drone, muted, tuning, even
   }
 
-  /// The level in dB that turns a sound off: `sound_set` does so below −90.
+  /// The level in dB that turns a sound off, as `sound_set` does for every level below −90.
   private static let silence = -200.0
   /// Events are posted this much ahead: two blocks of the browser, the delay of a message, and a late turn of the page.
   private static let lead = Tick.milliseconds(60)

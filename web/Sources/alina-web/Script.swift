@@ -45,7 +45,7 @@ enum Page {
     String(decoding: ask(what, words) ?? [], as: UTF8.self)
   }
 
-  /// Whether the system prefers `dark`, `contrast` or `still`, or has a `finger` for pointer or can make `films`.
+  /// Whether the browser reports `word`: the user prefers `dark`, `contrast` or `still`, points with a `finger`, or can make `films`.
   static func prefers(_ word: Substring) -> Bool { text(.preferences).split(separator: " ").contains(word) }
 
   @discardableResult
