@@ -25,7 +25,7 @@ package struct TournamentModel: Sendable, Hashable {
     package var isOnFire = false
     package var isMine = false
     package var status = Status.playing
-    /// Whether the motto of the player's last win sounds.
+    /// Whether the motto (the three notes that end the music of the player's last win) is being played.
     package var isSounding = false
 
     package init() {}
@@ -50,7 +50,7 @@ package struct TournamentModel: Sendable, Hashable {
   /// Whole seconds until the start, if one is set, or until the end.
   package var remaining: Int?
   package var rows: [Row] = []
-  /// The players whom the organiser has taken out, for the organiser.
+  /// The players whom the organiser has removed; empty unless this player is the organiser.
   package var removed: [Row] = []
   package var isOrganiser = false
   /// The match to watch, which the server chooses by the points of its players.
@@ -69,17 +69,17 @@ package struct TournamentModel: Sendable, Hashable {
 /// An action of the player about tournaments.
 package enum TournamentIntent: Sendable, Hashable {
   /// Make a tournament of the game chosen in the settings. The page replaces empty values by the contents of its fields.
-  /// It begins after `startsIn` minutes, or with 0 when its organiser starts it.
+  /// The tournament begins after `startsIn` minutes; if 0, it begins when its organiser starts it.
   case make(name: String, clock: String = "", minutes: Int = 0, hasBots: Bool = false, startsIn: Int = 0)
   /// Follow the tournament of a link's path: `CODE`, or `CODE/SECRET` for the organiser.
   case open(path: String)
   /// Enter a tournament as a player; an empty code stands for the tournament that is shown.
   case enter(code: String)
   case pause, play, leave
-  /// For the organiser only: start or end the tournament, remove a player from it, or let one in again.
+  /// For the organiser only: start or end the tournament, remove a player, or let a removed player in again.
   case start, end, remove(name: String), admit(name: String)
   /// Share the link for players.
   case share
-  /// Save the table, and the organiser's: save all games.
+  /// Save the table; for the organiser: save all games of the tournament.
   case save, saveGames
 }

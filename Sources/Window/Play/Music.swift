@@ -19,7 +19,7 @@ final class Music {
   private(set) var reviewed: (record: Record, music: Rendition)?
   /// The music of the example that plays on the page of the player's own music.
   private var example: Rendition?
-  /// The mottos that follow the one that sounds, and the place of the player whose motto sounds.
+  /// The mottos that are still to be played, and the place of the player whose motto is being played.
   private var mottos: ArraySlice<Motto> = []
   private(set) var soundingPlace: Int?
   /// Whether strings and drone are tuned for other score rules than the running game's.
@@ -66,7 +66,7 @@ final class Music {
     end()
   }
 
-  /// Plays the mottos of games, one after another.
+  /// Plays the mottos of the given won games, one after another.
   func play(_ mottos: [Motto]) {
     stop()
     self.mottos = mottos[...]

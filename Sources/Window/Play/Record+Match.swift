@@ -6,7 +6,7 @@ import Tintinnabuli
 import WindowLogic
 
 extension Record {
-  /// A finished match, with what its music depends on; `tonics` is the number of tonics of the rules that compose it.
+  /// The record of a finished match, with the values on which its music depends; `tonics` is the number of tonics in the score rules.
   init(of state: MatchState, tonics: Int) {
     var game = Game(from: VariantState(startOf: state.terms.rules))
     for cell in state.moves { try? game.play(cell) }

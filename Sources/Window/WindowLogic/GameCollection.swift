@@ -2,16 +2,16 @@ import Base
 import ClientModel
 import MatchProtocol
 
-/// The finished games of a tournament, collected from the server to be saved: the games of each player as X.
+/// Collects the finished games of a tournament from the server to save them: for each player the games played as X.
 struct GameCollection: Sendable {
   private let code: String
-  /// The requests that are still to be sent, and the number of those without an answer.
+  /// The requests that are still to be sent, and the number of sent requests that have no answer yet.
   private var waiting: [TournamentOrder]
   private var unanswered = 0
   private var asksAt = -Double.infinity
   private var found: [MatchID: MatchState] = [:]
 
-  /// Requests sent at a time, and seconds until the next: 16 a second, of 20 that the server allows.
+  /// Requests sent at a time, and seconds until more are sent: 16 requests per second, of 20 that the server allows.
   private static let (most, interval) = (8, 0.5)
 
   init(of view: TournamentView) {
@@ -21,13 +21,13 @@ struct GameCollection: Sendable {
     }
   }
 
-  /// All games in the order of their first moves; `nil` until the last one has come.
+  /// All games in the order of their first moves; `nil` until the last game has arrived.
   var games: [MatchState]? {
     guard waiting.isEmpty, unanswered == 0 else { return nil }
     return found.values.sorted { ($0.times.first ?? 0, $0.id) < ($1.times.first ?? 0, $1.id) }
   }
 
-  /// Returns the next requests.
+  /// Returns the requests that are due now.
   mutating func tick(at now: Double) -> [Effect] {
     guard now >= asksAt, !waiting.isEmpty else { return [] }
     asksAt = now + GameCollection.interval
@@ -37,14 +37,14 @@ struct GameCollection: Sendable {
     return next.map { .command(.tournament($0)) }
   }
 
-  /// Takes a game, if it belongs to the tournament.
+  /// Stores a game if it is a finished game of the tournament; returns whether it is.
   mutating func take(_ state: MatchState) -> Bool {
     guard state.terms.tournament == code, state.phase == .over else { return false }
     found[state.id] = state
     return true
   }
 
-  /// Notes the end of an answer. With `more` the player has older games.
+  /// Notes that a request was answered. If `more` is set, the player has older games, which are then requested.
   mutating func answered(_ rows: [JSONObject], more: Int64?) {
     unanswered -= 1
     guard let more, let number = rows.first?["n"]?.int else { return }

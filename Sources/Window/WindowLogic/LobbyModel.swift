@@ -48,7 +48,7 @@ struct LobbyModel: Sendable {
   /// Seconds between two requests for the list of matches.
   private static let listInterval = 5.0
 
-  /// The matches named by the server's welcome of which no event has arrived yet.
+  /// The matches in the server's welcome for which no event has arrived yet.
   private var announced: Set<MatchID> = []
   /// Whether the local game on the board has to wait for a match: an interrupted match, or the match of a link.
   private var holdsBoard = false

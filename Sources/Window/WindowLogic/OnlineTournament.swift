@@ -18,7 +18,7 @@ struct OnlineTournament: Sendable {
   private var startsIn = 0
   /// The games that are being collected to be saved.
   private var collection: GameCollection?
-  /// The last wins of the first three whose games the server is asked for, and those that have come; `nil` before the end.
+  /// The last wins of the first three players: the games that are requested, and the games that have arrived; `nil` before the end.
   private var mottos: (awaited: [(place: Int, m: MatchID)], found: [Motto])?
 
   /// Seconds between the end of a game and the request for the next one.
@@ -29,7 +29,7 @@ struct OnlineTournament: Sendable {
   /// Resets the state that came from the former connection.
   mutating func forgetServer() { (view, hasAsked, asksAt, collection, mottos) = (nil, false, -.infinity, nil, nil) }
 
-  /// Notes when the tournament that is being made begins.
+  /// Stores when the tournament that is being made begins.
   mutating func willStart(in minutes: Int) { startsIn = minutes }
 
   /// Stores the newest state of the tournament; returns a message if the tournament ended or paused this player.
@@ -70,10 +70,10 @@ struct OnlineTournament: Sendable {
 
   // MARK: - Finished games
 
-  /// Begins to collect all games.
+  /// Begins to collect all games of the tournament.
   mutating func collectGames() { collection = collection ?? view.map { GameCollection(of: $0) } }
 
-  /// Asks for the next games of a collection, or returns all of them.
+  /// Requests the next games to be collected; once all games have arrived, returns the effect that saves them.
   mutating func collect(at now: Double) -> [Effect] {
     let effects = collection?.tick(at: now) ?? []
     guard let games = collection?.games, let view else { return effects }
@@ -84,13 +84,13 @@ struct OnlineTournament: Sendable {
 
   mutating func answered(_ rows: [JSONObject], more: Int64?) { collection?.answered(rows, more: more) }
 
-  /// Asks again later for games, or gives up their collection and returns `false`.
+  /// After a refused request for games asks again later if `isPassing`, else gives up collecting and returns `false`.
   mutating func gamesRefused(_ order: TournamentOrder, isPassing: Bool, at now: Double) -> Bool {
     if isPassing { collection?.refused(order, at: now) } else { collection = nil }
     return isPassing
   }
 
-  /// Asks once, after the end, for the last wins of the first three.
+  /// Requests once, after the end of the tournament, the games that the first three players won last.
   mutating func askForMottos() -> [Effect] {
     guard mottos == nil, let notice = view?.notice, notice.phase == .over else { return [] }
     let wins = notice.winners.enumerated().compactMap { index, winner in winner.won.map { (place: index + 1, m: $0) } }
@@ -98,7 +98,7 @@ struct OnlineTournament: Sendable {
     return wins.map { .command(.watch($0.m, code: nil)) }
   }
 
-  /// Takes a finished game, and plays the mottos once all three have come: the first place sounds last.
+  /// Stores a finished game; once the last wins of the first three have arrived, plays their mottos, that of the first place last.
   mutating func take(_ state: MatchState, isOnBoard: Bool) -> [Effect] {
     let forgets = isOnBoard ? [] : [Effect.command(.forget(state.id))]
     if let place = mottos?.awaited.first(where: { $0.m == state.id })?.place {
@@ -108,7 +108,7 @@ struct OnlineTournament: Sendable {
     return collection?.take(state) == true ? forgets : []
   }
 
-  /// Awaits a game for the mottos no longer; `nil` if it was not awaited.
+  /// Stops waiting for a game whose motto was to be played; `nil` if the game was not awaited.
   mutating func drop(_ m: MatchID) -> [Effect]? {
     guard let index = mottos?.awaited.firstIndex(where: { $0.m == m }) else { return nil }
     mottos?.awaited.remove(at: index)

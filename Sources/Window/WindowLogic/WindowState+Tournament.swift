@@ -100,7 +100,7 @@ extension WindowState {
 
   // MARK: - Time and events
 
-  /// Asks for what is due: the next game, games to be saved, and on the page of the tournament the mottos after its end.
+  /// Requests what is due: the next game, games to be saved, and on the page of a finished tournament the games of its mottos.
   mutating func tickTournament(on page: SceneName) -> [Effect] {
     guard lobby.connection == .online else { return [] }
     let effects = tournament.tick(isPlaying: isPlaying, at: now) + tournament.collect(at: now)
@@ -108,7 +108,7 @@ extension WindowState {
   }
 
   /// Returns the effects of a request about a tournament that the server refused: a sound and the server's reason. A request for
-  /// games is repeated if that may help.
+  /// games is repeated if the reason is temporary.
   mutating func tournamentRefused(_ asked: ClientMessage?, _ code: ErrorCode, _ said: String) -> [Effect] {
     if case .tournament(let order) = asked, order.operation == .games,
       tournament.gamesRefused(order, isPassing: code.isPassing, at: now)

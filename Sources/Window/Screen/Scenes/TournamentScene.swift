@@ -29,7 +29,7 @@ final class TournamentScene: PageScene {
 
   /// The offered clocks; the default clock of the game is added as the first.
   private static let clocks = ["20+1", "60+1", "180+2", "300+3"]
-  /// The offered minutes until the start; 0 leaves it to the organiser.
+  /// The offered minutes until the start; 0 leaves the start to the organiser.
   private static let starts = [0, 5, 10, 15, 30, 60, 120]
   /// The offered lengths in minutes.
   private static let lengths = [5, 10, 15, 20, 30, 40, 60, 90, 120]
