@@ -29,7 +29,7 @@ public struct Pair: Sendable, Hashable {
   public var bass: [Note]
   /// Whether this is the long note at the end of a bar.
   public var isLong: Bool
-  /// Whether T leaves the triad in this pair, to mark the awakening (a win can no longer be prevented); drawn with a flower.
+  /// Whether T leaves the triad in this pair, to mark the awakening (the first decisive move); drawn with a flower.
   public var isAwakening: Bool
 
   /// Makes a pair.
@@ -71,7 +71,7 @@ public struct Bar: Sendable, Hashable {
     case opening
     /// The bar of a move.
     case move
-    /// A bar of the arch, which plays after the end of a piece.
+    /// A bar of the arch (the closing bars after the end of a piece).
     case closing
     /// A bar of the half arch that closes a sentence (a group of moves).
     case sentence

@@ -30,11 +30,11 @@ struct Agenda: Sendable {
     var motto: [Int] = []
     /// The step of the coda (a long pair on the tonic after a motto); `nil` if the arch has no coda.
     var coda: Int?
-    /// The roots of the arch's last bars; each other bar has the root of the bar that it recalls.
+    /// The roots of the last bars of the arch; each other bar of the arch has the root of the bar that it recalls.
     var roots: [Int] = []
-    /// The sentence closed by a half arch; `nil` at the end of the piece.
+    /// The sentence (group of events) that a half arch closes; `nil` at the end of the piece.
     var sentence: Int?
-    /// The approximate end of a half arch.
+    /// The approximate time at which a half arch ends.
     var until = Tick.zero
 
     /// The number of M's pairs between this step's bar and the coda or the end.
@@ -55,10 +55,10 @@ struct Agenda: Sendable {
   /// The start of the waiting time: the end of the last bar that was not an echo.
   private(set) var waitingSince = Tick.zero
 
-  /// Whether the arch at the end of a piece plays.
+  /// Whether the arch (the closing bars) at the end of a piece plays.
   var isClosing: Bool { if case .closing(let closing) = course { closing.sentence == nil } else { false } }
 
-  /// The approximate end of the half arch that plays; zero if no half arch plays.
+  /// The approximate end of the half arch (bars that close a section) that plays; zero if no half arch plays.
   var sentenceEnd: Tick {
     if case .closing(let closing) = course, closing.sentence != nil { closing.until } else { .zero }
   }
@@ -85,7 +85,7 @@ struct Agenda: Sendable {
     next = resuming ? nil : moment + .seconds(rules.opening.center)
   }
 
-  /// Starts an arch. An arch at the end of a piece cancels the next stroke of the low tonic.
+  /// Starts an arch (closing bars). An arch at the end of a piece cancels the next stroke of the low tonic.
   mutating func close(_ closing: Closing, from moment: Tick) {
     course = .closing(closing)
     next = moment

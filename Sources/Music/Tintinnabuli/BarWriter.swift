@@ -334,7 +334,7 @@ struct BarWriter {
     return plan.longChain > 0 ? plan.longChain : rules.chain(plan.colour?.chain)
   }
 
-  /// Bells, and the pedal lifted just before an awakening and pressed again just after.
+  /// The bells of a pair, and pedal movements if T leaves the triad in the pair: up just before the pair, down just after its start.
   private func marks(_ plan: BarPlan, _ slot: Int, _ m: Int, _ onsets: [Tick], _ awakens: Bool) -> [ScoreEvent] {
     var marks: [ScoreEvent] = []
     let rule = rule(plan, slot)

@@ -17,8 +17,8 @@ extension Conductor {
     return events.inOrder
   }
 
-  /// Starts a piece: ends the arch, releases the pedal and strikes the low tonic. Before the session's first piece, lets the
-  /// opening phrase continue instead.
+  /// Starts a piece: ends the music of the last piece, releases the pedal and strikes the low tonic. The first piece of the session
+  /// does none of these, but lets the opening phrase continue.
   ///
   /// - Parameters:
   ///   - moment: The time of the start.
@@ -92,7 +92,7 @@ extension Conductor {
   ///   - event: The event. After an end, or with a number that the piece has had, it starts a new piece.
   ///   - moment: The time at which the event is heard.
   ///   - logged: The event's time in a match's log, on which the bar depends instead of network delay.
-  /// - Returns: A cut and the whole bar. The arch of an end follows from `advance`.
+  /// - Returns: A cut and the whole bar. If the event ends the piece, `advance` returns the closing bars later.
   /// - Complexity: O(candidates × pairs × degrees × `melody.widest`); about a millisecond for a bar of eight pairs.
   public mutating func compose(_ event: Event, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     var stroke = Stroke(event, at: moment, logged: logged, after: piece)
@@ -287,9 +287,9 @@ extension Conductor {
 
   // MARK: Ends
 
-  /// Ends the piece without an event: its arch starts at once. Without effect after the end.
+  /// Ends the piece without an event: the arch (the closing bars) starts at once. Has no effect on a piece that has ended.
   ///
-  /// - Parameter end: The ending; `nil` if the piece is given up, which only releases the pedal.
+  /// - Parameter end: The kind of end; `nil` if the piece is given up, which only cuts the music and releases the pedal.
   public mutating func end(_ end: End?, at moment: Tick) -> [ScoreEvent] {
     guard !piece.isOver else { return [] }
     book.cut(at: moment)
@@ -326,14 +326,14 @@ extension Conductor {
     closing.roots = [0]
     let quotes = end.sentences.filter { !piece.motto(end.winner, in: $0).isEmpty }
     if !quotes.isEmpty {
-      // Each motto has a bar of its own, on the root of its sentence; the last motto is on the tonic.
+      // The motto of each sentence has a bar of its own, on the root of the sentence; only the last of these bars is on the tonic.
       let mottos = quotes.map { piece.motto(end.winner, in: $0) }
       closing.sizes = closing.sizes.filter { $0 > 3 } + mottos.map { max($0.count, 2) }
       closing.motto = mottos.flatMap { $0 }
       closing.roots = quotes.dropLast().map { root(of: $0) } + [0]
     }
     if !closing.motto.isEmpty {
-      // Mottos seldom end on the tonic: adds a long note on the tonic. If the arch ends with T alone, T's bar follows this note.
+      // The quoted notes seldom end on the tonic, so a long note on the tonic follows them, before any closing bar of T alone.
       let coda = closing.sizes.count - (ending.endsWithTAlone ? 1 : 0)
       closing.coda = coda
       closing.sizes.insert(1, at: coda)
@@ -362,7 +362,7 @@ extension Conductor {
     agenda.close(closing, from: moment)
   }
 
-  /// The numbers of pairs in the arch's bars. If the music times both voices' replies, `rules.bars` gives the numbers. Otherwise
+  /// The numbers of pairs in the closing bars. If the music times both voices' replies, `rules.bars` gives the numbers. Otherwise
   /// each bar is a pair shorter than the one before: the first is about as long as the longest bar before the piece's last bar.
   private func archSizes() -> [Int] {
     let law = rules.bars

@@ -1,7 +1,7 @@
 import Base
 import ScoreModel
 
-/// Scheduled music: opening, closing arch, echoes, drone.
+/// Scheduled music: opening, phrases, closing bars, echoes, drone.
 extension Conductor {
   /// Performs the course's next step, due at `moment`.
   mutating func performNextStep(at moment: Tick) -> [ScoreEvent] {
@@ -93,7 +93,7 @@ extension Conductor {
 
   // MARK: The arch
 
-  /// Plays the arch or half arch to its end, for offline rendering.
+  /// Composes closing bars (of the piece or of a sentence) to their end, for offline rendering.
   public mutating func renderToEnd() -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     while isClosing || agenda.sentenceEnd > .zero, let next = agenda.next {
@@ -128,7 +128,7 @@ extension Conductor {
     let last = piece.events.last?.voice ?? .second
     let voice = ending.alternates ? (closing.step % 2 == 0 ? last.other : last) : closing.winner
 
-    // Each bar of the arch is slightly slower than the previous one.
+    // Each closing bar is slower than the previous one by `augment` per cent.
     let slower = 1 + Double(ending.augment * step) / 100
     let isHalf = closing.sentence != nil
     var plan = BarPlan(
@@ -183,7 +183,7 @@ extension Conductor {
     return events
   }
 
-  /// The rhythm of a bar in a half arch. If the bar has notes of a motto between its first and its long pair, M must not rest there.
+  /// The rhythm of a bar that closes a sentence. If it quotes the motto between its first and its long pair, M must not rest there.
   private func rhythm(of closing: Agenda.Closing) -> Bar.Rhythm {
     let rhythms = rules.sentences.rhythms
     guard !rhythms.isEmpty else { return .even }
@@ -191,7 +191,7 @@ extension Conductor {
     return closing.pairsAfter + 1 < closing.motto.count && rhythm != .even ? .longShort : rhythm
   }
 
-  /// The long note on the tonic nearest to a motto's end. It depends on the motto only, so records store no candidate for it.
+  /// The long note on the tonic nearest to the end of the quoted motto, on which alone it depends: records store no candidate for it.
   private mutating func coda(
     _ plan: BarPlan, _ problem: inout MelodyProblem, after motto: [Int], at moment: Tick
   ) -> WrittenBar {
@@ -202,7 +202,7 @@ extension Conductor {
     return write(plan, search.solve(), of: search, at: moment, SplitMix64(seed: pieceSeed, index: 0xC0DA))
   }
 
-  /// The earlier bar that a step of the arch recalls: the steps go through the bars of the piece or sentence backwards.
+  /// The earlier bar that a closing bar recalls: the closing bars go through the bars of the piece or sentence backwards.
   private func remembered(_ closing: Agenda.Closing, _ step: Int) -> Bar? {
     let heard = eventBars.dropLast().filter { bar in
       closing.sentence.map { piece.event(bar.ply)?.sentence == $0 } ?? true
@@ -210,7 +210,7 @@ extension Conductor {
     return heard.isEmpty ? nil : heard[heard.count - 1 - step % heard.count]
   }
 
-  /// Makes the melody recall an earlier bar: its notes backwards, stretched over the pairs. The arch ends with the winner's motto.
+  /// Makes the melody recall the notes of an earlier bar backwards, stretched over the pairs, or quote the motto near the end.
   private func remember(_ bar: Bar?, _ closing: Agenda.Closing, _ problem: inout MelodyProblem) {
     let motto = closing.motto
     for slot in 0..<problem.count {
@@ -260,7 +260,7 @@ extension Conductor {
     return events(of: written)
   }
 
-  /// Strikes the low tonic while waiting, but not during an arch. After `echoes.sparse` seconds each stroke also recalls an event;
+  /// Strikes the low tonic while waiting, but not during closing bars. After `echoes.sparse` seconds each stroke also recalls an event;
   /// strokes get softer and rarer, until they come half as often.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
     let waited = (moment - agenda.waitingSince).seconds

@@ -82,13 +82,13 @@ public struct Conductor: Sendable {
   public var bars: [Bar] { book.bars }
   /// The reasons for each note of M by bar index; kept only with `explains`.
   public var reasons: [Int: [NoteReason]] { book.reasons }
-  /// The bars of the running piece: opening, events, echoes, arch, and bars of events taken back.
+  /// The bars of the running piece: opening, events, echoes, closing bars, and bars of events taken back.
   public var score: ArraySlice<Bar> { bars.dropFirst(piece.firstBar) }
   /// The candidates chosen for the running piece's bars, by the number of the preceding event.
   public var choices: [[Int]] { piece.choices }
   /// Whether the running piece has ended.
   public var isOver: Bool { piece.isOver }
-  /// Whether an arch plays or its next bar is scheduled.
+  /// Whether the arch (the closing bars) at the end of the piece plays.
   public var isClosing: Bool { agenda.isClosing }
 
   /// Uses the candidates of a record, where present, instead of evaluating novelty.
@@ -99,7 +99,7 @@ public struct Conductor: Sendable {
   /// The time from which `advance` returns further events; `nil` if nothing is scheduled.
   public var due: Tick? { agenda.due.map { $0 - Self.lookahead } }
 
-  /// Composes scheduled music (opening, echoes, closing arch, drone).
+  /// Composes scheduled music (opening, phrases, closing bars, echoes, drone).
   ///
   /// - Parameter moment: The current time. Returns events up to `lookahead` beyond it.
   public mutating func advance(to moment: Tick) -> [ScoreEvent] {
@@ -126,7 +126,7 @@ public struct Conductor: Sendable {
     let breath = rules.gestures.breath
     var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
     let least = autoReplyVoices.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
-    // The reply waits for the end of a sentence's half arch.
+    // The reply waits for the end of a half arch (the bars that close a section).
     return slots.first(after: max(ready, agenda.sentenceEnd), least: least)
   }
 
@@ -173,7 +173,7 @@ public struct Conductor: Sendable {
     return event
   }
 
-  /// Moves the bed to a root, if the bed has another root.
+  /// Moves the bed (the drone's sustained tone) to a root, if the bed has another root.
   mutating func moveBed(to root: Int, at moment: Tick) -> [ScoreEvent] {
     guard (root - piece.bed) % 7 != 0 else { return [] }
     piece.bed = root
@@ -194,7 +194,7 @@ public struct Conductor: Sendable {
 }
 
 extension [ScoreEvent] {
-  /// The events by frame; within a frame cuts come first, then pedal, bed and bells, then notes in the given order.
+  /// The events by frame; within a frame cuts come first, then all other events except notes, then notes in the given order.
   public var inOrder: [ScoreEvent] {
     func rank(_ kind: ScoreEvent.Kind) -> Int { kind == .cut ? 0 : kind == .note ? 2 : 1 }
     return sorted { ($0.frame, rank($0.kind)) < ($1.frame, rank($1.kind)) }

@@ -106,7 +106,7 @@ struct EchoWriter {
         index: index, kind: .undo, ply: source.ply, voice: source.voice, start: moment, pairs: pairs, signs: ["undo"]))
   }
 
-  /// A copy of a pair at `share` per cent of the velocity, without bass, T's answer and awakening.
+  /// A copy of a pair at `share` per cent of the velocity, without bass, T's second note and the mark of an awakening.
   private func plain(_ pair: Pair, isLong: Bool, share: Int, _ change: (inout Note) -> Void) -> Pair {
     var plain = Pair(m: pair.m, t: pair.t, isLong: isLong)
     plain.change { note in

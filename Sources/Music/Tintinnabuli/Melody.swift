@@ -19,7 +19,7 @@ struct MelodyProblem {
   var center: Int
   /// The degrees of the mover's marks on the board.
   var own: [Int]
-  /// The mover's motto.
+  /// The degrees of the mover's motto (its first events).
   var motto: [Int]
   /// The degrees of the opponent's marks on the board.
   var opposing: [Int]

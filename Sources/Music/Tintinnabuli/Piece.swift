@@ -19,7 +19,7 @@ struct Piece: Sendable {
   var hurried = 0
   var echoes = EchoMemory()
   var isOver = false
-  /// The form of the arch of a drawn piece: an index in `ScoreRules.draws` from 1, or 0 if `draws` is empty.
+  /// The form of the closing bars of a drawn piece: an index in `ScoreRules.draws` from 1, or 0 if `draws` is empty.
   var draw: Int?
   /// The current root of the bed (the drone's sustained tone).
   var bed = 0
@@ -32,7 +32,7 @@ struct Piece: Sendable {
   /// The number of the session's bars before the piece.
   var firstBar = 0
 
-  /// A voice's motto: its first three degrees in the piece, or in the given sentence.
+  /// The motto of a voice: the degrees of its first three events in the piece, or in the given sentence (group of events).
   func motto(_ voice: Voice?, in sentence: Int? = nil) -> [Int] {
     events.filter { $0.voice == voice && (sentence == nil || $0.sentence == sentence) }.prefix(3).map { $0.degree }
   }

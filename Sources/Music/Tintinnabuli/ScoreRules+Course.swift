@@ -42,13 +42,13 @@ extension ScoreRules {
     public var longest = 8
     /// The number of pairs of the shortest closing bar.
     public var shortest = 2
-    /// The number of pairs of the arch's last bar.
+    /// The number of pairs of the last closing bar.
     public var last = 3
     /// Seconds of a short note at pace 1.
     public var short = 1.0
     /// The length of a long note in short notes.
     public var long = 4
-    /// Seconds of a short note in the arch's last bar.
+    /// Seconds of a short note in the last closing bar.
     public var lastShort = 0.8
     /// The thinking time in seconds that is assumed at the start of a game.
     public var expected = 4.0
@@ -104,22 +104,22 @@ extension ScoreRules {
 
   /// Additional rules for pieces with many events: bar lengths by progress, sentences (groups of events), and a moving drone.
   public struct Sentences: Sendable, Hashable {
-    /// The number of pairs of an event's bar, from the start of the piece to the decision.
+    /// The number of pairs of an event's bar: it grows from the start of a piece to its decision.
     public var pairs = 2...4
-    /// The number of pairs of a half arch's first bar, from the start of the piece to the decision; each later bar has one fewer.
+    /// The number of pairs of the first bar that closes a sentence: it grows from the start of a piece to its decision.
     public var arch = 3...4
     /// The velocity of the T that answers a removed mark, in per cent of T's usual velocity.
     public var leaves = 110
     /// The time in seconds in which the bed (the drone's sustained tone) reaches another root.
     public var bed = 3.0
-    /// The rhythms of the bars of a half arch, one after the other; if empty, all bars have the rhythm `even`.
+    /// The rhythms of the bars that close a sentence, one after the other; if empty, all these bars have the rhythm `even`.
     public var rhythms: [Bar.Rhythm] = []
     /// The number of events for which a change lasts.
     public var lasting = 10
-    /// The changes that closed sentences make in the bars of the next events, one after the other.
+    /// The changes that each closed sentence makes in turn to the bars of the next events.
     public var changes: [Change] = []
 
-    /// A change of the bars after a sentence has closed.
+    /// A change that a closed sentence (group of events) makes to the bars after it.
     public struct Change: Sendable, Hashable {
       /// The new position of T in signs that place T like the file's last sign; `nil` for no change.
       public var t: SignRule.TPosition?
@@ -161,27 +161,27 @@ extension ScoreRules {
 
   /// A closing arch: the bars after the end of a piece, which recall the piece.
   public struct Ending: Sendable, Hashable {
-    /// The contour of the arch's bars.
+    /// The contour of the closing bars.
     public var contour = Contour.arch
-    /// The goal of the arch's bars except the last.
+    /// The goal of the closing bars except the last.
     public var goal = Goal.triad
-    /// The goal of the last bar.
+    /// The goal of the last closing bar.
     public var lastGoal = Goal.tonic
-    /// Degrees by which the register moves with each bar.
+    /// Degrees by which the register moves with each closing bar.
     public var climb = 0
-    /// Whether the voices alternate; else the winner's voice plays all bars.
+    /// Whether the voices alternate in the closing bars; else the winner's voice plays them all.
     public var alternates = false
-    /// Whether the last bar is T alone.
+    /// Whether T plays the last closing bar alone.
     public var endsWithTAlone = false
-    /// Whether the pedal is released in the last two bars.
+    /// Whether the pedal is released in the last two closing bars.
     public var releasesPedal = false
-    /// Whether the bars of `drone.bars` strike the low tonic in the arch, too.
+    /// Whether the closing bars whose numbers are in `drone.bars` strike the low tonic, too.
     public var strikesDrone = false
-    /// The effect chain of the arch's long notes, if any.
+    /// The effect chain of the long notes of the closing bars, if any.
     public var chain: String?
-    /// Per cent of the first bar's short note by which short notes get longer with each bar.
+    /// Per cent of the first closing bar's short note by which short notes get longer with each closing bar.
     public var augment = 0
-    /// The time at which T sounds in the arch's bars.
+    /// The time at which T sounds in the closing bars.
     public var tPace = SignRule.TPace.together
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

@@ -45,9 +45,9 @@ extension ScoreRules {
     public var fade = 0.06
     /// The duration of the pedal's rise before a new game and at an end.
     public var newGame = 0.3
-    /// The time by which the pedal rises before an awakening.
+    /// The time by which the pedal rises before an awakening (a pair whose T leaves the triad).
     public var lift = 0.18
-    /// The time after an awakening at which the pedal falls again.
+    /// The time after an awakening (a pair whose T leaves the triad) at which the pedal falls again.
     public var retake = 0.12
     /// The position to which the pedal rises in a half change, 0 (up) … 127 (down).
     public var half = 64

@@ -32,20 +32,20 @@ public struct ScoreRules: Sendable, Hashable {
   public var melody = MelodyRules()
   /// The signs for facts in order of precedence; the last sign has no condition.
   public var signs: [SignRule] = []
-  /// The closing arch of a win.
+  /// The arch (the closing bars) after a win.
   public var win = Ending()
-  /// The closing arch if the only local player has lost.
+  /// The arch (the closing bars) if the only local player has lost.
   public var loss = Ending()
-  /// The closing arch of a draw.
+  /// The arch (the closing bars) after a draw.
   public var draw = Ending()
-  /// The contours of arches after draws: of a quiet piece, a fought piece, and a piece that a voice had almost won. Consecutive
-  /// draws of a session differ. Empty to use the contour of `draw`.
+  /// The contours of the closing bars after draws: of a quiet piece, a fought piece, and a piece that a voice had almost won.
+  /// Consecutive draws of a session have different contours. Empty to use the contour of `draw`.
   public var draws: [Contour] = []
   /// The phrase before the first move.
   public var opening = Opening()
   /// The echoes while waiting.
   public var echoes = Echoes()
-  /// The low tonic and the bed below it.
+  /// The low tonic and the bed (a sustained tone) below it.
   public var drone = Drone()
   /// Responses: undo, refusal, hurry, clock, preview.
   public var gestures = Gestures()
@@ -122,7 +122,7 @@ public struct ScoreRules: Sendable, Hashable {
     }
   }
 
-  /// The arch for an ending.
+  /// The arch (the closing bars) for a kind of end.
   public func ending(_ kind: End.Kind) -> Ending {
     switch kind {
     case .win: win

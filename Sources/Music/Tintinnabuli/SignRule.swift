@@ -75,7 +75,7 @@ public struct SignRule: Sendable, Hashable {
   public var when: [Fact]
   /// The facts that must not hold.
   public var unless: [Fact]
-  /// Names of later rules that this rule includes, so that they do not become pending.
+  /// Names of later sign rules that this rule includes, so that no later bar makes up for their signs.
   public var covers: [String]
 
   /// The position of T; by default the first triad tone below M.
@@ -102,9 +102,9 @@ public struct SignRule: Sendable, Hashable {
   public var secondPair: Int?
   /// The velocity of the second pair in per cent.
   public var secondVelocity = 100
-  /// At an awakening, M's scale degree from 1, in the pair where T leaves the triad; `nil` for signs without awakening.
+  /// In a sign for the awakening (the first decisive move): M's scale degree, from 1, in the pair where T leaves the triad.
   public var awakenM: Int?
-  /// At an awakening, T's scale degree from 1; T sounds below M.
+  /// In a sign for the awakening (the first decisive move): T's scale degree, from 1, outside the triad; T sounds below M.
   public var awakenT = 2
   /// A bass note held to the end of the bar.
   public var bass: Pitch?

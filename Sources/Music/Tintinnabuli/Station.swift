@@ -7,7 +7,7 @@ public struct Station: Sendable, Hashable {
   /// The index of the current tonic in `tonics`.
   public var place = 0
 
-  /// The form of the last drawn piece's arch, an index in `ScoreRules.draws` from 1; 0 for none.
+  /// The form of the closing bars of the last drawn piece, an index in `ScoreRules.draws` from 1; 0 for none.
   public var draw = 0
 
   /// Makes a station; the first piece has the file's own tonic.
@@ -18,8 +18,8 @@ public struct Station: Sendable, Hashable {
   /// The most consecutive pieces on one tonic.
   static let longest = 3
 
-  /// The next piece's position: its own tonic after an awakening, a draw or three pieces on one tonic, else the current tonic. Each
-  /// cycle begins with the file's own tonic.
+  /// The next piece's position. `goesOn`, or after three pieces on one tonic, the tonic becomes that at the piece's index in the
+  /// cycle; else it stays. Each cycle begins with the file's own tonic.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest
