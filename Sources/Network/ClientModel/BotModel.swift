@@ -7,9 +7,9 @@ import TicTacToe
 /// the bot, so that the bot never waits for something that does not come.
 package struct BotModel: Sendable {
   package enum Action: Sendable, Hashable {
-    /// Look for an opponent, or enter the room of a code.
+    /// Look for an opponent, or enter the room that has the code.
     case seek, join(String)
-    /// Become a player of a tournament; go on after a pause; wait for its next game.
+    /// Become a player of a tournament; end the bot's pause in the tournament; wait for the tournament's next game.
     case enter(String), play(String), nextGame
     /// A new match has begun.
     case begin(MatchID)
@@ -27,19 +27,19 @@ package struct BotModel: Sendable {
 
   /// One match of the bot.
   private struct Play: Sendable {
-    /// The number of marks on the board for which a move was asked last.
+    /// The number of marks on the board when the bot was last asked for a move; -1 if it has to be asked again.
     var answered = -1
     /// The time of the next try of a refused move or resignation.
     var retryAt: Int64 = 0
-    /// The number of refusals whose cause does not pass by waiting.
+    /// The number of refusals with a cause that waiting does not remove.
     var refusals = 0
     var isReported = false
   }
 
-  /// The games that are still to be played to a result; an aborted one does not count.
+  /// The games that are still to be played to a result; an aborted game does not count.
   package private(set) var remaining = 0
   private var room: String?
-  /// The code of the tournament in which the bot plays all its games, and the tournament as last told.
+  /// The code of the tournament in which the bot plays all its games, and the tournament as the server last described it.
   private let tournament: String?
   private var view: TournamentView?
   private var isSeeking = false
@@ -48,7 +48,7 @@ package struct BotModel: Sendable {
   private var plays: [MatchID: Play] = [:]
   private var offers: [MatchID] = []
 
-  /// Milliseconds between two tries. The pauses of seeks double from the first to the longest.
+  /// Milliseconds between two tries: the first pause, which doubles with each refused seek, and the longest.
   package static let (firstPause, longestPause): (Int64, Int64) = (1_000, 30_000)
 
   /// Makes a bot that enters a room first, or plays in a tournament, or else looks for opponents.
@@ -108,8 +108,7 @@ package struct BotModel: Sendable {
       if view.state.phase == .over {
         if !play.isReported {
           actions.append(.report(m))
-          // Count the game before the bot seeks again: the opponent of a superfluous game would wait for a move that
-          // never comes.
+          // The game is counted before the bot seeks again: in one game too many the opponent would wait for moves in vain.
           if view.state.end?.outcome != nil { remaining = max(0, remaining - 1) }
         }
         play.isReported = true
@@ -117,7 +116,7 @@ package struct BotModel: Sendable {
         isPlaying = true
         if view.canMove, play.answered != view.state.moves.count, now >= play.retryAt {
           play.answered = view.state.moves.count
-          // After the first refusal the client gets the server's board, so the bot thinks again; after the second it gives up.
+          // After the first refusal the client gets the server's board, so the bot thinks again; after the second refusal it resigns.
           actions.append(play.refusals < 2 ? .think(m) : .resign(m))
         }
       }
@@ -133,7 +132,7 @@ package struct BotModel: Sendable {
     return actions
   }
 
-  /// Enters the tournament, ends the bot's pause in it, or waits for the next game; sends an unanswered request again.
+  /// Enters the tournament, ends the bot's pause in the tournament, or waits for the next game; sends an unanswered request again.
   private mutating func takePart(_ code: String, at now: Int64) -> [Action] {
     guard !isTournamentOver else { return [] }
     retryAt = now + BotModel.firstPause

@@ -66,15 +66,15 @@ package enum TLSProblem: Sendable, Hashable {
 
 /// The reason there is no connection while the client retries.
 package enum ConnectionProblem: Sendable, Hashable {
-  /// Nothing answers at an address, `HOST:PORT`.
+  /// Nothing answers at the address `HOST:PORT`.
   case unreachable(String)
   /// No data came for 25 s.
   case silent
-  /// A plain connection ended before the server sent anything, as a server that expects TLS does.
+  /// A plain connection ended before the server sent anything. A server that expects TLS ends plain connections in this way.
   case wordless
   /// The connection ended without a given reason.
   case lost
-  /// The server asked the client to return after this time.
+  /// The server asked the client to return after this many milliseconds.
   case asked(milliseconds: Int)
 
   /// The problem as a part of a sentence.
@@ -94,9 +94,9 @@ package enum ConnectionStatus: Sendable, Hashable {
   case connecting
   /// Connected and logged in.
   case online(ServerMessage.Welcome)
-  /// Lost or not reached. The next try is after this time.
+  /// The server was lost or not reached. The client tries again after this many milliseconds.
   case waiting(milliseconds: Int, reason: ConnectionProblem)
-  /// Ended permanently. `connect` starts again.
+  /// The client does not connect again before the next call of `connect`.
   case failed(ClientFailure)
   /// Closed by `disconnect`.
   case closed
@@ -110,7 +110,7 @@ package enum ClientEvent: Sendable, Hashable {
   case paired(MatchID, Player)
   /// A room waits for a player with its code.
   case room(MatchID, code: String, expiresIn: Int)
-  /// The whole state of a match: on first contact, after a reconnect, or to repair a gap.
+  /// The whole state of a match: at the first contact, after a reconnect, or because events were missing.
   case state(MatchID)
   /// The next event of a match; the view is up to date.
   case event(MatchID, seq: Int, MatchEvent)
@@ -118,7 +118,7 @@ package enum ClientEvent: Sendable, Hashable {
   case moveRejected(MatchID, CellName, ErrorCode, String)
   /// The server refused a message; `nil` if the message is unknown.
   case refused(ErrorCode, String, ClientMessage?)
-  /// The server has done as asked: `mute`, `block` of a player, or a report.
+  /// The server has carried out a request: `mute` (all chat), `block` (a player) or `report`.
   case muted(Bool), blocked(String, Bool), reported
   /// The server no longer knows the client's login, or refuses it, and has made the client a new guest. `login` is the
   /// registered name whose token was refused; `nil` if the login was a guest's.
@@ -127,7 +127,7 @@ package enum ClientEvent: Sendable, Hashable {
   case tokenRefused
   /// The client could not save its login: it cannot come back as the same player once it is closed.
   case loginNotSaved
-  /// The server has no such match any more, or none for this client. The match is forgotten.
+  /// The server no longer has the match, or this client may not see it. The client has forgotten the match.
   case lost(MatchID)
   /// The opponent is away. A win can be claimed after `claimIn` ms.
   case gone(MatchID, Player, claimIn: Int)

@@ -34,7 +34,7 @@ package struct ClientModel: Sendable {
   package struct Output: Sendable {
     /// Lines to send, in order.
     package var lines: [[UInt8]] = []
-    /// The events, each with its match as it was then.
+    /// The events, each with its match as it was after the event.
     package var events: [(event: ClientEvent, match: MatchView?)] = []
     package var close = false
     /// Whether `resume` or `token` changed and should be saved.
@@ -70,8 +70,8 @@ package struct ClientModel: Sendable {
   private var syncing: [MatchID: String] = [:]
   /// The matches of which the server has sent events or the state on this connection.
   private var received: Set<MatchID> = []
-  /// The matches whose state a busy server refused to send, and whether it refused to end the seek. The client asks
-  /// again with the next heartbeat.
+  /// The matches whose state a busy server refused to send, and whether the server refused to end the seek. The client asks again with the
+  /// next heartbeat.
   private var stale: Set<MatchID> = []
   private var isUnseekPostponed = false
   private var watching: [MatchID: String?] = [:]
@@ -79,7 +79,7 @@ package struct ClientModel: Sendable {
   package private(set) var tournament: TournamentView?
   /// The organiser's secrets that this client drew or was given, by the tournaments' codes.
   private var secrets: [String: String] = [:]
-  /// The request to follow the tournament on this connection, and whether a busy server refused it.
+  /// The id of the request to follow the tournament on this connection, and whether a busy server refused the request.
   private var followID: String?
   private var isFollowPostponed = false
 
@@ -275,9 +275,9 @@ package struct ClientModel: Sendable {
     let isNewGuest = hasLostLogin && welcome.token != nil
     hasLostLogin = false
     if welcome.you.guest {
-      // Asks for the same name again if the guest account ends.
+      // If the guest account ends, the client asks for a new one with the same name.
       identity.guest = String(welcome.you.name.dropFirst("guest-".count))
-      // The token of a registered account is kept although the server refuses it now: the server may have it again.
+      // The token of a registered account is kept although the server refuses it now: the server may accept it again later.
       if let token = welcome.token, identity.account == nil || identity.token == nil {
         (identity.token, identity.account, isTokenRefused) = (token, nil, false)
       }
@@ -420,7 +420,7 @@ package struct ClientModel: Sendable {
     case .watch(let m, _):
       watching[m] = nil
       emit(.refused(code, text, asked), &out)
-    // Not reported: the client asks again by itself, or needs no answer.
+    // These refusals are not reported: the client asks again by itself, or needs no answer.
     case .list, .me, .unwatch: break
     default: emit(.refused(code, text, asked), &out)
     }
@@ -474,7 +474,7 @@ package struct ClientModel: Sendable {
     out.close = true
   }
 
-  /// Removes the message that an answer belongs to, and returns it.
+  /// Removes and returns the message that the answer `re` belongs to.
   @discardableResult
   private mutating func takeAnswered(_ re: String?) -> ClientMessage? {
     guard let re, let at = outstanding.firstIndex(where: { $0.id == re }) else { return nil }

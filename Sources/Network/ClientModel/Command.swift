@@ -19,12 +19,12 @@ extension ClientModel {
     /// Marks a cell at the current ply; ignored when it is not the player's turn.
     case move(MatchID, Cell)
     case resign(MatchID), offerDraw(MatchID), answerDraw(MatchID, accept: Bool), rematch(MatchID)
-    /// Aborts a match before both have moved; claims the win over an opponent who is away too long.
+    /// Aborts a match before both sides have moved; claims the win over an opponent who is away too long.
     case abort(MatchID), claim(MatchID)
     case say(MatchID, String), emote(MatchID, String), report(MatchID, String)
     /// Makes a tournament and follows it; sends a request about a tournament; waits for the next game in the followed tournament.
     case host(TournamentTerms), tournament(TournamentOrder), nextGame
-    /// Hides all chat; blocks a player: no pairing, no chat. The server remembers both.
+    /// Hides all chat; blocks a player, so that there is no pairing and no chat with this player. The server stores both settings.
     case mute(Bool), block(String, Bool)
   }
 

@@ -20,7 +20,7 @@ package struct MatchView: Sendable, Hashable {
   package internal(set) var left: Int?
   /// The time of `left`, by the monotonic clock of `MatchClient.now`.
   package internal(set) var leftAt: Int64 = 0
-  /// The time, by the same clock, from which the player may claim the win; `nil` while the opponent is connected.
+  /// The time by `MatchClient.now` from which the player may claim the win; `nil` while the opponent is connected.
   package internal(set) var claimableAt: Int64?
 
   /// The position to show: the confirmed one with the pending move.

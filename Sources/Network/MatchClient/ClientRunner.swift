@@ -190,9 +190,9 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     report(.failed(failure))
   }
 
-  /// Tries again after a pause that grows with each round.
+  /// Tries the next node after a pause, which grows with each round over all nodes.
   private func scheduleRetry() {
-    // With several nodes the next node is tried at once; the pauses grow only after a whole round.
+    // With several nodes the pauses are short, and grow only after all nodes were tried.
     current = (current + 1) % nodes.count
     let round = tries / nodes.count
     let chance = { Int.random(in: 0..<$0, using: &self.random) }

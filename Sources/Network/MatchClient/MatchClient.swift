@@ -50,7 +50,7 @@ package final class MatchClient: Sendable {
     func mayKnow(_ node: ServerAddress.Node) -> Bool { protects(node) || !protects(server.first) }
   }
 
-  /// An event with its match as it was then.
+  /// An event with its match as it was after the event.
   package typealias Event = (event: ClientEvent, match: MatchView?)
 
   private struct Shared {

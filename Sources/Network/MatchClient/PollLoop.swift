@@ -78,7 +78,7 @@ final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else
 
   // MARK: on the thread
 
-  /// Calls `body` once after a delay.
+  /// Calls `body` once after the given milliseconds.
   func after(_ milliseconds: Int64, _ body: @escaping () -> Void) -> Timer {
     let timer = Timer(due: PollLoop.now + milliseconds, body: body)
     timers.append(timer)
@@ -165,7 +165,7 @@ struct SocketAddress: Sendable {
     return (0..<all.count).flatMap { preferred.dropFirst($0).prefix(1) + others.dropFirst($0).prefix(1) }
   }
 
-  /// Begins to connect a new socket; `nil` if that fails at once.
+  /// Makes a socket that begins to connect; `nil` if the connection fails at once.
   func connecting() -> Int32? {
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
     let descriptor = socket(family, Int32(kind), 0)

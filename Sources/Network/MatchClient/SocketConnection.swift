@@ -125,7 +125,7 @@ final class SocketConnection {
     } catch { end(.failed(error)) }
   }
 
-  /// Sends bytes. If that fails, the connection ends soon.
+  /// Sends the bytes. If they cannot be sent, the connection ends soon.
   func send(_ bytes: [UInt8]) {
     if let tls {
       if !tls.send(bytes) { breakOff() }

@@ -24,8 +24,8 @@ final class TLSSession {
     } catch { throw .tls(.unusable(error.description)) }
   }
 
-  /// Takes encrypted bytes from the server. Before the handshake is complete this continues it; afterwards the
-  /// decrypted bytes go to `each`, piece by piece, until `each` returns `false`. Returns whether the server has closed
+  /// Takes encrypted bytes from the server. Continues the handshake until it is complete; afterwards the decrypted bytes go to `each`,
+  /// piece by piece, until `each` returns `false`. Returns whether the server has closed
   /// its side.
   func receive(
     _ sealed: UnsafeRawBufferPointer, into scratch: UnsafeMutableRawBufferPointer, established: () -> Void,

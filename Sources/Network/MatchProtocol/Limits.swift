@@ -1,12 +1,12 @@
 /// The limits on which both ends of the wire agree. Each bounds what a peer can make the other end hold.
 package enum Limits {
-  /// Bytes of one line from a client, without its line end; the longest legal one (`hello` with two tokens) has 400.
+  /// The most bytes of one line from a client, without its line end; the longest legal line (`hello` with two tokens) has 400.
   package static let lineIn = 4096
-  /// Bytes of one line from a server; a page of 50 rows has 8 KiB.
+  /// The most bytes of one line from a server; a page of 50 rows has 8 KiB.
   package static let lineOut = 16 * 1024
   /// Nested objects and arrays of one line; the deepest legal line has three.
   package static let depth = 4
-  /// Malformed lines after which a connection is closed: enough for typing errors, too few for noise.
+  /// Malformed lines after which a connection is closed: a person may mistype two, but data of another protocol ends soon.
   package static let malformedLines = 3
   /// Characters of a `mid` or `key`.
   package static let mid = 32
@@ -16,19 +16,19 @@ package enum Limits {
   package static let say = 200
   /// Characters of a name, least and most.
   package static let name = 3...20
-  /// The number of the last ply that a game may have, of Infinite.
+  /// The number of the last ply (move, counted from 0) that a game of Infinite may have.
   package static let ply = 99
   /// Characters of a room code. They are 30 random bits; a code lives ten minutes and allows five tries a minute.
   package static let code = 6
   /// Rows of a page; 50 take about 8 KiB, half of `lineOut`.
   package static let page = 50
-  /// Events of one export: with the longest events half of what a connection may leave unread.
+  /// The most events of one export: the longest possible 500 take half of the bytes that a connection may leave unread.
   package static let events = 500
   /// Milliseconds between two heartbeats.
   package static let heartbeat = 10_000
   /// Milliseconds of silence after which a peer is given up: two heartbeats, and time for a slow network.
   package static let silence = 25_000
-  /// Milliseconds of silence after which a client gives up its only server. It checks once a second, so the player is told within
+  /// Milliseconds of silence after which a client gives up its only server. The client checks once a second, so the player is told within
   /// `silence`.
   package static let serverSilence = silence - 1000
   /// Milliseconds for the first move of each side in a match with a clock.
@@ -39,7 +39,7 @@ package enum Limits {
   package static let lag = 500
 }
 
-/// The versions of the protocol that this build speaks, best first. A client that speaks one can fold the kinds of
-/// events that it introduced (`MatchEvent.Kind.since`). Later versions of the log's language only introduced games and
+/// The versions of the protocol that this build speaks, best first. A client that speaks a version can fold all kinds of events up to this
+/// version (`MatchEvent.Kind.since`). Later versions of the log's language only introduced games and
 /// need no version of the protocol: a client names the games that it knows in `caps`.
 package let protocolVersions = [2, 1]

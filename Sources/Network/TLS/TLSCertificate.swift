@@ -60,7 +60,7 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
 
   /// The certificate in DER, as TLS sends it.
   package var der: [UInt8] {
-    // Without a place to write to, OpenSSL returns the size; with a place, it moves the pointer to the end.
+    // Given no buffer, OpenSSL only returns the size; given a buffer, it also moves the pointer to the end of the written bytes.
     [UInt8](unsafeUninitializedCapacity: Int(max(0, i2d_X509(pointer, nil)))) { buffer, count in
       var end = buffer.baseAddress
       count = Int(max(0, i2d_X509(pointer, &end)))

@@ -34,7 +34,7 @@ package final class TLSEngine {
 
   deinit { SSL_free(ssl) }
 
-  /// Swift buffers instead of OpenSSL's memory BIOs, which never shrink.
+  /// Swift buffers are used because OpenSSL's memory BIOs (its own buffers) never shrink.
   nonisolated(unsafe) private static let method: OpaquePointer? = {  // immutable after it is made
     let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffers of TLSEngine")
     BIO_meth_set_read(method) { bio, target, most in

@@ -37,7 +37,7 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two players have joined. With `confirm`, written by older servers, both must still confirm. `keys` are the keys of
+    /// Two players have joined. With `confirm`, written by older servers, both players must still confirm. `keys` are the keys of
     /// the seeks that led to the match. A rematch or a tournament's game has a given `station` (`MatchState.station`).
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
@@ -62,7 +62,7 @@ package struct MatchEvent: Sendable, Hashable {
     case recovered
     /// The match is over; the outcome is `nil` if it was aborted.
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
-    /// A side asks for a rematch. If `next` is set, both have asked, and `next` is the rematch.
+    /// A side asks for a rematch. If `next` is set, both sides have asked, and `next` is the rematch.
     case rematch(next: MatchID?)
     /// The server has set the match aside because of its log: it is over, aborted, and without a result.
     case aside(why: String)
@@ -176,7 +176,7 @@ extension MatchEvent {
     try c.code("clk", &clocks)
   }
 
-  /// The keys, or none if both are empty.
+  /// The keys, or an empty list if every key is empty.
   private static func used(_ keys: [String]) -> [String] { keys.contains { !$0.isEmpty } ? keys : [] }
 }
 

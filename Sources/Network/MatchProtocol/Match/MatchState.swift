@@ -59,7 +59,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var away = Sides(x: false, o: false)
   package internal(set) var confirmed = Sides(x: false, o: false)
   package internal(set) var wantsRematch = Sides(x: false, o: false)
-  /// The rematch, once both sides wanted one.
+  /// The rematch, once both sides have asked for it.
   package internal(set) var next: MatchID?
   package internal(set) var end: End?
 
@@ -74,8 +74,8 @@ package struct MatchState: Sendable, Hashable {
   /// Whether both sides have moved. After that a match can no longer be aborted.
   package var bothMoved: Bool { moves.count >= 2 }
 
-  /// The position of the match's music in the sequence of tonics, the same for all listeners: random for a new pair, one further with
-  /// each rematch, and given by the minute in a tournament.
+  /// The position of the match's music in the sequence of tonics, the same for all listeners: random for the first match of two players,
+  /// the next position for each rematch, and in a tournament determined by the minute of the start.
   package var station: Int { givenStation ?? Int(id.seed % UInt64(Self.stations)) }
   /// The station of the match's rematch.
   package var nextStation: Int { (station + 1) % Self.stations }
@@ -93,7 +93,7 @@ package struct MatchState: Sendable, Hashable {
     try append(try MatchEvent(body: body), body: body)
   }
 
-  /// Folds the next event, and its stored bytes into the hash. Throws, and changes nothing, if the event cannot follow.
+  /// Folds the next event into the state, and its stored bytes into the hash. If the event cannot come next, throws and changes nothing.
   package mutating func append(_ event: MatchEvent, body: [UInt8]) throws(ProtocolError) {
     var next = self
     try next.fold(event)
@@ -197,7 +197,7 @@ package struct MatchState: Sendable, Hashable {
 }
 
 extension MatchState {
-  /// The cells of the whole board row by row from the top left, `x`, `o` or `.`: nine characters, of Ultimate 81.
+  /// The cells of the whole board row by row from the top left, `x`, `o` or `.`: nine characters, or 81 in Ultimate.
   package var board: String {
     let (rules, side) = (terms.rules, terms.rules.side)
     return String(

@@ -46,7 +46,7 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
     self.increment = increment
   }
 
-  /// Makes a time control of whole seconds, or `nil` outside 10–3600 s and 0–60 s.
+  /// Makes a time control of whole seconds; `nil` unless `seconds` is 10–3600 and `increment` 0–60.
   package init?(seconds: Int, increment: Int) {
     guard (10...3600).contains(seconds), (0...60).contains(increment) else { return nil }
     self.init(base: seconds * 1000, increment: increment * 1000)
@@ -91,13 +91,13 @@ extension Variant {
 
 /// The terms of a match: the game, its clock, whether it is rated, and who has which side.
 package struct MatchTerms: Sendable, Hashable {
-  /// The game. The wire names it where it is not the classic one.
+  /// The game. Messages and events name it only if it is not Classic.
   package var rules: Variant
   /// The clock, `nil` for untimed (ten minutes a move).
   package var clock: TimeControl?
   /// Whether ratings change; untimed matches are never rated.
   package var rated: Bool
-  /// The side of the player who opens the room; where it is `nil`, and outside rooms, the server chooses.
+  /// The side of the player who opens the room; if it is `nil`, or there is no room, the server chooses the sides.
   package var opener: Player?
   /// The code of the tournament to which the match belongs.
   package var tournament: String?

@@ -60,7 +60,7 @@ extension ClientLine {
     }
     switch verb {
     case "hello":
-      // A person can follow every game.
+      // A person who types can read the messages of every game.
       return .hello(
         ClientMessage.Hello(
           client: "person", caps: ClientMessage.Hello.allCaps, guest: arguments.first.map { String($0.prefix(64)) }))

@@ -1,12 +1,12 @@
 import Base
 import TicTacToe
 
-/// A command to a match in which the client plays. `mid` makes each safe to send again.
+/// A command to a match in which the client plays. A `mid` makes the command safe to send again.
 package enum MatchAction: Sendable, Hashable {
   /// Mark a cell as ply `ply` (the number of marks before it); without a number, at the current ply.
   case move(ply: Int?, cell: CellName)
   case resign
-  /// Offer, accept or decline a draw. An answer names the `seq` of the offer, or means the open one.
+  /// Offer, accept or decline a draw. An answer names the `seq` of the offer, or answers the open offer if there is no number.
   case draw(MatchEvent.DrawAction, offer: Int?)
   /// Ask for, or agree to, another match with sides swapped.
   case rematch
@@ -82,7 +82,8 @@ package enum ClientMessage: Sendable, Hashable {
   case sync(MatchID, seq: Int)
   case watch(MatchID, code: String?)
   case unwatch(MatchID)
-  /// A command to a match. Without a match it means the only live one. Without a `mid` it is not safe to send again.
+  /// A command to a match. Without a match id the command is for the player's only live match. Without a `mid` it is not safe to send
+  /// again.
   case act(MatchID?, MatchAction, mid: String?)
   case emote(MatchID?, String)
   case say(MatchID?, String)
@@ -135,8 +136,7 @@ extension ClientLine {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: false)
   }
 
-  /// Reads a line that one node left for another. It is like a client's line, but what a bare command leaves out may
-  /// be missing; O(n).
+  /// Reads a client's line that one node has stored for another node. Fields that a bare command leaves out may be missing; O(n).
   package init(relayed line: UnsafeRawBufferPointer) throws(ProtocolError) {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: true)
   }
@@ -219,7 +219,7 @@ extension ClientMessage {
     ]
   }()
 
-  /// Codes the fields of the message. If relayed, fields that a bare command omits may be absent.
+  /// Codes the fields of the message. In a relayed line (stored by one node for another) fields that a bare command omits may be absent.
   fileprivate func coded(by c: inout FieldCoder, isRelayed: Bool) throws(FieldError) -> ClientMessage {
     switch self {
     case .hello(var hello):

@@ -14,7 +14,7 @@ package struct LineFramer: Sendable {
 
   package init(limit: Int) { self.limit = limit }
 
-  /// The bytes of an unfinished line that are held; at most `limit` + 1, for a carriage return.
+  /// The number of bytes of the unfinished line: at most `limit` and one more for a carriage return.
   package var held: Int { partial.count }
 
   /// Takes the next bytes. Calls `each` for every line that ends in them, and once for a line that grew too long. Stops

@@ -126,7 +126,7 @@ package enum ServerMessage: Sendable, Hashable {
   case page(String, rows: [JSONObject], more: Int64?)
   /// The state of a tournament: sent when a client begins to follow it, and after each change except those of the table.
   case tournament(TournamentNotice)
-  /// Rows of a tournament's table that are new or changed; with `isWhole` they begin the whole table.
+  /// Rows of a tournament's table that are new or changed; with `isWhole` they are the first rows of the whole table.
   case standings(String, [TournamentRow], isWhole: Bool)
   case ping(Int64)
   case pong(Int64, now: Int64)
@@ -140,7 +140,7 @@ package enum ServerMessage: Sendable, Hashable {
 
 /// One line from a server: a message, and the `id` of the client's line that it answers.
 package struct ServerLine: Sendable, Hashable {
-  /// The `id` of the line it answers, if it answers one.
+  /// The `id` of the client's line that this line answers, if there is one.
   package var re: String?
   package var message: ServerMessage
   /// The state that came with a refusal.

@@ -7,7 +7,7 @@ import Base
 package struct ServerSession: Sendable {
   /// The actions for the transport.
   package enum Action: Sendable, Hashable {
-    /// Hand a message to the lobby. The time is when its last byte was decoded.
+    /// Hand a message to the lobby. `at` is the time at which the message was decoded.
     case deliver(ClientLine, at: Int64)
     case send([UInt8])
     /// Send `bye`, as the answer to `re`, and close.
@@ -22,7 +22,7 @@ package struct ServerSession: Sendable {
     package var rate = 20
     /// The most messages at once after a pause.
     package var burst = 40
-    /// Messages a second, and at once, for a client that is a bot.
+    /// Messages a second from a bot, and the most messages at once.
     package var botRate = 200
     /// Refusals after which a connection is closed. `rate` / 10 of them are forgiven each second.
     package var refusalLimit = 100
@@ -58,14 +58,14 @@ package struct ServerSession: Sendable {
   package private(set) var isPerson = false
   /// Whether the peer said that it is a bot.
   package private(set) var isBot = false
-  /// The shortest of the last six round trips in milliseconds, of `ping` and `pong`; 0 before the first. One late
-  /// answer does not increase it.
+  /// The shortest of the last six round trips of `ping` and `pong`, in milliseconds; 0 before the first `pong`. One late `pong` among them
+  /// does not count.
   package var roundTrip: Int { roundTrips.min() ?? 0 }
   private var roundTrips: [Int] = []
   /// Whether `hello` was received and the session has not ended.
   package var isOpen: Bool { state == .open }
 
-  /// Starts a session at a time in milliseconds of any monotonic clock; `deliver` times are on the same clock.
+  /// Starts a session at `now`, in milliseconds of any monotonic clock. The times in `deliver` are of the same clock.
   package init(_ configuration: Configuration, now: Int64) {
     self.configuration = configuration
     state = .greeting(since: now)
@@ -73,7 +73,7 @@ package struct ServerSession: Sendable {
     (refilled, heard, pinged) = (now, now, now)
   }
 
-  /// Takes bytes as they arrived; O(n).
+  /// Takes the bytes that have arrived; O(n).
   package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64, _ act: (Action) -> Void) {
     guard state != .closed else { return }
     var framer = framer
@@ -90,7 +90,7 @@ package struct ServerSession: Sendable {
       return state != .closed
     }
     self.framer = framer
-    // Bytes outside complete or partial lines (such as those of a line too long) are charged like a line, per KiB.
+    // Each KiB of a line that is too long, or of empty lines, counts as one message.
     while state != .closed, unpaid - framer.held >= 1024 {
       unpaid -= 1024
       if !admit(0, now), refused > Double(configuration.refusalLimit) { closeFlood(act) }
