@@ -113,7 +113,7 @@ package struct OnlineModel: Sendable, Hashable {
   package var isCalledOff = false
   /// Seconds left for the first move of the side to move.
   package var firstMoveIn: Int?
-  /// Seconds until the win over an absent opponent may be claimed; 0 if it may be now.
+  /// Seconds until the win over an absent opponent may be claimed; 0 if the player may claim it now.
   package var claimIn: Int?
   /// This player's rating before and after the match, if it changed.
   package var rating: (before: Int, after: Int)? {

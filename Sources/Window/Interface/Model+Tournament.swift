@@ -25,7 +25,7 @@ package struct TournamentModel: Sendable, Hashable {
     package var isOnFire = false
     package var isMine = false
     package var status = Status.playing
-    /// Whether the motto (the three notes that end the music of the player's last win) is being played.
+    /// Whether the motto of the player's last win (the first three notes of the player's voice in that game) is being played.
     package var isSounding = false
 
     package init() {}

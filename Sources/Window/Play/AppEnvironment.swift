@@ -59,7 +59,7 @@ package struct ScoreRulesProvider {
 
   /// The names of the shipped rules, standard first.
   package var names: [String] = []
-  /// The path of a rule file, which may change; `nil` for shipped rules.
+  /// The path of a rule file, whose content may change; `nil` for shipped rules.
   package var path: (_ name: String) -> String? = { _ in nil }
   /// The keys and values of shipped rules; `nil` for rule files.
   package var tree: (_ name: String) -> RuleTree? = { _ in nil }

@@ -49,7 +49,7 @@ final class AudioSettingsBinding {
     if session.rulesInForce.scale != tonality.scale { retune() }
   }
 
-  /// Transposes staff, cells and strings to the tonic of the running game.
+  /// Transposes staff, cells and sympathetic strings to the tonic of the running game.
   private func retune() {
     machine.sound.load(session.rulesInForce)
     tonality = Tonality(session.rulesInForce)

@@ -22,7 +22,7 @@ final class Music {
   /// The mottos that are still to be played, and the place of the player whose motto is being played.
   private var mottos: ArraySlice<Motto> = []
   private(set) var soundingPlace: Int?
-  /// Whether strings and drone are tuned for other score rules than the running game's.
+  /// Whether sympathetic strings and drone are tuned for other score rules than the running game's.
   private var isAway = false
 
   /// Whether other music plays instead of the running game's score.
@@ -92,7 +92,7 @@ final class Music {
     isAway = false
   }
 
-  /// Tunes the strings and the drone to the tonic of score rules.
+  /// Tunes the sympathetic strings and the drone to the tonic of score rules.
   private func tune(_ rules: ScoreRules) {
     sound.load(rules)
     sound.port.post([rules.drone.bed(at: sound.port.now(), seconds: 0.3, generation: 0)])

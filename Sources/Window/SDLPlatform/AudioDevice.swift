@@ -11,7 +11,7 @@ import Synchronization
 package final class AudioDevice {
   /// The requested device and its parameters.
   package struct Options: Sendable {
-    /// Frames of a block, 64–8192; 1,024 by default, since a loaded machine with two cores has glitches at 512.
+    /// Frames per block, 64–8192; 1,024 by default, since a loaded machine with two cores has glitches at 512.
     package var bufferFrames = 1_024
     /// The device's name; `nil` for the system's default, which also replaces a missing device.
     package var name: String?

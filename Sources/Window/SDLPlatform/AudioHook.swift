@@ -22,7 +22,7 @@ struct HookState {
   var isDeaf = false
   /// The number of frames since the output became inaudible.
   var unheard = 0
-  /// 15 s: the longest note has died away, and the engine need not compute inaudible output any more.
+  /// The frames of 15 s, in which the longest note dies away: after them the engine need not compute inaudible output any more.
   static let restAfter = 15 * 48_000
 }
 

@@ -95,8 +95,8 @@ extension WriteFault {
   }
 }
 
-/// The locks of a window. Each folder has one lock file; a file's lock is the byte at a hash of its name. A lock on a game's own
-/// file would be lost, because every write replaces that file. All locks of a folder belong to one descriptor.
+/// The locks of a window. Each folder has one lock file; the lock of a file is the byte whose number is a hash of the name. A lock
+/// on a game's own file would be lost, because every write replaces that file. All locks of a folder belong to one descriptor.
 final class LockFiles: Sendable {
   private let descriptors = Mutex<[String: Int32]>([:])
 

@@ -178,7 +178,7 @@ package final class SDLPlatform {
     }
   }
 
-  /// The time at which the loop continues: for the next frame (`picture`, `nil` while hidden), at most 60 a second, or the next update.
+  /// The time at which the loop continues: for `picture` (`nil` while the window is hidden), at most 60 times a second, or for `update`.
   static func wake(picture: Double?, update: Double, lastPicture: Double) -> Double {
     min(update, picture.map { max($0, lastPicture + frameInterval) } ?? .infinity)
   }

@@ -82,7 +82,7 @@ package final class GameSession {
     set { conductor.music.home = newValue }
   }
 
-  /// The score rules transposed to the tonic of the running game, for staff, cells and strings.
+  /// The score rules transposed to the tonic of the running game, for staff, cells and sympathetic strings.
   package var rulesInForce: ScoreRules { conductor.music.rules }
 
   /// The reference of the score rules in records; set it together with `rules`.
@@ -267,7 +267,7 @@ package final class GameSession {
   @discardableResult
   func mark(_ cell: Cell, at slot: Tick?, logged: Tick? = nil) -> RuleViolation? {
     do throws(RuleViolation) {
-      // Play on a copy: the clock of the side to move is read after composing, which yields the frame of the move.
+      // Play on a copy: composing yields the frame of the move, and the clock of the side to move is read at that frame.
       var next = game
       try next.play(cell)
       let events = submit(

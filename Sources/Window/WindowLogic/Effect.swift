@@ -49,7 +49,7 @@ package enum Effect: Sendable, Hashable {
   case file(Intent)
   /// Save the games of a tournament.
   case saveGames([MatchState], code: String, name: String)
-  /// Play mottos one after another: of each game the three notes that end the winner's music.
+  /// Play the winners' mottos (the first three notes of a winner's voice, heard again after the end) one after another.
   case mottos([Motto])
   /// Handle an intent about other music than the running game's.
   case music(Intent)
@@ -59,7 +59,7 @@ package enum Effect: Sendable, Hashable {
   case screenshot, quit
 }
 
-/// The game that a player in one of the first three places of a tournament won last; its music contains the player's motto.
+/// The game that a player in one of the first three places of a tournament won last; its music ends with the player's motto.
 package struct Motto: Sendable, Hashable {
   package var place: Int
   package var state: MatchState

@@ -71,7 +71,7 @@ struct OnlineMatch: Sendable {
   /// Drops the move that the server has not confirmed, and the premove.
   mutating func dropPendingMove() { (pending, premove) = (nil, nil) }
 
-  /// Updates the board to the state of the match. A turn that began while there was no connection counts from the moment when the connection was lost.
+  /// Updates the board to the state of the match. A turn that began without a connection counts from the loss of the connection.
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves

@@ -21,7 +21,7 @@ struct OnlineTournament: Sendable {
   /// The last wins of the first three players: the games that are requested, and the games that have arrived; `nil` before the end.
   private var mottos: (awaited: [(place: Int, m: MatchID)], found: [Motto])?
 
-  /// Seconds between the end of a game and the request for the next one.
+  /// Seconds between the end of a game and the request for the next game.
   static let pause = 2.0
 
   init(linkedCode: String = "") { self.linkedCode = linkedCode }

@@ -31,7 +31,7 @@ struct InkStroke: Sendable, Hashable {
     self.init(points: points, widths: widths)
   }
 
-  /// The line through three cells, from `a`, the middle of the first, to `b`, that of the last, and a third of a cell beyond both points.
+  /// The line through the middle of the first cell (`a`) and of the last cell (`b`), and a third of a cell beyond these points.
   init(winning a: Point, _ b: Point, cell: Double) {
     let over = (b - a) * (0.34 * cell / (b - a).length)
     let (from, to) = (a - over, b + over)

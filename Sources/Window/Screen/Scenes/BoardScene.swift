@@ -96,7 +96,7 @@ final class BoardScene: Scene {
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
     if BoardView.comesNear(context.model.game.variant, side: side, context) {
-      // Make room for the minimap left of the enlarged board.
+      // Make room for the minimap to the left of the enlarged board.
       let room = min(side * 0.5, (innerWidth - 2 * column - side) / 2)
       board.frame = Rect(board.frame.x - room, board.frame.y, side + room, side)
     }
@@ -143,7 +143,7 @@ final class BoardScene: Scene {
       left += linesHeight
       linesHeight = 0
     }
-    // The choice among the games uses spare room. That room stays free while it is hidden, so that the board does not move.
+    // The choice among the games uses spare room. That room stays free while the choice is hidden, so that the board does not move.
     let choiceHeight = choice.arrange(x: m.margin, y: top + linesHeight, width: innerWidth)
     let free = left - stripHeight - em * 0.6
     choice.isHidden = !mayChoose || free - choiceHeight < innerWidth

@@ -102,7 +102,7 @@ final class ReviewScene: Scene {
     replay.evaluations.count > ply ? (replay.evaluations[ply - 1], replay.evaluations[ply]) : nil
   }
 
-  /// The expected score that the mover lost by a move, by estimate.
+  /// The expected score that, by the search's estimate, the mover lost by a move.
   private func loss(_ ply: Int) -> Double { evaluations(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
 
   /// The maximum number of moves that are marked as the costliest.

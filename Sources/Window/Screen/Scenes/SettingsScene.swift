@@ -82,7 +82,7 @@ final class SettingsScene: PageScene {
 }
 
 extension ViewContext {
-  /// The score rules to choose from with their titles; rule files have their names.
+  /// The score rules to choose from with their titles; rule files are shown by name.
   var scoreRuleChoices: [(String, String)] {
     let titles: [String: Phrase] = ["score": .title, "morning": .scoreMorning, "night": .scoreNight]
     let (chosen, own) = (settings.scoreRules, settings.ownMusic)

@@ -247,7 +247,7 @@ final class BoardView: View {
     case .exact(let value, let plies):
       let isNarrow = plies == nil
       let size = min(em, box.width * (isNarrow ? 0.4 : 0.15))
-      // A win is a filled circle, a draw a half-filled and a loss an open one, so that no colour is needed.
+      // A win is a filled circle, a draw a half-filled circle, a loss an open circle: no colour is needed.
       let at = Point(box.midX, isNarrow ? box.midY : box.y + box.height * 0.15)
       let radius = size * 0.26
       if value == .win { canvas.fill(Path.ellipse(at, radius, radius), theme.ink) }

@@ -10,7 +10,7 @@ final class StaffView: View {
     var x: Double
     var start: Tick
     var isCut: Bool
-    /// The notes of voice T: the pair's own, and the answer if there is one.
+    /// The notes of voice T: the pair's note, and the answering note if there is one.
     var lower: [Note] { [pair.t, pair.answer].compactMap { $0 } }
   }
 
@@ -20,7 +20,7 @@ final class StaffView: View {
     var x: Double
     var width: Double
     var columns: [Column]
-    /// Staff steps by which each staff is written lower (8va) or higher (8vb) than it sounds.
+    /// Staff steps by which the notes of each staff are written lower (8va) or higher (8vb) than they sound.
     var shiftM = 0
     var shiftT = 0
     /// Whether this is the last bar of the music after the end of the game.
@@ -128,13 +128,13 @@ final class StaffView: View {
     }
   }
 
-  /// Marks a bar that was cut short for redrawing.
+  /// Marks for redrawing a bar that was cut short.
   private func damage(_ measure: Measure) {
     let x = musicLeft - scroll.value + measure.x * space
     context.damage(Rect(x - space, frame.y - 2, (measure.width + 3) * space, frame.height + 4))
   }
 
-  /// Marks a pair with its ledger lines, signs and barline for redrawing.
+  /// Marks for redrawing a pair with its ledger lines, signs and barline.
   private func damage(_ column: Column) {
     let x = musicLeft - scroll.value + column.x * space
     context.damage(Rect(x - 3 * space, frame.y - 2, 11 * space, frame.height + 4))
