@@ -446,7 +446,7 @@ function follow(kind, word) {
 
 // ---- Start.
 
-/** Bytes of the program, which scripts/web-files sets. */
+/** The program's size in bytes; scripts/web-files replaces the number. */
 const PROGRAM_BYTES = 3e6;
 /** Downloads the program and shows the progress on the page. */
 async function counted(request) {

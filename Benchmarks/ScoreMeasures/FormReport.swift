@@ -17,7 +17,7 @@ package struct FormReport: Sendable {
 
   package private(set) var rows: [Row] = []
 
-  /// Plays the games as sessions with rules.
+  /// Plays the games as sessions with the given rules.
   package init(_ records: [Record], rules: ScoreRules) {
     for pace in PaceReport.medians { add(Session(records, rules: rules, median: pace.seconds), pace.name) }
     listen(records, rules)
@@ -65,7 +65,7 @@ package struct FormReport: Sendable {
       let motto = Self.motto(of: winner, in: record.game.variantMoves).compactMap { move in
         bars.first { $0.kind == .move && $0.ply == move.ply }?.pairs.first?.m?.pitch.midi
       }
-      // The motto is before the very last note.
+      // The motto (the notes of the winner's first moves) is before the very last note.
       let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.dropLast().suffix(
         motto.count)
       // Intervals in semitones, octaves ignored.
@@ -80,7 +80,7 @@ package struct FormReport: Sendable {
     rows.append(("draws that end as the draw before", "\(same) of \(draws.count)", "0", same == 0))
   }
 
-  /// The moves of the motto in the winner's last notes: the first three, or the first three on each board of the winning line.
+  /// The winner's moves whose notes are the motto: the first three, or the first three on each board of the winning line.
   private static func motto(of winner: Player, in moves: [VariantMove]) -> [VariantMove] {
     let own = moves.filter { $0.mover == winner }
     guard let last = moves.last, !last.winningBoards.isEmpty else { return Array(own.prefix(3)) }
@@ -106,7 +106,7 @@ package struct FormReport: Sendable {
   private func percent(_ value: Double) -> String { fixed(value, 1) + " %" }
 
   /// Whether the last bar with M has the tonic as its root, M's last note is in the tonic's triad, and the lowest bass note
-  /// below it, if any, is the tonic (without bass notes the bed plays the root).
+  /// below that note, if any, is the tonic (without bass notes the bed, a soft tone under everything, plays the root).
   private static func endsAtHome(_ bars: [Bar], tonic: Scale) -> Bool {
     guard let bar = bars.last(where: { $0.kind == .closing && $0.pairs.last?.m != nil }), bar.root == 0,
       let pair = bar.pairs.last, let m = pair.m

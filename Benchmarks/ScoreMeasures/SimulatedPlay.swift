@@ -6,13 +6,13 @@ import TicTacToe
 import Tintinnabuli
 
 /// Simulated sessions for measuring loudness and clicks: players win or block if they can and think for a log-normal
-/// time (median 4 s, at most 30); one in five games has an immediate rematch, else the arch is played to its end.
+/// time (median 4 s, at most 30); one in five games has an immediate rematch, else the closing music (the arch) is played to its end.
 package struct SimulatedPlay: Sendable {
   /// All score events in posting order, cuts included.
   package private(set) var events: [ScoreEvent] = []
-  /// The end of the last arch and the following idle time.
+  /// The end of the last closing music and the following idle time.
   package private(set) var end = Tick.zero
-  /// The times at which the tonic changed, with the new rules.
+  /// The times at which the tonic changed, each with the rules transposed to the new tonic.
   package private(set) var turns: [(at: Tick, rules: ScoreRules)] = []
 
   /// Plays `games` games of a seed, then idles for `idle` seconds.

@@ -60,7 +60,7 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// The lengths of consecutive pairs in seconds; 0 for a silent one.
+  /// The lengths of consecutive pairs in seconds; 0 for a silent pair.
   package static func lengths(of bar: Bar) -> [Double] {
     var end = Tick.zero
     return bar.pairs.map { pair in

@@ -10,7 +10,7 @@ import Tintinnabuli
 /// The measures table for a set of games.
 package struct StyleReport: Sendable {
   package private(set) var games = 0
-  /// The style of uncut move and closing bars; bars without M or T are exempt.
+  /// The style of the bars of moves and of closing music, none of them cut short; bars without M or T are exempt.
   package private(set) var style = StyleMeasures()
   /// The number of bars with the required number of pairs.
   private var lawfulLengths = 0
@@ -35,7 +35,7 @@ package struct StyleReport: Sendable {
       let plies = record.game.cells.count
       let start = record.game.startState.plies
       let outcome = record.game.end?.outcome
-      // After a win the winner's motto is followed by a long note, a bar of one pair.
+      // After a win a long note, a bar of one pair, follows the winner's motto (the notes of the winner's first moves).
       let expected =
         (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
         + (outcome == nil ? [] : rules.bars.closing(plies: start + plies))

@@ -66,7 +66,7 @@ static uint64_t random_games(uint64_t seed, uint64_t games) {
     ends |= (uint64_t)line[o] << 8;
     PLY(8, x)
     ends |= (uint64_t)line[x] << 9;
-    // The game ends at the first line; without one it is a draw of nine moves.
+    // The game ends at the first line; a game without a line is a draw of nine moves.
     uint64_t end = (uint64_t)__builtin_ctzll(ends);
     uint64_t length = end - end / 10;
     random_ends[end]++;

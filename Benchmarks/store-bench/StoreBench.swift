@@ -92,7 +92,7 @@ import TicTacToe
       + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
   }
 
-  /// Stores units; fails unless all are applied.
+  /// Stores units (changes that become durable together); fails unless all are applied.
   private func apply(_ units: [StoreUnit], to store: any MatchStore) throws {
     for verdict in store.apply(units) {
       guard case .applied = verdict else { throw StoreError.failed("\(verdict)") }

@@ -112,7 +112,7 @@ case "block":
     print(size, "median", ms(times[times.count / 2]), "worst", ms(times.last ?? 0), "budget", ms(Double(size) / 48_000))
   }
 case "notes":
-  // Each B at velocities 30, 50 and 80, nine seconds each, with the pedal and without effects.
+  // Renders the notes B1, B2 … B6 at velocities 30, 50 and 80, nine seconds each, with the pedal and without effects.
   var patch = standard
   patch.levels.reverbSend = -90
   patch.levels.stringSend = -90
@@ -178,7 +178,7 @@ case "torture":
   }
   withExtendedLifetime(grand) {}
 case "scale":
-  // Every note from B1 to F♯7 at velocity 45, two seconds each, dry.
+  // Renders every note from B1 to F♯7 at velocity 45, two seconds each, without effects.
   var patch = standard
   patch.levels.reverbSend = -90
   patch.levels.stringSend = -90

@@ -91,7 +91,7 @@ class State:
 
     @property
     def turn(self):
-        """The side to move, in a finished game the one whose turn it would be: 1 X, 2 O."""
+        """The side to move, or in a finished game the side whose turn it would be: 1 X, 2 O."""
         return int(self.block[3 * self.cells])
 
     @property

@@ -170,7 +170,7 @@ class EnvironmentTests(unittest.TestCase):
     def setUp(self):
         warnings.simplefilter("error")
         # Ignores recommendations of PettingZoo that its own games do not follow either (with an action mask their observations
-        # are dictionaries), and one against naming agents by their sides.
+        # are dictionaries), and a recommendation against naming agents by their sides.
         warnings.filterwarnings("ignore", "Observation space for each agent probably should be")
         warnings.filterwarnings("ignore", "Observation is not a NumPy array")
         warnings.filterwarnings("ignore", "We recommend agents to be named in the format")

@@ -147,7 +147,7 @@ struct SolveCommand: ParsableCommand {
   private static let nodeLimit = 1_000_000_000
 }
 
-/// The error for a game of the option `--rules` that is not solved.
+/// The error if the option `--rules` names a game that is not solved.
 private func unsolved(_ variant: Variant) -> ArenaError {
   ArenaError("--rules \(variant.rawValue): it is not solved; allowed: \(Variant.solvedNames)")
 }

@@ -5,7 +5,7 @@ import Foundation
 import Processes
 import TicTacToe
 
-/// The signal that SIGINT and SIGTERM set; a second SIGINT or SIGTERM ends the program at once.
+/// The flag that SIGINT and SIGTERM set; a second SIGINT or SIGTERM ends the program at once.
 private let interruption = StopSignal()
 
 private func noteInterruption(_ signal: Int32) { if interruption.set() { _exit(130) } }

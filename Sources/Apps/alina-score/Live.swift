@@ -109,7 +109,7 @@ struct Live: ParsableCommand {
     var all: [ScoreEvent] = []
     func post(_ events: [ScoreEvent]) {
       if keepsEvents { all += events }
-      // While the synthesizer's queue is full, play blocks, which makes room in the queue.
+      // While the synthesizer's queue is full, render and play blocks of sound: this makes room in the queue.
       while !engine.post(events) { device.play(engine) }
       stream.post(events)
     }

@@ -259,7 +259,7 @@ struct Launch {
       isLoaded = true
       services.inBackground {
         guard let grand = try? SampledPiano(font: font) else { return }
-        // Never released, because the engine uses the piano until the program ends.
+        // The piano is never released, because the engine uses it until the program ends.
         _ = Unmanaged.passRetained(grand)
         engine.attach(grand.instrument)
       }

@@ -10,7 +10,7 @@ final class SpeechDispatcher: Sendable {
   private typealias Say = @convention(c) (OpaquePointer, CInt, UnsafePointer<CChar>) -> CInt
   private typealias SetLanguage = @convention(c) (OpaquePointer, UnsafePointer<CChar>) -> CInt
 
-  /// The functions of the library.
+  /// The functions of libspeechd that are used.
   private struct Library: Sendable {
     let open: Open
     let say: Say

@@ -96,7 +96,7 @@ package struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// Adds the settings to the members of a header, without paths; of the folder only the name.
+  /// Adds the settings to the members of a header, without paths: of `folder` only the last name is written.
   func add(to members: inout JSONObject) {
     func list(_ settings: [Setting]) -> JSON? {
       guard !settings.isEmpty else { return nil }
@@ -125,7 +125,7 @@ package struct EngineSettings: Sendable, Hashable {
 
 /// The time limit of engines for a move, and its form in `go`.
 package struct TimeLimit: Sendable, Hashable {
-  /// Milliseconds a move (`go movetime`), 0 with a clock.
+  /// Milliseconds for each move (`go movetime`), 0 with a clock.
   package var moveTime = 1000
   /// Milliseconds on the clock at the start, 0 without a clock (`go wtime … btime …`).
   package var clock = 0

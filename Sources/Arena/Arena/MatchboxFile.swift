@@ -4,7 +4,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// Files of the matchboxes of `menace`: JSON with one box a line, in which a position is the label of its box.
+/// Files of the matchboxes of `menace`: JSON with one box per line, in which a position is the label of its box.
 package enum MatchboxFile {
   /// The maximum size in bytes: ten times that of a full set of boxes.
   package static let limit = 1 << 20

@@ -7,7 +7,7 @@ import TicTacToe
 package struct Opening: Sendable, Hashable {
   /// The position before the moves.
   package var start: Position
-  /// Moves played for both sides.
+  /// The opening's moves, of both sides.
   package var moves: [Square]
 
   /// The empty board and no moves.

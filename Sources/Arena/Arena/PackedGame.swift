@@ -2,7 +2,7 @@ import TicTacToe
 
 /// A finished game of the arena in eight bytes. The reason of a forfeit is in `GameNotes`.
 package struct PackedGame: Sendable, Hashable {
-  /// The game: four bits a move from bit 0 on, the number of moves at bit 36, the result at bit 40, the ending at bit 42.
+  /// The game: four bits for each move from bit 0 on, the number of moves at bit 36, the result at bit 40, the ending at bit 42.
   package private(set) var bits: UInt64
 
   /// Makes a game from its bits; 0 stands for a game that was not played.

@@ -59,7 +59,7 @@ struct RandomGames: ~Copyable {
     ends |= line[Int(truncatingIfNeeded: o)] &<< 8
     ply(8, &x)
     ends |= line[Int(truncatingIfNeeded: x)] &<< 9
-    // The game ends with the first line; without one (`end` is 10) it has nine moves.
+    // The game ends with the first line; a game without a line (`end` is 10) has nine moves.
     let end = UInt64(truncatingIfNeeded: ends.trailingZeroBitCount)
     let length = end &- end / 10
     let played = sequence & ((1 &<< (4 &* length)) &- 1)

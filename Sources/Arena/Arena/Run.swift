@@ -1,4 +1,4 @@
-// Exported, because functions of `Arena` throw its `ArenaError`.
+// Exports `ArenaFiles`, because functions of `Arena` throw its error `ArenaError`.
 @_exported import ArenaFiles
 import Base
 import Foundation
@@ -93,7 +93,7 @@ package struct Run {
   /// The log of all lines between arena and engines.
   package var trace: EngineTrace?
 
-  /// After a match with one `menace`: its boxes.
+  /// The boxes of the player `menace` after a match, if only one player is `menace`.
   package private(set) var trainedMenace: Menace?
 
   /// Plays the games of the run.

@@ -18,7 +18,7 @@ package struct SPRTSimulation: Sendable {
   /// The cumulative chances of 0, ½, 1, 1½ and 2 points.
   private let sums: [Double]
 
-  /// Prepares tests with these probabilities of 0, ½, 1, 1½ and 2 points a pair.
+  /// Prepares tests with these probabilities of 0, ½, 1, 1½ and 2 points for a pair of games.
   package init(_ test: SPRT, pairs chances: [Double]) {
     self.test = test
     sums = chances.indices.map { chances[...$0].reduce(0, +) }

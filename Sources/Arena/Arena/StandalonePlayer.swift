@@ -30,7 +30,7 @@ package final class StandalonePlayer: @unchecked Sendable {
   private var generator: SplitMix64
 
   /// Makes a player. An engine is started by the program `guardExecutable` (`alina-arena`) with the given time limit.
-  /// Throws if its handshake fails.
+  /// Throws if the engine's handshake fails.
   package init(
     _ spec: PlayerSpec, variant: Variant = .classic, seed: UInt64, guardExecutable: String,
     time: TimeLimit = TimeLimit()

@@ -81,7 +81,7 @@ package final class EngineProcess {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, toEngine.0, 0)
     posix_spawn_file_actions_adddup2(&actions, fromEngine.1, 1)
-    // With O_NONBLOCK a FIFO without a reader is an error; otherwise opening it would wait for one.
+    // With O_NONBLOCK a FIFO without a reader is an error; otherwise opening the FIFO would wait for a reader.
     posix_spawn_file_actions_addopen(
       &actions, 2, launch.log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0o644)
     posix_spawn_file_actions_adddup2(&actions, sockets.1, 3)

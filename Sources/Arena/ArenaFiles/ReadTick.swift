@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Interrupts a thread that waits in read(2) every 20 ms.
+/// Every 20 ms, interrupts a thread that is waiting in read(2).
 ///
 /// So the thread notices a deadline or Ctrl-C without a `poll` before each read, which would make games of instantly answering
 /// engines a tenth slower. A tick just before the read has no effect; then the next one interrupts it.
@@ -16,7 +16,7 @@ final class ReadTick: Sendable {
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
 
-  /// Registers this tick, and starts the ticking thread if none runs.
+  /// Registers this tick, and starts the thread that ticks if it does not run.
   func begin() {
     let isFirst = ReadTick.all.withLock { all in
       all.ticks[ObjectIdentifier(self)] = self

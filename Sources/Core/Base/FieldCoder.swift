@@ -40,7 +40,7 @@ public struct FieldCoder {
     object = JSONObject()
   }
 
-  /// Runs `body` and returns the object it writes, followed by a line feed if `isLine`.
+  /// Runs `body` and returns the object that `body` writes, followed by a line feed if `isLine`.
   public static func bytes(
     capacity: Int = 160, isLine: Bool = false, _ body: (inout FieldCoder) throws(FieldError) -> Void
   ) -> [UInt8] {
@@ -72,13 +72,13 @@ public struct FieldCoder {
     return found
   }
 
-  /// Writes or reads a field with a default: always writes it, and reads `usual` if it is absent.
+  /// Writes or reads a field with a default: always writes the field, and reads `usual` if the field is absent.
   public mutating func field<V: FieldValue>(_ name: StaticString, _ value: V, or usual: V) throws(FieldError) -> V {
     writer?.field(name, value)
     return isReading ? try read(name, as: V.self) ?? usual : value
   }
 
-  /// Writes or reads a field with a default: omits the field if the value is `usual`, and reads `usual` if it is absent.
+  /// Writes or reads a field with a default: omits a field whose value is `usual`, and reads `usual` if the field is absent.
   public mutating func field<V: FieldValue & Equatable>(
     _ name: StaticString, _ value: V, unless usual: V
   ) throws(FieldError) -> V {
@@ -96,7 +96,7 @@ public struct FieldCoder {
     value = try field(name, value)
   }
 
-  /// Writes a field with a default, or reads it into `value`. Writing never omits it.
+  /// Writes a field with a default, or reads it into `value`. Writing never omits the field.
   public mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V, or usual: V) throws(FieldError) {
     value = try field(name, value, or: usual)
   }

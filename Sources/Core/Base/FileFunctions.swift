@@ -15,7 +15,7 @@ package struct FileFunctions: Sendable {
   package var write: @Sendable (_ path: String, _ bytes: [UInt8]) throws(WriteFault) -> Void = {
     (_, _) throws(WriteFault) in
   }
-  /// The names in a folder, unordered; empty if it cannot be read.
+  /// The names in a folder, unordered; empty if the folder cannot be read.
   package var list: @Sendable (_ path: String) -> [String] = { _ in [] }
   /// Deletes a file; `false` if that failed.
   package var delete: @Sendable (_ path: String) -> Bool = { _ in false }

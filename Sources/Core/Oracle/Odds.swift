@@ -19,7 +19,7 @@ package typealias Policy = (_ position: Position, _ lastMove: Square?) -> MoveDi
 
 /// The chances of each result of a game between two memoryless players, from one pass over all states.
 ///
-/// A chance is a weight divided by the product of `denominators` up to its ply, so that exact chances stay whole numbers.
+/// A chance is a weight divided by the product of `denominators` up to its ply, so that the weights of exact chances are whole numbers.
 package struct OutcomeCounts<Number: ChanceNumber> {
   /// By the number of moves played, the weight of X's wins.
   package private(set) var xWins: [Number]

@@ -20,7 +20,7 @@ package struct Record: Sendable, Hashable {
   /// By ply `p`, the numbers of the candidate bars chosen for the music that began after ply `p` and before the next move.
   ///
   /// `bars[0]` holds the bars before the first move (the opening), and `bars[1].first` is the first move's bar. The bars after the
-  /// last move's bar are the closing arch. Empty if unknown; may be shorter than the game, as trailing empty lists are dropped.
+  /// last move's bar are the closing music (the arch). Empty if unknown; may be shorter than the game, as trailing empty lists are dropped.
   package var bars: [[Int]] = [] {
     didSet { while bars.last?.isEmpty == true { bars.removeLast() } }
   }
@@ -98,7 +98,7 @@ package struct Record: Sendable, Hashable {
     package static let comments = 256
     /// The most bytes of a comment.
     package static let comment = 4096
-    /// The most bars between two moves (the longest closing arch has twelve).
+    /// The most bars between two moves (the longest closing music has twelve).
     package static let bars = 64
     /// The largest number of a candidate bar.
     package static let candidate = 1_000_000

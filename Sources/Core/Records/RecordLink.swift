@@ -130,7 +130,7 @@ extension LinkCoder {
     record.startFrame = code(record.startFrame, .start)
     var last = record.startFrame ?? 0
     for ply in times.indices {
-      // Predicts that each move sounds right after its thinking time (48 frames a ms); only the difference is coded.
+      // Predicts that each move sounds right after its thinking time (48 frames per ms); only the difference is coded.
       last &+= (times[ply].elapsed ?? 0) &* 48
       times[ply].frame = code(times[ply].frame, .frame, after: last)
       last = times[ply].frame ?? last

@@ -170,7 +170,7 @@ nonisolated(unsafe) private var incoming: [UInt8] = []
 /// The text that the script has written to the buffer of `alinaBuffer`.
 private func text() -> String { String(decoding: incoming, as: UTF8.self) }
 
-/// Returns a buffer of this size, into which the script writes a text before a call that takes one.
+/// Returns a buffer of this size, into which the script writes a text before a call that takes a text.
 @_expose(wasm, "buffer") @_cdecl("alinaBuffer")
 package func alinaBuffer(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   incoming = [UInt8](repeating: 0, count: Int(count))

@@ -9,7 +9,7 @@ import TicTacToe
 ///
 /// The client writes one line: `games N SEED`, or `games N SEED POSITION` for games from a position in Alina's notation or, in
 /// Classic, cutechess-cli's. Then the client writes steps of N bytes, one for each game: the number of the cell to mark, row by row
-/// from the top, or a `Command`. After the line and after each step it reads for each game a `GameBlock` and a byte: 1 if the step
+/// from the top, or a `Command`. After the line and each step the client reads for each game a `GameBlock` and a byte: 1 if the step
 /// was illegal and changed nothing, else 0.
 package struct BatchServer {
   /// The values of a step's bytes that do not stand for cells.
@@ -70,7 +70,7 @@ package struct BatchServer {
     }
   }
 
-  /// The position in the first line, in Alina's notation; `nil` without one.
+  /// The position in the first line, in Alina's notation; `nil` if the line has none.
   private func position(_ words: [String]) throws(ArenaError) -> String? {
     guard !words.isEmpty else { return nil }
     if variant.isPacked, let position = UCINotation.position(words) { return position.notation }
