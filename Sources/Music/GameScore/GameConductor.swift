@@ -10,7 +10,7 @@ package struct GameConductor: Sendable {
   package private(set) var annotations: [Annotation] = []
 
   private var state = VariantState(startOf: .classic)
-  /// The side of the only local human; `nil` if there is no local human or two.
+  /// The side of the only local human; `nil` if there are no local humans, or two.
   private var human: Player?
   /// Whether the awakening (the first decisive move of the game) came before the game was resumed.
   private var awoke = false
@@ -185,7 +185,7 @@ extension Fact {
   /// For the first time in the game a winning threat cannot be blocked any more.
   package static var awakening: Fact { Fact(rawValue: "awakening") }
 
-  /// A position is repeated (Infinite).
+  /// The move repeats a position (Infinite).
   package static var again: Fact { Fact(rawValue: "again") }
   /// The mover won a small board (Ultimate).
   package static var board: Fact { Fact(rawValue: "board") }

@@ -18,7 +18,7 @@ package struct Rendition: Sendable {
   package var rules: ScoreRules { conductor.music.rules }
   /// The numbers of the candidate bars used, for the game's record.
   package var choices: [[Int]] { conductor.music.choices }
-  /// When the winner's motto begins, which ends the arch before its last tonic; `nil` without a winner.
+  /// The start of the closing bars that quote the winner's motto before the last tonic; `nil` if no motto is quoted.
   package var mottoStart: Tick? {
     let closing = bars.filter { $0.kind == .closing }
     guard let coda = closing.lastIndex(where: { $0.pairs.count == 1 }) else { return nil }

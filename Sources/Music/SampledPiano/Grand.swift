@@ -63,7 +63,7 @@ final class Grand: @unchecked Sendable {
     fluid_synth_process(synth, frames, 0, nil, Int32(2 * Self.buses), outputs)
   }
 
-  /// Tunes every channel, including sounding notes; called once for a new A4.
+  /// Tunes every channel, including sounding notes; called once for each new pitch of A4.
   func tune(_ hundredthsOfCents: Int32) {
     for c in 0..<Self.channels {
       fluid_synth_set_gen(synth, c, Int32(GEN_FINETUNE.rawValue), Float(hundredthsOfCents) / 100)

@@ -14,7 +14,7 @@ package struct OwnMusic: Sendable, Hashable {
   package enum Fault: Error, Sendable, Hashable {
     /// The word has the given number of dials, but rules have another number.
     case count(Int)
-    /// The steps of a dial, given by its place from 1, are not a whole number from 0 to `most`.
+    /// The word's steps for a dial (counted from 1) are not a whole number from 0 to `most`.
     case number(Int, most: Int)
     /// No shipped rules have this name.
     case base(String)

@@ -3,7 +3,7 @@ package struct RuleDial: Sendable {
   /// The keys from the top of the file, joined by dots.
   package let key: String
   package let range: ClosedRange<Double>
-  /// The increment of a step.
+  /// The amount by which one step of the dial changes the number.
   package let step: Double
 
   package static let all = [

@@ -28,7 +28,7 @@ package struct RulePack: Sendable {
 
   package func tree(_ name: String) -> RuleTree? { entries.first { $0.reference.name == name }?.tree }
 
-  /// The rules with a name: shipped rules, or shipped rules with a player's dials (`OwnMusic`).
+  /// The rules with the given name: shipped rules, or shipped rules with a player's dials (`OwnMusic`).
   package func rules(_ name: String) -> ScoreRules? {
     if let entry = entries.first(where: { $0.rules.name == name }) { return entry.rules }
     guard let own = try? OwnMusic(name, bases: entries.map { $0.reference.name }), let base = tree(own.base) else {

@@ -1,15 +1,15 @@
 /// A rule file as a tree, independent of its syntax: the input of the parser.
 package indirect enum RuleTree: Sendable {
-  /// A word or number as written, with its line.
+  /// A word or number as written, with its line number.
   case scalar(String, line: Int)
   case list([RuleTree], line: Int)
-  /// A mapping; each key has its line, too.
+  /// A mapping; each key has its line number, too.
   case mapping([Entry], line: Int)
 
-  /// A key with its line and value.
+  /// A key with its line number and value.
   package typealias Entry = (key: String, line: Int, value: RuleTree)
 
-  /// The line, from 1.
+  /// The line number, from 1.
   package var line: Int {
     switch self {
     case .scalar(_, let line), .list(_, let line), .mapping(_, let line): line
@@ -36,7 +36,7 @@ package indirect enum RuleTree: Sendable {
 
 /// An error in a rule file, with its location and the permitted values.
 package struct RuleError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The line of the error, from 1; 0 for the whole file.
+  /// The line number of the error, from 1; 0 for the whole file.
   package let line: Int
   /// The path of the key, such as `melody.weights.leap`; empty for the whole file.
   package let key: String

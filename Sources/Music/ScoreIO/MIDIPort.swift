@@ -85,7 +85,7 @@ package final class MIDIPlayer: @unchecked Sendable {
   /// Seconds between checks for due events while notes sound: half of the shortest audible delay.
   private static let interval = 0.005
 
-  /// - Parameter now: Returns the currently audible time; called on the thread.
+  /// - Parameter now: Returns the currently audible time; called on the player's own thread.
   package init(port: MIDIPort, now: @escaping @Sendable () -> Tick) {
     (self.port, self.now) = (port, now)
     Thread.detachNewThread { [self] in run() }

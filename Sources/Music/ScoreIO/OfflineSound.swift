@@ -9,7 +9,7 @@ package struct OfflineSound {
   private let end: Tick
   /// The seconds to write, from the first sound.
   package var range = 0.0...Double.greatestFiniteMagnitude
-  /// The times at which the sound changes to the patch of other rules, with these rules.
+  /// The times at which the patch changes, and the rules that give the new patch.
   package var turns: [(at: Tick, rules: ScoreRules)] = []
 
   /// Prepares events whose last bar ends at `end`.

@@ -6,7 +6,7 @@
 
   /// Writes the page as PNG with Cairo; not available in headless builds.
   extension ScorePage {
-    /// The most pixels of a picture's longer side, a common limit of graphics cards; Cairo's is 32,767.
+    /// The most pixels of a picture's longer side, a common limit of graphics cards; Cairo's limit is 32,767.
     private static let longest = 16_384.0
 
     /// Writes the page at `zoom` pixels a point. A longer page is split into `NAME-2.png` and so on.

@@ -19,9 +19,9 @@ public struct Note: Sendable, Hashable {
 
 /// A melody note (M) and a tintinnabuli note (T), struck together or alone, with bass notes.
 public struct Pair: Sendable, Hashable {
-  /// The melody note; `nil` for T alone.
+  /// The melody note; `nil` if T sounds alone.
   public var m: Note?
-  /// The tintinnabuli note; `nil` for M alone.
+  /// The tintinnabuli note; `nil` if M sounds alone.
   public var t: Note?
   /// T's second note, in a pair in which T has double pace.
   public var answer: Note?

@@ -136,7 +136,7 @@ extension Scale {
   public struct KeySign: Sendable, Hashable {
     /// The altered letter, 0 for C … 6 for B.
     public let letter: Int
-    /// Semitones: −1 flat, +1 sharp.
+    /// The accidental in semitones: −1 flat, +1 sharp.
     public let alteration: Int
 
     /// The sign's conventional position on a treble staff: 0 is the bottom line, 1 the space above.

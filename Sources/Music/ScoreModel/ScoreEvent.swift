@@ -8,7 +8,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public enum Kind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     /// Strike `pitch` with `velocity`; the key is released after `duration` frames.
     case note
-    /// Remove all pending notes, bells and pedal movements of older generations from this frame on.
+    /// Remove all pending notes, bells and pedal movements of older generations (earlier bars) from this frame on.
     case cut
     /// Move the sustain pedal to `amount`, 0 (up) … 127 (down), within `duration` frames.
     case pedal
@@ -71,7 +71,7 @@ extension ScoreEvent {
   /// Whether this cut removes `event`. A cut removes the events of older generations from its own frame on, except drone and preview.
   @inlinable
   public func drops(_ event: ScoreEvent) -> Bool {
-    // Compares by difference, because the counter may overflow and restart at 0.
+    // Compares by difference, because the generation number may overflow and restart at 0.
     let isOlder = Int32(bitPattern: event.generation &- generation) < 0
     return isOlder && event.frame >= frame && event.kind != .drone && event.kind != .preview
   }
@@ -88,9 +88,9 @@ extension ScoreEvent {
 
 /// A report of a batch that arrived after its first frame had begun and was shifted as a whole.
 public struct LateBatch: Sendable, Hashable, BitwiseCopyable {
-  /// The generation of the late batch's first event.
+  /// The generation (number of the bar or gesture) of the first event in the late batch.
   public var generation: UInt32
-  /// The frame on which that event sounded.
+  /// The frame on which the first event of the late batch sounded.
   public var frame: Tick
   /// The delay in frames, above 0.
   public var lateness: Int64

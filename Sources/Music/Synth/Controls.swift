@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The controls apart from the score: set by the producer thread, read by the audio thread at each grid frame.
+/// The controls apart from the score: set by the producer thread, read by the audio thread at every 64th frame.
 struct Controls: ~Copyable {
   /// The volume, drone and preview as amplitudes; `a4` is the pitch of A4 in Hz.
   let volume = Atomic<Float>(1)
@@ -26,7 +26,7 @@ struct Mailbox<T: ~Copyable>: ~Copyable {
 
   deinit { clear(leaving: nil) }
 
-  /// Sends a value in place of a waiting value; frees returned values.
+  /// Sends a value, which replaces any waiting value; frees the value that the audio thread returned, if any.
   func send(_ value: consuming T) { clear(leaving: placed(value)) }
 
   private func clear(leaving next: UnsafeMutablePointer<T>?) {

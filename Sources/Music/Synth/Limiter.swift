@@ -42,7 +42,7 @@ struct Limiter: ~Copyable {
     }
   }
 
-  /// Linear up to the ceiling, then u/√(1 + u²) towards the headroom, with continuous slope and curvature.
+  /// A curve: linear up to the ceiling, then u/√(1 + u²) towards the headroom, with continuous slope and curvature.
   @inline(__always)
   private func bent(_ x: Float) -> Float {
     let over = abs(x) - ceiling

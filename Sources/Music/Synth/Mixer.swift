@@ -40,7 +40,7 @@ struct Mixer: ~Copyable {
   private var pianoLevel = Ramp<Float>(1)
   private var grandLevel = Ramp<Float>(1)
   private var send = Ramp<Float>(0)
-  /// The share of the piano that feeds the current rack; the rest feeds the previous rack.
+  /// The share of the piano that feeds the current rack (the nodes of the patch); the rest feeds the previous rack.
   private var rackEnter = Ramp<Float>(1)
   /// The level of the old rack, which fades out at once if a third rack is waiting.
   private var rackLeave = Ramp<Float>(1)
@@ -227,7 +227,7 @@ struct Mixer: ~Copyable {
     }
   }
 
-  /// Applies the patch to everything outside of the rack.
+  /// Applies the patch to everything outside of the rack (the nodes of the patch).
   private mutating func adoptLevels() {
     let tone = ToneGenerator.Parameters(level: rack.pointee.preview, a4: a4)
     for i in previews.indices { previews[i].set(tone) }
@@ -298,7 +298,7 @@ struct Mixer: ~Copyable {
     mix.zeroNonFinite()
     limiter.render(mix)
     for i in mix.indices {
-      // Zero below −200 dBFS: no denormals, and exact silence.
+      // Samples below −200 dBFS become zero, so that there are no denormals, and silence is exact.
       out[2 * i] = abs(mix[i].x) < 1e-10 ? 0 : mix[i].x
       out[2 * i + 1] = abs(mix[i].y) < 1e-10 ? 0 : mix[i].y
     }
@@ -342,7 +342,7 @@ struct Mixer: ~Copyable {
     rackLeave.skip(n)
   }
 
-  /// Feeds a rack its share of the piano and adds its output, faded if it is the old rack.
+  /// Feeds a rack (the nodes of a patch) its share of the piano, and adds its output, which is faded if the rack is old.
   private func feed(
     _ rack: UnsafeMutablePointer<Rack>, isOld: Bool, _ dry: StereoBlock, _ used: UInt32, into out: StereoBlock
   ) {

@@ -132,7 +132,7 @@ struct Rack: ~Copyable {
     }
   }
 
-  /// Sets how far the pedal, 0 (up) … 1 (down), lets the strings sound. Call at grid frames.
+  /// Sets how far the pedal, 0 (up) … 1 (down), lets the strings sound. Call at every 64th frame.
   mutating func tick(pedal amount: Float) {
     pedal.aim(amount)
     pedal.tick()

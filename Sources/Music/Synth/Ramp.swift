@@ -12,7 +12,7 @@ extension SIMD4<Float>: Rampable {}
 
 /// Moves parameters linearly to their target; the slope changes only on the control grid.
 ///
-/// Call `tick` at each grid frame, then `next` once a frame. Real-time safe: yes.
+/// Call `tick` at every 64th frame, and `next` once a frame. Real-time safe: yes.
 struct Ramp<Value: Rampable>: BitwiseCopyable {
   private(set) var value: Value
   private(set) var target: Value

@@ -47,7 +47,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
     amplitude = Ramp(Arithmetic.amplitude(decibels: parameters.level))
   }
 
-  /// Applies new settings: the level ramps, A4 changes at the next grid frame, a running fade keeps its position.
+  /// Applies new settings: the level ramps, A4 changes within 64 frames, a running fade keeps its position.
   package mutating func set(_ parameters: Parameters) {
     self.parameters = parameters
     let target = Arithmetic.amplitude(decibels: parameters.level)

@@ -58,12 +58,12 @@ struct WrittenBar: Sendable {
   var onsets: [Tick]
   /// The effect chain of each pair.
   var chains: [UInt8]
-  /// Bells and pedal movements; frames from the bar's start, generation unset.
+  /// Bells and pedal movements; frames count from the bar's start, and the generation is not set yet.
   var marks: [ScoreEvent]
 
   var end: Tick { bar.start + onsets[onsets.count - 1] }
 
-  /// The score events of the bar from `from` on; `silencesT` omits the T-voice.
+  /// The score events of the bar from the time `from` on; `silencesT` omits the T-voice.
   func events(generation: UInt32, from: Tick = .zero, silencesT: Bool = false) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     for mark in marks where mark.frame >= from {

@@ -11,8 +11,8 @@ extension Conductor {
     let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// The melody of a candidate. Candidates from number `count` on are variations: first each of the others with another note in
-    /// one slot, then the first candidate with other long notes.
+    /// The melody of a candidate. Candidates from number `count` on are variations of the first `count` candidates: first each of
+    /// these with another note in one slot, then candidate 0 with other long notes.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)
@@ -54,7 +54,7 @@ extension Conductor {
   /// The number of alternative long notes for a short bar.
   private static let ends = 9
 
-  /// The root of a bar in a piece with phases; `nil` in short pieces.
+  /// The root of a bar in a long piece (with phases); `nil` in short pieces.
   private func longRoot(_ plan: BarPlan) -> Int? {
     piece.events.last?.phase == nil ? nil : rules.rooted(plan.root).scale.root
   }

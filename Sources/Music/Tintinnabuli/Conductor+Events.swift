@@ -315,7 +315,7 @@ extension Conductor {
     var ending = rules.ending(end.kind)
     if end.kind == .draw, !rules.draws.isEmpty {
       var form = piece.drama % rules.draws.count
-      // In a network match ignore the previous draw: its listeners have heard different games before.
+      // In a network match the previous draw does not count, since the listeners have heard different games before.
       if form + 1 == station.draw, !piece.isMatch { form = (form + 1) % rules.draws.count }
       piece.draw = form + 1
       ending.contour = rules.draws[form]

@@ -239,7 +239,7 @@ extension Conductor {
     let waited = moment - agenda.waitingSince
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
-    // Echo only bars of the running piece and the opening, so that a record alone reproduces the echoes.
+    // Echoes only bars of the running piece and the opening, so that a record alone reproduces the echoes.
     let heard = score.filter { [.opening, .move, .closing, .sentence].contains($0.kind) }
     let writer = EchoWriter(rules: rules, short: short)
     let chosen = piece.echoes.choose(
@@ -274,7 +274,7 @@ extension Conductor {
       + recallEvent(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
   }
 
-  /// Recalls the next event by its first and its long note, every second event an octave higher.
+  /// Recalls the next event not yet recalled by its bar's first and long note, every second event an octave higher.
   private mutating func recallEvent(at moment: Tick, share: Int) -> [ScoreEvent] {
     let told = eventBars.isEmpty ? score.filter { $0.kind == .opening } : eventBars
     guard let number = piece.echoes.tellNext(of: told) else { return [] }

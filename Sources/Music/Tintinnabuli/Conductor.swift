@@ -11,7 +11,7 @@ import ScoreModel
 public struct Conductor: Sendable {
   /// When an opponent that has chosen its move may reply.
   public enum Reply: String, Sendable, Hashable, CaseIterable {
-    /// The opponent replies on a slot of the preceding bar's long note.
+    /// The opponent replies a whole number of short notes after the start of the preceding bar's long note.
     case musical
     /// The opponent replies at once.
     case immediate

@@ -72,7 +72,7 @@ struct EchoWriter {
     return [first, last]
   }
 
-  /// The octaves by which to move pairs so that none exceeds the ceiling.
+  /// The octaves by which to move pairs so that no note exceeds `echoes.ceiling`.
   func shift(of pairs: [Pair], _ octaves: Int) -> Int {
     let highest = pairs.flatMap { [$0.m, $0.t] }.compactMap { $0?.pitch.midi }.max() ?? 0
     return [octaves, 0, -1, -2].first { highest + 12 * $0 <= rules.echoes.ceiling.midi } ?? -2

@@ -34,7 +34,7 @@ struct MelodyLine {
   var cost: Int
 }
 
-/// The reasons for a note of a line.
+/// The reasons for a note of a melody.
 public struct NoteReason: Sendable {
   /// The rules that applied, in the order of `MelodyRule`.
   public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
@@ -73,7 +73,7 @@ struct MelodySearch {
   private var taste: [Int] = []
   private var recalls: [Int: Int] = [:]
 
-  /// Prepares a problem. The functions below return lines of the candidate that was chosen last.
+  /// Prepares a problem. The functions below return melodies of the candidate that was chosen last.
   init(_ problem: MelodyProblem, rules: ScoreRules.MelodyRules, scale: Scale, seed: UInt64) {
     (self.rules, self.scale, self.problem, self.seed) = (rules, scale, problem, seed)
     func degree(_ pitch: Pitch) -> Int { scale.degree(atOrAbove: pitch.midi) }
@@ -196,18 +196,18 @@ struct MelodySearch {
     return prices
   }
 
-  /// The cheapest line through all fixed notes. If the rules' widest move cannot reach them, wider moves are allowed.
+  /// The cheapest melody through all fixed notes. If the rules' widest move cannot reach these notes, wider moves are allowed.
   func solve() -> MelodyLine {
     solve(prices) ?? solve(prices(widest: size - 1))
       ?? MelodyLine(degrees: (0..<problem.count).map { problem.fixed[$0] ?? problem.center }, cost: 0)
   }
 
-  /// The cheapest line with another note in a slot; `nil` if the slot is fixed or no such line exists.
+  /// The cheapest melody with another note in a slot; `nil` if the slot is fixed or no such melody exists.
   func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine? {
     problem.fixed[slot] == nil ? solve(prices, banned: (slot, [line.degrees[slot]])) : nil
   }
 
-  /// The line with its `times`-th other long note, or with the last one that exists.
+  /// The melody with its `times`-th alternative long note, or with the last alternative that exists.
   func varied(_ line: MelodyLine, times: Int) -> MelodyLine {
     guard let last = line.degrees.indices.last, problem.fixed[last] == nil else { return line }
     var (line, banned) = (line, [line.degrees[last]])
@@ -219,7 +219,7 @@ struct MelodySearch {
     return line
   }
 
-  /// The cheapest line for given costs; `banned` are degrees forbidden in a slot.
+  /// The cheapest melody for given costs; `banned` are degrees forbidden in a slot.
   private func solve(_ prices: Prices, banned: (slot: Int, degrees: [Int])? = nil) -> MelodyLine? {
     let ways = Self.ways.count
     let far = Int.max / 4
@@ -266,7 +266,7 @@ struct MelodySearch {
     return degree..<degree + 1
   }
 
-  /// The reasons for each note of a line.
+  /// The reasons for each note of a melody.
   func reasons(for line: MelodyLine, octaves: Int) -> [NoteReason] {
     var way = 0
     return line.degrees.indices.map { slot in

@@ -2,8 +2,8 @@ import ScoreModel
 
 /// The melodies heard in the session within the last half hour, to avoid repetitions.
 ///
-/// Lines are MIDI notes, so a line in another key counts as new. Patterns are compared in the first voice's register, so a pattern
-/// in the other voice's octave does not count as new. A whole bar is a repetition if it is written or sounds like an earlier bar.
+/// Melodies are MIDI notes, so a melody in another key counts as new. Patterns are compared in the first voice's register, so a pattern
+/// of the other voice does not count as new. A whole bar is a repetition if it is written or sounds like an earlier bar.
 struct Novelty: Sendable {
   /// The number of notes of a compared pattern.
   static let length = 5
@@ -14,12 +14,12 @@ struct Novelty: Sendable {
   private var patterns: [UInt64: Tick] = [:]
   private var lines: [[Int]: Tick] = [:]
 
-  /// The number of the line's five-note patterns (or the whole shorter line) heard before.
+  /// The number of a melody's five-note patterns that were heard before; a shorter melody is one pattern.
   func shared(_ line: [Int], at moment: Tick) -> Int {
     Self.patterns(of: line).reduce(0) { $0 + (isFresh(patterns[$1], at: moment) ? 1 : 0) }
   }
 
-  /// Whether a line of two notes or more was heard before, note for note. In a long piece (`root` is not `nil`) a line of
+  /// Whether a melody of two notes or more was heard before, note for note. In a long piece (`root` is not `nil`) a melody of
   /// two or three notes must have sounded in the same octave and on the same root.
   func isRepeat(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) -> Bool {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }

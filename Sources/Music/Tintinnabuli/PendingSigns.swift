@@ -62,7 +62,7 @@ struct PendingSigns: Sendable {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)
     let due = rules.signs.first { sign in
-      // A pending sign that the bar's sign covers does not sound any more, except for an awakening if the game is not drawn.
+      // A pending sign that the bar's sign covers (includes) is not made up for, except for an awakening if the game is not drawn.
       let isSaid = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
       return pending.contains { $0.sign == sign.name } && !isSaid
     }

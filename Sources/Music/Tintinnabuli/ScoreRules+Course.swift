@@ -25,7 +25,7 @@ extension ScoreRules {
     public var touch = 100
     /// The time at which T sounds in signs whose T would sound together with M.
     public var tPace = SignRule.TPace.together
-    /// The chain of the long notes, if nothing else sets one.
+    /// The effect chain of the long notes, if nothing else sets their chain.
     public var chain: String?
 
     package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -129,7 +129,7 @@ extension ScoreRules {
       public var bass: Int?
       /// Degrees by which the register moves.
       public var register = 0
-      /// The effect chain of every pair for which no sign sets one.
+      /// The effect chain of every pair for which no sign sets a chain.
       public var chain: String?
 
       package mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -292,7 +292,7 @@ extension ScoreRules {
     public var pulseShape = [0.2, 0.4, 0.5]
     /// Velocity of a refusal's knock.
     public var knock = 40
-    /// Seconds after which a note counts as heard; a sign cut earlier is pending.
+    /// Seconds after which a note counts as heard; if a sign's note is cut earlier, a later bar makes up for the sign.
     public var heard = 0.1
     /// The number of short notes from the start of the long note to the earliest reply that the music times.
     public var reply = 1

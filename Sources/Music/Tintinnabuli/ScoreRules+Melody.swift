@@ -91,7 +91,7 @@ extension ScoreRules {
     public var quotes = 0
     /// Contours while the mover is winning, in turn.
     public var ahead: [Contour] = []
-    /// Contours while neither is winning, in turn.
+    /// Contours while neither side is winning, in turn.
     public var even: [Contour] = []
     /// Contours while the mover is losing, in turn.
     public var behind: [Contour] = []

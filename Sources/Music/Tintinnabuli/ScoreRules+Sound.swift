@@ -64,9 +64,9 @@ extension ScoreRules {
     }
   }
 
-  /// The performance, after the KTH rules (Friberg, Bresin and Sundberg 2006); each k scales the size given beside it, 0 disables it.
+  /// The performance, after the KTH rules (Friberg, Bresin and Sundberg 2006); each strength factor scales the values after it, 0 disables them.
   public struct Performance: Sendable, Hashable {
-    /// k of the phrase arch: slower and softer at both ends of a bar.
+    /// The strength factor of the phrase arch: the music is slower and softer at both ends of a bar.
     public var phraseArch = 1.0
     /// Per cent by which the ends of a bar are slower than its middle.
     public var archSlower = 6.0

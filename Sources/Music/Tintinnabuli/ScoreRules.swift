@@ -20,7 +20,7 @@ public struct ScoreRules: Sendable, Hashable {
   public var first = Manner()
   /// How the second voice plays.
   public var second = Manner()
-  /// The colours of players, by name.
+  /// The colours (touch, timing and effects) of players.
   public var colours: [Colour] = []
   /// The lengths of bars and notes.
   public var bars = BarLaw()

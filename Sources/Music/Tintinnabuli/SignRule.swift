@@ -31,13 +31,13 @@ extension Bar.Rhythm: RuleWord {}
 public struct SignRule: Sendable, Hashable {
   /// The position of T relative to M.
   public enum TPosition: String, Sendable, Hashable, RuleWord {
-    /// The first and the second triad tone below.
+    /// The first and the second triad tone below M.
     case below1 = "-1", below2 = "-2"
-    /// The first and the second triad tone above.
+    /// The first and the second triad tone above M.
     case above1 = "1", above2 = "2"
-    /// The nearest triad tone on either side.
+    /// The triad tone nearest to M, above or below.
     case nearest
-    /// Alternately below and above, in first or second position.
+    /// The first or the second triad tone, alternately below and above M.
     case alternate1 = "alternate-1", alternate2 = "alternate-2"
 
     /// The T of a melody note in pair `slot`.

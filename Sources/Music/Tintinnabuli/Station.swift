@@ -18,8 +18,8 @@ public struct Station: Sendable, Hashable {
   /// The most consecutive pieces on one tonic.
   static let longest = 3
 
-  /// The next piece's position. `goesOn`, or after three pieces on one tonic, the tonic becomes that at the piece's index in the
-  /// cycle; else it stays. Each cycle begins with the file's own tonic.
+  /// The next piece's position. If the session `goesOn` in the cycle, or after three pieces on one tonic, the next piece has the
+  /// tonic at its own index; else the tonic stays. Each cycle begins with the file's own tonic.
   func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
     let isLong = next - place >= Station.longest
@@ -41,7 +41,7 @@ extension ScoreRules {
     let up = semitones(to: tonic)
     guard up != 0 else { return self }
     func move(_ pitch: Pitch) -> Pitch { Pitch(onKeys: pitch.midi + up) }
-    // Limits move by the exact interval, even beyond the keyboard: the parser refuses a compass that leaves it on any tonic.
+    // Limits move by the exact interval, even beyond the keyboard: the parser refuses a compass that leaves the keyboard on any tonic.
     func span(_ range: ClosedRange<Pitch>) -> ClosedRange<Pitch> {
       Pitch(range.lowerBound.midi + up)...Pitch(range.upperBound.midi + up)
     }
