@@ -166,7 +166,7 @@ const asked = [
   () => String(-new Date().getTimezoneOffset()),
 ];
 
-/** Answers a request, whose text begins with its number, with the text of a promise. */
+/** A handler of requests, whose texts begin with the request's number: the answer is the text to which `call`'s promise resolves. */
 const answering = call => words => {
   const [number] = words.split('\t', 1);
   call(words.slice(number.length + 1)).then(answer => withText(answer, () => { alina.answer(Number(number)); wake(); }));

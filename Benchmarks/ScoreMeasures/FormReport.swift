@@ -179,7 +179,7 @@ extension FormReport {
         .max() ?? 0
     }
 
-    /// Plays games between people who think for `median` seconds, or between computers; each arch is played to its end.
+    /// Plays games between people who think for `median` seconds, or between computers, and each game's closing music to its end.
     init(_ records: [Record], rules: ScoreRules, median: Double?, until end: Tick? = nil) {
       self.records = records
       var generator = SplitMix64(seed: 7, index: 0xF0E)

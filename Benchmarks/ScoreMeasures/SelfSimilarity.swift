@@ -12,7 +12,7 @@ package struct SelfSimilarity {
   package private(set) var harmony: [[Float]] = []
   private var sums: [Float] = []
 
-  /// The frames in a second; the frames whose sum makes one frame for the analysis; the parts of a second analysed one by one.
+  /// The frames per second; how many of them are added up to one value before the analysis; the parts per second, analysed one by one.
   private static let (second, fold, pieces) = (48_000, 8, 4)
   /// The analysed pitches: A2–A6.
   private static let pitches = 45...93
@@ -61,7 +61,7 @@ package struct SelfSimilarity {
     return far.isEmpty ? 0 : Double(far.count { $0 > 0.9 }) / Double(far.count)
   }
 
-  /// Writes the matrix as a picture with a second a pixel: a stripe parallel to the diagonal is a repetition.
+  /// Writes the matrix as a picture with one pixel for each second: a stripe parallel to the diagonal is a repetition.
   package func writePNG(to path: String) throws(ScoreFileError) {
     #if canImport(CCairo)
       let size = harmony.count

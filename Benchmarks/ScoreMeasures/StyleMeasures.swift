@@ -45,8 +45,8 @@ package struct StyleMeasures: Sendable, Hashable {
       let m = note.pitch.midi
       pitchClasses[m % 12] += 1
       if scale.isTriad(m) { triadNotes += 1 }
-      // A pending sign of the opponent's bar has the opponent's place in the stereo image. The interval between notes of different
-      // players does not count as a melodic move.
+      // A pending sign (one that did not fit into the opponent's bar) has the opponent's place in the stereo image. The interval
+      // between notes of different players does not count as a melodic move.
       if let last, last.pan == note.pan {
         moves += 1
         if [1, 2].contains(abs(m - last.pitch.midi)) { steps += 1 }

@@ -66,7 +66,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   func send(_ line: String) { send(Array(line.utf8)) }
   func close() { context?.close(promise: nil) }
 
-  /// Opens connections to the ports in turn, at most 64 at a time; `prepare` is called for each on the loop before data arrives.
+  /// Opens connections to the ports in turn, at most 64 at a time; `prepare` is called for each on the event loop before data arrives.
   static func open(
     _ count: Int, ports: [Int], tls: TLSContext? = nil, on loop: any EventLoop,
     _ prepare: @escaping @Sendable (Int, Link) -> Void

@@ -78,7 +78,7 @@ struct BotCommand: ParsableCommand {
     let begun = MatchClient.now
     while left > 0 || sessions.contains(where: { $0.remaining > 0 }) {
       if event != nil, sessions.allSatisfy(\.isTournamentOver) { break }
-      // A session that was connected once waits for a lost server without limit.
+      // A session that has been connected before waits without limit until the server can be reached again.
       if MatchClient.now - begun > BotCommand.timeout, !sessions.contains(where: \.hasBeenOnline) {
         throw ArenaError("no server at \(connect): \(sessions.lazy.compactMap(\.problem).first ?? "no answer")")
       }

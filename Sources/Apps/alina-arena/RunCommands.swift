@@ -153,7 +153,7 @@ struct OutputOptions: ParsableArguments {
     try finish(&run, games: games, isKept: out != nil, scores: scores)
   }
 
-  /// Plays the games and writes the requested output. `games` is the file of games; `isKept` is false if it is temporary.
+  /// Plays the games and writes the requested output. `games` is the file of games; `isKept` is false if this file is temporary.
   func finish(_ run: inout Run, games: String?, isKept: Bool, scores: GameScores?) throws {
     signal(SIGINT, noteInterruption)
     signal(SIGTERM, noteInterruption)

@@ -3,7 +3,7 @@ import Interface
 import WindowLogic
 import Glibc
 
-/// Finds and announces rooms on the local network; runs a server on this computer if the player opens a room on it.
+/// Finds and announces rooms on the local network; runs a server on this computer if the player opens a room here.
 final class LANDiscovery {
   private(set) var server: LocalServer?
   private(set) var rooms: [NetworkModel.Nearby] = []

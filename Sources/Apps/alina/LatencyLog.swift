@@ -60,7 +60,7 @@ final class LatencyLog {
   }
 }
 
-/// For tests: writes the open page's name, and a line `X Y WIDTH HEIGHT WORDS` per control, whenever they change.
+/// For tests: writes the open page's name, and a line `X Y WIDTH HEIGHT WORDS` per control, whenever one of these changes.
 struct ControlLog {
   let path: String
   private var written = ""

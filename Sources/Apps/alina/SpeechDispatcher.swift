@@ -31,7 +31,7 @@ final class SpeechDispatcher: Sendable {
   private static let library = Library()
   static var isInstalled: Bool { library != nil }
 
-  /// `SPD_TEXT` of libspeechd.h: a new line interrupts the one before.
+  /// `SPD_TEXT` of libspeechd.h: a new line interrupts the line that is being spoken.
   private static let text: CInt = 3
 
   /// `SPD_MODE_SINGLE`: no thread for events.

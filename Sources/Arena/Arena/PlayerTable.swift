@@ -3,7 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// The rules of a game with the table of its players: which players play it, what each needs, and how a thread makes it.
+/// The rules of a game with the table of its players: which players play the game, what each needs, and how a thread makes a player.
 protocol ArenaRules: Rules {
   /// The entry of a player; `nil` if it does not play this game.
   static func entry(of spec: PlayerSpec) -> PlayerEntry<Self>?

@@ -83,7 +83,7 @@ final class Players: @unchecked Sendable {
 
   fileprivate func giveBack(_ player: Int, _ client: EngineClient) { lock.withLock { idle.append((player, client)) } }
 
-  /// Reserves a processor for a thread and its engines: the one on which the thread runs, or the next free one.
+  /// Reserves a processor for a thread and its engines: the processor on which the thread runs, or the next free one.
   fileprivate func takeCore() -> Int? {
     lock.withLock {
       let here = Int(alina_current_core())
@@ -104,7 +104,7 @@ final class Players: @unchecked Sendable {
     /// The search tree of Classic; lazy, because it takes some megabytes and only searching players need it.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
-    /// The search trees of Ultimate: one for each player without the value function, then one for each with it.
+    /// The search trees of Ultimate: without the value function one for each of two players, then with it one for each of two players.
     private var trees = [UltimateSearch?](repeating: nil, count: 4)
 
     private func tree(_ isSecond: Bool, needsValue: Bool) -> UltimateSearch {

@@ -33,9 +33,9 @@ package struct Run {
     try configuration.validate()
   }
 
-  /// Continues the run of a file and locks the file. `expecting` applies the arguments to the file's configuration; throws if that
-  /// changes anything. Searches players' files that the arguments do not name by name and hash in `folders`, the current folder and
-  /// the folder of the file.
+  /// Continues the run of a file and locks the file. `expecting` applies the arguments to the file's configuration; throws if this
+  /// changes the configuration. Searches for the players' files that the arguments do not name, by name and hash, in `folders`, the
+  /// current folder and the folder of the file.
   package init(
     resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
     expecting change: (inout RunConfiguration) throws(ArenaError) -> Void = { (_) throws(ArenaError) in }

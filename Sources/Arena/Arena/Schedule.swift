@@ -170,7 +170,7 @@ package struct Schedule: Sendable {
     // The search stops at a limit; it may then find a round in another order of the players.
     var round = unmet.firstRound(in: order) ?? unmet.rounds(1)?.first
     // A round exists as long as every player has at least half of the others left (Dirac 1952). With more rounds, check that the
-    // tournament can be completed after this round; otherwise play one of the reserve.
+    // tournament can be completed after this round; otherwise play a round of `reserve`.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest

@@ -1,7 +1,7 @@
 import CProcess
 import Foundation
 
-/// Creates descriptors that no child process inherits, even if another thread starts it at the same time.
+/// Creates descriptors that no child process inherits, even if another thread starts the process at the same time.
 package enum Descriptor {
   /// Opens a file; −1 with `errno` on failure.
   package static func open(_ path: String, _ flags: Int32) -> Int32 { Glibc.open(path, flags | O_CLOEXEC, 0o644) }

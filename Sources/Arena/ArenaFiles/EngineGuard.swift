@@ -16,8 +16,8 @@ package enum EngineGuard {
   /// The beginning of a report that the system refused resources, by which the arena recognises it.
   package static let resourceExhausted = "could not be started for now"
 
-  /// Runs the command of `-C FOLDER -- COMMAND…` in that folder on standard input and output, reports its end to the arena on
-  /// descriptor 3, and kills all descendants when it has ended or the arena has closed the descriptor.
+  /// Runs COMMAND of `-C FOLDER -- COMMAND…` in FOLDER on standard input and output, reports the command's end to the arena on
+  /// descriptor 3, and kills all descendants when the command has ended or the arena has closed the descriptor.
   package static func run(_ words: [String]) -> Never {
     let command = Array(words.dropFirst(3))
     // Ignore signals that end the arena, since the guard must outlive the engine: `pkill alina-arena` signals the arena and the guard.

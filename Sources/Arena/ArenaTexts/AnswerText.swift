@@ -164,7 +164,7 @@ package enum AnswerText {
     return JSON.object(object).text + "\n"
   }
 
-  /// A game of a solved variant move by move.
+  /// A game of a solved variant as text, with the values of each move.
   package static func analysis(_ record: Record) -> String {
     let (analysis, variant) = (Analysis(of: record.game), record.game.variant)
     let decided = analysis.entries.firstIndex { $0.move.isDecisive }

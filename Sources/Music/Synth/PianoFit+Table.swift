@@ -2,7 +2,7 @@
 
 extension PianoFit {
   /// The table as text, since the compiler needs half a minute for a Swift array literal of this size. Integers in
-  /// variable-length base64: five bits a digit, lowest first, and a sixth bit if more follow; the last bit is the sign.
+  /// variable-length base64: five bits in each digit, lowest first, and a sixth bit if more follow; the last bit is the sign.
   ///
   /// A note: MIDI number, rise in 0.01 ms, B in millionths, tuning in 0.01 cent off equal temperament, number of
   /// partials, number of thuds; then the partials and the thuds.

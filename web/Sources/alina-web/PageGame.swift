@@ -247,7 +247,7 @@ package func alinaText(_ kind: Int32) {
 package func alinaAnswer(_ number: Int32) { Page.answered(number, text()) }
 
 /// Sets a state: 0 whether the page is visible, 1 whether it has the focus, 2 the sound (1 is running, 0 there is no output, 2 sound is
-/// impossible), 3 whether the page fills the screen, 4 whether a button of the system has muted it.
+/// impossible), 3 whether the page fills the screen, 4 whether a button of the system has muted the page.
 @_expose(wasm, "state") @_cdecl("alinaState")
 package func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {

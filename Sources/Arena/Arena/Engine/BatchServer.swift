@@ -24,7 +24,7 @@ package struct BatchServer {
 
   /// The maximum number of games.
   package static let gameLimit = 1_000_000
-  /// The maximum number of bytes of the first line; the longest position, one of Ultimate, has about 100.
+  /// The maximum number of bytes of the first line; the longest position, one of Ultimate, has about 100 bytes.
   private static let lineLimit = 256
 
   private let variant: Variant
