@@ -4,7 +4,6 @@ import TicTacToe
 
 /// An annotation of a record: something that the music responded to besides the final moves, such as a move taken back.
 package struct Annotation: Sendable, Hashable {
-  /// The kind of annotation.
   package enum Kind: Sendable, Hashable {
     /// A player made a move that was later taken back; `choices` are the numbers of the candidate bars chosen after the move.
     case taken(Cell, choices: [Int])

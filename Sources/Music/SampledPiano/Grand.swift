@@ -38,7 +38,7 @@ final class Grand: @unchecked Sendable {
     for _ in 0..<8 { render(left, right, 64) }
   }
 
-  /// Strikes a key; velocity 0 releases it.
+  /// Strikes a key; velocity 0 releases the key.
   func strike(_ pitch: Int32, _ velocity: Int32, _ pan: Int32, _ bus: Int32) {
     let c = (bus & 7) + (pan < 0 ? 8 : 0)
     let place = 64 + pan * 63 / 100

@@ -6,7 +6,7 @@ import Tintinnabuli
 ///
 /// It defines the syntax of each kind of value; `ScoreRules.visit` lists the keys and the kinds of their values.
 package struct RuleReader: RuleVisitor {
-  /// The current mapping; `nil` after reporting that it is missing or invalid.
+  /// The current mapping; `nil` after reporting that the mapping is missing or invalid.
   private var node: RuleTree?
   private var path = ""
   /// The keys of the current mapping that were visited so far.

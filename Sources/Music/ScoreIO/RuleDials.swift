@@ -31,7 +31,7 @@ package struct RuleDials {
     self.text = text
   }
 
-  /// The dials as lines with the selected dial marked.
+  /// The dials as lines of text, in which the selected dial is marked.
   package var lines: [String] { RuleDial.all.indices.map { line($0) } }
 
   /// A dial's name, value and position.

@@ -87,7 +87,7 @@ public struct Bar: Sendable, Hashable {
   public var index: Int
   /// The origin of the bar.
   public var kind: Kind
-  /// The move of the bar, or of the bar that a phrase or half arch follows, from 1; 0 for other kinds.
+  /// The number, from 1, of the move that this bar plays or follows; 0 if the bar's kind has no move.
   public var ply: Int
   /// The voice that plays the bar; `nil` if it belongs to neither voice.
   public var voice: Voice?

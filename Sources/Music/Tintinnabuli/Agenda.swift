@@ -18,7 +18,7 @@ struct Agenda: Sendable {
     var pairs = 0
   }
 
-  /// The arch (the closing bars) after the end of a piece, or the half arch after a sentence.
+  /// The arch (the closing bars) after the end of a piece, or the half arch after a sentence (a group of events).
   struct Closing: Sendable {
     var ending: ScoreRules.Ending
     var sizes: [Int]

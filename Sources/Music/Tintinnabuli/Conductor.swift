@@ -163,7 +163,7 @@ public struct Conductor: Sendable {
     written.events(generation: book.generation, silencesT: silencesT ?? connectionLost)
   }
 
-  /// Moves the bed (the drone's sustained tone) to its root and a level (default: that of the rules) within `seconds`.
+  /// Moves the bed (the drone's sustained tone) to its root and a level (default: the rules' level) within `seconds`.
   func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
     var event = rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
     guard piece.bed != 0 else { return event }

@@ -2,7 +2,7 @@ import ScoreModel
 
 /// The signs of a piece that a cut kept from being heard, and the last bar's signs and long note.
 struct PendingSigns: Sendable {
-  /// A pending sign and the voice it belongs to.
+  /// A sign that a later bar has to play, and the voice to which the sign belongs.
   struct PendingSign: Sendable, Hashable {
     var sign: String
     var voice: Voice
@@ -57,7 +57,7 @@ struct PendingSigns: Sendable {
     return rules.gestures.resolve > 0 ? cutNote : nil
   }
 
-  /// Puts the first pending sign into a plan, and marks the event's further signs as pending.
+  /// Puts the first pending sign into a plan, and makes the event's further signs pending (for later bars to play).
   mutating func scheduleNext(_ plan: inout BarPlan, _ signs: [SignRule], _ rules: ScoreRules) {
     let covered = Set(plan.sign.covers)
     let isDraw = plan.sign.when.contains(.draw)

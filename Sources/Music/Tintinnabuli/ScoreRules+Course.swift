@@ -114,7 +114,7 @@ extension ScoreRules {
     public var bed = 3.0
     /// The rhythms of the bars that close a sentence, one after the other; if empty, all these bars have the rhythm `even`.
     public var rhythms: [Bar.Rhythm] = []
-    /// The number of events for which a change lasts.
+    /// The number of events for which the change by a closed sentence lasts.
     public var lasting = 10
     /// The changes that each closed sentence makes in turn to the bars of the next events.
     public var changes: [Change] = []

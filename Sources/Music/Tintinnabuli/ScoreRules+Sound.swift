@@ -64,7 +64,7 @@ extension ScoreRules {
     }
   }
 
-  /// The performance, after the KTH rules (Friberg, Bresin and Sundberg 2006); each strength factor scales the values after it, 0 disables them.
+  /// The performance, after the KTH rules (Friberg, Bresin and Sundberg 2006); each strength factor scales the values after it.
   public struct Performance: Sendable, Hashable {
     /// The strength factor of the phrase arch: the music is slower and softer at both ends of a bar.
     public var phraseArch = 1.0

@@ -33,7 +33,7 @@ extension ScoreRules {
     tonics.isEmpty ? self : moved(to: tonics[station.place % tonics.count])
   }
 
-  /// Semitones from the scale's tonic to another, in the nearer direction.
+  /// Semitones from the scale's tonic to another tonic, in the nearer direction.
   package func semitones(to tonic: Spelling) -> Int { (tonic.midi - scale.tonic + 138) % 12 - 6 }
 
   /// The rules transposed to another tonic: triad, cells, compass, drone and strings. A pitch outside the keyboard moves by octaves.

@@ -33,7 +33,7 @@ static inline int alina_extend(X509 *certificate, int kind, const char *value) {
 }
 
 /* Fills an empty certificate for a server with these names ("DNS:localhost,IP:127.0.0.1") and signs it with its own key.
-* It is valid from an hour ago, because clocks differ. Returns 1, or 0 if the library failed. */
+* The certificate is valid from an hour ago, because clocks differ. Returns 1, or 0 if the library failed. */
 static inline int alina_sign_itself(X509 *certificate, EVP_PKEY *key, uint64_t serial, const char *name, const char *names,
                                     long seconds) {
   X509_NAME *subject = X509_get_subject_name(certificate);
