@@ -363,7 +363,7 @@ extension Conductor {
   }
 
   /// The numbers of pairs in the closing bars. If the music times both voices' replies, `rules.bars` gives the numbers. Otherwise
-  /// each bar is a pair shorter than the one before: the first is about as long as the longest bar before the piece's last bar.
+  /// the first is about as long as the longest bar before the piece's last one, and each further bar but the last is a pair shorter.
   private func archSizes() -> [Int] {
     let law = rules.bars
     if autoReplyVoices.count > 1 { return law.closing(plies: piece.equivalentEventNumber) }
