@@ -4,7 +4,7 @@ enum ChatText {
   private static let mostMarks = 4
 
   /// Removes control characters, bidirectional overrides, invisible format characters and marks beyond `mostMarks` a
-  /// letter. Keeps joiners inside emoji sequences: a family emoji is several people joined by them.
+  /// letter. Keeps joiners inside emoji sequences: in a family emoji, joiners connect the people.
   static func cleaned(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     let scalars = text.unicodeScalars

@@ -6,7 +6,7 @@ import TicTacToe
 extension LiveMatch {
   enum Decision: Hashable {
     case append([MatchEvent])
-    /// The match ends; the events `first` are logged before its end.
+    /// The match ends; the events in `first` are logged before the event that ends it.
     case end(Outcome?, MatchEvent.Reason, first: [MatchEvent] = [])
     /// The match allows the request for a rematch; the lobby checks the rest, such as the limit of live matches.
     case rematch

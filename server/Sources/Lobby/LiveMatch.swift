@@ -28,7 +28,7 @@ struct LiveMatch: Sendable {
   var presence = Sides(x: Presence(), o: Presence())
   /// When the clock of the side to move began to run; `nil` while it is stopped.
   private(set) var turnStarted: Int64?
-  /// After a restart: the clock is stopped until the side to move is back, at most for this time.
+  /// After a restart of the server the clock is stopped until the side to move is back, at most for this time.
   private var wait: Span?
   /// When the room's code expires, in monotonic milliseconds.
   private(set) var codeDies: Int64?
@@ -94,7 +94,7 @@ struct LiveMatch: Sendable {
   /// Records the number of events before the log is requested from the store.
   mutating func noteRequest() { work.requested = (bodies.count, storedCount) }
 
-  /// Whether memory has other events than these in their places; the first one has the number `seq`.
+  /// Whether the log in memory contradicts these events, of which the first has the number `seq`.
   func contradicts(_ events: [[UInt8]], from seq: Int) -> Bool {
     zip(bodies.dropFirst(seq - 1), events).contains { $0 != $1 }
   }
@@ -107,7 +107,7 @@ struct LiveMatch: Sendable {
     case broken
   }
 
-  /// Compares the events in memory with a log that was read from the store, after `requested`.
+  /// Compares the events in memory with a log from the store. `requested` are the numbers that `noteRequest` recorded.
   mutating func compare(_ log: [[UInt8]], requested: (count: Int, storedCount: Int)) -> LogComparison {
     let same = zip(bodies, log).prefix { $0 == $1 }.count
     if same < min(storedCount, log.count) || log.count < requested.storedCount { return .broken }
@@ -200,7 +200,7 @@ struct LiveMatch: Sendable {
     return started + Int64(state.clocks?[state.turn] ?? Limits.untimedMove)
   }
 
-  /// Milliseconds the side to move has left at a time, for display.
+  /// Milliseconds that the side to move has left at the time `now`, for display.
   func left(at now: Int64) -> Int? {
     guard state.phase == .live else { return nil }
     guard state.bothMoved, let started = turnStarted else { return state.clocks?[state.turn] }

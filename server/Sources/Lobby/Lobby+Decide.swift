@@ -23,7 +23,7 @@ extension Lobby {
     var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
     draft.unit.scores = result.scores
     if let code = match.state.terms.tournament, let x = match.record.x, let o = match.record.o {
-      // Without an outcome, an annulment or events a tournament's game ends only if a first move was late: the side to move pauses.
+      // If the tournament's game ends without an outcome, an annulment or events, a first move was late: the side to move pauses.
       let pauses = outcome == nil && aside == nil && events.isEmpty ? match.state.turn : nil
       draft.unit.games = [
         TournamentGame(code, match.id, Sides(x: x, o: o), .ends(outcome, pauses: pauses))
@@ -72,7 +72,7 @@ extension Lobby {
     }
   }
 
-  /// Removes a unit from those in flight and ends its claims on accounts.
+  /// Removes a unit from those in flight, and no longer counts it for the accounts that it changes.
   private mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
     store.finish(number)
     accounts.applyScores(out.draft.unit.scores)
@@ -298,8 +298,8 @@ extension Lobby {
 
   /// Folds events after position `after` that memory lacks, and sends them to local followers.
   ///
-  /// A rematch is loaded when it is announced, unless it is `begins`, which the same unit creates. If an event cannot
-  /// be folded, the match is abandoned if the events come from the store (`isStored`), and else read again.
+  /// A rematch that an event announces is loaded, except `begins`, a rematch that the same unit creates. After an event that cannot be
+  /// folded, the match is abandoned if the events come from the store (`isStored`), and read again if not.
   mutating func fold(
     _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil,
     isStored: Bool = true

@@ -9,7 +9,7 @@ enum Disconnection: Hashable {
   case byAdministrator, tokensRevoked
   case accountGone
   case tooMany
-  /// `resumed`: on another connection. `over`: revoked or expired. `resumedOrOver`: the store's answer does not tell which.
+  /// The session was resumed on another connection (`resumed`), or revoked, or has expired (`over`); `resumedOrOver` is one of both.
   case resumed, resumedOrOver, over
 
   var code: ByeCode {
@@ -80,7 +80,7 @@ extension Lobby {
         matches[m]?.presence[side].leftCleanly = clean
         updatePresence(m)
       } else if !match.isOver, !match.presence[side].isAway {
-        // The account may be connected elsewhere, or this session did not play and another one does.
+        // The account may be connected to another node, or play by another session.
         matches.schedulePresenceCheck(m, now.monotonic)
       }
     }

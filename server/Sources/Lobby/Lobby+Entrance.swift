@@ -13,7 +13,7 @@ extension Lobby {
 
   // MARK: hello
 
-  /// Whether a login is allowed now; refuses if not.
+  /// Whether a login is allowed now; refuses one that is not.
   private mutating func mayLogIn(_ id: ConnectionID, _ re: String?) -> Bool {
     guard !isDraining else {
       refuse(id, re, .draining, "the server is stopping; connect again in a moment")
@@ -47,7 +47,7 @@ extension Lobby {
     } else if let known = hello.token {
       entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: configuration.lives)
     } else {
-      // The guest name that the client prefers, if free, else a random one; both get the prefix `guest-`.
+      // The guest name that the client prefers. If it is taken, the guest gets a random name. Every name has the prefix `guest-`.
       let liked = hello.guest.flatMap { isToken($0, 3...13) ? $0 : nil }
       let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }
       entry = .guest(
@@ -89,7 +89,7 @@ extension Lobby {
     let record = entered.session
     let account = entered.profile.account
     if let known = sessions[record.id] {
-      // While the store answered, a later connection resumed the same session at this node: its generation is higher, so it stays.
+      // If a later connection resumed the same session at this node meanwhile, that login has the higher generation and stays.
       guard known.generation < entered.generation else {
         return close(id, .replaced, "this session connected again", retry: nil)
       }
@@ -218,7 +218,7 @@ extension Lobby {
     "support", "system", "undefined", "you",
   ]
 
-  /// Returns why a name cannot be registered; `nil` if it can.
+  /// Returns why a name cannot be registered; `nil` if nothing prevents it.
   func fault(in name: String) -> String? {
     guard isToken(name, Limits.name) else {
       return "a name has \(Limits.name.lowerBound)–\(Limits.name.upperBound) characters A–Z, a–z, 0–9, _ or -"

@@ -40,7 +40,7 @@ extension Lobby {
     send(.ok(m, seq: nil), to: id, re: re)
   }
 
-  /// Whether an account may see a match; refuses if not.
+  /// Whether an account may see a match; if not, refuses the request.
   private mutating func maySee(
     _ match: LiveMatch, _ code: String?, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) -> Bool {

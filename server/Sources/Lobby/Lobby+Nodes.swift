@@ -177,7 +177,7 @@ extension Lobby {
   }
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
-    // The store wins, even if it has lost recent changes.
+    // The store's values replace those in memory, even if the store has lost recent changes.
     accounts.invalidate(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
     receiveAccounts(differences.accounts)
     for id in differences.gone {

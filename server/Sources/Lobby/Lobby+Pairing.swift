@@ -65,7 +65,7 @@ extension Lobby {
     if answer == nil { timers.set(.retryUntilDone(.unqueue(asked.id), tries: 0), at: now.monotonic + 5000) }
     guard seeks[id]?.ticket.id == asked.id else {
       retryUntilDone(.unqueue(asked.id))
-      // Without a matched ticket the player has withdrawn the seek or disconnected meanwhile.
+      // If no ticket was matched, the player has withdrawn the seek or disconnected meanwhile.
       guard let re, let m = seeks.match(ledBy: asked.id, of: id) else { return }
       // The notification of the pairing was quicker than this answer, which the client still waits for.
       return route(.follow(m, re: re, isNew: true), m, for: id)
@@ -116,7 +116,7 @@ extension Lobby {
     retryUntilDone(.unqueue(open.ticket.id))
   }
 
-  /// Ends the seeks of the account's other sessions that have the key of this ticket, which has replaced theirs.
+  /// Ends the seeks of the account's other sessions whose tickets had the key of `ticket`: it has replaced their tickets.
   private mutating func endSeeks(replacedBy ticket: Ticket) {
     guard let key = ticket.seek.key else { return }
     for id in sessions.of(ticket.account).map(\.connection) {

@@ -26,7 +26,7 @@ extension Lobby {
     String(decoding: ClientLine(.create(terms, key: nil)).bytes.dropLast(), as: UTF8.self)
   }
 
-  /// Whether a room may be opened now; refuses if not.
+  /// Whether a room may be opened now; if not, refuses the request.
   private mutating func mayOpen(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     let open = matches.of(account.id).filter { matches[$0]?.state.phase == .open }
     if isDraining {
@@ -41,7 +41,7 @@ extension Lobby {
     return false
   }
 
-  /// Counts an attempt with a room code; refuses beyond the limit.
+  /// Counts an attempt with a room code; refuses an attempt beyond the limit.
   mutating func allowCode(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     let most = configuration.codeTriesPerMinute
     let byAccount = tries.allow("code \(account.id)", atMost: most, now.monotonic)

@@ -135,8 +135,8 @@ extension Lobby {
     }
   }
 
-  /// Subscribes local players to a match that lists this node although no notification of it arrived. They are the players of the
-  /// match before a rematch, or players who withdrew a seek too late.
+  /// Subscribes local players to a match that lists this node although no notification of it arrived. These players played the match before
+  /// this rematch, or withdrew a seek too late.
   mutating func adopt(_ m: MatchID) {
     guard let match = matches[m], let first = match.bodies.first, let event = try? MatchEvent(body: first) else {
       return
@@ -157,7 +157,7 @@ extension Lobby {
       switch (work, id) {
       case (.request(let request), let id?): resumeConnection(id) { $0.turnAway(request, id) }
       case (.annul(let number), _): replies.add(.orderCompleted(number, nil))
-      // The players have not been told of the match, so this node must load it and tries again.
+      // The players do not know of the match yet, so this node must load the match and tries again.
       case (.rematch, _), (.paired, _): if matches.awaitLoading(of: m, work, for: id) { askAgain(.load(m)) }
       case (.named, _), (.request, nil): break
       }
@@ -215,7 +215,7 @@ extension Lobby {
     if let found { catchUp(found, requested: match.work.requested) } else { vanished(m) }
   }
 
-  /// Updates a match from a log that the store was asked for after `requested`.
+  /// Updates a match from a log that the store returned. `requested` are the numbers that `noteRequest` recorded.
   mutating func catchUp(_ found: FollowedMatch, requested: (count: Int, storedCount: Int)) {
     let m = found.match.record.id
     guard let match = matches[m] else { return }

@@ -82,7 +82,7 @@ extension Lobby {
       if isHere ? match.state.away[side] : match.presence[side].mayBeLogged {
         return submit(draft(match, [MatchEvent(at: now.wall, side: side, isHere ? .back : .gone)]), .itself)
       }
-      // If there are other nodes, an absence must be logged: a node where the player returns reports that only to cancel a logged `gone`.
+      // Among several nodes only a logged absence counts: a node where the player returns logs `back` only after a logged `gone`.
       guard isHere || otherNodes.isEmpty else {
         matches[m]?.presence[side].hasLeft = false
         continue
@@ -99,7 +99,7 @@ extension Lobby {
     return Player.allCases.filter { !match.presence[$0].isAway && connections(of: $0, in: match).isEmpty }
   }
 
-  /// Handles a player who is not connected here: absent, or possibly at another node, to be checked.
+  /// Handles a player who is not connected here: he is absent, or a presence check has to find out whether he is at another node.
   mutating func checkAbsence(of side: Player, in m: MatchID) {
     if otherNodes.isEmpty {
       matches[m]?.presence[side].hasLeft = true

@@ -6,7 +6,7 @@ import TicTacToe
 extension Lobby {
   // MARK: requests
 
-  /// Whether a client has stated that it knows tournaments; refuses its request if not.
+  /// Whether a client has stated that it knows tournaments; if not, refuses the request.
   private mutating func knowsTournaments(_ session: Session, _ id: ConnectionID, _ re: String?) -> Bool {
     if session.knowsTournaments { return true }
     refuse(id, re, .rules, "a client that knows tournaments says so in the caps of its hello")
@@ -137,7 +137,7 @@ extension Lobby {
     guard connections[id] != nil else { return }
     let (code, account) = (found.record.code, session.account)
     let before = tournaments[code]?.followers[id]
-    // A whole table has up to 40 KiB.
+    // Requests of the whole table are limited, because it has up to 40 KiB.
     let isWhole = needsTable || before == nil
     guard !isWhole || tries.allow("table \(account)", atMost: 60, now.monotonic) else {
       return refuse(id, re, .rate, "at most 60 tables a minute")
@@ -225,7 +225,7 @@ extension Lobby {
     tournaments.dropUnneeded(now.monotonic)
   }
 
-  /// Sends the followers of a tournament the rows that have changed, and the notice if that has.
+  /// Sends the followers of a tournament the rows that have changed, and the notice if it differs from the last one sent.
   private mutating func tellChanges(of code: String) {
     guard let entry = tournaments[code], let known = entry.known else { return }
     let rows = known.entrants.map(\.row)
@@ -243,7 +243,7 @@ extension Lobby {
     tournaments[code]?.notice = notice
     let lines = Lobby.lines(of: code, changed, isWhole: false)
     for id in entry.followers.keys.sorted() {
-      // The notice comes last: with the phase `over` the table is complete.
+      // The notice is sent after the rows, so that the table is complete when the notice has the phase `over`.
       for line in lines { replies.add(.send(id, line, .essential)) }
       if isNews { tell(notice, of: entry, to: id) }
     }
@@ -266,7 +266,7 @@ extension Lobby {
     }
   }
 
-  /// Returns why a player cannot be paired in a tournament now; `nil` if it can.
+  /// Returns why a player cannot be paired in a tournament now; `nil` if nothing prevents it.
   private func refusal(of account: Int64, in found: Tournament) -> String? {
     switch found.record.phase(at: now.wall, running: 0) {
     case .waiting: return "the tournament has not started"

@@ -12,7 +12,7 @@ import TicTacToe
 /// A match handles one unit at a time, a connection one request. Others wait in order.
 package struct Lobby: Sendable {
   enum Timer: Sendable {
-    /// Checks a match. Ignored if the match's latest timer has another due time, as after an eviction and reload.
+    /// Checks a match. The timer is ignored if the match's latest timer has another due time, as after an eviction and reload.
     case match(MatchID, due: Int64)
     case pairing
     /// Reads and sends the tables of tournaments.
@@ -209,14 +209,14 @@ package struct Lobby: Sendable {
     return matches.of(account).count >= most && live(of: account).count >= most
   }
 
-  /// Whether an account may have one more match; refuses if not.
+  /// Whether an account may have one more match; if not, refuses the request.
   mutating func mayPlay(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     guard isFull(account.id) else { return true }
     refuse(id, re, .occupied, Lobby.isFull)
     return false
   }
 
-  /// Whether a client knows a game; refuses if not.
+  /// Whether a client knows a game; if not, refuses the request.
   mutating func mayPlay(_ rules: Variant, _ session: Session, _ id: ConnectionID, _ re: String?) -> Bool {
     if session.games.contains(rules) { return true }
     refuse(

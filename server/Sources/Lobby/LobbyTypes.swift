@@ -32,7 +32,7 @@ package enum LobbyInput: Sendable {
   case line(ConnectionID, ClientLine, at: Int64, roundTrip: Int)
   /// A connection ended, with or without `bye`.
   case disconnected(ConnectionID, clean: Bool)
-  /// A spectator's connection can take lines again and missed some of these matches.
+  /// A spectator's connection can take lines again; it has missed events of these matches.
   case caughtUp(ConnectionID, [MatchID])
   /// The verdict on a submitted unit.
   case verdict(UInt64, Verdict)
@@ -77,7 +77,7 @@ package struct IssuedToken {
     .change(.name(name), .token(Lobby.digest(text), lives: Lifetimes.usual.account))
   }
 
-  /// Returns why the store refused to replace it; `nil` if it did not.
+  /// Returns why the store refused to replace the token; `nil` if the store has replaced it.
   package func refusal(of result: ChangeResult) -> String? {
     switch result {
     case .changed: nil
@@ -172,7 +172,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var otherNodesWait: Int64 = 2500
   /// The most matches without a living follower that are adopted at once.
   package var sweptAtOnce = 64
-  /// Milliseconds after a lost answer in which the lobby compares: the store may still execute the request.
+  /// Milliseconds after a lost answer for which the lobby keeps comparing its memory with the store, which may still execute the request.
   package var uncertainty: Int64 = 30_000
   /// Milliseconds after which an unanswered question is repeated.
   package var askAgain: Int64 = 200

@@ -34,7 +34,7 @@ struct MatchDirectory: Sendable {
 
   struct PresenceCheck: Sendable {
     let since: Int64
-    /// Whether this node alone is listed for the match: before, no living node followed it and enforced its clock.
+    /// Whether the store lists only this node for the match: until now no living node followed the match, so its clock was not enforced.
     let byAll: Bool
   }
 

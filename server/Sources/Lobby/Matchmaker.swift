@@ -202,7 +202,7 @@ struct Matchmaker: Sendable {
 
 /// The waiting tickets, by session, by id and by strength.
 struct TicketQueue: Sendable {
-  /// Tickets that may be paired with each other: equal terms, people separate from bots.
+  /// The key of a list of tickets with equal terms. People and bots have separate lists.
   private struct Line: Hashable, Sendable {
     let terms: MatchTerms
     let isBot: Bool
@@ -275,7 +275,7 @@ struct TicketQueue: Sendable {
   /// The codes of the tournaments whose players wait.
   var tournaments: Set<String> { Set(lines.keys.compactMap(\.terms.tournament)) }
 
-  /// The first position that is not before a rating and a time.
+  /// The first position in a line at which a ticket has at least this rating and, of equal ratings, waits since `since` or later.
   private static func place(_ rating: Double, _ since: Int64, in line: [Ticket]) -> Int {
     line.place { ($0.rating, $0.since) < (rating, since) }
   }

@@ -17,8 +17,8 @@ struct Membership: Sendable {
   private(set) var clockAhead: Int64 = 0
   /// The store's clock less the monotonic clock, at the last heartbeat.
   private(set) var clockOffset: Int64?
-  /// The time from which an old heartbeat again proves that its node is dead. After an outage or a change of the clock
-  /// it proves nothing for a while.
+  /// The time from which an old heartbeat again proves that its node is dead. After an outage or a change of the clock an old heartbeat
+  /// proves nothing for a while.
   private var trustsHeartbeatsFrom: Int64 = 0
   /// When another node was last alive.
   private var companyAt = Int64.min / 2
@@ -93,7 +93,7 @@ struct Membership: Sendable {
       setClock(to: heartbeat.now + roundTrip / 2, within: 50 + roundTrip / 2)
     }
     if isOutOfTouch {
-      // Other nodes may have been unable to send heartbeats, too.
+      // In an outage of the store, living nodes cannot send heartbeats either.
       change.outage = sentAt - heartbeatAt
       distrustHeartbeats()
       if hasCompany(at: heartbeatAt) { companyAt = now.monotonic }

@@ -34,7 +34,7 @@ extension Ticket {
 
   /// The row for the store; `ahead` is the store's clock less the monotonic clock.
   func record(_ ahead: Int64) -> TicketRecord {
-    // Two marks, because older nodes expect them: the second was `c` for a client that confirms a pairing.
+    // The first mark is `b` for a bot. The second was `c` for a client that confirms a pairing; older nodes expect a second mark.
     let marks = isBot ? "b-" : "--"
     let line = String(decoding: ClientLine(.seek(seek)).bytes.dropLast(), as: UTF8.self)
     return TicketRecord(

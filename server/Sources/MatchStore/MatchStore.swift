@@ -130,7 +130,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
-  /// The error as a program reports it that only opens or reads the store at `place`.
+  /// The error as it is reported by a program that only opens or reads the store at `place`.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }

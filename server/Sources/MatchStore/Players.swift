@@ -26,7 +26,7 @@ package struct Lifetimes: Sendable, Hashable {
   /// 30 days for guests. 366 days for named accounts: a player who comes once a year can log in, also across a leap day.
   package static let usual = Lifetimes(guest: 30 * 86_400_000, account: 366 * 86_400_000)
 
-  /// The remaining times above which an expiry is not renewed: 29/30, so that a guest's row is written at most once a day.
+  /// The remaining times above which an expiry is not renewed, 29/30 of the whole: a guest's row is then written at most once a day.
   package var fresh: Lifetimes { Lifetimes(guest: guest / 30 * 29, account: account / 30 * 29) }
 
   package func life(ofGuest isGuest: Bool) -> Int64 { isGuest ? guest : account }

@@ -214,8 +214,8 @@ package struct WaitingTicket: Sendable, Hashable {
 
 /// The result of queueing a ticket; only `waits` changes the queue.
 package enum QueueResult: Sendable, Hashable {
-  /// The ticket waits since this time. It replaces the tickets of this session and those with the same key of the same
-  /// account, and inherits the age of the latter.
+  /// The ticket waits since this time. It replaces the session's earlier tickets and the account's tickets with the same key, and waits
+  /// since the oldest ticket with its key.
   case waits(since: Int64)
   /// The ticket's key has led to this live match.
   case led(MatchID)

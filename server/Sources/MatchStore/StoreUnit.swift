@@ -84,7 +84,7 @@ package enum Verdict: Sendable, Hashable {
   case failed(String)
 }
 
-/// The unmet condition; of several the first in this order.
+/// The unmet condition of a unit; if several are unmet, the first in the order of these cases.
 package enum Conflict: Sendable, Hashable {
   /// This log does not have the expected length.
   case log(MatchID)

@@ -155,7 +155,7 @@ package enum TournamentResult: Sendable, Hashable {
   case unknown
   /// Another tournament has the code that was drawn for the new one.
   case taken
-  /// The greatest number of tournaments, or of entrants of this one, is reached.
+  /// There are as many open tournaments, or entrants of this tournament, as are allowed.
   case full
   /// The organiser has removed the player.
   case removed
@@ -257,7 +257,7 @@ extension TournamentRows {
   private mutating func set(
     _ status: TournamentRow.Status, _ entrant: inout Entrant, _ code: String
   ) throws(StoreError) {
-    // Read again under its lock: the end of a game may have changed the row since the table was read.
+    // The entrant's row is locked and read again: the end of a game may have changed it since the table was read.
     guard var fresh = try self.entrant(entrant.account, of: code) else { return }
     fresh.row.name = entrant.row.name
     fresh.row.status = status

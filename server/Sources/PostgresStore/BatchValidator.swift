@@ -145,7 +145,7 @@ struct BatchValidator: QueueRows {
   private var rooms: [String: MatchID] = [:]
   private var entrants: [EntrantKey: Entrant] = [:]
 
-  // Further rows to write.
+  // Rows to write or delete beside those of accounts and matches.
   private var events: [EventRow] = []
   private var ledTickets: [(id: String, m: MatchID)] = []
   private var newUses: [Key: (purpose: String, m: MatchID)] = [:]

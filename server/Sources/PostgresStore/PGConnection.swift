@@ -22,7 +22,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       if !setup.isEmpty { _ = try run(setup, within: 5000) }
     } catch {
       close()
-      // One case for both: the text, libpq's message, states whether the server did not answer or refused the connection.
+      // A server that does not answer and one that refuses the connection give the same error; its text, libpq's message, says which.
       throw .unreachable("\(error)")
     }
   }
@@ -46,7 +46,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     return false
   }
 
-  /// Sends the calls in one pipeline and waits for their rows. Unless the calls themselves begin or end one, they form one transaction.
+  /// Sends the calls in one pipeline and waits for their rows. The calls form one transaction unless they include BEGIN or COMMIT.
   package func run(_ calls: [PGCall], within milliseconds: Int64) throws(PGError) -> [PGRows] {
     guard isOpen else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
     do throws(PGError) {

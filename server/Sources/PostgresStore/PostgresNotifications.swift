@@ -50,7 +50,7 @@ final class PostgresListener: Sendable {
     var failures = 0
     while !isEnded {
       do throws(PGError) { try receive { failures = 0 } } catch {
-        // Wait 50 ms doubling to 400 ms, as `PostgresPool.take` does.
+        // The wait is 50 ms after the first failure and doubles with each failure up to 400 ms, as in `PostgresPool.take`.
         var ready = pollfd(fd: wakePipe.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&ready, 1, min(400, 50 << Int32(failures)))
         failures = min(failures + 1, 3)

@@ -101,7 +101,7 @@ extension PostgresStore {
     WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
     INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
     """)
-  /// If the clock was set back, old heartbeats lie in the future and a dead node would seem alive until then: cap them.
+  /// Moves heartbeats that lie in the future, because the clock was set back, to the present: a dead node would seem alive until then.
   private static let calm = PGStatement(
     """
     UPDATE node SET beat_at = \(PostgresRows.now)
@@ -441,7 +441,7 @@ extension PostgresStore {
     ORDER BY match_id, seq
     """)
 
-  /// Query of an account's (`$1`) latest matches that ended at some time: by the index of each seat, then merged.
+  /// SQL for the latest ended matches of account `$1`: each seat (X, O) is searched by its index, and the results are merged.
   static func latest(_ columns: String, ended: String = "< $2::bigint", most: String = "$3::bigint") -> String {
     let seats = ["x", "o"].map { seat in
       "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended \(ended)"

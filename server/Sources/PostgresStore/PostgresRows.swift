@@ -126,8 +126,8 @@ enum PostgresRows {
     return nodes.count > 1 ? Set(nodes).sorted() : nodes
   }
 
-  /// Matches in the order of their rows, with their logs, whose rows are sorted by `seq`. A log stops at a gap, so that
-  /// its length differs from the stored number of events; O(rows).
+  /// The matches in the rows `records`, with logs from the rows `events`, which are sorted by `seq`. A log stops at a gap, so that its
+  /// length differs from the stored number of events; O(rows).
   static func matches(_ records: [[PGValue]], _ events: [[PGValue]]) -> [StoredMatch] {
     var logs: [String: [[UInt8]]] = [:]
     for row in events {

@@ -12,8 +12,8 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
-  /// Prefetches in one round trip the rows that the login will read, as far as they are known. The functions below
-  /// build these calls for both uses, so that prefetched calls are equal to later ones.
+  /// Prefetches in one round trip the rows that the login will read, as far as they are known. The functions below build the calls for the
+  /// prefetch and for the later read, so that both are equal.
   mutating func prefetch(_ entry: Login) throws(StoreError) {
     switch entry {
     case .resume(let presented, _, _): try prefetch([Self.now()] + Self.presenting(presented))

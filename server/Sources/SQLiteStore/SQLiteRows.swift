@@ -454,7 +454,6 @@ extension SQLiteRows {
     return read
   }
 
-  /// The size at which the cache is cleared: more entries than a node compares. Limits the memory for players who have
-  /// left.
+  /// The entries at which a cache of versions or generations is cleared, since players who have left stay in it. A node compares fewer.
   private static var mostRemembered: Int { 100_000 }
 }

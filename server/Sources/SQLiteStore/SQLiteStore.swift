@@ -139,8 +139,8 @@ package final class SQLiteStore: MatchStore {
     rows.db.end()
   }
 
-  /// Runs `body` in a transaction of the writing connection. Throws `.failed` if surely nothing of it is or will be
-  /// durable, else `.unknown`.
+  /// Runs `body` in a transaction of the writing connection. Throws `.failed` if it is certain that no change is or will be durable, else
+  /// `.unknown`.
   func writing<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
     writes.lock()
     defer { writes.unlock() }
@@ -171,7 +171,7 @@ package final class SQLiteStore: MatchStore {
 
   /// Runs `body` on a reading connection, which sees one snapshot.
   func reading<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
-    // A second connection would have a database in memory of its own.
+    // In memory each connection has a database of its own, so the writing connection also reads.
     guard lock != nil else { return try writing(body) }
     var (writer, free): (SQLiteRows?, SQLiteRows?)
     while writer == nil {
@@ -336,8 +336,8 @@ package final class SQLiteStore: MatchStore {
     for suffix in suffixes { try? FileManager.default.removeItem(atPath: file + suffix) }
   }
 
-  /// Creates the database at `path` with what `fill` writes, all or nothing; throws if a non-empty one exists or a
-  /// server is running. Keeps an existing empty one as a backup.
+  /// Creates the database at `path` with what `fill` writes, all or nothing; throws if a database with content exists or a server is
+  /// running. Keeps an existing empty database as a backup.
   package static func make<T>(_ path: String, by fill: (SQLiteStore) throws -> T) throws -> T {
     if FileManager.default.fileExists(atPath: path) {
       let store = try SQLiteStore(path: path)
@@ -400,7 +400,7 @@ package final class SQLiteStore: MatchStore {
   }
 
   private static func check(_ file: String, named name: String) throws(StoreError) {
-    // Test before opening it as a store, which would create the tables in any SQLite file.
+    // The file is tested before it is opened as a store, because opening would create the tables in any SQLite file.
     let isOurs = try translating(name) {
       try SQLiteConnection(file).run("SELECT 1 FROM sqlite_master WHERE name = 'match'") { $0.int(0) } == [1]
     }
@@ -419,7 +419,7 @@ package final class SQLiteStore: MatchStore {
     }
   }
 
-  /// Sets `synchronous` to NORMAL, so that the power-cut test can prove that it detects the loss of FULL.
+  /// Sets `synchronous` to NORMAL, so that the power-cut test can prove that it detects lost units.
   package func weaken() throws(StoreError) {
     writes.lock()
     defer { writes.unlock() }

@@ -89,7 +89,7 @@ package final class GameListener: Sendable {
     (self.configuration, self.host, self.group, self.logger) = (configuration, host, group, logger)
   }
 
-  /// Small, because each connection keeps its read buffer; longer lines arrive in several reads.
+  /// Read buffers of 256 bytes. They are small because each connection keeps one; longer lines arrive in several reads.
   private static var pieces: FixedSizeRecvByteBufferAllocator { .init(capacity: 256) }
 
   package var connections: Int { open.withLock { $0.all } }
@@ -102,7 +102,7 @@ package final class GameListener: Sendable {
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      // With the default of 4, new connections waited for seconds while others were busy.
+      // With NIO's default of 4 accepted connections a turn, new connections waited for seconds while others were busy.
       .serverChannelOption(.maxMessagesPerRead, value: 1024)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))

@@ -22,10 +22,10 @@ struct HTTPReply: Sendable {
   var status = HTTPResponseStatus.ok
   var type = "text/plain; charset=utf-8"
   var text = ""
-  /// The body, if not `text`.
+  /// The body as bytes; `nil` if the body is `text`.
   var bytes: ByteBuffer?
   var headers: HTTPHeaders = [:]
-  /// Takes over a connection upgraded to a WebSocket by adding handlers for its frames.
+  /// Adds the handlers for the frames of a connection that was upgraded to a WebSocket.
   var socket: (@Sendable (any Channel) throws -> Void)?
 
   static func refusal(_ status: HTTPResponseStatus, _ why: String) -> HTTPReply {

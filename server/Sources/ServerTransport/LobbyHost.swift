@@ -84,8 +84,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     self.store.report = { [weak self] in self?.process($0, durable: $1) }
   }
 
-  /// Starts the lobby with `address` for clients unless the configuration has one. Returns once players can log in, or
-  /// after `seconds`: with a slow store the port is open while the server waits.
+  /// Starts the lobby. If the configuration names no address for clients, they get `address`. Returns once players can log in, or after
+  /// `seconds`, so that the port is open even while a slow store delays logins.
   func start(at address: String, within seconds: Int64 = 5) async throws {
     try await loop.flatSubmit {
       var configuration = self.lobby.configuration

@@ -19,7 +19,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     var isAsking = false
   }
 
-  /// A lane of a shared store; `nil` for writing questions of an unshared one, which share a commit.
+  /// The name of a line: a lane of a shared store, or `nil` for the writing questions to an unshared store, which share a commit.
   private typealias LineName = StoreLane?
 
   private let loop: any EventLoop
@@ -150,7 +150,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Asks the store and reports the answers; calls `first` before that.
+  /// Asks the store, calls `first` once the answers have arrived, and then reports the answers.
   private func answer(_ batch: [Question], on queue: DispatchQueue, first: @escaping () -> Void = {}) {
     guard !isFinished else { return }
     work(on: queue) {

@@ -23,7 +23,7 @@ struct DataOptions: ParsableArguments {
   private var address: PGAddress? {
     get throws {
       var address = try store.map { try PGAddress($0) }
-      // Durability promises do not matter for maintenance of existing data.
+      // Maintenance of existing data needs no promise that new data is durable.
       address?.allowsLossyFailover = true
       return address
     }
