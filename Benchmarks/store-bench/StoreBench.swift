@@ -123,7 +123,7 @@ import TicTacToe
     init(_ batches: [(moves: Int, seconds: Double)]) {
       var (n, x, xx, y, xy) = (0.0, 0.0, 0.0, 0.0, 0.0)
       for batch in batches {
-        // Weighted by 1/time², so that a few large batches do not dominate the cost of small ones.
+        // Weighs each batch by 1/time², so that a few large batches do not dominate the cost of small ones.
         let (moves, weight) = (Double(batch.moves), 1 / (batch.seconds * batch.seconds))
         n += weight
         x += weight * moves
@@ -253,7 +253,7 @@ import TicTacToe
     )
     print("|---|---|---|---|---|---|---|")
     for (i, share) in [0.05, 0.2, 0.5, 0.8].enumerated() {
-      // `share` of the moves a second that batches of 512 would allow.
+      // `share` of the moves per second that batches of 512 would allow.
       let rate = share * 512 / (cost.fixed + 512 * cost.each)
       let real = try measure(store, UInt64(50 + i), rate)
       let model = simulate(cost, rate)

@@ -131,13 +131,13 @@ struct Launch {
     let near = LANDiscovery()
     let pictures = Pictures(services)
     let block = Tick(rawValue: Int64(options.buffer))
-    // MIDI is sent one block late, because the device plays a block only after the one before it.
+    // MIDI is sent one block late, because the device plays a block only after the block before it.
     let midi = try midiPort().map { port in MIDIPlayer(port: port) { engine.framesBegun - block } }
     defer { midi?.stop() }
     var machine = machine(engine, services, near, pictures, leadFrames: options.buffer * 2 + 480, midi: midi)
     machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
     machine.sound.setUnheard = { audio.setUnheard($0) }
-    // No grand in scripted runs unless asked for: it takes a varying time to load, but the runs must be reproducible.
+    // Scripted runs load no grand unless an option names a piano: loading takes a varying time, but the runs must be reproducible.
     if script == nil || options.piano != nil { machine.sound.setGrand = grandSetter(engine, services) }
     let log = options.latencyLog.map { LatencyLog(path: $0) }
 
@@ -242,7 +242,7 @@ struct Launch {
     if options.speak { settings.speech = true }
   }
 
-  /// The path of the grand's SoundFont: the one given, or the standard one if installed.
+  /// The path of the grand's SoundFont: the given file, or the standard SoundFont if it is installed.
   private var grandFont: String? {
     let named = options.piano.flatMap { PianoKind(rawValue: $0) == nil ? $0 : nil }
     return named ?? (SampledPiano.isAvailable ? SampledPiano.standardFont : nil)

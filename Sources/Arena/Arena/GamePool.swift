@@ -12,7 +12,7 @@ final class GamePool: @unchecked Sendable {
     var pairings: [Int]
     /// Whether a player learns, so that games are played one after the other.
     var isSerial: Bool
-    /// The number of the next batch, and the distance to the one after it.
+    /// The number of the next batch, and the distance to the batch after it.
     var next: Int
     let stride: Int
     var isBusy = false

@@ -16,7 +16,7 @@ final class ReadTick: Sendable {
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
 
-  /// Registers this tick, and starts the thread that ticks if it does not run.
+  /// Registers this tick, and starts the thread that ticks, unless that thread already runs.
   func begin() {
     let isFirst = ReadTick.all.withLock { all in
       all.ticks[ObjectIdentifier(self)] = self
