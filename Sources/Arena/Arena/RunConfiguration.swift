@@ -106,7 +106,7 @@ package struct RunConfiguration: Sendable, Hashable {
   /// Whether the same arguments give the same games.
   package var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine || $0.spec.isTimed } }
 
-  /// The names in tables and records; a number distinguishes equal ones.
+  /// The names in tables and records; a number distinguishes equal names.
   package var names: [String] {
     var taken: Set<String> = []
     return entrants.map { entrant in

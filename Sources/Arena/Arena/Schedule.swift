@@ -72,7 +72,7 @@ package struct Schedule: Sendable {
   private var survivors: [Int]
   private var current: [Int] = []
 
-  /// The maximum number of extra pairs of games in a level knockout match.
+  /// The maximum number of extra pairs of games in a knockout match that is level.
   static let extraPairs = 4
 
   init(_ configuration: RunConfiguration) {
@@ -200,7 +200,7 @@ package struct Schedule: Sendable {
   }
 
   private mutating func knockoutRound() -> [Pairing] {
-    // Level matches are continued; a new round begins when all matches are decided.
+    // Matches that are level continue; a new round begins when all matches are decided.
     current = matches.indices.filter { matches[$0].winner == nil }
     if current.isEmpty {
       if let last = matches.last {

@@ -63,12 +63,12 @@ extension InfiniteTable {
 package struct InfiniteLevel: NumberedLevel {
   /// The level, 1 (weakest) to 6.
   package let number: Int
-  /// Of twenty chances to complete its own line, the number that it overlooks: the lower bound next to the last move, the upper far
-  /// from it.
+  /// Of twenty chances to complete its own line, the number that the level overlooks: the lower bound beside the last move's cell, the
+  /// upper bound far from it.
   let win: ClosedRange<Int>
-  /// Of twenty chances to block the other side's line, the number that it overlooks (bounds as for `win`).
+  /// Of twenty chances to block the other side's line, the number that the level overlooks (bounds as for `win`).
   let block: ClosedRange<Int>
-  /// Of twenty value-preserving moves of `InfiniteTable`, the number that it overlooks (bounds as for `win`).
+  /// Of twenty value-preserving moves of `InfiniteTable`, the number that the level overlooks (bounds as for `win`).
   let ahead: ClosedRange<Int>
 
   /// The six levels, weakest first.

@@ -36,7 +36,7 @@ extension Record {
   /// become the tags `White`, `Black` and `Round`.
   ///
   /// - Parameters:
-  ///   - variants: The accepted variants; a game of any other is an error.
+  ///   - variants: The accepted variants; a game of any other variant is an error.
   ///   - rules: The variant of a line without the member `rules`, as in an arena's file.
   package init(
     jsonLine text: String, line: Int = 1, variants: [Variant] = [.classic], rules: Variant = .classic

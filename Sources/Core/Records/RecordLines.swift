@@ -21,7 +21,7 @@ package struct RecordLines {
   private var place = Place.text
   private var hasMoves = false
 
-  /// Makes a reader for the given variants; a game of any other is an error.
+  /// Makes a reader for the given variants; a game of any other variant is an error.
   package init(variants: [Variant] = Variant.allCases) { self.variants = variants }
 
   /// Takes the next line, without its line feed, and returns the games it completes.

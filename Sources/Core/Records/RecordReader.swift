@@ -8,7 +8,7 @@ package struct RecordReader {
   private let textStart: Int
   private let variants: [Variant]
 
-  /// Makes a reader of UTF-8 bytes for the given variants; a game of any other is an error.
+  /// Makes a reader of UTF-8 bytes for the given variants; a game of any other variant is an error.
   package init(bytes: [UInt8], variants: [Variant] = [.classic]) {
     self.variants = variants
     isTooLong = bytes.count > Record.Limit.bytes
