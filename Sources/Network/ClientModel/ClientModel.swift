@@ -14,7 +14,7 @@ package struct ClientModel: Sendable {
     package var token: String?
     /// The registered name that `token` belongs to; `nil` if the token is a guest's.
     package var account: String?
-    /// A token that the player has just entered. The client tries it once, before the login that it has.
+    /// A token that the player has just entered. The client tries this token once, before the login that it already has.
     package var newToken: String?
     /// A guest name to ask for.
     package var guest: String?
@@ -83,7 +83,7 @@ package struct ClientModel: Sendable {
   private var followID: String?
   private var isFollowPostponed = false
 
-  /// Makes a model. Its ids come from `seed`; they must be unique for this client only.
+  /// Makes a model. The ids that it draws come from `seed`, and need to be unique only among those of this client.
   package init(_ identity: Identity, seed: UInt64) {
     self.identity = identity
     random = SplitMix64(seed: seed)
@@ -326,8 +326,8 @@ package struct ClientModel: Sendable {
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
     syncing[state.id] = nil
-    // A node may lack the last events that another node has sent: ignore a shorter state if it is the connection's first. A shorter state
-    // later on one connection is a correction by the server.
+    // A node may lack the last events that another node has sent: ignore a shorter state if it is the first on this connection. A shorter
+    // state later on the same connection is a correction by the server.
     let isFirst = received.insert(state.id).inserted
     if isFirst, let known = matches[state.id], known.state.seq > state.seq { return }
     var view = matches[state.id] ?? MatchView(state: state, you: you)
@@ -354,8 +354,7 @@ package struct ClientModel: Sendable {
       view.you = Player.allCases.first { players[$0].name == name && !(players.x.name == players.o.name) }
     }
     view.state = next
-    // Other events, such as a draw offer or an absence, contain no clocks: the times then keep running from their last
-    // values.
+    // An event without clocks, such as a draw offer or an absence, leaves the running clock as it is.
     if event.clocks != nil || next.phase != .live || view.left == nil {
       view.left = next.phase == .live ? next.clocks?[next.turn] : nil
       view.leftAt = now
@@ -370,7 +369,7 @@ package struct ClientModel: Sendable {
     emit(.event(m, seq: seq, event), &out)
   }
 
-  /// Asks for missed events, with one request at a time.
+  /// Asks for the missed events of a match, unless such a request is unanswered.
   private mutating func sync(_ m: MatchID, _ out: inout Output) {
     guard welcome != nil, syncing[m] == nil else { return }
     let id = freshID()

@@ -74,8 +74,8 @@ extension ClientModel {
     }
   }
 
-  /// The milliseconds to wait before the next try. The pause grows with each try and is never shorter than `asked`, up
-  /// to an hour. A random part of up to half keeps the clients of a restarted server from coming at once. `chance(n)`
+  /// The milliseconds to wait before the next try. The pause grows with each try and is never shorter than `asked`, of which at most an
+  /// hour counts. A random part keeps the clients of a restarted server from coming at once. `chance(n)`
   /// returns a random number below n.
   package static func pause(
     after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int, chance: (Int) -> Int

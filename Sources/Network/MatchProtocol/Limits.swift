@@ -4,23 +4,23 @@ package enum Limits {
   package static let lineIn = 4096
   /// The most bytes of one line from a server; a page of 50 rows has 8 KiB.
   package static let lineOut = 16 * 1024
-  /// Nested objects and arrays of one line; the deepest legal line has three.
+  /// The greatest depth of nested objects and arrays in one line; the deepest legal line has three.
   package static let depth = 4
   /// Malformed lines after which a connection is closed: a person may mistype two, but data of another protocol ends soon.
   package static let malformedLines = 3
-  /// Characters of a `mid` or `key`.
+  /// The most characters of a `mid` or `key`.
   package static let mid = 32
-  /// Characters of an `id` echoed as `re`.
+  /// The most characters of an `id`, which the server repeats as `re`.
   package static let id = 32
-  /// Characters of a chat line.
+  /// The most characters of a chat line.
   package static let say = 200
-  /// Characters of a name, least and most.
+  /// The least and the most characters of a name.
   package static let name = 3...20
   /// The number of the last ply (move, counted from 0) that a game of Infinite may have.
   package static let ply = 99
-  /// Characters of a room code. They are 30 random bits; a code lives ten minutes and allows five tries a minute.
+  /// The characters of a room code, which code 30 random bits; a code lives ten minutes and allows five tries a minute.
   package static let code = 6
-  /// Rows of a page; 50 take about 8 KiB, half of `lineOut`.
+  /// The most rows of a page; 50 rows take about 8 KiB, half of `lineOut`.
   package static let page = 50
   /// The most events of one export: the longest possible 500 take half of the bytes that a connection may leave unread.
   package static let events = 500

@@ -126,9 +126,9 @@ package enum LobbyEffect: Sendable {
 package struct LobbyConfiguration: Sendable, Hashable {
   /// The name of this program in the greeting and the log.
   package var server = "alina-server"
-  /// Messages a second, and burst; sent in `welcome`.
+  /// Messages a second from a person, and the most at once; sent in `welcome`.
   package var rate = [20, 40]
-  /// Messages a second, and burst, of a bot.
+  /// Messages a second from a bot, and the most at once.
   package var botRate = [200, 200]
   /// Logins and new guests a minute from one address.
   package var loginsPerMinute = 30

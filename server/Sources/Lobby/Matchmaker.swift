@@ -81,7 +81,7 @@ struct Matchmaker: Sendable {
       if known?.row == one { continue }
       guard var ticket = Ticket(one, clockOffset) else { continue }
       ticket.offeredBots = known?.offeredBots ?? false
-      // Keep the earlier time: the store's clock may have been set back.
+      // The earlier start of waiting counts, the known or the read one: the store's clock may have been set back.
       ticket.since = min(ticket.since, known?.since ?? context.now)
       add(ticket, context, &pairs)
     }

@@ -4,8 +4,8 @@ import TicTacToe
 
 /// The ways to log in. Digests are SHA-256 of tokens. A login is a use of the account: account and session then expire after `lives`.
 package enum Login: Sendable, Hashable {
-  /// By the resume token with digest `presented`. The session with it as `resume` or `previous` gets `resume` =
-  /// `fresh`, `previous` = `presented`, a new expiry and the next generation, and is connected to this node.
+  /// By the resume token with digest `presented`. The session that has the digest as `resume` or `previous` gets `resume` = `fresh`,
+  /// `previous` = `presented`, a new expiry and the next generation, and is connected to this node.
   case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
   /// By an account's unexpired token: creates a session with this id and resume digest.
   case token(SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)

@@ -44,7 +44,7 @@ package enum StoreQuestion: Sendable, Hashable {
   /// Invalidates the previous resume token after the first message of a connection. Without effect if the session has
   /// another generation. `.done`
   case settle(session: String, generation: Int64)
-  /// Disconnects a session from its node. Without effect if it has another generation. `.done`
+  /// Disconnects a session from its node. Without effect if the session has another generation. `.done`
   case detach(session: String, generation: Int64)
   /// Changes an account. `.change`
   case change(AccountReference, AccountChange)
@@ -156,8 +156,8 @@ package struct Memory: Sendable, Hashable {
 }
 
 package struct Differences: Sendable, Hashable {
-  /// Matches whose number of events differs from the node's, and if the node asked for them (`wantsOthers`) its live
-  /// matches that it does not have in memory; sorted.
+  /// Matches whose number of events differs from the node's, and, for a node that `wantsOthers`, its live matches that are missing in its
+  /// memory; sorted.
   package var matches: [MatchID] = []
   /// Changed accounts, by id.
   package var accounts: [AccountRecord] = []

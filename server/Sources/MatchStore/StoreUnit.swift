@@ -9,7 +9,7 @@ package typealias NodeID = String
 ///
 /// A store applies a unit only if all of these hold at one moment:
 /// - each existing log has exactly `after` events;
-/// - each account with a new rating still has the one it replaces;
+/// - each account that gets a new rating still has the rating to be replaced;
 /// - each account of `slots` has the given rating and is in no other live rated match;
 /// - no open room has the code of a room that the unit opens;
 /// - no key of `keys` has led to another live match;

@@ -28,8 +28,9 @@ package final class PostgresStore: MatchStore {
   private static let longDeadline: Int64 = 600_000
 
   /// Settings of each connection, whatever the role's defaults. The server ends a transaction that idles for 2 s, so that a stopped
-  /// client cannot keep its locks. Generic plans, because parameters do not change them. No JIT: the high cost of the disabled scans
-  /// would trigger it, a second on each new connection. Sessions of an unreachable node end after eight seconds.
+  /// client cannot keep its locks. Plans are generic, because the best plan does not depend on the parameters. JIT is off: the high cost of
+  /// the disabled scans would trigger it, which takes a second on each new connection. Sessions of an unreachable node end after eight
+  /// seconds.
   static let everywhere = [
     "SET synchronous_commit = on", "SET default_transaction_isolation = 'read committed'",
     "SET idle_in_transaction_session_timeout = 2000",

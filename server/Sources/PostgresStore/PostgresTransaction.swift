@@ -155,7 +155,7 @@ extension PostgresPool.Transaction: StoreRows {
       .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
       .int(session.expires), .text(node))
     let enter = [Self.lockSession(.text(session.id)), put]
-    // Prefetch the next steps of a login: deleting the oldest sessions and reading the profile.
+    // The next steps of a login are prefetched: deleting the oldest sessions and reading the profile.
     let most = SessionRecord.mostPerAccount
     try prefetch(
       enter + [Self.trimming(session.account, to: most, but: session.id)]

@@ -44,9 +44,9 @@ package final class SQLiteStore: MatchStore {
   private let clock: @Sendable () -> Int64
   private let lock: FileLock?
   private let state = Mutex(Opening())
-  /// Held while the file is being opened.
+  /// The lock that is held while the file is being opened.
   private let opens = NSLock()
-  /// Held while writing: SQLite alone would let a second writer poll for a while.
+  /// The lock that is held while writing: SQLite alone would let a second writer poll for a while.
   private let writes = NSLock()
 
   /// Opens or creates the file, migrates its schema and takes the lock. Throws if another process holds the lock, the

@@ -48,7 +48,7 @@ extension AdminPage {
 
   private static var noAnswer: HTTPReply { .refusal(.serviceUnavailable, "the store does not answer") }
 
-  /// Parses a number of at least 0: `none` without a text, `nil` if invalid.
+  /// Parses a number of at least 0. Returns `none` if there is no text, and `nil` if the text is no such number.
   private static func number(_ text: String?, else none: Int64) -> Int64? {
     guard let text else { return none }
     return Int64(text).flatMap { $0 >= 0 ? $0 : nil }

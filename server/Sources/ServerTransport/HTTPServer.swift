@@ -162,8 +162,8 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     timeout?.cancel()
   }
 
-  /// Closes the connection at the time limit, unless a whole request has arrived or was answered. A client that has
-  /// read some of the `unread` pending bytes of a reply gets the time again.
+  /// Closes the connection at the time limit, unless a whole request has arrived or was answered. A client that has read some of the
+  /// `unread` bytes of a reply gets the same time again.
   private func wait(_ context: ChannelHandlerContext, unread: Int = 0) {
     timeout?.cancel()
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

@@ -25,7 +25,7 @@ enum Arrival: Sendable {
 /// All state except the readiness is confined to that loop. The output of one turn is sent to each connection in one
 /// piece, and its units are stored as one batch on another thread.
 package final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`
-  /// Whether players can log in; the raw value is the reason why not.
+  /// Whether players can log in; the raw value is the reason why they cannot.
   enum Readiness: String {
     case starting = "the server is starting"
     case ready

@@ -153,7 +153,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   func handled(_ lines: Int) { unhandled.subtract(lines, ordering: .relaxed) }
 
-  /// Whether the lobby is behind and has lines of this connection to handle. Other connections read on.
+  /// Whether the lobby is behind and has lines of this connection to handle. Connections without such lines continue to read.
   private var mustPause: Bool {
     sweep.inbox.isFull && unhandled.load(ordering: .relaxed) > 0
   }

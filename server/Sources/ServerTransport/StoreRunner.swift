@@ -4,8 +4,8 @@ import MatchStore
 import NIOCore
 import Synchronization
 
-/// Executes the lobby's store requests on other threads and reports the results on the lobby's loop, from which all
-/// calls must come except those marked.
+/// Executes the lobby's store requests on other threads and reports the results on the lobby's loop, from which all calls must come unless
+/// a function says otherwise.
 final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// A unit to store, with the time in ns at which the lobby decided it.
   private typealias Unit = (number: UInt64, unit: StoreUnit, decided: UInt64)

@@ -20,7 +20,7 @@ package struct MatchEvent: Sendable, Hashable {
     case agreement
     /// A side was away too long, and the other side claimed or was given the win.
     case gone
-    /// Ended without counting: by request, without a first move, unconfirmed, or with both sides away.
+    /// The match does not count: a side asked to abort it, a first move or a confirmation was missing, or both sides were away.
     case aborted
   }
 

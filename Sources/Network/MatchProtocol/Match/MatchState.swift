@@ -49,7 +49,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var moves: [Cell] = []
   /// The time of each move, from its event; empty if the state came without times.
   package internal(set) var times: [Int64] = []
-  /// The position, of the game that the terms name.
+  /// The position in the game that the terms name.
   package internal(set) var position = VariantState(startOf: .classic)
   /// The milliseconds left after the last event that changed them.
   package internal(set) var clocks: Sides<Int>?
