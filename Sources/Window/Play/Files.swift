@@ -8,6 +8,7 @@ import ScoreFormats
 import Screen
 import Session
 import TicTacToe
+import Tintinnabuli
 
 /// Stores, shares and exports games and pictures, as the window state requests.
 package final class Files {
