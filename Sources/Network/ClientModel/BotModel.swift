@@ -93,7 +93,7 @@ package struct BotModel: Sendable {
     plays[m] = play
   }
 
-  /// Asks for a move of a match again, because the chosen one could not be sent: the board or the connection had changed.
+  /// Asks for a move of a match again, because the chosen move could not be sent: the board or the connection had changed.
   package mutating func moveDropped(in m: MatchID) { plays[m]?.answered = -1 }
 
   /// Returns what to do now, while the client is connected.

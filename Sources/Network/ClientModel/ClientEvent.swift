@@ -123,9 +123,9 @@ package enum ClientEvent: Sendable, Hashable {
   /// The server no longer knows the client's login, or refuses it, and has made the client a new guest. `login` is the
   /// registered name whose token was refused; `nil` if the login was a guest's.
   case becameGuest(login: String?)
-  /// The server has refused the token that the player entered. The client is logged in as if the player had entered none.
+  /// The server has refused the token that the player entered. The client is logged in as if the player had entered no token.
   case tokenRefused
-  /// The client could not save its login: it cannot come back as the same player once it is closed.
+  /// The client could not save its login: after the program ends, it cannot come back as the same player.
   case loginNotSaved
   /// The server no longer has the match, or this client may not see it. The client has forgotten the match.
   case lost(MatchID)

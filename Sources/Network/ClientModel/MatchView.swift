@@ -23,7 +23,7 @@ package struct MatchView: Sendable, Hashable {
   /// The time by `MatchClient.now` from which the player may claim the win; `nil` while the opponent is connected.
   package internal(set) var claimableAt: Int64?
 
-  /// The position to show: the confirmed one with the pending move.
+  /// The position to show: the confirmed position and the pending move.
   package var position: VariantState {
     var position = state.position
     if let pending, pending.ply == position.plies, position.moves.contains(pending.cell) { position.play(pending.cell) }

@@ -16,7 +16,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private let configuration: MatchClient.Configuration
   private let loop = PollLoop.shared
   private let folder: ClientFolder?
-  /// The known nodes, those of the configuration first; `current` is the one in use.
+  /// The known nodes, those of the configuration first; `current` is the node in use.
   private var nodes: [ServerAddress.Node]
   private var current = 0
   /// The stored data of the other nodes; each node has its own certificate.

@@ -145,8 +145,7 @@ struct SocketAddress: Sendable {
   let family: Int32
   private let bytes: [UInt8]
 
-  /// The addresses of a host. The address families alternate, so that a family that leads nowhere does not delay the
-  /// other.
+  /// The addresses of a host. The address families alternate, so that an unreachable family does not delay the other family.
   static func all(of node: ServerAddress.Node, flags: Int32) -> [SocketAddress] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

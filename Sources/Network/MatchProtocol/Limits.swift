@@ -1,4 +1,4 @@
-/// The limits on which both ends of the wire agree. Each bounds what a peer can make the other end hold.
+/// The limits on which both ends of the wire agree. They bound the memory and the time that a peer can take from the other end.
 package enum Limits {
   /// The most bytes of one line from a client, without its line end; the longest legal line (`hello` with two tokens) has 400.
   package static let lineIn = 4096

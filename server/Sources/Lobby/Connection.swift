@@ -43,7 +43,7 @@ struct Connection: Sendable {
   var version = 1
   var watching: [MatchID] = []
   var roundTrip = 0
-  /// The number of answers for which the connection waits; meanwhile no further request is begun.
+  /// The number of answers for which the connection waits. No further request begins before they have arrived.
   var outstanding = 0
   /// Requests received while the connection waits, in order.
   var queue: [Request] = []

@@ -101,9 +101,9 @@ struct LiveMatch: Sendable {
 
   enum LogComparison {
     case same
-    /// The store lacks an event of a notification, or has another one in its place.
+    /// The store lacks an event that came in a notification, or has a different event in its place.
     case forged
-    /// The store lacks an event that it had, or has another one in its place.
+    /// The store lacks an event that it had before, or has a different event in its place.
     case broken
   }
 
@@ -127,7 +127,7 @@ struct LiveMatch: Sendable {
   ) throws(ProtocolError) {
     try state.append(event, body: body)
     bodies.append(body)
-    // The store validates only the length of a log, so an event stored after a forged one does not confirm it.
+    // The store validates only the length of a log, so an event stored after a forged event does not confirm the forged event.
     if isStored, storedCount == bodies.count - 1 { storedCount += 1 }
     if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
       answers[LiveMatch.key(side, mid)] = (action, state.seq)
@@ -175,8 +175,8 @@ struct LiveMatch: Sendable {
     if let wait, wait.end <= now { (self.wait, turnStarted) = (nil, now) }
   }
 
-  /// Excludes an outage that ended now from running turns, waits and absences, because no command could be stored
-  /// meanwhile: moves their starting times later by the outage's length, but not beyond now.
+  /// Starts running turns, waits and absences later by the length of an outage that has just ended, but not later than now: during the
+  /// outage no command could be stored.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     func later(_ since: Int64) -> Int64 { max(since, min(now, since + milliseconds)) }
     turnStarted = turnStarted.map(later)
@@ -223,7 +223,7 @@ struct LiveMatch: Sendable {
     if let deadline { due = min(due, deadline + flagDelay) }
     if state.bothMoved {
       switch (presence.x.claimableAt(configuration), presence.o.claimableAt(configuration)) {
-      // If both players are absent beyond their grace period, the clock decides the match, if it has one.
+      // If both players are absent beyond their grace period, the clock, if there is one, decides the match.
       case (let x?, let o?): if state.terms.clock == nil { due = min(due, max(x, o)) }
       case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
       case (nil, nil): break
@@ -248,7 +248,7 @@ struct LiveMatch: Sendable {
       presence[$0].claimableAt(configuration).map { $0 <= now.monotonic } ?? false
     }
     if claimable.count == 2 {
-      // Both players are absent, so neither can claim the win: the clock decides later, or the match is aborted if it has none.
+      // Both players are absent, so neither can claim the win: the clock decides later, or a match without a clock is aborted.
       return state.terms.clock == nil ? .end(nil, .aborted) : nil
     }
     guard let absent = claimable.first, !presence[absent.opponent].isAway,

@@ -9,7 +9,7 @@ enum Disconnection: Hashable {
   case byAdministrator, tokensRevoked
   case accountGone
   case tooMany
-  /// The session was resumed on another connection (`resumed`), or revoked, or has expired (`over`); `resumedOrOver` is one of both.
+  /// The session was resumed on another connection (`resumed`), or revoked, or has expired (`over`); `resumedOrOver`: one of the two.
   case resumed, resumedOrOver, over
 
   var code: ByeCode {

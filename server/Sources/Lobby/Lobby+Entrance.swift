@@ -165,7 +165,7 @@ extension Lobby {
     guard !isBusy else { return refuseBusy(id, line.id) }
     switch line.message {
     case .register(let name):
-      // A player who registers his own name again has lost the answer and with it the token: he gets a new one.
+      // A player who registers his own name again has lost the answer and with it the token: he gets a new token.
       guard account.guest || account.name.lowercased() == name.lowercased() else {
         return refuse(id, line.id, .forbidden, "you are \(account.name) already")
       }

@@ -74,7 +74,7 @@ extension Lobby {
     }
   }
 
-  /// Keeps a finished match that was loaded, and evicts the one that was loaded first once there are too many.
+  /// Keeps a finished match that was loaded, and evicts the finished match that was loaded first once there are too many.
   mutating func keepFinished(_ m: MatchID) {
     // Matches in use or just ended are evicted by their own timers.
     guard let first = matches.keepFinished(m), let match = matches[first], match.isOver, match.isSettled,

@@ -33,7 +33,7 @@ extension Lobby {
     let last = seq + max(bodies.count, 1) - 1
     matches.announce(last, of: m)
     guard let match = matches[m] else { return }
-    // Either these events are forged or those in memory are.
+    // If these events differ from those in memory, one or the other are forged.
     let isForged = match.contradicts(bodies, from: seq)
     guard isForged || match.state.seq < last || bodies.isEmpty else { return }
     let events = bodies.compactMap { try? MatchEvent(body: $0) }
@@ -81,7 +81,7 @@ extension Lobby {
     if change.mustAdopt { adoptOrphans() }
   }
 
-  /// Closes all connections once this node has lost the store and the other nodes consider it dead: clients then reconnect to them.
+  /// Closes all connections, so that clients reconnect to other nodes, once this node has lost the store and is considered dead.
   mutating func sendAway() {
     guard membership.isGivenUp else { return }
     for id in connections.keys.sorted() {

@@ -118,7 +118,7 @@ extension Lobby {
     return draft
   }
 
-  /// Subscribes the players of a match here to its rematch, which is in memory already.
+  /// Subscribes a match's players at this node to the rematch, which is in memory already.
   mutating func goOver(from old: MatchID, to m: MatchID) {
     for (session, side) in swapSeats(from: old, to: m) {
       if let id = sessions[session]?.connection { introduce(m, to: id, side) }

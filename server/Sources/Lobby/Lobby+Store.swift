@@ -6,7 +6,7 @@ import TicTacToe
 extension Lobby {
   // MARK: asking
 
-  /// Asks the store and calls `then` with the answer. If a connection is given, its later requests wait until then.
+  /// Asks the store and calls `then` with the answer. If a connection is given, its later requests wait for the answer.
   mutating func ask(
     _ question: StoreQuestion, for id: ConnectionID? = nil, _ then: @escaping StoreWork.Then = { _, _ in }
   ) {

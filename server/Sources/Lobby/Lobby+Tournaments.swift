@@ -152,8 +152,8 @@ extension Lobby {
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
   }
 
-  /// Sends the finished games in which a player had X, the latest first: each as its `state`, then the page. Both players
-  /// of a game have a row, so that the games of all rows are all games, each once.
+  /// Sends the finished games in which a player had X, the latest first: each as its `state`, then the page. Each game has one X: the
+  /// requests for all players return every game once.
   private mutating func sendGames(
     _ order: TournamentOrder, _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?
   ) {
@@ -252,7 +252,7 @@ extension Lobby {
 
   // MARK: seeks
 
-  /// Takes a seek in a tournament: the tournament's terms replace those of the seek.
+  /// Takes a seek in a tournament: the tournament's terms replace the seek's terms.
   mutating func takeTournamentSeek(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {

@@ -9,7 +9,7 @@ import TicTacToe
 /// and its events are folded and sent only after the store has applied it. So no client sees an event that a power cut
 /// could undo, and a refused unit leaves nothing to roll back.
 ///
-/// A match handles one unit at a time, a connection one request. Others wait in order.
+/// A match handles one unit at a time, and a connection one request. Further units and requests wait in order.
 package struct Lobby: Sendable {
   enum Timer: Sendable {
     /// Checks a match. The timer is ignored if the match's latest timer has another due time, as after an eviction and reload.

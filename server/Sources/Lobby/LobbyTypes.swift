@@ -36,9 +36,9 @@ package enum LobbyInput: Sendable {
   case caughtUp(ConnectionID, [MatchID])
   /// The verdict on a submitted unit.
   case verdict(UInt64, Verdict)
-  /// The answer to a question; `nil` if the store gave none.
+  /// The answer to a question; `nil` if the store did not answer.
   case answer(UInt64, StoreAnswer?)
-  /// A message of another node; `nil` if some may have been lost.
+  /// A message of another node; `nil` if messages may have been lost.
   case notification(String?)
   case tick
   /// The server is about to stop. Clients are told when to reconnect.

@@ -106,7 +106,7 @@ struct MatchDirectory: Sendable {
   /// The most finished matches that are kept in memory after loading, so that repeated requests need no store.
   static let mostFinished = 256
 
-  /// Keeps a finished match that was loaded; returns the one to evict, if there are more than `mostFinished`.
+  /// Keeps a finished match that was loaded; returns the match to evict, if there are more than `mostFinished`.
   mutating func keepFinished(_ m: MatchID) -> MatchID? {
     finished.append(m)
     return finished.count > MatchDirectory.mostFinished ? finished.removeFirst() : nil

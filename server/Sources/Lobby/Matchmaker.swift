@@ -55,8 +55,8 @@ struct Matchmaker: Sendable {
   /// Demands a read with the next pairing.
   mutating func requireRead() { mustRead = true }
 
-  /// Begins to read the queue; returns the tickets known before. While a read is in progress, another one must follow
-  /// it (`mustRead`), since it may miss newer tickets.
+  /// Begins to read the queue; returns the tickets known before. A read in progress may miss newer tickets, so another read must follow
+  /// (`mustRead`).
   mutating func beginReading() -> Set<String>? {
     mustRead = isReading
     guard !isReading else { return nil }
@@ -230,7 +230,7 @@ struct TicketQueue: Sendable {
 
   subscript(id id: String) -> Ticket? { sessions[id].flatMap { bySession[$0] } }
 
-  /// Adds a ticket and replaces any of the same session.
+  /// Adds a ticket, which replaces any other ticket of its session.
   mutating func insert(_ ticket: Ticket) {
     remove(id: ticket.id)
     remove(session: ticket.session)

@@ -30,7 +30,7 @@ struct Membership: Sendable {
   private var adoptedAt = Int64.min / 2
   /// The time until which the store may still execute a request that it has not answered.
   private var isUncertainUntil = Int64.min / 2
-  /// The number of comparisons; every third one also looks for matches that list this node and are not in memory.
+  /// The number of comparisons; every third comparison also looks for matches that list this node and are not in memory.
   private var comparisons = 0
   /// Whether an answer was lost that may have named a match of this node that is not in memory.
   private var mustCompare = false
@@ -64,7 +64,7 @@ struct Membership: Sendable {
 
   // MARK: heartbeats
 
-  /// Begins a heartbeat; `false` while one is unanswered.
+  /// Begins a heartbeat; `false` while the last heartbeat is unanswered.
   mutating func beginHeartbeat() -> Bool {
     defer { awaitsHeartbeat = true }
     return !awaitsHeartbeat

@@ -37,7 +37,7 @@ struct Presence: Sendable, Hashable {
   /// Shortens the allowed absence of a side that sent `bye` at another node.
   mutating func shortenGrace(_ configuration: LobbyConfiguration) { grace = min(grace, configuration.graceAfterBye) }
 
-  /// Excludes an outage that ended now from the absence: moves its beginning later, but not beyond now.
+  /// Starts the absence later by the length of an outage that has just ended, but not later than now.
   mutating func postpone(by milliseconds: Int64, _ now: Int64) {
     awaySince = awaySince.map { max($0, min(now, $0 + milliseconds)) }
   }

@@ -54,7 +54,7 @@ struct SeekDesk: Sendable {
   /// The last ticket of a connection, if it led to this match.
   func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { matched[id].flatMap { $0.m == m ? $0.ticket : nil } }
 
-  /// The match that a ticket led to, if it was the last one of a connection.
+  /// The match that a ticket led to, if the ticket was the last ticket of a connection.
   func match(ledBy ticket: String, of id: ConnectionID) -> MatchID? {
     matched[id].flatMap { $0.ticket.id == ticket ? $0.m : nil }
   }

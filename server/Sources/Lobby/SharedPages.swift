@@ -45,7 +45,7 @@ struct SharedPages: Sendable {
     return ServerMessage.page(of, rows: rows.filter { games.contains($0.rules) }.map(\.json), more: nil, re: re)
   }
 
-  /// Begins to read a player's history; `false` if `mostHistoryReaders` connections do so already.
+  /// Begins to read a player's history; `false` if `mostHistoryReaders` connections read history already.
   mutating func beginHistory() -> Bool {
     guard historyReaders < SharedPages.mostHistoryReaders else { return false }
     historyReaders += 1

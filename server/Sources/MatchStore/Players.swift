@@ -150,7 +150,7 @@ package struct NameQuota: Sendable, Hashable {
 }
 
 extension AccountChange {
-  /// The session that survives a change which deletes the account's sessions, empty for none; `nil` if the change deletes none.
+  /// The session that survives a change that deletes the account's sessions, empty if all are deleted; `nil` for any other change.
   package var keeps: String? {
     switch self {
     case .revoke(let keep): keep

@@ -132,7 +132,7 @@ extension AccountRecord {
 
 /// The stored data of a session, which survives a restart.
 package struct SessionRecord: Sendable, Hashable {
-  /// The most sessions of one account; a further one deletes the oldest.
+  /// The most sessions of one account; a further session deletes the oldest.
   package static let mostPerAccount = 16
 
   /// The public id.

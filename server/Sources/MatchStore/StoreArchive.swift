@@ -78,8 +78,7 @@ package enum StoreArchive {
   }
 
   /// Imports an archive of any size into an empty store. Before anything is stored the whole archive is checked: every log must fold
-  /// to its hash, and the last line must match the others. Archives of version 1 lack that line. The import counts as a use of each
-  /// account.
+  /// to its hash, and the last line must match the earlier lines. (Version 1 had no such line.) The import counts as a use of each account.
   package static func load(_ lines: @escaping Lines, into store: any MatchStore) throws -> Summary {
     guard try store.isEmpty else { throw StoreError.isNotEmpty }
     let summary = try parse(lines) { entry in if case .match(let match) = entry { try match.check() } }
@@ -115,7 +114,7 @@ package enum StoreArchive {
     case match(ArchivedMatch)
   }
 
-  /// Parses an archive; throws if a line cannot be read, `each` refuses one, or lines are missing at its end.
+  /// Parses an archive; throws if a line cannot be read, `each` refuses a line, or lines are missing at the archive's end.
   private static func parse(_ lines: @escaping Lines, _ each: (Entry) throws -> Void) throws -> Summary {
     var summary = Summary()
     var version: Int?
@@ -200,7 +199,7 @@ private struct ArchiveEnd: FieldObject, Equatable {
   static func == (a: ArchiveEnd, b: ArchiveEnd) -> Bool { a.lines == b.lines && a.hash == b.hash }
 }
 
-/// An account in an archive, which contains only named ones.
+/// An account in an archive, which contains only named accounts.
 extension AccountRecord: FieldObject {
   package init() { self.init(id: 0, name: "", guest: false, token: nil, tokenExpires: 0) }
 

@@ -25,7 +25,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case clean(guests: Int, keys: Int64, lives: Lifetimes)
 
   // Matches.
-  /// Reads a match with its log; a live one is followed by the node from now on. `.match`
+  /// Reads a match with its log; if the match is live, the node follows it from now on. `.match`
   case follow(MatchID, NodeID)
   /// Reads a match with its log. `.match`
   case match(MatchID)

@@ -97,7 +97,7 @@ package protocol QueueRows: StoreConditions {
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64
   mutating func hasAccount(_ id: Int64) throws(StoreError) -> Bool
-  /// The waiting tickets of an account with this session or this key, by id; an empty key matches none.
+  /// The waiting tickets of an account with this session or this key, by id; an empty key matches no ticket.
   mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord]
   /// Adds a ticket, unless a ticket with its id has led to a match: then the call repeats one whose answer was lost.
   mutating func put(_ ticket: TicketRecord) throws(StoreError)

@@ -54,7 +54,7 @@ package struct Entrant: FieldObject, Sendable, Hashable {
   /// Games as X less games as O in this tournament; the player with the lower balance gets X.
   package var balance = 0
   package var lastOpponent: Int64?
-  /// The game in progress, and the one that the player won last.
+  /// The game in progress, and the game that the player won last.
   package var game: MatchID?
   package var won: MatchID?
 
@@ -138,7 +138,7 @@ package struct TournamentGame: Sendable, Hashable {
 }
 
 package enum TournamentChange: Sendable, Hashable {
-  /// Adds a player, or brings one back who has left.
+  /// Adds a player, or brings back a player who has left.
   case enter(account: Int64)
   /// Sets whether a player is paired.
   case status(account: Int64, TournamentRow.Status)
@@ -153,7 +153,7 @@ package enum TournamentResult: Sendable, Hashable {
   case found(Tournament)
   /// No tournament has the code.
   case unknown
-  /// Another tournament has the code that was drawn for the new one.
+  /// Another tournament has the code that was drawn for the new tournament.
   case taken
   /// There are as many open tournaments, or entrants of this tournament, as are allowed.
   case full

@@ -43,7 +43,7 @@ package struct PGAddress: Sendable {
     }
     defer { PQconninfoFree(options) }
     var option = options
-    // The parameters passed to libpq, and those it will find by itself.
+    // The parameters passed to libpq, and the parameters that libpq will find by itself.
     var (asked, found) = (["client_encoding": "UTF8"], [String: String]())
     while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
       let given = option.pointee.val.map { String(cString: $0) }

@@ -5,7 +5,7 @@ import MatchStore
 enum PostgresMigrations {
   /// The schema this build writes.
   static let version = steps.count
-  /// The oldest build that can use this one's database; raised only if a migration removes something. Before version 7
+  /// The oldest build that can use this build's database; raised only if a migration removes something. Before version 7
   /// matches had owners.
   static let minReader = 7
 
@@ -109,7 +109,7 @@ enum PostgresMigrations {
       "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
       // The index has few different values, since few sets of nodes exist: a search for dead nodes skips from set to set.
       "DROP INDEX match_live", "CREATE INDEX match_nodes ON match (nodes) WHERE ended IS NULL",
-      // If several open rooms have the same code, only the latest could be joined. It keeps the code; the others lose theirs.
+      // If several open rooms have the same code, only the latest could be joined. The latest room keeps the code; the other rooms lose it.
       """
       UPDATE match m SET code = NULL WHERE x IS NULL AND ended IS NULL AND EXISTS (
         SELECT 1 FROM match later WHERE later.code = m.code AND later.x IS NULL AND later.ended IS NULL
@@ -185,7 +185,7 @@ enum PostgresMigrations {
   private static let lock = PGStatement(
     once: "SELECT pg_advisory_xact_lock(\(lockClass), hashtext('migrate ' || current_schema()))")
 
-  /// Migrates a database to this build's version in one transaction; other nodes doing the same wait.
+  /// Migrates a database to this build's version in one transaction; other nodes that migrate at the same time wait.
   static func run(_ connection: PGConnection, place: String) throws(StoreError) {
     var minReader = 0
     do throws(PGError) {

@@ -9,7 +9,7 @@ private let channelOfNode = "'alina_' || to_hex(hashtext(current_schema())) || '
 extension PostgresStore {
   private static let notifyAll = PGStatement(once: "SELECT count(pg_notify(\(channelOfNode) id, '')) FROM node")
 
-  /// Sends every node an empty notification: it then compares its memory with the store as if notifications had been lost.
+  /// Sends every node an empty notification. Each node then compares its memory with the store, as after lost notifications.
   package func requestComparison() throws(StoreError) { try pool.run([PostgresStore.notifyAll()]) }
 }
 
@@ -80,7 +80,7 @@ final class PostgresListener: Sendable {
 
 /// A thread that sends notifications, all queued ones in one transaction. Notifications that cannot be sent are dropped.
 ///
-/// They are not sent by the transactions of moves: one with NOTIFY holds a lock on the whole database until its commit is flushed.
+/// The transactions of moves do not send them: a transaction with NOTIFY holds a lock on the whole database until its commit is flushed.
 final class PostgresPublisher: Sendable {
   private struct State {
     var notifications: [(node: NodeID, text: String)] = []

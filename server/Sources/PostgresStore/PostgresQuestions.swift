@@ -240,7 +240,7 @@ extension PostgresStore {
     var rows = found[0]
     let unnamed = rows.filter { $0[2].bool == true }.compactMap { $0[0].text }
     if !unnamed.isEmpty {
-      // Read again after the node was added: from then on events of other nodes are notified to this one.
+      // Read again after the node was added: from then on other nodes notify it of their events.
       try pool.run([PostgresStore.name(.texts(unnamed), .text(node))])
       rows = try read([lengths])[0].rows
     }
@@ -398,7 +398,7 @@ extension PostgresStore {
     """)
 
   private func follow(_ ids: [MatchID], _ node: NodeID) throws(StoreError) -> [FollowedMatch?] {
-    // Read after the node was added: from then on events of other nodes are notified to this one.
+    // Read after the node was added: from then on other nodes notify it of their events.
     try pool.run([PostgresStore.name(.texts(ids.map(\.rawValue)), .text(node))])
     let found = Dictionary(uniqueKeysWithValues: try followed(ids, asker: node).map { ($0.match.record.id, $0) })
     return ids.map { found[$0] }

@@ -112,7 +112,7 @@ package final class PostgresStore: MatchStore {
         try connection.run(calls + [PostgresStore.getName()], within: 10_000).last?.rows.first?.first?.text
       }
       _ = try connection.run([PostgresStore.setName(.text(name))], within: 10_000)
-      // While this transaction is open it occupies its session, so a pooler must give the first connection another one.
+      // While this transaction is open it occupies its session, so a pooler must give the first connection another session.
       let seen = try read(other, [PGStatement.begin()])
       if try PostgresStore.sharesSessions(
         name, other: seen, own: { () throws(PGError) in try read(connection, []) })
@@ -124,8 +124,8 @@ package final class PostgresStore: MatchStore {
     } catch { throw StoreError(error).reading(place) }
   }
 
-  /// Whether connections share sessions: sets a name on the first connection and looks for it on the second. `own` is
-  /// not called if the second one sees the name, because a pool of one session would never answer.
+  /// Whether connections share sessions: sets a name on the first connection and looks for it on the second. `own` is not called if the
+  /// second connection sees the name, because a pool of one session would never answer.
   static func sharesSessions(
     _ name: String, other: String?, own: () throws(PGError) -> String?
   ) throws(PGError) -> Bool {

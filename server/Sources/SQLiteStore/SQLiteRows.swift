@@ -20,7 +20,7 @@ final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from
   let db: SQLiteConnection
   /// Returns milliseconds since 1970.
   let clock: @Sendable () -> Int64
-  /// The node that asked last, which is the only living one.
+  /// The node that asked last, which is the only living node.
   var asker: NodeID?
   /// Live matches; cleared after a rollback.
   private var matches: [MatchID: Match] = [:]

@@ -12,8 +12,8 @@ import TicTacToe
 package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
   static let version = 8
-  /// The oldest build that can read this one's files. Raised if a migration removes data or an older build would
-  /// misread it: builds before 5 ignore tickets, keys and slots.
+  /// The oldest build that can read this build's files. Raised if a migration removes data or older builds would misread a file: builds
+  /// before 5 ignore tickets, keys and slots.
   static let minReader = 5
 
   private struct Connections {
@@ -238,7 +238,7 @@ package final class SQLiteStore: MatchStore {
     } catch { return units.map { _ in error.verdict } }
   }
 
-  /// Answers all questions in one transaction: of the writing connection if one changes the file, else of a reading one.
+  /// Answers all questions in one transaction: of the writing connection if a question changes the file, else of a reading connection.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
     // After a failed write a heartbeat succeeds only if a probe can be written; without heartbeats the lobby ends no match by time.
     if let heartbeat = questions.firstIndex(where: \.isHeartbeat), state.withLock({ $0.hasFailed }) {

@@ -66,7 +66,7 @@ extension AdminPage {
 }
 
 extension HTTPRequest {
-  /// The parameters behind the question mark; `nil` if one is not allowed, repeated or without a value.
+  /// The parameters behind the question mark; `nil` if a parameter is not allowed, repeated or without a value.
   fileprivate func parameters(_ allowed: [String]) -> [String: String]? {
     var found: [String: String] = [:]
     for part in query.split(separator: "&") {

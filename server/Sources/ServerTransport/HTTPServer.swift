@@ -38,7 +38,7 @@ struct HTTPLimits: Sendable {
   var most: Int
   /// The most connections of one address; further ones are closed before their request.
   var mostPerAddress = Int.max
-  /// The key by which connections are counted; those without one (this machine's, proxies') count only towards `most`.
+  /// The key by which connections are counted; connections without a key (of this machine and of proxies) count only towards `most`.
   var key: @Sendable (SocketAddress) -> String? = PeerAddress.key
   /// The time for a request to arrive, after connecting and after each reply.
   var requestTimeout = TimeAmount.seconds(20)

@@ -61,7 +61,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   private var outboxes: [ConnectionID: Outbox] = [:]
   private var touched: [Outbox] = []
   private var timer: (due: Int64, task: Scheduled<Void>)?
-  /// The administrators' orders that are being executed, and the number of the last one.
+  /// The administrators' orders that are being executed, and the number of the last order.
   private var orders: (open: [UInt64: EventLoopPromise<Bool>], last: UInt64) = ([:], 0)
   /// The callers that wait until the lobby is settled, and until players can log in.
   private var waiting: (settled: [EventLoopPromise<Void>], ready: [EventLoopPromise<Void>]) = ([], [])
@@ -228,7 +228,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }.value()
   }
 
-  /// Waits for the store's work in progress and starts none. Call it after `drain`; then close the store and shut the
+  /// Waits for the store's work in progress and starts no more. Call it after `drain`; then close the store and shut the
   /// loop down, in this order.
   package func finish() async throws {
     try await loop.submit {

@@ -49,7 +49,7 @@ struct AdminPort: ParsableArguments {
     .unusable("no server answers at \(place): \(String(cString: strerror(code)))")
   }
 
-  /// A connection to the first address of a name that accepts one.
+  /// A connection to the first address of a name that accepts a connection.
   private func connected(to host: String, _ port: Int) throws -> Int32 {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -134,7 +134,7 @@ struct ServeOptions: ParsableArguments {
     var logLevel = "notice"
   }
 
-  /// Validates the flags; throws for the first invalid one. Creates missing files only if the server `starts`.
+  /// Validates the flags; throws for the first invalid flag. Creates missing files only if the server `starts`.
   func resolved(starts: Bool) throws -> ServerConfiguration {
     var result = ServerConfiguration()
     let address = try Self.address(addresses.listen, "listen")

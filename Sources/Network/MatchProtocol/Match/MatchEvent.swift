@@ -68,7 +68,7 @@ package struct MatchEvent: Sendable, Hashable {
     case aside(why: String)
   }
 
-  /// The newest version of the log's language that this build reads. It also reads all earlier ones. Versions from 3 on only
+  /// The newest version of the log's language that this build reads. The build also reads all earlier versions. Versions from 3 on only
   /// added games: a client names the games that it knows (`ClientMessage.Hello.games`), whatever its protocol's version.
   package static let newest = Variant.allCases.reduce(2) { max($0, $1.since) }
 

@@ -10,7 +10,7 @@ package enum MatchAction: Sendable, Hashable {
   case draw(MatchEvent.DrawAction, offer: Int?)
   /// Ask for, or agree to, another match with sides swapped.
   case rematch
-  /// Give the match up before both have moved.
+  /// Give the match up before both sides have moved.
   case abort
   /// Claim the win over a side that has been away too long.
   case claim
@@ -39,10 +39,10 @@ package enum ClientMessage: Sendable, Hashable {
       (self.client, self.caps, self.token, self.guest, self.resume) = (client, caps, token, guest, resume)
     }
 
-    /// The games that the client knows; it receives no messages about others.
+    /// The games that the client knows; it receives no messages about other games.
     package var games: [Variant] { Variant.allCases.filter { $0.isImplied || caps.contains($0.rawValue) } }
 
-    /// The capability of a client that knows tournaments; others receive no messages about them.
+    /// The capability of a client that knows tournaments; other clients receive no messages about tournaments.
     package static let tournaments = "event"
     /// The capabilities of a client that follows everything this build can send.
     package static let allCaps = Variant.capabilities + [tournaments]

@@ -50,7 +50,7 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case malformed
   /// Messages kept coming faster than allowed.
   case flood
-  /// The client did not read what was sent.
+  /// The client did not read the lines sent to it.
   case slow
   /// The server stops or starts over. Come back after `retry_ms`.
   case restart
@@ -112,7 +112,7 @@ package enum ServerMessage: Sendable, Hashable {
   case greeting(server: String, versions: [Int])
   case welcome(Welcome)
   case token(String, name: String)
-  /// A seek waits. `bots` is the number of bots that would play if the seek accepted one.
+  /// A seek waits. `bots` is the number of bots that would play if the seek accepted a bot.
   case queued(ticket: String, waited: Int, bots: Int)
   case paired(MatchID, Player)
   case room(MatchID, code: String, expiresIn: Int)

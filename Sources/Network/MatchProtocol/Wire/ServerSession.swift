@@ -172,7 +172,7 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// Sends a heartbeat when one is due, and closes when the peer has been silent too long. Call it about once a second.
+  /// Sends a heartbeat when one is due, and closes the connection when the peer has been silent too long. Call it about once a second.
   package mutating func tick(now: Int64, _ act: (Action) -> Void) {
     switch state {
     case .closed: break
