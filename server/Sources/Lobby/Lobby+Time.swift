@@ -67,7 +67,7 @@ extension Lobby {
     if match.presence[side].isAway { updatePresence(m) }
   }
 
-  /// Logs that a side left or came back, if that changed.
+  /// Logs that a side has left or come back, if the log does not say so yet.
   mutating func updatePresence(_ m: MatchID) {
     // Called for each move, mostly without effect: test before copying the match.
     guard matches[m]?.missesSomebody == true, let match = matches[m], match.state.phase == .live, match.isSettled,

@@ -152,8 +152,8 @@ extension Lobby {
     for line in Lobby.lines(of: code, rows, isWhole: isWhole) { replies.add(.send(id, line, .essential)) }
   }
 
-  /// Sends the finished games in which a player had X, the latest first: each as its `state`, then the page. Each game has one X: the
-  /// requests for all players return every game once.
+  /// Sends the finished games in which a player had X, the latest first: each as its `state`, then the page. So each game is in the answer
+  /// for one of its two players only.
   private mutating func sendGames(
     _ order: TournamentOrder, _ found: Tournament, _ session: Session, _ id: ConnectionID, _ re: String?
   ) {

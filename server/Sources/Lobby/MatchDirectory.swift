@@ -23,7 +23,7 @@ struct MatchDirectory: Sendable {
   /// The action for a match after it is loaded.
   enum Loading: Sendable {
     case request(Request)
-    /// Subscribe the players of this match, whose rematch it is.
+    /// Subscribe the players of the match `of`; the loaded match is its rematch.
     case rematch(of: MatchID)
     /// Subscribe the account whose ticket was matched.
     case paired(ticket: String, account: Int64)

@@ -26,7 +26,7 @@ package protocol MatchStore: AnyObject, Sendable {
   /// Makes every node compare its memory with the store, after a program other than a node has changed the store.
   func requestComparison() throws(StoreError)
 
-  // Tools.
+  // MARK: tools
 
   /// Every account, by id.
   func accounts() throws(StoreError) -> [AccountRecord]

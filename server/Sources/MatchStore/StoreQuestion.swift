@@ -4,7 +4,7 @@ import TicTacToe
 
 /// A question or command of a lobby to its store. Changes are durable before the answer. Each line below ends with the kind of answer.
 package enum StoreQuestion: Sendable, Hashable {
-  // Nodes.
+  // MARK: nodes
   /// The heartbeat of a node and its address for clients. `.heartbeat`
   case heartbeat(NodeID, address: String)
   /// A node stops: removes it from its matches and sessions. `.done`
@@ -24,7 +24,7 @@ package enum StoreQuestion: Sendable, Hashable {
   /// - tournaments that closed before `TournamentRecord.kept`.
   case clean(guests: Int, keys: Int64, lives: Lifetimes)
 
-  // Matches.
+  // MARK: matches
   /// Reads a match with its log; if the match is live, the node follows it from now on. `.match`
   case follow(MatchID, NodeID)
   /// Reads a match with its log. `.match`
@@ -37,7 +37,7 @@ package enum StoreQuestion: Sendable, Hashable {
   /// millisecond as the last of them. `.matches`
   case history(Int64, before: Int64, limit: Int)
 
-  // Players.
+  // MARK: players
   /// Logs in at this node: see `Login`. Deletes the account's oldest sessions beyond `SessionRecord.mostPerAccount`,
   /// disconnected ones first. `.login`
   case login(Login, NodeID)
@@ -57,13 +57,13 @@ package enum StoreQuestion: Sendable, Hashable {
   /// Players of a list with ids greater than `after`, by id. `.accounts`
   case players(PlayerList, after: Int64, limit: Int)
 
-  // Reports.
+  // MARK: reports
   /// Stores a player's report under the next id; ignores its id and names. `.done`
   case report(ReportRecord)
   /// Reports with ids less than `before`, latest first. `.reports`
   case reports(before: Int64, limit: Int)
 
-  // The queue.
+  // MARK: queue
   /// Adds a ticket to the queue. `.queued`
   case queue(TicketRecord, rated: Bool)
   /// Deletes a ticket unless it has led to a match. `.done`
@@ -71,7 +71,7 @@ package enum StoreQuestion: Sendable, Hashable {
   /// All waiting tickets, oldest first, with their accounts. `.tickets`
   case tickets
 
-  // Tournaments.
+  // MARK: tournaments
   /// Adds a tournament unless `most` are open already, or finds the one with the same secret. `.tournament`
   case host(TournamentRecord, most: Int)
   /// Reads a tournament with its table. `.tournament`

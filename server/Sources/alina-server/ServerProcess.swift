@@ -19,7 +19,7 @@ struct ServerConfiguration: Sendable {
   /// Origins of other hosts' pages, such as `https://alina.example`, that may connect to play.
   var pageOrigins: Set<String> = []
   var site: Site?
-  /// The page's certificate, if it is encrypted.
+  /// The page's certificate, if the page is encrypted.
   var pageTLS: ServerTLS?
   /// The address of the administrators' port, if it is served.
   var admin: ListenAddress?
