@@ -7,7 +7,7 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Batches") struct BatchTests {
-  /// The engine's answer to these bytes, as blocks of `size` bytes; throws the error that ended it.
+  /// The engine's answer to the input; throws the error that ended the engine.
   private func answer(_ rules: Variant, _ player: String, _ input: [UInt8]) throws -> [UInt8] {
     let (toEngine, fromEngine) = (Pipe(), Pipe())
     let server = try BatchServer(variant: rules, player: PlayerSpec(player))
@@ -26,7 +26,10 @@ import TicTacToe
     return Array(fromEngine.fileHandleForReading.readDataToEndOfFile())
   }
 
-  @Test func `a step marks cells row by row, and returns the turn and the legal cells`() throws {
+  @Test
+  func `a byte of input marks the cell of that number, row by row, and the answer has the turn and the legal cells`()
+    throws
+  {
     let bytes = try answer(.ultimate, "random", Array("games 2 1\n".utf8) + [4 * 9 + 3, 253])
     let size = 3 * 81 + 4
     try #require(bytes.count == 4 * size)
@@ -39,7 +42,7 @@ import TicTacToe
     #expect(Array(bytes[(3 * size)...]) == Array(bytes[size..<2 * size]))
   }
 
-  @Test func `ages, results and illegal steps are reported`() throws {
+  @Test func `a batch reports the ages of marks, the results of games and illegal moves`() throws {
     let size = 3 * 9 + 4
     let steps: [UInt8] = [0, 3, 1, 1, 4, 2]
     let bytes = try answer(.infinite, "perfect", Array("games 1 1\n".utf8) + steps)
@@ -50,7 +53,7 @@ import TicTacToe
     #expect(blocks[6][28] == 1 && blocks[6][9..<18].allSatisfy { $0 == 0 })
   }
 
-  @Test func `the player answers as in the arena`() throws {
+  @Test func `a batch's player moves as in the arena`() throws {
     let size = 3 * 9 + 4
     let bytes = try answer(
       .infinite, "perfect_distance", Array("games 1 1\n".utf8) + [UInt8](repeating: 255, count: 13))
@@ -66,7 +69,7 @@ import TicTacToe
     ("", "the input ends after 1 of the 2 bytes of a step", "games 2 1\n0"),
     ("mcts:10", "this player cannot answer in a batch of infinite; allowed: random, perfect", ""),
   ])
-  func `invalid input is reported`(player: String, message: String, input: String) throws {
+  func `a batch's invalid input is reported`(player: String, message: String, input: String) throws {
     let error = #expect(throws: ArenaError.self) {
       _ = try answer(.infinite, player.isEmpty ? "random" : player, Array(input.utf8))
     }

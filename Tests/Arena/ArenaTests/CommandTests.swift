@@ -61,7 +61,7 @@ import TicTacToe
     #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(output.out.utf8)) }
   }
 
-  @Test func `solve shows value, distance and a board with both`() throws {
+  @Test func `solve shows the position's value and distance, and a board with those of each move`() throws {
     let output = try Support.run(["solve", "--position", "X1O/1X1/3 o"])
     #expect(
       output.out == """
@@ -298,7 +298,7 @@ import TicTacToe
     }
   }
 
-  @Test(.long) func `killed at random moments and resumed, the file ends with the same bytes`() throws {
+  @Test(.long) func `a run killed at random moments and resumed ends with the file of a whole run`() throws {
     let kills = Support.isSlow ? 200 : 10
     var generator = SplitMix64(seed: 77)
     try Support.withFolder { folder in
@@ -388,7 +388,7 @@ import TicTacToe
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
         #expect(record.count == 1 && record[0].game.moves == games[score["game"] as! Int].game.moves)
       }
-      // Compares two threads and an interrupted file. Files of an earlier run whose games are not chosen now are removed.
+      // The scores are the same with two threads after an interruption. Older scores of games that are not chosen are removed.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
       try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
       try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)
@@ -431,7 +431,7 @@ import TicTacToe
     }
   }
 
-  @Test func `matchboxes are saved in their state at a test's verdict`() throws {
+  @Test func `matchboxes are saved as they were when the sequential test reached its verdict`() throws {
     try Support.withFolder { folder in
       let run = ["--x", "menace", "--o", "random", "--sprt", "elo0=0,elo1=50", "--seed", "3", "--threads", "2"]
       for games in ["20000", "4000"] {

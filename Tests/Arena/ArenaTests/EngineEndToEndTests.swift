@@ -30,7 +30,7 @@ import TicTacToe
     #expect(ours == golden)
   }
 
-  @Test func `the program gives the library's answers`() throws {
+  @Test func `the engine program gives the answers of the transcript`() throws {
     let golden = try String(contentsOf: Support.folder.appending(path: "Goldens/cutechess.txt"), encoding: .utf8)
     let lines = golden.split(separator: "\n")
     let input = lines.filter { $0.hasPrefix(">") }.map { String($0.dropFirst(2)) + "\n" }.joined()
@@ -39,7 +39,7 @@ import TicTacToe
     #expect(output.out == expected && output.code == 0)
   }
 
-  @Test func `positions and moves are read in both notations`() {
+  @Test func `positions and moves are read in our notation and in that of cutechess`() {
     for position in Solver.positions {
       for notation in [UCINotation.native, .cutechess] {
         let words = notation.text(of: position).split(separator: " ").map(String.init)
@@ -53,7 +53,7 @@ import TicTacToe
     #expect(UCINotation.position(["3/3/3[PP"]) == nil && UCINotation.position([]) == nil)
   }
 
-  @Test func `our engine plays in our arena on both sides like its player`() throws {
+  @Test func `our engine plays like its player in our arena, as X and as O`() throws {
     let command = "cmd:\(Support.arena) engine --player perfect"
     var run = try Run(
       try Support.match(command, "perfect", games: 40), threads: 2, guardExecutable: Support.arena)
@@ -135,11 +135,11 @@ import TicTacToe
       for player in 0..<6 { configuration.entrants[player] = Support.misbehaving("busy \(log)") }
       configuration.time.moveTime = 60_000
       var run = try Run(configuration, threads: threads, guardExecutable: Support.arena)
-      // Output from the queries for names is not counted.
+      // Discards the output of the engines that were started only to ask for their names.
       try Data().write(to: URL(filePath: log))
       let report = try run.play()
       #expect(report.games == 30 && report.forfeits.isEmpty, "\(report.forfeits)")
-      // The engines log `+` and `-` around thinking, `s` and `e` around their lives.
+      // An engine logs `+` and `-` when it begins and ends to think, `s` and `e` when it starts and ends.
       func most(_ begin: Character, _ end: Character) throws -> Int {
         var (now, most) = (0, 0)
         for letter in try String(contentsOfFile: log, encoding: .utf8) {
@@ -186,11 +186,11 @@ import TicTacToe
         words, each: ["st=60", "env.ALINA_TEST=x"], default: TimeLimit())
       let report = try Support.play(configuration, threads: 1, to: folder + "/a").report
       #expect(report.forfeits.isEmpty && report.configuration.names[0] == "Polite")
-      // Twice: once for its name, once for the games.
+      // The engine is started twice: once for its name, once for the games.
       let said = try String(contentsOfFile: folder + "/said", encoding: .utf8)
       #expect(said == "setoption name Hash value 7\nquit\nsetoption name Hash value 7\nquit\n")
       #expect(try String(contentsOfFile: folder + "/log", encoding: .utf8) == "x\nx\n")
-      // The engine's output about its moves is in the games and in the PGN.
+      // The evaluations that the engine reports are in the file of games and in the PGN.
       let games = try Support.games(folder + "/a").games
       #expect(games.allSatisfy { $0.notes?.reports.contains { $0?.evaluation == "-0.07/3" } == true })
       try PGNExport.write(folder + "/a", to: folder + "/pgn")
@@ -263,20 +263,22 @@ import TicTacToe
     #expect(configuration.names == ["random", "random (2)", "random (3)"])
   }
 
-  @Test func `running games are stopped when a test has decided`() throws {
+  @Test func `running games are stopped when a sequential test has reached its verdict`() throws {
     var configuration = try Support.match("random", "perfect", games: 4)
     // The engine does not answer in the second pair, so only a stop ends that game before its hour for a move is over.
     configuration.entrants[0] = Support.misbehaving("hangs-after-b2")
     configuration.time.moveTime = 3_600_000
     configuration.openings = try Openings(lines: ["a1", "b2"], name: "lines", .classic)
-    // The first pair decides: losses by illegal moves in both games.
+    // The first pair of games decides: the engine loses both by illegal moves.
     configuration.sprt = SPRT(elo0: 0, elo1: 600, alpha: 0.45, beta: 0.45)
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let report = try run.play()
     #expect(report.ending == .sprt && report.games == 2)
   }
 
-  @Test(.needs("python3")) func `the example bot reads positions in both notations`() throws {
+  @Test(.needs("python3")) func `the example bot reads startpos, a position with moves, and a position without moves`()
+    throws
+  {
     for position in ["startpos moves b2 a3 c3 c2", "fen 3/3/3 x moves b2 a3 c3 c2", "fen O1X/1XO/3 x"] {
       let output = try Support.run([], input: "position \(position)\ngo\nquit\n", program: Support.bot)
       #expect(output.out == "bestmove a1\n", "\(position): \(output)")
@@ -301,7 +303,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a run whose engines have their own folder resumes with the folders given`() throws {
+  @Test func `a run whose engines have folders of their own resumes if these are given again`() throws {
     try Support.withFolder { folder in
       let (home, games) = (folder + "/engines", folder + "/games")
       try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
@@ -334,7 +336,7 @@ import TicTacToe
     }
   }
 
-  @Test func `our engine reports values only for players that compute them`() throws {
+  @Test func `our engine reports a position's value only for players that compute it`() throws {
     func said(_ player: String) throws -> String {
       var server = try UCIServer(PlayerSpec(player), seed: 1)
       _ = server.handle("position startpos moves b2 b1")
@@ -419,7 +421,7 @@ import TicTacToe
 
   @Test(arguments: [("grandchildren", 8), ("escape", 4), ("comet", 8)])
   func `processes started by an engine end with it, and with a killed arena`(mode: String, atLeast count: Int) throws {
-    // Parents die, sessions are left, processes are replaced: none may remain in the end.
+    // The engines' descendants lose their parents, leave the session or replace themselves; none may remain in the end.
     let mark = UUID().uuidString
     var configuration = try Support.match("random", "random", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
@@ -429,7 +431,7 @@ import TicTacToe
     // No wait is needed here: an engine's end includes its descendants' end.
     #expect(Support.processes(marked: mark) == 0)
 
-    // Killed alone, or terminated together with the guards, as by `pkill alina-arena`.
+    // The arena alone is killed, or the arena and its guards are terminated, as by `pkill alina-arena`.
     for isKilled in [true, false] {
       let arena = try Child(
         [

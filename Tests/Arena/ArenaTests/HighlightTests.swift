@@ -9,7 +9,7 @@ import TicTacToe
 @testable import Arena
 
 @Suite("Highlights") struct HighlightTests {
-  @Test func `the best games are chosen, for any number of threads and after a resume`() throws {
+  @Test func `the same best games are chosen for any number of threads and after a resume`() throws {
     try Support.withFolder { folder in
       for (number, configuration) in try RunTests.varied().enumerated() {
         let path = "\(folder)/\(number)"
@@ -23,7 +23,7 @@ import TicTacToe
           return try run.play().highlights
         }
         let fresh = try highlights(threads: 1)
-        // From the whole file, and from a part of it with other numbers of threads.
+        // Another number of threads chooses the same games from the whole file and from a resumed part of it.
         #expect(try highlights(threads: 2).map(\.record) == fresh.map(\.record))
         let whole = try #require(FileManager.default.contents(atPath: path))
         try whole.prefix(whole.count * 3 / 5).write(to: URL(filePath: path))

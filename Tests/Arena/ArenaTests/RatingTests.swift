@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `ratings of very uneven players follow from their results`() {
-    // In a gauntlet each pairing is rated separately, with half a point added for each side.
+    // Each pairing is rated separately, with half a point added for each of its players.
     let n = 20_000
     var results = [RunReport.Result(a: 0, b: 1), RunReport.Result(a: 0, b: 2)]
     results[0].statistics.asX = Tally(wins: 1, draws: 0, losses: n - 1)
@@ -56,7 +56,7 @@ import Testing
     #expect(Rating.joint(report, players: 4).allSatisfy { $0.error.isFinite && $0.error > 0 })
   }
 
-  @Test func `a level match has the Elo 0, without a sign`() throws {
+  @Test func `a match with equal scores has the Elo difference 0, without a sign`() throws {
     var report = RunReport(configuration: try Support.match("random", "perfect", games: 2))
     var statistics = PairingStatistics()
     statistics.asX = Tally(wins: 1, draws: 3, losses: 1)
@@ -65,7 +65,7 @@ import Testing
     #expect(RunText.json(report).contains("\"elo\":0.0,") && !RunText.json(report).contains("-0.0"))
   }
 
-  @Test func `the report says if a learner starts anew in each pairing`() throws {
+  @Test func `the report says that a learning player starts anew in each pairing`() throws {
     let several = try Support.tournament(["menace", "random", "perfect"], .roundRobin, games: 4)
     #expect(RunText.text(try report(of: several)).contains("menace began anew in each pairing"))
     var frozen = several
@@ -75,7 +75,7 @@ import Testing
     #expect(!RunText.text(try report(of: match)).contains("anew"))
   }
 
-  @Test func `lines of any length are read in place`() throws {
+  @Test func `lines of any length are read whole from a file`() throws {
     try Support.withFolder { folder in
       let lines = [3, 0, 700_000, 1 << 20, 5, 3 << 20, 40].map { String(repeating: "x", count: $0) }
       try Data((lines.joined(separator: "\n") + "\nrest").utf8).write(to: URL(filePath: folder + "/lines"))

@@ -10,7 +10,7 @@ import TicTacToe
 @testable import Arena
 @testable import ArenaTexts
 
-@Suite("Runs") struct RunTests {
+@Suite("Runs of the arena") struct RunTests {
   /// Configurations that together use every kind of built-in player and every format.
   static func varied() throws -> [RunConfiguration] {
     var openings = try Support.match("levels:2", "win_block", games: 400, seed: 9)
@@ -32,7 +32,7 @@ import TicTacToe
     ]
   }
 
-  @Test func `the file is the same bytes for any number of threads`() throws {
+  @Test func `a run's file has the same bytes for any number of threads`() throws {
     try Support.withFolder { folder in
       for (number, configuration) in try RunTests.varied().enumerated() {
         let one = try Support.play(configuration, threads: 1, to: "\(folder)/\(number)-1")
@@ -66,7 +66,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a changed configuration is refused by name`() throws {
+  @Test func `a resume with a changed setting is refused with the setting's name`() throws {
     try Support.withFolder { folder in
       let path = folder + "/a"
       let whole = try Support.play(try Support.match("random", "perfect", games: 20), to: path).bytes
@@ -91,7 +91,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a changed or foreign file is refused with its line`() throws {
+  @Test func `a resume of a changed or foreign file is refused with the number of the wrong line`() throws {
     try Support.withFolder { folder in
       let path = folder + "/a"
       let whole = try Support.play(try Support.match("random", "perfect", games: 20), to: path).bytes
@@ -162,7 +162,7 @@ import TicTacToe
     }
   }
 
-  @Test func `the hash of a file is that printed by the documented command`() throws {
+  @Test func `the hash in a file is the one that the documented command prints`() throws {
     try Support.withFolder { folder in
       let path = folder + "/a"
       _ = try Support.play(try Support.match("random", "random", games: 40_000), to: path)
@@ -242,7 +242,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a closed run delivers no further games, even if stopped within a batch`() throws {
+  @Test func `a closed run delivers no further games, even if it is stopped within a batch`() throws {
     // One pairing has a learning player, so its games are delivered only after many batches of the other pairing.
     let configuration = try Support.tournament(["random", "win_block", "menace"], .roundRobin, games: 40_000)
     let stop = StopSignal()
@@ -273,14 +273,14 @@ import TicTacToe
         #expect(records.count == report.games)
         #expect(records.filter { $0.resultToken == "1-0" }.count == report.bySeat.wins)
         #expect(records[0][player: .x] == configuration.names[0] || configuration.format != .match)
-        // The fast export writes the same text as the slow one.
+        // The export has the same text as the records one by one.
         #expect(text == records.map { $0.text + "\n" }.joined())
         #expect(records.map { $0.game.moves } == (try Support.games(path)).games.map(\.game.moves))
       }
     }
   }
 
-  @Test func `a move table plays like its player`() throws {
+  @Test func `a player's table of moves chooses the same moves as the player`() throws {
     for spec in ["random", "win_block", "trap", "levels:2", "levels:5"] {
       let player = try #require(try PlayerSpec(spec).memoryless(in: .classic))
       let table = DistributionTable(player)
@@ -347,7 +347,7 @@ import TicTacToe
     #expect(!svg.contains("nan,") && !svg.contains(",nan") && !svg.contains("inf"))
   }
 
-  @Test func `saved and loaded matchboxes continue learning identically`() throws {
+  @Test func `saved and loaded matchboxes learn the same as matchboxes that were never saved`() throws {
     try Support.withFolder { folder in
       var whole = MenaceTraining(Menace())
       whole.train(against: [SimpleOpponent.random], games: 400, seed: 5, measuringEvery: 400)
@@ -406,13 +406,13 @@ import TicTacToe
   }
 
   @Test(arguments: ["random"] + (1...5).map { "levels:\($0)" } + ["win_block", "mcts:5"])
-  func `adaptive scores half against players that can lose`(name: String) throws {
+  func `the adaptive player scores about half against players that can lose`(name: String) throws {
     let score = try adaptiveScore(against: name)
     #expect((0.45...0.55).contains(score), "\(name): \(score)")
   }
 
   @Test(arguments: ["levels:6", "perfect", "trap"])
-  func `adaptive draws with players that cannot lose`(name: String) throws {
+  func `the adaptive player scores at least 45 % against players that cannot lose`(name: String) throws {
     let score = try adaptiveScore(against: name)
     #expect(score >= 0.45, "\(name): \(score)")
   }
@@ -427,12 +427,12 @@ import TicTacToe
     }
   }
 
-  @Test func `tree search finds forced moves and is a function of its seed`() throws {
+  @Test func `a tree search finds forced moves, and the same seed gives the same move`() throws {
     for position in Solver.positions where position.outcome == nil {
       let wins = position.winningSquares(for: position.turn)
       guard !wins.isEmpty, position.ternaryKey % 7 == 0 else { continue }
       var generator = SplitMix64(seed: 1)
-      // Another move may win as certainly, but later.
+      // The search may choose another winning move than the quickest one.
       let square = MonteCarloSearch().bestMove(in: position, simulations: 1000, using: &generator)
       #expect(Solver.shared.valuePreservingMoves(in: position).contains(square), "\(position.notation)")
     }

@@ -52,7 +52,7 @@ extension MeetingGraph {
           var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
           var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
           configuration.rounds = rounds
-          // Strong players win, or results are random, or all games are drawn: three ways to tie the standings.
+          // By the seed: the player with the lower number wins, the results are random, or all games are drawn.
           func points(_ pairing: Pairing) -> Int {
             seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
           }
@@ -95,7 +95,7 @@ extension MeetingGraph {
     #expect(schedule.buchholz(0) == 6 && schedule.buchholz(5) == 6 && schedule.buchholz(6) == 6)
   }
 
-  @Test func `a round is found exactly if one exists, and it is the first in order`() {
+  @Test func `the search finds a round whenever one exists, and of several the first in order`() {
     /// The first round in order, by exhaustive search; `nil` if there is none.
     func firstRound(_ graph: MeetingGraph, _ order: [Int]) -> [[Int]]? {
       guard let player = order.first else { return [] }
@@ -112,7 +112,7 @@ extension MeetingGraph {
       let count = 2 * (1 + generator.below(5))
       var graph = MeetingGraph(complete: count)
       let rounds = MeetingGraph.allRounds(count)
-      // Pairs are removed individually rather than by rounds, so that any graph can occur.
+      // Removes possible pairings at random, so that any graph of possible pairings can occur.
       let keep = 1 + generator.below(9)
       for a in 0..<count {
         for b in a + 1..<count where generator.below(10) >= keep {
@@ -142,7 +142,7 @@ extension MeetingGraph {
     var configuration = try Support.tournament(.init(repeating: "random", count: 6), .swiss, games: 20)
     configuration.rounds = 2
     var schedule = Schedule(configuration)
-    // 7 + 11½ points equal 10 + 8½, unlike their sums in floating-point twentieths.
+    // The points 7 + 11½ equal 10 + 8½; as floating-point scores (twentieths) their sums would differ.
     for doubled in [[14, 20, 40], [28, 17, 0]] {
       let next = schedule.next()
       schedule.finish(try #require(next), doubledPoints: doubled)
@@ -157,7 +157,7 @@ extension MeetingGraph {
       let drawn = try Support.tournament(.init(repeating: "perfect", count: count), .knockout, games: 4)
       var run = try Run(drawn, threads: 2, guardExecutable: Support.arena)
       var report = try run.play()
-      // Perfect players always draw: two pairs and four more, then the seed decides.
+      // Perfect players always draw: after two pairs of games and four further ones the seed decides.
       #expect(report.knockout.count == count - 1)
       #expect(report.knockout.allSatisfy { $0.pairs == 6 && $0.bySeed && $0.winner == min($0.pairing.a, $0.pairing.b) })
       #expect(report.knockout.last?.winner == 0)

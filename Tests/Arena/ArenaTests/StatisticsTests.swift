@@ -17,7 +17,7 @@ import Testing
     return root
   }()
 
-  @Test func `the trinomial results match the golden file`() throws {
+  @Test func `the likelihood ratio and the bounds of the trinomial test match the reference values`() throws {
     let golden = StatisticsTests.facts["sprt_golden"] as! [String: Any]
     func value(_ name: String) -> Double { (golden[name] as! NSNumber).doubleValue }
     var statistics = PairingStatistics()
@@ -87,7 +87,7 @@ import Testing
     #expect(low > wide)
   }
 
-  @Test func `tallies never print nan or inf, and one-sided ones print bounds`() throws {
+  @Test func `no result is printed as nan or inf, and one-sided results are printed as bounds`() throws {
     let test = try SPRT("elo0=0,elo1=20")
     for wins in [0, 1, 2, 1000] {
       for draws in [0, 1, 1000] {
@@ -182,14 +182,15 @@ import Testing
   }
 
   @Test(arguments: [(0.0, 300.0), (200, 300), (-1000, -900)])
-  func `a normalised test with wide bounds accepts the hypothesis nearer to the games`(bounds: (Double, Double)) throws
-  {
+  func `a normalised test with wide bounds favours the hypothesis that is nearer to the results`(
+    bounds: (Double, Double)
+  ) throws {
     let test = SPRT(elo0: bounds.0, elo1: bounds.1, model: .normalised)
     #expect(test.llr(counts: [500, 300, 150, 40, 10]) < 0 || bounds.1 < 0)
     #expect(test.llr(counts: [10, 40, 150, 300, 500]) > 0)
   }
 
-  @Test func `each model is simulated with its own scores`() throws {
+  @Test func `the simulation of a model counts the scores of that model`() throws {
     // If all pairs are level (1 : 1), the trinomial test needs two drawn games for each pair.
     func pairs(_ model: String) throws -> Int {
       let test = try SPRT("elo0=0,elo1=50,model=\(model)")
@@ -206,7 +207,7 @@ import Testing
   @Test(arguments: [(0.04, 0.0), (0.5, 0.2)]) func `a test's error rate is about the nominal one`(
     share: (plus: Double, minus: Double)
   ) throws {
-    // Pairs score 1½, ½ or 1; the true difference is one of the two bounds.
+    // Pairs of games score 1½, ½ or 1; the true difference is one of the test's two bounds.
     let truth = Elo.of(score: 0.5 + 0.25 * (share.plus - share.minus))
     for test in [SPRT(elo0: 0, elo1: truth), SPRT(elo0: truth, elo1: truth + 10)] {
       let simulated = SPRTSimulation(test, pairs: [0, share.minus, 1 - share.plus - share.minus, share.plus, 0])
@@ -217,7 +218,10 @@ import Testing
     }
   }
 
-  @Test func `joint ratings of one pairing differ by its Elo, sum to zero, and are finite if unbeaten`() throws {
+  @Test
+  func `the ratings of two players differ by the Elo of their match, sum to zero, and are finite even without a loss`()
+    throws
+  {
     var one = RunReport.Result(a: 0, b: 1)
     one.statistics.asX = Tally(wins: 600, draws: 200, losses: 200)
     let two = Rating.joint([one], players: 2)

@@ -52,7 +52,7 @@ import TicTacToe
     let limited = try second("mcts:5000", after: "go", "go nodes \(nodes)")
     let small = try second("mcts:\(nodes)", after: "go", "go")
     #expect(limited == small && limited.count == 2)
-    // The limit of one search does not apply to the next.
+    // The limit of one search does not apply to the search after it.
     let free = try second("mcts:5000", after: "go nodes \(nodes)", "go")
     let whole = try second("mcts:5000", after: "go", "go")
     #expect(free == whole)
@@ -66,7 +66,7 @@ import TicTacToe
         return
       }
       #expect(search.manner == .pondering)
-      // The move is written only after ponderhit or stop, even if they were set before the search began.
+      // The move is written only after ponderhit or stop, even if the command came before the search began.
       if hit { search.hit.set() } else { search.stop.set() }
       let lines = search.run()
       server.finish(search)
@@ -84,7 +84,8 @@ import TicTacToe
     }
   }
 
-  @Test func `searches by simulations are reproducible, searches by time reuse their tree`()
+  @Test
+  func `a search with a limit of simulations is reproducible, a search with a time limit reuses the previous tree`()
     throws
   {
     var server = try UCIServerTests.server("search:500", .ultimate, "e5 d4")

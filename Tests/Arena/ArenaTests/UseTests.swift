@@ -34,7 +34,7 @@ import Testing
       [Support.arena, "run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"], errors: .pipe)
     // The arena's first output shows that it handles signals.
     var message = arena.errors.availableData
-    // The stopped arena gets both signals together when it continues.
+    // The stopped arena gets SIGINT and SIGTERM together when it continues.
     for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { arena.signal(signal) }
     #expect(try arena.wait() == 130)
     message += arena.errors.readDataToEndOfFile()
@@ -98,7 +98,7 @@ import Testing
         atPath: repository.appending(path: "Assets").path, toPath: folder + "/share/alina")
       let found = try Support.shell("cd \(folder) && exec \(program) \(arguments)")
       #expect(found.code == 0 && found.out.contains("scores/first.flac"), "\(found)")
-      // The weights of Ultimate, for each command that uses them.
+      // Runs each command that uses the weights of Ultimate.
       let game = "\(folder)/game.pgn"
       try "[Variant \"Ultimate\"]\n\n1. e5 e4 *\n".write(toFile: game, atomically: true, encoding: .utf8)
       for arguments in [

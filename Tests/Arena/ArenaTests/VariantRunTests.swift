@@ -52,7 +52,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a game against its variant's rules is refused with its line`() throws {
+  @Test func `a file with an illegal move is refused with the move's line`() throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       var text = String(
@@ -85,7 +85,7 @@ import TicTacToe
     #expect(output.err.split(separator: "\n").count == 1 && output.out.isEmpty)
   }
 
-  @Test func `openings of another game are refused, those of the right one start every game`() throws {
+  @Test func `a run refuses openings of another variant, and starts every game with one of its own variant`() throws {
     try Support.withFolder { folder in
       let openings = "b2 a1\nfen a3b2/c3 o 3 moves a1\na3b2/c3 o 3  # as EPD\n"
       try openings.write(toFile: folder + "/book", atomically: true, encoding: .utf8)
@@ -105,7 +105,7 @@ import TicTacToe
   }
 
   @Test(.needs("python3"), arguments: Variant.allCases)
-  func `the engine of thirty lines plays every game by its rules`(variant: Variant) throws {
+  func `the example engine of thirty lines plays every variant by its rules`(variant: Variant) throws {
     let bot = repository.appending(path: "examples/variants.py").path
     var configuration = try VariantRunEndToEndTests.match("cmd:\(bot)", "random", variant, games: 8)
     configuration.time.moveTime = 5000
@@ -254,7 +254,7 @@ import TicTacToe
       for (rules, boards) in zip(plain.split(separator: "\n").dropFirst(), counted.split(separator: "\n").dropFirst())
       where rules.hasPrefix("{\"game\"") {
         guard rules.contains("\"1/2-1/2\""), let found = boards.firstMatch(of: winner) else {
-          // Both lines are the same if a line of boards decides the game, or if it is drawn with equal numbers of boards.
+          // The results with and without counting boards agree if three boards in a row, or equal numbers of boards, decide.
           #expect(rules == boards)
           continue
         }
@@ -270,7 +270,7 @@ import TicTacToe
     }
   }
 
-  @Test func `evaluations within the limits for long enough end a game`() {
+  @Test func `a game ends when its evaluations have stayed within the limits for long enough`() {
     func verdict(_ rules: Adjudication, _ scores: [String?]) -> (plies: Int, outcome: Outcome)? {
       var referee = Referee(rules)
       for (ply, score) in scores.enumerated() {

@@ -26,7 +26,7 @@ import TicTacToe
   }
 
   @Test(arguments: Variant.allCases.filter { !$0.isImplied })
-  func `games are the same read as lines of a run, PGN and JSON Lines`(variant: Variant) throws {
+  func `the tools read the same games from a run's file, from PGN and from JSON Lines`(variant: Variant) throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       var configuration = try VariantToolTests.tournament(["levels:2", "random"], variant, games: 20)
@@ -48,7 +48,7 @@ import TicTacToe
       let path = folder + "/game.pgn"
       try "[Variant \"Infinite\"] 1. a2 b2 2. b1 a1 3. a3 c2 1-0".write(toFile: path, atomically: true, encoding: .utf8)
       let review = try Support.run(["review", path])
-      // Each value is that of `solve` for the position, for the side that moved.
+      // Each move's value is the one `solve` gives for the position after it, seen from the side that moved.
       #expect(review.code == 0 && review.out.contains("\n1. X a2  win in 12\n"), "\(review)")
       let lines = review.out.split(separator: "\n")
       try #require(lines.count == 1 + 6 + 2 && lines[0] == "X – O, 1-0", "\(review)")
@@ -109,7 +109,7 @@ import TicTacToe
         let after = game.game.outcome == .draw ? 0.5 : 1
         #expect(moves.last?["after"]?.number == after && moves.last?["proven"] == .bool(true))
       }
-      // Random players lose more value than a level.
+      // The moves of a random player lose more value than those of a level.
       #expect(losses[1] > losses[0], "\(losses)")
     }
   }
@@ -166,7 +166,7 @@ import TicTacToe
     let exact = try JSON(String(output.out.dropLast()))
     let score = try #require(exact["score"]?.number)
     #expect(output.code == 0 && exact["countsRepetitions"] == .bool(false))
-    // The known score of a level against the one below (docs/performance.md).
+    // The score of level 4 against level 3 (docs/performance.md).
     #expect(abs(score - 0.725) < 0.00051, "\(score)")
     var configuration = try Support.match("levels:4", "levels:3", games: 4_000)
     configuration.variant = .infinite
@@ -198,7 +198,7 @@ import TicTacToe
     ("[Variant \"Infinite\"] 1. a1 b1 2. a2 b2 3. a3 0-1", "the board says 1-0, not 0-1"),
     (#"{"rules":"ultimate","moves":"e5","result":"1-0","termination":"normal"}"#, "the board has not ended this game"),
   ])
-  func `a record against the rules is refused with its place, and nothing is printed`(
+  func `a record with an illegal move is refused with the move's place, and nothing is printed`(
     text: String, says: String
   ) throws {
     for words in [["review", "-"], ["analyse", "-", "--json"]] {
@@ -232,7 +232,7 @@ import TicTacToe
         #expect(game.game.startState == opening.startState && game.game.cells.starts(with: opening.cells))
       }
       #expect(try Support.run(["resume", path]).code == 0)
-      // A book of another game, and one whose game is over.
+      // A book of another variant is refused, and so is one whose game is over.
       for (option, content, message) in [
         ("classic", text, "games of \(variant) are not read here; allowed: classic"),
         (variant.rawValue, "[Event \"a\"] 1. b2 *", "games of classic are not read here; allowed: \(variant)"),
@@ -342,7 +342,7 @@ import TicTacToe
   }
 
   @Test(.needs("python3"), arguments: [("infinite", "e5"), ("ultimate", "5"), ("ultimate", "P@b2")])
-  func `an engine that answers for another variant loses with the reason in the record, and the file resumes`(
+  func `an engine that sends a move of another variant loses, the record has the reason, and the file resumes`(
     rules: String, answer: String
   ) throws {
     try Support.withFolder { folder in
@@ -362,7 +362,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a file of one game is not resumed as another`() throws {
+  @Test func `a file of one variant is not resumed as a file of another`() throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       let whole = try Support.play(
@@ -371,7 +371,7 @@ import TicTacToe
       let refused = try Support.run(["resume", path, "--rules", "ultimate"])
       #expect(refused.code == 2 && refused.err.contains("rules is infinite in the file, now ultimate"), "\(refused)")
       #expect(refused.err.split(separator: "\n").count == 1 && refused.out.isEmpty)
-      // Replaces a line of the file by another game's.
+      // Replaces the moves of a game by a move of another variant.
       let text = String(decoding: whole, as: UTF8.self)
       let changed = text.replacing(/"moves":"../, with: "\"moves\":\"e5", maxReplacements: 1)
       try changed.write(toFile: path, atomically: true, encoding: .utf8)
@@ -384,7 +384,7 @@ import TicTacToe
     }
   }
 
-  @Test func `levels with values of Ultimate resume only with the same values`() throws {
+  @Test func `a run with levels of Ultimate resumes only with the same file of weights`() throws {
     try Support.withFolder { folder in
       let path = folder + "/games"
       let configuration = try VariantToolTests.tournament(["levels:5", "levels:1"], .ultimate, games: 4)

@@ -31,7 +31,7 @@ if mode == "grandchildren":
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, process_group=0)
 if mode == "escape":
-    # Starts a process in a session and process group of its own, whose parent ends.
+    # Starts a process in a new session and process group; the process that started it ends.
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -84,13 +84,13 @@ while True:
         if mode == "told":
             note(line)
         if mode == "together":
-            # Waits before its first move until the engine's other instance is here, too.
+            # Waits before its first move until the engine's second instance thinks, too.
             if turns == 1:
                 note("+")
             while os.path.getsize(sys.argv[2]) < 2:
                 time.sleep(0.01)
         if mode == "patient" and moves:
-            # Answers after its opponent has sent its second move unasked.
+            # Answers only after the opponent has sent its second move unasked.
             while os.path.getsize(sys.argv[2]) < games:
                 time.sleep(0.01)
         if mode == "busy":
