@@ -79,7 +79,7 @@ def keyboard(player):
         page.key(key)
         said = page.until("keys.at(-1)")
         expect(said == f"{key} true", f"the page is told {said} of {key}")
-    # Synthetic events, as the browser would act on real ones: back, home, its address bar, menus, printing.
+    # The keys are synthetic: for real ones the browser would go back or home, open a menu or print.
     for left in ("{ key: 'F6' }", "{ key: 'F10', shiftKey: true }", "{ key: 'ContextMenu' }", "{ key: 'ArrowLeft', altKey: true }",
                  "{ key: 'Home', altKey: true }", "{ key: 'p', ctrlKey: true }", "{ key: 'c', ctrlKey: true, shiftKey: true }"):
         expect(page.run(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {{ ...{left}, bubbles: true, cancelable: true }}))"),
@@ -208,7 +208,7 @@ def phone_call(player, server):
     page.until("states()[0] === 'suspended'")
     page.key("m")
     page.until("states()[0] === 'running'")
-    # A call: the sound returns at its end, without a touch.
+    # During a telephone call the sound stops; it returns at the call's end, without a touch.
     page.run("call(true)")
     page.key("ArrowLeft")
     page.key("ArrowLeft")
@@ -217,7 +217,7 @@ def phone_call(player, server):
     # A device closed by the browser is replaced.
     page.run("devices[0].close()")
     page.until("states()[1] === 'running' && globalThis.level?.() > 0.001")
-    # A call before the first touch: the sound starts with the first touch after it.
+    # If a call comes before the first touch, the sound starts with the first touch after the call.
     player.open(server.url)
     page.run("call(true)")
     player.press("Menu")

@@ -91,7 +91,7 @@ def loads_again(x, o, server, enter):
     shows([looker], {"a3": "O"})
     again(o)
     shows([o], {"b2": "X", "a3": "O"})
-    # While the server does not run, the board says that the page is returning to the match; then it does.
+    # While the server does not run, the board says that the page returns to the match; then the match goes on.
     x.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
     server.kill()
     again(x)
@@ -177,7 +177,7 @@ def main(name, program):
         ben = enter("r/" + room.split("/")[-1])
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
-        # Finds out which player has X, as the server draws the sides.
+        # Finds out which player has X: the server chooses the sides at random.
         wait("somebody to be told to wait", lambda: any(player.page.run(SECOND) for player in (ann, ben)))
         x, o = (ben, ann) if ann.page.run(SECOND) else (ann, ben)
         everybody = loads_again(x, o, server, enter)

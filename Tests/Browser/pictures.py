@@ -25,7 +25,7 @@ SIZE = (1280, 720)
 SEED = 7
 # The drawing commands other than text.
 SHAPES = ("fill", "stroke", "rectangle")
-# The search distance in pixels, the size of a shape's parts, and the least ink that is compared.
+# The search distance and the size of a shape's tiles in pixels, and the least ink of a tile that is compared.
 REACH = 5
 TILE = 12
 LEAST = 5000
@@ -183,7 +183,7 @@ def main(name, program):
             ours, theirs = (grey(f"{folder}/{of}.png") for of in ("page", "window"))
             wrong = [" ".join(words) for words in compare(drawn, ours, theirs)]
             expect(not wrong, f"{scene}: {'; '.join(wrong[:5])}, {len(wrong)} in all")
-            # Checks that a difference of one pixel more is detected.
+            # Checks that a shift of one pixel more than is allowed is detected.
             for axis in (0, 1):
                 for aside, areShapes in ((3, False), (2, True)):
                     seen = [what for what, _ in compare(drawn, ours, numpy.roll(theirs, aside, axis)) if (what in SHAPES) == areShapes]

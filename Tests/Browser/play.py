@@ -24,7 +24,7 @@ CELL = "[...document.querySelectorAll('[role=gridcell] [data-id]')]"
 CONTROL = "[...document.querySelectorAll('#controls [data-id]')]"
 # Runs before the page's scripts: records copied texts, drawings and sound.
 WATCH = """(() => {
-  // Does nothing in the empty page with which a tab begins.
+  // A tab begins with an empty page, in which this script does nothing.
   if (!globalThis.Clipboard) return;
   globalThis.copied = [];
   globalThis.drawn = 0;

@@ -28,7 +28,7 @@ PROFILES = {(tonic, mode): np.roll(profile, tonic) for mode, profile in (("major
 
 
 def key(heard, end):
-    """The key of the last eight seconds."""
+    """The musical key of the eight seconds before `end`."""
     weights = np.zeros(12)
     for begin, until, pitch, velocity, _ in heard:
         weights[pitch % 12] += max(min(until, end) - max(begin, end - 8), 0) * velocity
@@ -69,7 +69,7 @@ def main():
                 game.write_text(games.record(moves, result, options.seed * 1_000 + index, kind))
                 run(options.score, "render", game, "--midi", midi)
                 heard = notes(midi)
-                # The tonic of a session's first piece.
+                # A session's first piece must end on its tonic, B.
                 end = max(note[0] for note in heard) + 5
                 keys.append(key(heard, end) == (11, "minor"))
                 ends.append(is_over(heard, end))

@@ -15,7 +15,7 @@ def name(square):
 
 
 def play(rng):
-    """One game: a list of (square, thinking in seconds) and its result."""
+    """Plays a game; returns a list of (square, thinking time in seconds) and the result."""
     board, moves = [""] * 9, []
     for ply in range(9):
         me, other = "xo"[ply % 2], "ox"[ply % 2]
@@ -48,7 +48,7 @@ def place(board, square):
 
 
 def play_kind(kind, rng, median=4):
-    """One game of a kind: a list of (square, thinking in seconds) and its result."""
+    """Plays a game of a kind; returns a list of (square, thinking time in seconds) and the result."""
     count = 9 if kind == "Ultimate" else 1
     # The marks of both players on each board, from the oldest to the newest, and the boards that they have won.
     marks, won, moves, seen = [([], []) for _ in range(count)], ([], []), [], []
@@ -91,7 +91,7 @@ def record(moves, result, seed, kind="Classic"):
 
 
 def reference(count, seed):
-    """`count` seeded games: moves, and the record."""
+    """`count` games from a seed, each with its moves and its record."""
     rng = random.Random(seed)
     games = [play(rng) for _ in range(count)]
     return [(moves, record(moves, result, seed * 1_000 + i)) for i, (moves, result) in enumerate(games)]

@@ -51,7 +51,7 @@ def to_the_right(before, after):
 
 
 def at_downbeat(x, moment):
-    """The mover and the row heard at a moment (in seconds)."""
+    """The player and the row of the move that is heard at `moment` (in seconds)."""
     before, long_before = amplitudes(x, moment - 0.064, 0.06), amplitudes(x, moment - 0.254, 0.25)
     first, second = amplitudes(x, moment + 0.002, 0.055), amplitudes(x, moment + 0.062, 0.055)
     after = amplitudes(x, moment + 0.07, 0.25)
@@ -77,7 +77,7 @@ def at_downbeat(x, moment):
         is_lower = lower in rolled and level(late, lower) > 0.3 * level(late, loudest)
         return "O", O_CELLS[lower if is_lower else loudest]
     new = [p for p in X_CELLS if level(at_once, p) > 0.3 * at_once.max()]
-    # T is never an octave below its M, so a note an octave above a new one is its overtone.
+    # T is never an octave below its M, so a new note an octave above another new note is that note's overtone.
     new = [p for p in new if p - 12 not in new]
     if not new:
         new = [max(X_CELLS, key=lambda p: strength(at_once, p))]
@@ -99,7 +99,7 @@ def note(name):
 
 
 def moves_of(text):
-    """The true moves, for comparison only: (seconds, mover, row) of each move's bar."""
+    """The moves that were played, for comparison only: (seconds, mover, row) of each move's bar."""
     lines, result = text.split("\n"), []
     for at, line in enumerate(lines):
         found = re.match(r"bar \d+  (\d+):([\d.]+)  move \d+  ([XO])", line)

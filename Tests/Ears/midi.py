@@ -43,7 +43,7 @@ def struck(file):
 
 
 def rise(x, frame, pitches):
-    """The rise of the sound around a frame, from 33 ms before to 60 ms after, every 8 frames."""
+    """How much the level of the pitches rises, every 8 frames from 33 ms before `frame` to 60 ms after."""
     part = x[frame - 1_600 : frame + 3_000].sum(axis=1)
     window = np.hanning(768)
     power = 0
@@ -56,7 +56,7 @@ def rise(x, frame, pitches):
 
 
 def lag(a, b):
-    """The delay of the second of two rises in frames, within 10 ms."""
+    """The delay, in frames, of the second rise after the first; at most 10 ms."""
     match = signal.correlate(b, a, "full", method="fft")
     match = match[len(a) - 61 : len(a) + 60]
     at = int(np.clip(np.argmax(match), 1, len(match) - 2))

@@ -67,7 +67,7 @@ def combs(folder):
             for n in range(1, 13):
                 f = n * RATE / delay
                 worst_pitch = max(worst_pitch, abs(cents(peak_near(power, f, 20), f)))
-            # Measures only the lowest harmonics, as the comb's interpolation damps the treble slightly in each round.
+            # Measures only the lowest harmonics, as the comb's interpolation damps the treble slightly at each repetition.
             low = signal.sosfilt(signal.butter(4, 600, fs=RATE, output="sos"), x)
             measured, _ = decay_line(low[2_000:], -3, -33)
             worst_decay = max(worst_decay, abs(measured / t60 - 1))
@@ -116,7 +116,7 @@ def tones(folder):
         t = np.arange(len(x)) / RATE
         window = signal.windows.hann(len(x) // 2)
         half = len(x) // 2
-        # The phase difference between two halves gives the frequency far more precisely than a bin.
+        # The phase difference between the sound's two halves gives the frequency far more precisely than a spectrum's bin.
         phases = [
             np.angle(np.sum(x[k : k + half] * window * np.exp(-2j * np.pi * f * t[k : k + half]))) for k in (0, half)
         ]
@@ -170,7 +170,7 @@ def envelopes(folder):
     TALLY.expect("matcher: 100 % correlates with the other's envelope", matched, matched > 0.98, "> 0.98")
     TALLY.expect("matcher: and did not before", unmatched, unmatched < 0.5, "< 0.5")
     run(SCORE, "envelope", "match", "--match", 0, a, b, out)
-    # The file read back has 24 bits and the original 32, so they may differ by one step.
+    # The matcher's file has 24 bits and the original 32, so the samples may differ by one step of 24 bits.
     change = float(np.abs(read(out) - read(a)).max())
     TALLY.expect("matcher: 0 % changes nothing, steps of 24 bits", change * 2**23, change * 2**23 <= 1, "<= 1")
 

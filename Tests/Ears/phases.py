@@ -36,7 +36,7 @@ def phases(text, kind):
 
 
 def heard(found, begin):
-    """The numbers that describe ten seconds of notes."""
+    """The features of the ten seconds of notes from `begin` on, as numbers."""
     end = begin + SECONDS
     begun = [note for note in found if begin <= note[0] < end]
     sounding = [note for note in found if note[0] < end and note[1] > begin]
@@ -56,7 +56,7 @@ def heard(found, begin):
 
 
 def named(told, names, asked):
-    """Classifies the rows `asked` by linear discriminants of the rows `told`, whose classes are `names`."""
+    """Classifies the rows in `asked`; learns linear discriminants from the rows in `told`, whose classes are in `names`."""
     mean, spread = told.mean(0), told.std(0) + 1e-9
     told, asked = (np.hstack([x, x**2]) for x in ((told - mean) / spread, (asked - mean) / spread))
     kinds = sorted(set(names))

@@ -51,7 +51,7 @@ def glint(x, moment, pitches):
 
 
 def above(x, moment, m):
-    """The rise in dB of the octave of the triad note below M, relative to that of the note itself."""
+    """The rise in dB of the octave above the triad note below M, less the rise of that note itself."""
     low = next(p for p in range(m - 1, 0, -1) if p % 12 in TRIAD)
     before, after = spectrum(x, moment - 0.125, 0.12), spectrum(x, moment + 0.005, 0.1)
     rise = [(power(after, hertz(p), 8) + 1e-6) / (power(before, hertz(p), 8) + 1e-6) for p in (low, low + 12)]
@@ -82,7 +82,7 @@ def pairs_of(text, notes):
 def main():
     score, arguments = sys.argv[1], list(map(int, sys.argv[2:]))
     count, seed = (arguments + [16, 3][len(arguments):])[:2]
-    # The measures of bars with the sign, and of calm ones.
+    # For each sign the measures of bars with the sign, and of bars with the sign calm.
     glints, bells = ([], []), ([], [])
     with tempfile.TemporaryDirectory() as folder:
         def render(index):

@@ -26,10 +26,7 @@ import TicTacToe
     return Array(fromEngine.fileHandleForReading.readDataToEndOfFile())
   }
 
-  @Test
-  func `a byte of input marks the cell of that number, row by row, and the answer has the turn and the legal cells`()
-    throws
-  {
+  @Test func `a byte marks the cell of its number, row by row; the answer has turn and legal cells`() throws {
     let bytes = try answer(.ultimate, "random", Array("games 2 1\n".utf8) + [4 * 9 + 3, 253])
     let size = 3 * 81 + 4
     try #require(bytes.count == 4 * size)

@@ -276,9 +276,7 @@ import TicTacToe
     #expect(report.ending == .sprt && report.games == 2)
   }
 
-  @Test(.needs("python3")) func `the example bot reads startpos, a position with moves, and a position without moves`()
-    throws
-  {
+  @Test(.needs("python3")) func `the example bot reads startpos and positions with and without moves`() throws {
     for position in ["startpos moves b2 a3 c3 c2", "fen 3/3/3 x moves b2 a3 c3 c2", "fen O1X/1XO/3 x"] {
       let output = try Support.run([], input: "position \(position)\ngo\nquit\n", program: Support.bot)
       #expect(output.out == "bestmove a1\n", "\(position): \(output)")

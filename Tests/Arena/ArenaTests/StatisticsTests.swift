@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(arguments: [(0.0, 300.0), (200, 300), (-1000, -900)])
-  func `a normalised test with wide bounds favours the hypothesis that is nearer to the results`(
+  func `a normalised test with wide bounds favours the hypothesis nearer to the results`(
     bounds: (Double, Double)
   ) throws {
     let test = SPRT(elo0: bounds.0, elo1: bounds.1, model: .normalised)
@@ -218,10 +218,7 @@ import Testing
     }
   }
 
-  @Test
-  func `the ratings of two players differ by the Elo of their match, sum to zero, and are finite even without a loss`()
-    throws
-  {
+  @Test func `ratings of two players differ by their match's Elo, sum to zero, and are finite without a loss`() throws {
     var one = RunReport.Result(a: 0, b: 1)
     one.statistics.asX = Tally(wins: 600, draws: 200, losses: 200)
     let two = Rating.joint([one], players: 2)

@@ -4,9 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Measures of strength", .serialized) struct StrengthEndToEndTests {
-  @Test func `the command compare tests a new program against the old one, and counts an engine's faults by kind`()
-    throws
-  {
+  @Test func `compare tests a new program against the old one; an engine's faults are counted by kind`() throws {
     try Support.withFolder { folder in
       let compared = try Support.run(["compare", "levels:2", "levels:4", "--seed", "3", "--json"])
       let json = try JSON(String(compared.out.dropLast()))

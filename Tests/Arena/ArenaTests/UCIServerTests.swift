@@ -84,10 +84,7 @@ import TicTacToe
     }
   }
 
-  @Test
-  func `a search with a limit of simulations is reproducible, a search with a time limit reuses the previous tree`()
-    throws
-  {
+  @Test func `searches limited by simulations are reproducible, those limited by time reuse the tree`() throws {
     var server = try UCIServerTests.server("search:500", .ultimate, "e5 d4")
     let first = UCIServerTests.searched(&server, "go")
     guard case .reply([]) = server.handle("setoption name Seed value 1") else { return }

@@ -12,10 +12,10 @@ import Testing
     #expect(SHA256.hash(Array("abc".utf8)).hex == abc && SHA256.hash("abc".utf8).hex == abc)
   }
 
-  @Test func `another implementation agrees for every length to 300`() {
+  @Test func `digests of every length below 300 are those of Python's hashlib`() {
     var all: [UInt8] = []
     for n in 0..<300 { all += SHA256.hash((0..<n).map { UInt8(truncatingIfNeeded: $0 * 7 + n) }).bytes }
-    // Computed with Python's hashlib over the same 300 digests.
+    // The digest of the 300 digests, computed with Python's hashlib.
     #expect(SHA256.hash(all).hex == "d5238871a46ac4a1a75ac3fb19d645b0b3b9e5f35f5f720e2b240d605c6b694e")
   }
 
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a digest survives a round trip through bytes, and is hashed as its bytes`() {
+  @Test func `a digest is read back from its bytes, and hashing the digest equals hashing these bytes`() {
     for n in 0..<100 {
       let digest = SHA256.hash([UInt8(n)])
       #expect(SHA256.Digest(bytes: digest.bytes) == digest && SHA256.Digest(bytes: digest.bytes.dropLast()) == nil)

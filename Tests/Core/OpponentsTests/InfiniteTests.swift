@@ -56,7 +56,7 @@ import TicTacToe
     }
   }
 
-  @Test func `following the table wins in time from every won board of random games`() {
+  @Test func `best play by the table wins within the stated plies from every won position of random games`() {
     for game in 0..<amount("ALINA_INFINITE_WINS", quick: 500, all: 20_000) {
       var generator = SplitMix64(seed: 35, index: UInt64(game))
       var state = Infinite.start
@@ -86,7 +86,7 @@ import TicTacToe
       }
       let value = table.evaluation(of: state.board)
       guard Infinite.outcome(of: state) == nil, value.value != .draw else { continue }
-      // The same board with exactly as many plies left as the win takes, and with two fewer.
+      // The same board, once with exactly as many plies left as the win takes, once with two fewer.
       let marks = Infinite.notation(of: state).split(separator: " ")[0]
       let side = state.board.turn == .x ? "x" : "o"
       let plies = Infinite.plyLimit - value.distance
@@ -99,7 +99,7 @@ import TicTacToe
       late += 1
     }
     #expect(late > 10)
-    // A cycle until a board has occurred twice: the move that repeats it a third time draws.
+    // Both sides cycle until a board has occurred twice; the move that repeats the board a third time draws.
     var state = Infinite.start
     let (x, o) = ([0, 1, 5, 6], [2, 3, 7, 8])
     for ply in 0..<21 { _ = Infinite.play(Cell(ply % 2 == 0 ? x[ply / 2 % 4] : o[ply / 2 % 4]), &state) }
@@ -143,7 +143,7 @@ import TicTacToe
     }
   }
 
-  @Test func `games agree with the exact chances`() {
+  @Test func `the results of played games agree with the exact chances`() {
     let games = amount("ALINA_INFINITE_ODDS", quick: 3000, all: 100_000)
     let (x, o) = (InfiniteOpponent.level(InfiniteLevel.all[2]), InfiniteOpponent.simple(.winBlock))
     let odds = Odds.ofInfinite(x: x, o: o)

@@ -45,7 +45,7 @@ import TicTacToe
   }
 
   @Test func `every player chooses legal moves in every state, with chances that sum to one`() {
-    // 16,167 moves lead to states of position and last move; 2,862 of these are finished, and the start is added.
+    // Moves lead to 16,167 states (a position and its last move); without the 2,862 finished ones, with the start.
     #expect(OpponentsTests.states.count == 16_167 - 2_862 + 1)
     for player in OpponentsTests.everyone {
       for (position, last) in OpponentsTests.states {
@@ -70,7 +70,7 @@ import TicTacToe
   @Test func `a mixture has the given chances`() {
     let rest = MoveDistribution(uniformOver: [Square(0), Square(1), Square(2)])
     let mixed = MoveDistribution([Square(2), Square(3)], taken: 3, of: 5, otherwise: rest)
-    // Cells 0 and 1 have 2/5 · 1/3 = 4/30, cell 3 has 3/5 · 1/2 = 9/30, and cell 2 has both: 13/30.
+    // Cells 0 and 1 have the chance 2/5 · 1/3 = 4/30, cell 3 has 3/5 · 1/2 = 9/30, and cell 2 the sum of these, 13/30.
     #expect(mixed.total == 30)
     #expect(Square.all.map { mixed[$0] } == [4, 4, 13, 9, 0, 0, 0, 0, 0])
   }

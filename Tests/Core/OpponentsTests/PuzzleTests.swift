@@ -83,7 +83,7 @@ import TicTacToe
     }
   }
 
-  @Test func `results are read as they were written, and damaged lines count as missing`() {
+  @Test func `a player's results in puzzles are read as they were written, and damaged lines count as missing`() {
     var random = SplitMix64(seed: 3)
     var progress = PuzzleProgress()
     for number in 0..<250 {

@@ -43,8 +43,7 @@ import TicTacToe
   static let shipped = try? UltimateValue(
     bytes: Array(Data(contentsOf: repository.appending(path: "Assets/ultimate.values"))))
 
-  @Test(arguments: [false, true])
-  func `proofs of a search agree with exhaustive search`(knowing: Bool) throws {
+  @Test(arguments: [false, true]) func `proofs of a search agree with exhaustive search`(knowing: Bool) throws {
     let value = knowing ? UltimateSearchTests.shipped : nil
     #expect(!knowing || value != nil)
     let search = UltimateSearch(value: value, capacity: 1 << 18)
@@ -88,7 +87,7 @@ import TicTacToe
     #expect(solver.value(of: Ultimate.start, limit: 1000) == nil)
   }
 
-  @Test func `the tree below the move played keeps its visits`() throws {
+  @Test func `the next search keeps the visits of the tree below the move that was played`() throws {
     let search = UltimateSearch(capacity: 1 << 18)
     var generator = SplitMix64(seed: 42)
     var state = Ultimate.start
@@ -104,7 +103,7 @@ import TicTacToe
     #expect(search.rootMoves.reduce(0) { $0 + $1.visits } <= 100)
   }
 
-  @Test func `a search is a function of its seed`() throws {
+  @Test func `two searches with the same seed choose the same moves`() throws {
     for value in [nil, UltimateSearchTests.shipped] {
       let moves = (0..<2).map { _ in
         let search = UltimateSearch(value: value, capacity: 1 << 16)
@@ -257,14 +256,14 @@ extension UltimateValue {
         score += outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
       }
       let mean = score / Double(games)
-      // The aim is 65–85 % over 1,000 games. With fewer games two standard deviations are allowed, which still excludes
+      // Over 1,000 games the level must score 65–85 %. With fewer games two standard deviations are allowed, which excludes
       // a level that scores half the points. The seeds are fixed, so the score is the same in every run.
       let slack = games < 1000 ? 1 / Double(games).squareRoot() : 0
       #expect((0.65 - slack...0.85 + slack).contains(mean), "\(level.name) scores \(mean)")
     }
   }
 
-  @Test func `a player who sees one board wins it if possible, else blocks`() throws {
+  @Test func `a player who looks at one board only wins that board if possible, else blocks`() throws {
     // X can win board a3 with c3, a cell of the top row of the whole board, or block O.
     let state = try Ultimate.state(notation: "XX7/OO7/9/O8/9/9/9/9/8X x a3")
     #expect(UltimateLevel.narrowMoves(in: state, isHasty: false).map { Variant.ultimate.name(of: $0) } == ["c9"])

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `keys map to boards and back, and 5,478 boards are reachable`() {
+  @Test func `every key gives a board with that key, and 5,478 boards are reachable`() {
     var reachable = 0
     for key in 0..<Position.keyCount {
       let position = Position(ternaryKey: key)
@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test func `the counts of games up to symmetry match the reference, computed in two ways`() {
-    // Orbits of whole move sequences by Burnside's lemma: a symmetry fixes a sequence if it fixes each of its cells.
+    // Counts whole games up to symmetry by Burnside's lemma: a symmetry fixes a sequence of moves if it fixes each cell.
     var fixed = 0
     for symmetry in Symmetry.all {
       let allowed = Square.all.reduce(into: SquareSet()) { if symmetry($1) == $1 { $0.insert($1) } }
@@ -219,7 +219,8 @@ import Testing
     #expect(paths(.start) == Facts.int("games_up_to_symmetry_quotient_position_graph"))
   }
 
-  @Test func `distinct moves reach every position up to symmetry that any move reaches`() {
+  @Test func `one move of each class of equivalent moves reaches, up to symmetry, every position that all moves reach`()
+  {
     for position in Solver.positions where position.outcome == nil {
       let all = Set(position.legalMoves.map { position.playing($0).canonical.position })
       let distinct = Set(position.distinctMoves.map { position.playing($0).canonical.position })

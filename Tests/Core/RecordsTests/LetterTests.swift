@@ -5,7 +5,7 @@ import TicTacToe
 @testable import Records
 
 @Suite("Letters") struct LetterTests {
-  /// Plays random moves until the game ends or has this many.
+  /// A letter with a game of random moves: at most `plies`, fewer if the game ends before.
   private static func game(_ variant: Variant, plies: Int, seed: UInt64) throws -> Letter {
     var random = SplitMix64(seed: seed)
     var letter = Letter(id: random.next(), variant: variant)
@@ -78,7 +78,9 @@ import TicTacToe
   }
 
   @Test(arguments: Variant.allCases)
-  func `letters lost, doubled, reordered or changed never lose a move and never replace one`(variant: Variant) throws {
+  func `letters that are lost, doubled, reordered or changed never remove or replace a move of the game`(
+    variant: Variant
+  ) throws {
     var finished = 0
     for seed in 0..<(variant.isOneBoard ? 60 : 20) {
       var random = SplitMix64(seed: UInt64(seed), index: 51)
@@ -109,7 +111,7 @@ import TicTacToe
           #expect(relation == .newer(known: known.letter.game.cells.count))
           post.append(answer)
         } else if !post.isEmpty {
-          // Delivers a letter, mostly the last one; sometimes a damaged one, or one with another move than the player knows.
+          // Delivers a letter, mostly the last one; sometimes a damaged one, or one with a move that contradicts the player's game.
           let letter = post[random.below(4) == 0 ? random.below(post.count) : post.count - 1]
           switch random.below(8) {
           case 0 where changes < 3:

@@ -113,7 +113,7 @@ import TicTacToe
     #expect(record.bars(ply: 99) == [])
   }
 
-  @Test func `every game up to its second-last ply, with every end, is read back`() throws {
+  @Test func `games of any length with every kind of end are read back`() throws {
     var generator = SplitMix64(seed: 1)
     var texts = ""
     var records: [Record] = []
@@ -254,7 +254,7 @@ import TicTacToe
     #expect(throws: NotationError.self) { try notText.next() }
   }
 
-  @Test func `ten thousand corrupted records neither crash a reader nor come back changed`() throws {
+  @Test func `ten thousand corrupted records crash no reader, and those accepted are read back unchanged`() throws {
     let text = Array(try RecordTests.full().text.utf8)
     let line = Array(try RecordTests.full().jsonLine.utf8)
     var generator = SplitMix64(seed: 7)

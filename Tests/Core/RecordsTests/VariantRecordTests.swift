@@ -74,7 +74,9 @@ import TicTacToe
     #expect(error?.message.contains(says) == true, "\(line): \(error?.description ?? "")")
   }
 
-  @Test func `corrupted records of the other games neither crash a reader nor come back changed`() throws {
+  @Test func `corrupted records of the other variants crash no reader, and those accepted are read back unchanged`()
+    throws
+  {
     var generator = SplitMix64(seed: 5)
     var (read, refused) = (0, 0)
     for round in 0..<4_000 {
@@ -127,8 +129,7 @@ import TicTacToe
 }
 
 @Suite("Games of any variant") struct VariantGameTests {
-  @Test(arguments: Variant.allCases)
-  func `undo restores the game before the move`(variant: Variant) throws {
+  @Test(arguments: Variant.allCases) func `undo restores the game before the move`(variant: Variant) throws {
     var generator = SplitMix64(seed: 3)
     for _ in 0..<50 {
       var game = Game(from: VariantState(startOf: variant))

@@ -9,7 +9,7 @@ struct BoardFactsTests {
     return BoardFacts(of: game)
   }
 
-  @Test("the mark shown as the next to go is the oldest of three of the side to move")
+  @Test("in Infinite the mark shown as the next to disappear is the oldest of three of the side to move")
   func oldestMark() throws {
     #expect(try facts(.infinite, "b2 a3 c1 b3").oldestMark == nil)
     let board = try facts(.infinite, "b2 a3 c1 b3 c3 a1")

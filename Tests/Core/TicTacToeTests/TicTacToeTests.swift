@@ -34,7 +34,7 @@ import Testing
     #expect(!Position(x: SquareSet(rawValue: 0x200), o: []).isReachable)
   }
 
-  @Test func `all 255,168 games play through the public game to the same results`() throws {
+  @Test func `all 255,168 games, played by the type Game, have the known numbers of results`() throws {
     var results: [Outcome: Int] = [:]
     func visit(_ game: Game) throws {
       if let end = game.end {
@@ -75,7 +75,7 @@ import Testing
     #expect(game.drawOffer == nil && game.end == GameEnd(outcome: .draw, termination: .agreement))
   }
 
-  @Test func `undo takes back a move with its end and its awakening`() throws {
+  @Test func `undo takes back a move together with the end and the awakening that it caused`() throws {
     var game = Game()
     #expect(game.undo() == nil)
     for name in ["a1", "b1", "a2", "c1"] { try game.play(Square(name: name)!) }
