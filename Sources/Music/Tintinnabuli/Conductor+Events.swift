@@ -116,7 +116,7 @@ extension Conductor {
     let (moment, before) = (stroke.moment, piece)
     stroke.cutNote = piece.pendingSigns.collectCutSigns(
       at: moment, elapsed: stroke.logged == nil ? nil : stroke.gap, book, isMatch: piece.isMatch, short: short, rules)
-    stroke.since = piece.pendingSigns.since
+    stroke.sinceLongNote = piece.pendingSigns.sinceLongNote
     book.cut(at: moment)
     if stroke.startsOver {
       let bed = piece.bed
@@ -151,9 +151,9 @@ extension Conductor {
   /// The plan of the event's bar, still without a pending sign and without the pair of a removed mark.
   private func plan(_ stroke: Stroke) -> BarPlan {
     let (event, sign) = (stroke.event, stroke.signs.first ?? rules.calm)
-    let length = length(of: event, number: stroke.number, since: stroke.since)
+    let size = barSize(of: event, number: stroke.number, sinceLongNote: stroke.sinceLongNote)
     var plan = BarPlan(
-      kind: .move, ply: stroke.number, voice: event.voice, count: length.count, sign: sign, short: length.short)
+      kind: .move, ply: stroke.number, voice: event.voice, count: size.pairs, sign: sign, short: size.short)
     (plan.root, plan.rhythm, plan.resolves) = (event.root, sign.rhythm, stroke.cutNote)
     plan.change = event.end == nil ? change : nil
     plan.strikesDrone = strikesDrone(stroke)
@@ -233,24 +233,25 @@ extension Conductor {
   /// At an end, or if the music times both voices' replies, `bars` gives the number. If the music times only the other voice's reply,
   /// the number of short pairs lies within `answered`. If a person replies, the long note starts after `reach` per cent of the expected
   /// thinking time (the piece's median): first the bar has quicker short notes, then fewer of them. The long note starts at most
-  /// `apart` seconds after the last long note that was heard, which was `since` ago.
-  private func length(of event: Event, number: Int, since: Tick) -> (count: Int, short: Double) {
+  /// `apart` seconds after the last long note that was heard, which was `sinceLongNote` ago.
+  private func barSize(of event: Event, number: Int, sinceLongNote: Tick) -> (pairs: Int, short: Double) {
     let law = rules.bars
-    let full =
+    let usualShorts =
       (event.phase.map { ScoreRules.Sentences.value(rules.sentences.pairs, at: $0) } ?? law.pairs(ply: number)) - 1
     let isAnswered = autoReplyVoices.contains(event.voice.other)
-    if isAnswered && autoReplyVoices.contains(event.voice) { return (full + 1, short) }
-    let left = law.apart - (since.seconds < law.apart ? since.seconds : 0)
-    if event.end != nil { return (full + 1, min(short, max(left / Double(full), law.quickest))) }
+    if isAnswered && autoReplyVoices.contains(event.voice) { return (usualShorts + 1, short) }
+    let left = law.apart - (sinceLongNote.seconds < law.apart ? sinceLongNote.seconds : 0)
+    if event.end != nil { return (usualShorts + 1, min(short, max(left / Double(usualShorts), law.quickest))) }
     let expected = event.pace ?? piece.tempo.median(guess: law.expected)
     let time = min(expected * Double(law.reach) / 100, left)
     let fitting = max(Int(time / law.quickest), 1)
     var shorts =
-      isAnswered ? min(max(full, law.answered.lowerBound), law.answered.upperBound) : max(min(full, fitting), 1)
+      isAnswered
+      ? min(max(usualShorts, law.answered.lowerBound), law.answered.upperBound) : max(min(usualShorts, fitting), 1)
     if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
     // Writes at least two short notes if a mark is removed (it needs its own pair) or the piece is past its opening, as
     // quick as grace notes if need be.
-    let isCrowded = !isAnswered && (event.removedDegree != nil || event.phase != nil && full > 1)
+    let isCrowded = !isAnswered && (event.removedDegree != nil || event.phase != nil && usualShorts > 1)
     if event.removedDegree != nil || isCrowded { shorts = max(shorts, 2) }
     let least = isCrowded ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
@@ -388,7 +389,7 @@ private struct Stroke {
   let gap: Tick?
   /// The long note of the last bar if it was cut, and the time since the last long note that was heard.
   var cutNote: Note?
-  var since = Tick.zero
+  var sinceLongNote = Tick.zero
   /// Whether the event comes before the scheduled low tonic of its piece.
   var overtakesTonic = false
   var isHurried = false

@@ -21,7 +21,7 @@ struct PendingSigns: Sendable {
   private(set) var pending: [PendingSign] = []
   private(set) var said: Said?
   /// The time from the last long note that was heard to the last event.
-  private(set) var since = Tick.zero
+  private(set) var sinceLongNote = Tick.zero
 
   /// Marks those signs of the last bar as pending that the cut at `moment` keeps from being heard. Returns the long note of the
   /// sounding bar, phrase or echo if the cut keeps it from being heard; the next downbeat plays it. `elapsed` is the time since the
@@ -32,19 +32,19 @@ struct PendingSigns: Sendable {
     // A note counts as heard after the time `heard`, and as a long note after the time of two of the quickest short notes.
     let (heard, long) = (Tick.seconds(rules.gestures.heard), Tick.seconds(2 * rules.bars.quickest))
     var cutNote: Note?
-    var since = Tick.zero
+    var sinceLongNote = Tick.zero
     func hear(_ note: Note, for sounded: Tick, byAll: Bool = true) {
-      if sounded < heard { cutNote = note } else if byAll, sounded >= long { since = sounded }
+      if sounded < heard { cutNote = note } else if byAll, sounded >= long { sinceLongNote = sounded }
     }
     if let said {
       let elapsed = elapsed ?? moment - said.start
-      since = self.since + elapsed
+      sinceLongNote = self.sinceLongNote + elapsed
       for (sign, pair) in said.signs where pair < said.onsets.count && said.onsets[pair] + heard > elapsed {
         pending.append(sign)
       }
       if let goal = said.goal { hear(goal, for: elapsed - goal.onset) }
       // Echoes differ between listeners: a match assumes the time of the first possible echo.
-      if isMatch { since = min(since, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
+      if isMatch { sinceLongNote = min(sinceLongNote, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
       self.said = nil
     }
     let begun = [book.current, book.previous].compactMap { $0 }.first { $0.written.bar.start <= moment }
@@ -53,7 +53,7 @@ struct PendingSigns: Sendable {
     {
       hear(note, for: moment - bar.start - note.onset, byAll: !isMatch)
     }
-    self.since = since
+    self.sinceLongNote = sinceLongNote
     return rules.gestures.resolve > 0 ? cutNote : nil
   }
 
