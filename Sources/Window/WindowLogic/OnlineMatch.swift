@@ -12,8 +12,8 @@ struct OnlineMatch: Sendable {
   let setup: GameSetup
   /// The state of the match; `nil` after a new connection until the server has sent it.
   private(set) var view: MatchView?
-  /// The move that this player has made and that may still be missing in `view`, the copy of the last event.
-  private var pending: (ply: Int, cell: Cell)?
+  /// The move that this player has sent and that may still be missing in `view`, the copy of the last event.
+  private var sent: (ply: Int, cell: Cell)?
   /// The move that is played as soon as the opponent has moved, and the only ply at which it may be played.
   private var premove: (ply: Int, cell: Cell)?
   /// The number of moves whose times were passed to the music.
@@ -64,12 +64,12 @@ struct OnlineMatch: Sendable {
   mutating func update(_ next: MatchView) { if next.state.id == id { view = next } }
 
   /// Resets the state that came from the former connection.
-  mutating func forgetServer() { (view, pending) = (nil, nil) }
+  mutating func forgetServer() { (view, sent) = (nil, nil) }
 
   mutating func calledOff() { isCalledOff = true }
 
   /// Drops the move that the server has not confirmed, and the premove.
-  mutating func dropPendingMove() { (pending, premove) = (nil, nil) }
+  mutating func dropSentMove() { (sent, premove) = (nil, nil) }
 
   /// Updates the board to the state of the match. A turn that began without a connection counts from the loss of the connection.
   mutating func syncBoard(_ board: Game, lostAt: Double?, at now: Double) -> [Effect] {
@@ -79,8 +79,8 @@ struct OnlineMatch: Sendable {
     let askers = Player.allCases.count { view.state.wantsRematch[$0] }
     let turn = view.state.phase == .over ? -2 - askers : target.count
     if turnSince.ply != turn { turnSince = (turn, lostAt ?? now) }
-    if let mark = pending, mark.ply < target.count || view.state.phase == .over { pending = nil }
-    if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: $0.cell) }), mark.ply == target.count {
+    if let mark = sent, mark.ply < target.count || view.state.phase == .over { sent = nil }
+    if let mark = sent ?? view.pending.map({ (ply: $0.ply, cell: $0.cell) }), mark.ply == target.count {
       target.append(mark.cell)
     }
     let next = playPremove(view, after: target)
@@ -103,10 +103,10 @@ struct OnlineMatch: Sendable {
       premove = nil
       return (nil, [])
     }
-    guard view.canMove, pending == nil, moves.count == next.ply else { return (nil, []) }
+    guard view.canMove, sent == nil, moves.count == next.ply else { return (nil, []) }
     premove = nil
     guard view.state.position.moves.contains(next.cell) else { return (nil, .refused(.premoveIllegal)) }
-    pending = next
+    sent = next
     return (next.cell, [.command(.move(id, next.cell))])
   }
 
@@ -124,8 +124,8 @@ struct OnlineMatch: Sendable {
 
   /// Shows a move at once and sends it.
   mutating func play(_ cell: Cell, isAccepted: Bool) -> [Effect] {
-    guard let view, view.canMove, pending == nil, isAccepted else { return .refused(.notYourTurn) }
-    pending = (view.state.moves.count, cell)
+    guard let view, view.canMove, sent == nil, isAccepted else { return .refused(.notYourTurn) }
+    sent = (view.state.moves.count, cell)
     return [.play(cell), .command(.move(id, cell))]
   }
 

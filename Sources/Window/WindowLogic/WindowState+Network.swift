@@ -116,7 +116,7 @@ extension WindowState {
     switch event {
     case .status(let status):
       if case .failed = status {
-        onlineMatch?.dropPendingMove()
+        onlineMatch?.dropSentMove()
         talk.connectionFailed()
       }
       return lobby.hear(status, in: context) + tellAway()
@@ -143,7 +143,7 @@ extension WindowState {
       }
       return effects + news(of: m, view, board)
     case .moveRejected(let m, let cell, let code, let said):
-      onlineMatch?.dropPendingMove()
+      onlineMatch?.dropSentMove()
       return [.say("\(cell.text): \(code.message(said))")] + (m == match ? syncBoard(board.game) : [])
     case .refused(let code, let said, .say), .refused(let code, let said, .emote):
       talk.dropUnsent()

@@ -113,7 +113,7 @@ import TicTacToe
     #expect(match.syncBoard(board, lostAt: nil, at: 1).isEmpty)
     match.update(try view(.gone, .o))
     #expect(match.tellAway(isOnline: true) == [.away(true)] && match.tellAway(isOnline: true).isEmpty)
-    match.dropPendingMove()
+    match.dropSentMove()
     #expect(match.syncBoard(board, lostAt: nil, at: 2) == [.syncBoard([], times: [])])
     #expect(match.rematch(isOnline: true, at: 2).contains(.say("\(.gameRuns)")))
     match.forgetServer()
