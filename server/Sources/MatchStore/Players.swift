@@ -58,7 +58,7 @@ package struct Profile: Sendable, Hashable {
   package var account: AccountRecord
   /// The account's match that ended last, if within the last minute.
   package var last: MatchID?
-  /// The names of the first fifty accounts that the account blocks, in the order of blocking, without deleted ones.
+  /// The names of the fifty accounts that the account blocked last, in the order of blocking, without deleted ones.
   package var blockedNames: [String]
   /// The account's live matches and open rooms (as x, o or opener), oldest first by `created`, then id; each with only the
   /// first event, which names the game.

@@ -30,7 +30,7 @@ extension PostgresStore {
     latest("id, ended", ended: "> (SELECT \(PostgresRows.now) - 60000)", most: "1"))
   private static let blockedNames = PGStatement(
     """
-    SELECT other.name FROM unnest((SELECT blocked[1:50] FROM account WHERE id = $1::bigint))
+    SELECT other.name FROM unnest((SELECT blocked[greatest(cardinality(blocked) - 49, 1):] FROM account WHERE id = $1::bigint))
       WITH ORDINALITY AS b (id, i) JOIN account other ON other.id = b.id ORDER BY b.i
     """)
 

@@ -316,7 +316,7 @@ extension SQLiteRows: StoreRows {
       """, .int(id), .int(now() - 60_000)
     ) { MatchID(rawValue: $0.text(0)) }
     var names: [String] = []
-    for other in account.blocked.prefix(50) {
+    for other in account.blocked.suffix(50) {
       names += try run("SELECT name FROM account WHERE id = ?", .int(other)) { $0.text(0) }
     }
     return Profile(account: account, last: last.first ?? nil, blockedNames: names, openings: openings)

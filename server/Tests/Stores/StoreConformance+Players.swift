@@ -259,12 +259,12 @@ extension StoreConformance {
     let cid = try bench.player("Cid")
     _ = bench.begin(9, cid.id, ended: try bench.now() - 61_000)
     #expect(try bench.profile(cid.id)?.last == nil)
-    // A profile names the first fifty blocked accounts in the order of blocking, without deleted ones.
+    // A profile names the last fifty blocked accounts in the order of blocking, without deleted ones.
     let others = (1001...1060).map { someAccount($0, "p\($0)") }
     var blocker = someAccount(1000, "Dan")
-    blocker.blocked = [5_000] + others.map(\.id).reversed()
+    blocker.blocked = others.map(\.id).reversed() + [5_000]
     try bench.store.add(others + [blocker])
-    #expect(try bench.profile(1000)?.blockedNames == (1012...1060).reversed().map { "p\($0)" })
+    #expect(try bench.profile(1000)?.blockedNames == (1001...1049).reversed().map { "p\($0)" })
   }
 
   @Test(arguments: StoreKind.allCases) func `the ranking has registered players with rated games, strongest first`(

@@ -441,7 +441,7 @@ extension MemoryContent: StoreRows {
     let last = lastOf[id].flatMap { matches[$0]?.stored.record }
     return Profile(
       account: account, last: last?.ended ?? .min > clock() - 60_000 ? last?.id : nil,
-      blockedNames: account.blocked.prefix(50).compactMap { accounts[$0]?.name },
+      blockedNames: account.blocked.suffix(50).compactMap { accounts[$0]?.name },
       openings: live.map { StoredMatch(record: $0.record, bodies: Array($0.bodies.prefix(1)), length: $0.length) })
   }
 
