@@ -7,11 +7,12 @@ import Testing
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// Days of play on the stores that players' games are kept in. `SOAK_DAYS` says how many days, `SOAK_PACE` how many times as
-/// fast as real time they may pass at most, `SOAK_SEED` which days, and `SOAK_STORE` on which store (`sqlite`, `postgres`).
+/// Days of play on the stores that players' games are kept in, and at three nodes on a store in memory. `SOAK_DAYS` says how many days, `SOAK_PACE` how many times as
+/// fast as real time they may pass at most, `SOAK_SEED` which days, and `SOAK_STORE` on which store (`sqlite`, `memory`,
+/// `postgres`).
 @Suite struct SoakTests {
   enum Kind: String, CaseIterable {
-    case sqlite, postgres
+    case sqlite, memory, postgres
 
     static var wanted: [Kind] {
       let store = ProcessInfo.processInfo.environment["SOAK_STORE"]
@@ -26,6 +27,7 @@ import Testing
     let real: RealStore
     switch kind {
     case .sqlite: real = RealStore(store: try SQLiteStore(path: folder.path + "/m.sqlite") { clock.wall }, clock: clock)
+    case .memory: real = RealStore(store: MemoryStore(shared: true) { clock.wall }, clock: clock)
     case .postgres:
       let bed = PostgresTestBed.shared
       let url = try bed.freshURL()
@@ -34,7 +36,7 @@ import Testing
     }
     defer { real.store.close() }
     var options = Simulation.Options()
-    options.nodes = real.store.isShared ? 2 : 1
+    options.nodes = [.sqlite: 1, .memory: 3, .postgres: 2][kind] ?? 1
     options.isShared = real.store.isShared
     options.clients = 24
     options.absences = true
