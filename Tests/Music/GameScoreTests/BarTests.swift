@@ -30,10 +30,10 @@ import TicTacToe
     let isX = game.moves.count % 2 == 1
     let written = rules.cells[move.index].midi + 12 * (isX ? rules.first.octaves : rules.second.octaves)
     #expect(bar.pairs[0].m?.pitch.midi == written)
-    // X plays both voices at once; O rolls T first, so that a note sounds at the frame of the move.
+    // X's bars sound M and T together. O's roll them, T first, so that a note sounds at the frame of the move.
     #expect(bar.pairs[0].t?.onset == .zero)
     #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.second.rollMilliseconds))
-    // Only a postponed sign, on the second pair, may be in the other voice.
+    // Only a postponed sign, on the second pair, may be in the opponent's voice.
     for index in bar.pairs.indices where index != 1 || bar.signs.count == 1 {
       #expect((bar.pairs[index].m ?? bar.pairs[index].t)?.pan == (isX ? 64 : -48))
     }
@@ -63,7 +63,7 @@ import TicTacToe
   #expect(games > 10_000)
 }
 
-@Test func `An even bar has short notes, a last note about four times as long, and velocities up to 58`() throws {
+@Test func `A bar in even rhythm has short notes, then one about four times as long, of velocity 58 at most`() throws {
   for index in 0..<50 {
     let game = randomGame(index)
     for bar in Rendition(of: game, rules: rules).bars where bar.kind != .echo && bar.rhythm == .even {
@@ -95,7 +95,7 @@ import TicTacToe
   }
 }
 
-@Test func `The measures recognise a long note by its duration, not by isLong`() throws {
+@Test func `The style measures recognise a long note by its duration, not by isLong`() throws {
   var bar = try #require(Rendition(of: randomGame(1), rules: rules).bars.first { $0.kind == .move })
   let (last, short) = (bar.pairs.count - 1, try #require(bar.pairs[0].t?.duration))
   bar.pairs[last].t?.duration = short
@@ -133,7 +133,7 @@ import TicTacToe
   #expect(a.filter { $0.frame < .seconds(190) } == b.filter { $0.frame < .seconds(190) })
 }
 
-@Test func `A session's game is reproduced from its record alone`() throws {
+@Test func `The music of a session's game is reproduced from its record alone`() throws {
   var session = GameConductor(seed: 77, rules: rules)
   _ = session.handle(.opened(resuming: false), at: .zero)
   var now = Tick.seconds(20)
@@ -169,7 +169,7 @@ import TicTacToe
     let first = Tick(rawValue: frames[0])
     let live = notes(heard, origin, from: first)
     let offline = notes(again.events, .zero, from: first - origin)
-    // Only the live session continues with echoes; up to the end of the arch both are equal.
+    // The live session and the rendition are equal up to the end of the arch; only the session continues with echoes.
     let different = zip(live, offline).enumerated().first { $1.0 != $1.1 }.map { "note \($0): \($1)" }
     #expect(different == nil)
     #expect(offline.count > 40)

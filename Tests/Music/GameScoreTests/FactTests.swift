@@ -86,7 +86,8 @@ private func gameRaising(_ sign: String, human: Player? = nil) -> Game? {
 }
 
 @Test(arguments: rows)
-func `Each fact of a move sounds as in its table row, by the second pair`(_ row: FactRow) throws {
+func `Each fact of a move sounds as its row of the table says, at the latest by the second pair`(_ row: FactRow) throws
+{
   let game = try #require(gameRaising(row.sign))
   let move = try #require(game.variantMoves.last)
   let (conductor, events) = conducted(game)
@@ -102,8 +103,8 @@ func `Each fact of a move sounds as in its table row, by the second pair`(_ row:
   #expect(events.contains { $0.frame == bar.start && $0.kind == .note })
 }
 
-@Test func `Two games that differ in one fact sound the same before it and differ by its rule after it`() throws {
-  // The same ply, cell and seed; only the move's effect differs, for every sign compared with calm.
+@Test func `Two games that differ in one fact sound the same before it and differ by its rule afterwards`() throws {
+  // Each sign's game is compared with calm's: the ply, the cell and the seed are the same, only the move's effect differs.
   let calm = try #require(gameRaising("calm"))
   for sign in ["threat", "block", "mistake"] {
     let game = try #require(gameRaising(sign))
@@ -135,10 +136,10 @@ func
   record.seed = 8
   let win = Rendition(of: record, rules: rules).bars.filter { $0.kind == .closing }
   #expect(win.allSatisfy { $0.voice == .second })
-  // b2, a2 and c2, an octave lower as O plays.
+  // The melody ends on the notes of b2, a2 and c2, an octave lower as O plays.
   let end = win.flatMap(\.melody).suffix(4).map(\.midi)
   #expect(end.dropLast() == [4, 3, 5].map { rules.cells[$0].midi - 12 }[...])
-  // The tonic nearest to the motto's end, over the low tonic.
+  // The last note is the tonic nearest to the motto's end, over the low tonic.
   #expect(end.last.map { $0 % 12 == 11 && abs($0 - end[2]) <= 6 } == true)
   #expect(win.last?.pairs.map { $0.bass.map(\.pitch) } == [rules.drone.notes])
   #expect(win.last?.pairs.last?.t.map { $0.pitch.midi % 12 } == 2)
@@ -178,7 +179,7 @@ func
   #expect(Rendition(of: kept, rules: rules).bars.filter { $0.kind == .closing }.map(\.pairs.count) == [2, 3])
 }
 
-@Test func `Resignation and flag give the winner's ending without the line; an abandoned game releases the pedal`()
+@Test func `A resignation or flag gives the winner's arch without the line; an abandoned game releases the pedal`()
   throws
 {
   for termination in [Termination.resignation, .time] {

@@ -16,7 +16,7 @@ private func log(_ rendition: Rendition) -> String {
   }.joined()
 }
 
-/// The hash of each game's note log with a shipped rule file, one per line.
+/// The hash of each game's note log under the rule file `name`, one per line.
 private func hashes(_ games: [Record], by name: String) throws -> String {
   let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
   return games.enumerated().map { number, record in

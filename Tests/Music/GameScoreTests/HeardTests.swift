@@ -110,7 +110,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   var times: [Record.MoveTimes] = []
   for (number, cell) in record.game.cells.enumerated() {
     if number == 3 {
-      // Makes two moves, one of them delayed by the network, and takes both back together.
+      // Makes two more moves, one of them delayed by the network, and takes the two back together.
       var astray = game
       for other in game.state.moves.filter({ $0 != cell }).prefix(2) {
         go(3)
@@ -176,8 +176,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(bars.map(\.ply).suffix(2) == [2, 3])
 }
 
-@Test func `A match is composed from its log: three listeners hear the same notes, also after a reconnect`()
-  throws
+@Test func `A match is composed from its log: three listeners hear the same notes, also after a reconnect`() throws
 {
   let game = randomGame(12).game
   var log: [(move: VariantMove, at: Tick)] = []
@@ -187,13 +186,13 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     log.append((move, time))
     time = time + .milliseconds(250 * (1 + generator.below(30)))
   }
-  /// The pitches that a listener hears who joins at a time, with message delays, some of them longer.
+  /// The pitches that a listener hears who joins at `begin`, with messages delayed by `delay`, some of them longer.
   func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
     var way = SplitMix64(seed: seed)
     var conductor = GameConductor(seed: seed, rules: rules)
     conductor.music.autoReplyVoices = []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
-    // Each listener has heard another game before.
+    // Each listener has heard a different game before.
     for move in randomGame(Int(seed)).game.variantMoves {
       _ = conductor.handle(.moved(move), at: .milliseconds(Int(seed)))
     }
@@ -249,7 +248,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(heardOut.music.bars[1].pairs[0].bass.isEmpty)
 }
 
-@Test func `A long note counts as heard if its M sounded, however early its T`() throws {
+@Test func `Whether a cut long note was heard is counted from its M, not from its earlier T`() throws {
   let game = try game("b2 a1 c1")
   var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)

@@ -17,7 +17,7 @@ private func game(_ variant: Variant, _ cells: String) throws -> Game {
   return game
 }
 
-/// The music of a game, with each move at the end of the bar before.
+/// The music of a game in which each move comes at the end of the previous move's bar.
 private func rendition(_ game: Game, seed: UInt64 = 5, rules: ScoreRules = rules) -> Rendition {
   var record = Record(game: game)
   record.seed = seed
@@ -70,7 +70,7 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
 }
 
 @Test func `Infinite: a repeated position repeats its melody, with a sign`() throws {
-  // X cycles through the corners and O through the edges: the position after ply 14 repeats that after ply 6.
+  // X cycles through the corners and O through the edges: the position after ply 14 is the one after ply 6.
   let (earlier, later) = (6, 14)
   let game = try game(.infinite, "a1 a2 a3 b3 c3 c2 c1 b1 a1 a2 a3 b3 c3 c2")
   let music = rendition(game)
@@ -109,7 +109,7 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
   #expect(mean(0) > mean(6) + 1 && mean(2) > mean(8) + 1)
 }
 
-@Test func `Ultimate: the bed moves to the root of the next board before the next move`() throws {
+@Test func `Ultimate: the bed (the soft low tone) moves to the root of the next board before the next move`() throws {
   let game = try game(.ultimate, "e5 d4")
   let music = rendition(game)
   let bars = moves(music)
@@ -174,7 +174,6 @@ func `A bar of a longer game has two to four pairs, two at first`(_ variant: Var
   for (record, music) in played(.ultimate, 30) {
     let awakened = moves(music).flatMap(\.pairs).count(where: \.isAwakening)
     let isInProspect = record.game.variantMoves.awakening != nil
-    // In the last bar the result has precedence.
     #expect(awakened <= 1 && (awakened == 1) == isInProspect)
     awakenings += awakened
     for (move, bar) in zip(record.game.variantMoves, moves(music)) where bar.signs.first == "forced" {

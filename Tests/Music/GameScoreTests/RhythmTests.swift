@@ -55,7 +55,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
   for (long, count) in ends { #expect(abs(long - ends[0].0) < 0.3 && count == 6, "\(ends)") }
 }
 
-@Test func `In the score night more than a fifth of the moves' bars are not even`() throws {
+@Test func `With night.yaml more than a fifth of the moves' bars are in another rhythm than even`() throws {
   let night = try RuleLibrary.load("\(assets)/night.yaml").rules
   let bars = renditions(.classic, 20, rules: night).flatMap { $1.bars.filter { $0.kind == .move } }
   let uneven = bars.count { $0.rhythm != .even }

@@ -58,7 +58,7 @@ func firstGame(where condition: (Game, VariantMove) -> Bool) -> Game? {
   return nil
 }
 
-/// A conductor after a whole game, each move at the end of the bar before, and its events for the last move.
+/// A conductor after a whole game, with each move at the end of the previous bar, and its events for the last move.
 func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human: Player? = nil) -> (
   conductor: GameConductor, last: [ScoreEvent]
 ) {

@@ -36,7 +36,7 @@ private func opened() -> (GameConductor, [ScoreEvent]) {
 }
 
 @Test(arguments: ["emt 0:04:00", "emt 0:00:01"])
-func `No pause of a trimmed piece is longer than six short notes, and a piece without pauses is the same`(
+func `Trimming shortens pauses to six short notes, and leaves a piece without pauses unchanged`(
   pause: String
 ) throws {
   let record = try Record(
@@ -55,8 +55,7 @@ func `No pause of a trimmed piece is longer than six short notes, and a piece wi
 }
 
 @Test
-func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 min and end at 10 min`()
-  throws
+func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 min and end at 10 min`() throws
 {
   let game = try game("b2 a1 c1")
   var conductor = conducted(game).conductor
@@ -64,7 +63,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   let end = conductor.music.bars.last!.end
   let events = carryOn(&conductor, from: end, to: end + .seconds(900))
   let echoes = conductor.music.bars.filter { $0.kind == .echo }
-  // The wait is 45 % of eight seconds and, since the bar has four pairs, two sixths of the rest.
+  // The first echo waits 45 % of eight seconds and, since the bar has four pairs, two sixths of the remaining 55 %.
   #expect(echoes.first?.start == end + .seconds(8 * (0.45 + 0.55 * 2 / 6)))
   for echo in echoes.prefix(while: { $0.start < end + .seconds(120) }) {
     let left = echo.start < end + .seconds(30) ? 4 : 3
@@ -74,7 +73,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
     #expect(echo.pairs.dropLast().allSatisfy { $0.t == nil } && echo.pairs.last?.t != nil)
   }
   #expect(echoes.allSatisfy { $0.pairs.allSatisfy { $0.m!.velocity < 45 && $0.m!.pitch <= Pitch(93) } })
-  // No echo is repeated more than once in the same form, and short bars no more often than long ones.
+  // No echo sounds more than twice with the same notes.
   let said = Dictionary(grouping: echoes) { $0.pairs.map { [$0.m?.pitch, $0.t?.pitch] } }
   #expect(echoes.count > 8 && said.values.allSatisfy { $0.count <= 2 })
   // The low tonic is struck every 40 s, after two minutes ever more rarely and softly; after ten minutes there is silence.
@@ -131,7 +130,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(carryOn(&conductor, from: moment, to: moment + .seconds(6)).isEmpty)
 }
 
-@Test func `The low tonic sounds in bars four and eight, at a new game, and with a move that overtakes it`() throws {
+@Test func `The low tonic sounds in bars 4 and 8 and at a new game, with the first move if that comes sooner`() throws {
   let long = try #require(firstGame { game, move in move.outcome == .draw })
   let (conductor, _) = conducted(long)
   for bar in conductor.music.bars where bar.kind == .move {
@@ -168,7 +167,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(conductor.music.replySlot(ready: bar.start + Tick(rawValue: 5)) == bar.start + Tick(rawValue: 5))
 }
 
-@Test func `Without a human the answer comes after the whole long note, at varying times`() throws {
+@Test func `Between two automatic players the answer comes after the whole long note, at varying times`() throws {
   var breaths: [Int] = []
   for seed in 0..<20 {
     let (conductor, _) = conducted(try game("b2 a1 c1"), seed: UInt64(seed))
@@ -179,8 +178,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(Set(breaths) == [4, 5])
 }
 
-@Test func `While a person thinks, both voices continue with phrases in turn, more of them as the game grows`()
-  throws
+@Test func `While a person thinks, both voices continue with phrases in turn, more of them as the game grows`() throws
 {
   var pairs: [Int] = []
   var conductor = GameConductor(seed: 4, rules: rules)
@@ -227,7 +225,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   }
 }
 
-@Test func `Two draws in a row end differently, even with the same moves`() throws {
+@Test func `The arches of two draws in a row differ, even after the same moves`() throws {
   var conductor = GameConductor(seed: 4, rules: rules)
   var now = Tick.seconds(1)
   var contours: [ScoreRules.Contour] = []
@@ -243,7 +241,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(contours.count == 3 && contours[0] != contours[1] && contours[1] != contours[2])
 }
 
-@Test func `A melody is remembered for half an hour, short ones too`() {
+@Test func `A melody, even of two notes, is remembered for half an hour`() {
   var novelty = Novelty()
   novelty.insert([83, 86], octaves: -12, at: .seconds(10))
   #expect(novelty.isRepeat([83, 86], octaves: 0, at: .seconds(1_809)))
@@ -252,7 +250,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
       && !novelty.isRepeat([83, 88], octaves: 0, at: .zero))
 }
 
-@Test func `A bar that the synthesizer started late shifts everything after it`() throws {
+@Test func `A bar that the synthesizer started late shifts all later music by the same time`() throws {
   var (conductor, events) = conducted(try game("b2 a1 c1"))
   let bar = try #require(conductor.music.bars.last)
   var punctual = conductor
@@ -374,7 +372,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
   let back = conductor.handle(.moved(moves[3]), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
-  // The written bars have T in all pairs, as all listeners have the same score; only its sound was left out.
+  // The bars of the score keep T in all pairs, as all listeners have the same score; only T's sound was left out.
   #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
 }
 

@@ -7,8 +7,7 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-@Test func `Ten games form a cycle of tonics; an awakening or a draw moves the next game on`()
-  throws
+@Test func `Ten games run through a cycle of tonics; an awakening or a draw leads to the next tonic`() throws
 {
   let (won, drawn) = (try game("a1 b1 b2 c3 a3 a2 c1"), try game("b2 a1 c1 a3 a2 c2 b3 b1 c3"))
   #expect(won.variantMoves.awakening != nil && drawn.variantMoves.awakening == nil)
@@ -82,7 +81,7 @@ func `On every tonic T stays in the triad and the drone on its pitch class`(
   let tonic = Spelling("\(["C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"][semitone])4")
   var moved = far.moved(to: try #require(tonic))
   moved.tonics = []
-  // All these low and high notes are the tonic B.
+  // The drone's notes, the bed and the signs' bass notes are the tonic.
   for pitch in moved.drone.notes + [moved.drone.bed] + moved.signs.compactMap(\.bass) {
     #expect(Pitch.keys.contains(pitch.midi) && pitch.midi % 12 == semitone)
   }

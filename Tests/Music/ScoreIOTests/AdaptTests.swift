@@ -10,7 +10,7 @@ import Tintinnabuli
 
 @testable import ScoreIO
 
-/// One of a pair of games that differ in exactly one fact: the events with their times, and the rules.
+/// A game's events with their times, and the rules: one of two games that differ in exactly one fact.
 private struct Play {
   var gameEvents: [(at: Double, what: GameEvent)]
   var rules: ScoreRules
@@ -73,12 +73,12 @@ private struct Play {
   }
 }
 
-/// A fact, the game with it and the one without, and the time of the earliest difference.
+/// A fact, a game with that fact and one without it, and the time of the earliest difference in their sound.
 private struct Row {
   let fact: String
   let with: Play
   let without: Play
-  /// The earliest time of a difference in seconds, and the latest time by which there must be one.
+  /// The logs may differ from the time `from` on (seconds), and must differ by the time `by`.
   let from: Double
   let by: Double
   /// Each differing line of the log must contain one of these words; empty if the whole bar may differ.
@@ -123,7 +123,7 @@ private func game(_ squares: String) throws -> Game {
   return game
 }
 
-/// Pairs of real games that differ in one fact of the last move, and each game with that fact's rule and without it.
+/// For each fact of a move: two real games that differ in that fact of the last move, and one game with and without its rule.
 private func moveRows() throws -> [Row] {
   var rows: [Row] = []
   for fact in moveFacts {
@@ -204,7 +204,7 @@ private func otherRows() throws -> [Row] {
   ]
 }
 
-/// The lines in one log that are missing in the other, both ways.
+/// The lines that only the log of the game with the fact has, and those that only the other game's log has.
 private func difference(_ row: Row) -> (added: [String], missing: [String]) {
   let (a, b) = (row.with.log, row.without.log)
   let change = a.difference(from: b)
@@ -215,8 +215,7 @@ private func difference(_ row: Row) -> (added: [String], missing: [String]) {
 }
 
 @Test(.long)
-func `Games that differ in one fact sound the same, sample for sample, before it and differ after it`()
-  throws
+func `Games that differ in one fact sound the same, sample for sample, before it and differ after it`() throws
 {
   for row in try moveRows() + otherRows() {
     let (a, b) = (row.with.sound, row.without.sound)

@@ -23,7 +23,7 @@ func run(_ arguments: [String], input: String = "") throws -> (status: Int32, ou
 
 private let record = "[Seed \"7\"]\n\n1. b2 a3 2. c3 a1 3. a2 c2 4. c1 *\n"
 
-@Test func `The command renders from standard input, reproducibly`() throws {
+@Test func `The command renders a game from standard input, the same each time for the same seed`() throws {
   let first = try run(["render", "-", "--text"], input: record)
   #expect(first.status == 0 && first.err.isEmpty && first.out.contains("move 7  X"))
   #expect(try run(["render", "-", "--text"], input: record).out == first.out)

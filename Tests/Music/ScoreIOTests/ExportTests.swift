@@ -36,7 +36,8 @@ private func temporary(_ name: String) -> String {
 
 private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map { Rendition(of: $0, rules: rules) } }
 
-@Test(arguments: [44_100, 48_000, 96_000]) func `A comb delays a file by the same time at every sample rate`(rate: Int)
+@Test(arguments: [44_100, 48_000, 96_000])
+func `The comb filter delays a sound file by the same time at every sample rate`(rate: Int)
   throws
 {
   var frames = [Stereo](repeating: .zero, count: rate)
@@ -249,7 +250,7 @@ func `music21 reads the MusicXML: correct measure lengths and pitch spellings`()
     let lines = Set(told.split(separator: "\n").map(String.init))
     let bars = rendition.bars.filter { !$0.sounding.isEmpty }
     for (measure, bar) in bars.enumerated() {
-      // Only even bars are compared, because other rhythms have notes of other lengths.
+      // Only bars in even rhythm are compared, because the notes of other rhythms have other lengths.
       for (index, pair) in bar.sounding.enumerated() where bar.rhythm == .even {
         let whole = pair.isLong ? 4.0 : 1.0
         let half = pair.answer == nil ? whole : whole / 2
@@ -379,7 +380,7 @@ func `MusicXML has the dynamics that are played, a slur over each melody, and a 
   try tone.write(to: wav)
   try tone.write(to: flac)
   let (a, b) = (try Sound(path: wav), try Sound(path: flac))
-  // libsndfile scales to 24 bits by 2²³ in one format and 2²³ − 1 in the other: a difference of one step at most.
+  // libsndfile scales to 24 bits by 2²³ for one format and by 2²³ − 1 for the other: samples differ by one step at most.
   #expect(a.frames.count == b.frames.count && a.frames.count == tone.frames.count)
   #expect(zip(a.frames, b.frames).allSatisfy { abs($0.x - $1.x) < 2.5e-7 })
   #expect(zip(a.frames, tone.frames).allSatisfy { abs($0.x - $1.x) < 1e-6 })

@@ -16,7 +16,7 @@ import TicTacToe
 /// Changes every value of a rule file at random, within the allowed ranges.
 private struct Shaker: RuleVisitor {
   var generator: SplitMix64
-  /// Values that depend on each other are left unchanged.
+  /// The keys whose values depend on each other, and are therefore left unchanged.
   private static let bound: Set<String> = [
     "name", "tonic", "mode", "cells", "octaves", "compass", "register", "covers", "when", "unless", "softest",
   ]
@@ -82,7 +82,7 @@ private struct Shaker: RuleVisitor {
     return try? RuleReader.rules(RuleText.yaml(rules))
   }
 
-  /// Changes dependent values together: a scale, cells on it, a compass that contains them; and facts.
+  /// Changes values that depend on each other together: a scale, cells on the scale, a compass that contains the cells, and facts.
   private static func rescale(_ rules: inout ScoreRules, _ generator: inout SplitMix64) {
     let modes = Scale.modes.sorted { $0.key < $1.key }
     rules.scale = Scale(
@@ -101,7 +101,7 @@ private struct Shaker: RuleVisitor {
     }
   }
 
-  /// The numbers of games by kind of player.
+  /// How many games were played by random players and by players that win or block, and how many events they had.
   struct Played {
     var (random, reference, events) = (0, 0, 0)
     var games: Int { random + reference }
@@ -125,7 +125,7 @@ private struct Shaker: RuleVisitor {
       let isReference = generator.below(11) == 0
       played.random += isReference ? 0 : 1
       played.reference += isReference ? 1 : 0
-      // One game in eight is a longer one.
+      // One game in eight is of Infinite or Ultimate.
       let variant = [0: Variant.infinite, 1: .ultimate][generator.below(16)] ?? .classic
       var moves =
         isReference

@@ -24,7 +24,7 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
   let bars = score.conductor.bars
   let moves = bars.filter { $0.kind == .move }
   #expect(moves.map(\.start) == [.seconds(12), .seconds(17.5), .seconds(24)])
-  // B4 is degree 0: F♯5, D6 an octave lower in the second voice, B5.
+  // With B4 as degree 0 the events sound as F♯5, D6 (an octave lower, in the second voice) and B5.
   #expect(moves.map { $0.pairs[0].m?.pitch.midi } == [78, 74, 83])
   #expect(moves.map { $0.signs[0] } == ["threat", "calm", "win"])
   #expect(bars.count { $0.kind == .closing } >= 4 && end > .seconds(40) && !rest.isEmpty)
@@ -75,7 +75,7 @@ func `An invalid event line is refused with its field and the allowed values`(_ 
   #expect(told(event, event, #"{"undo": true}"#, returning).hasPrefix("line 4: returns:"))
 }
 
-/// A copy of the standard rules as rules for dice instead of a board game, with example events.
+/// A rule file made from the standard rules: for a game of dice, with example events.
 private func dice() throws -> (folder: TemporaryFolder, file: String) {
   let folder = TemporaryFolder()
   let example = """
@@ -211,8 +211,7 @@ private func block(_ part: String) throws -> [String] {
   #expect(told.status == 0 && told.out.contains("error"), "\(told.err)")
 }
 
-@Test(.enabled(if: Python.hasChess, "python3 has no module chess")) func `The example composes a game of chess`()
-  throws
+@Test(.enabled(if: Python.hasChess, "python3 has no module chess")) func `The example composes a game of chess`() throws
 {
   let example = repository.appending(path: "examples")
   let lines = try Child.run(
@@ -270,7 +269,7 @@ func `Event lines are played on the sound device as they arrive, and become a MI
         if message.type == "note_on" and message.channel == 0: print(message.note)
     print("held", on)
     """, path)
-  // F♯5 is the fourth degree above B4; a bar of two pairs follows.
+  // The pitch 78, F♯5, is degree 4 above B4.
   #expect(read.output.contains("78\n") && read.output.hasSuffix("held 0\n"), "\(read.output)")
 }
 

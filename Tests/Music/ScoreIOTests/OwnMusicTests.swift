@@ -24,7 +24,7 @@ struct OwnMusicTests {
   }
 
   @Test(arguments: RuleLibrary.names)
-  func `all positions of the dials make valid rules, which survive link and file`(_ base: String) throws {
+  func `random dials make valid rules, which are read back from link and file`(_ base: String) throws {
     let tree = try #require(RuleLibrary.tree(base))
     var generator = SplitMix64(seed: 51)
     for _ in 0..<60 {
@@ -61,11 +61,11 @@ struct OwnMusicTests {
     ("score-34---------", .number(1, most: 32)), ("score----x------", .number(4, most: 35)),
     ("score-----------", .count(11)), ("score------+1----", .number(6, most: 40)),
   ])
-  func `a damaged word is refused with the reason`(_ word: String, _ fault: OwnMusic.Fault) {
+  func `a damaged code of a music is refused with the reason`(_ word: String, _ fault: OwnMusic.Fault) {
     #expect(throws: fault) { try OwnMusic(word, bases: RuleLibrary.names) }
   }
 
-  @Test func `a link has its word after #/m/`() {
+  @Test func `a music's link has the music's code after #/m/`() {
     #expect(OwnMusic.word(in: "https://alina.example/#/m/score-1--------- ") == "score-1---------")
     #expect(
       OwnMusic.word(in: "#/m/x\n") == "x" && OwnMusic.word(in: "#/l/x") == nil && OwnMusic.word(in: "/m/x") == nil)

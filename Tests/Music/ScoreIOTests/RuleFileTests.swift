@@ -50,7 +50,7 @@ func `Each shipped rule file is valid and plays whole games within the measures`
 }
 
 @Test(arguments: Variant.allCases)
-func `The form is complete at every pace, with and without human players`(_ variant: Variant) {
+func `Games reach all measures of form at every pace, with and without human players`(_ variant: Variant) {
   // A longer game has as many bars as six short ones.
   let games = ReferenceGames.games(variant.isLong ? amount("FORM", quick: 40, all: 200) : 200, of: variant)
   // The score was written for games in which a line wins: docs/pace.md says by how much misère misses these three.
@@ -83,7 +83,7 @@ func `The measures hold over two hundred reference games`(_ variant: Variant) {
   #expect(report.games == 200 && report.rows.allSatisfy(\.holds), "\(variant): \(report.text)")
 }
 
-@Test func `The row of roughness without measurements does not hold`() throws {
+@Test func `The measure of roughness fails if nothing was measured`() throws {
   let row = try #require(StyleReport().rows.first { $0.name.hasPrefix("roughness") })
   #expect(!row.holds && row.value == "– – –")
 }

@@ -68,7 +68,7 @@ struct FeedbackCombTests {
     for frame in stride(from: 47_000, to: 70_000, by: 500) {
       #expect(Signal.click(x, at: frame) < before + 6)
     }
-    // The measure detects clicks: the same change without interpolation.
+    // The same change without interpolation clicks, which shows that the measure detects clicks.
     var line = [Float](repeating: 0, count: 96_000)
     for i in 0..<96_000 {
       let d = i < 48_000 ? 389 : 412
@@ -280,7 +280,7 @@ struct ReverbTests {
         bands.append(10 * log10(power[lo..<hi].reduce(0, +) / Double(hi - lo)))
         f *= 1.26
       }
-      // Compared with the trend over an octave on each side, as the treble falls by design.
+      // Each band is compared with the mean of the bands within an octave, as the treble falls by design.
       for b in bands.indices {
         let near = bands[max(0, b - 3)...min(bands.count - 1, b + 3)]
         #expect(bands[b] - near.reduce(0, +) / Double(near.count) < 6)

@@ -44,7 +44,7 @@ struct EngineTests {
     engine.render(into: &buffer, frames: 24)
     #expect(engine.takeLate() == [LateBatch(generation: 7, frame: Tick(rawValue: 1_000), lateness: 100)])
     let rest = Scores.render([], frames: 1_000, engine: engine) { 64 }
-    // The second note moved too, to 1,600.
+    // The second note is shifted as well, to frame 1,600.
     #expect(engine.counters.voices == 2)
     #expect(rest.count == 2_000)
     engine.post([Scores.note(79, at: 2_024, 8)])
@@ -62,7 +62,7 @@ struct EngineTests {
     ring.post(full) { Posted(event: Scores.note(60, at: Int64(5_000 + $0), 1), begins: $0 == 0) }
     ring.post(4) { Posted(event: Scores.note(70 + $0, at: 900, 2), begins: $0 == 0) }
     scheduler.drain(ring, now: 1_000, late: late)
-    // After the two notes that fitted, the rest is read.
+    // Once the scheduler has room, the rest of the batch is read.
     #expect((0..<2).map { _ in scheduler.pop(due: 1_000)?.pitch.midi } == [70, 71])
     scheduler.drain(ring, now: 1_400, late: late)
     let rest = (0..<2).compactMap { _ in scheduler.pop(due: 1_400) }
@@ -80,7 +80,7 @@ struct EngineTests {
     ])
     engine.post([Scores.event(.cut, at: 5_000, 2), Scores.note(78, at: 6_000, 2)])
     _ = Scores.render([], frames: 12_000, engine: engine) { 256 }
-    // Notes 83 and 60 came before the cut, 78 has the cut's own generation, 62 a later one.
+    // Four notes sound: 83 and 60 are before the cut, 78 belongs to the cut's own bar, 62 to a later bar.
     #expect(engine.counters.voices == 4)
   }
 

@@ -29,7 +29,7 @@ struct MixTests {
         gain > -60 && gain > level(plain, ratio * f, from: 0.5) + (ratio == 2 ? 0.2 : 15),
         "partial \(ratio): \(gain) dBFS")
     }
-    // The bell alone is the difference to the render without it, and lies on its four partials.
+    // The difference of the renders with and without the bell is the bell alone; it has energy at its four partials only.
     let alone = zip(rung, plain).map { $0 - $1 }
     for ratio in [0.35, 0.8, 1.0, 1.35, 1.75, 2.5] {
       #expect(
