@@ -87,7 +87,7 @@ package final class Child: Sendable {
     Thread.detachNewThread { [end] in
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
-      // Once the child is reaped, its process id may be reused. The lock makes `signal` see the status by then.
+      // After the reaping the process id may be reused. Because of the lock, `signal` sees the status first and sends nothing.
       end.change.lock()
       end.status = reap(pid)
       end.change.broadcast()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TicTacToe
 
-/// Random input to the real program: short by default, ten thousand inputs each with `ALINA_MONKEY=1`.
+/// Random input to the real program: a short test by default, ten thousand inputs for each test with `ALINA_MONKEY=1`.
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct MonkeyTests {
   private static let isLong = ProcessInfo.processInfo.environment["ALINA_MONKEY"] == "1"

@@ -35,7 +35,7 @@ struct NetworkTests {
     func kill() { process.kill() }
   }
 
-  /// Starts a window at a place of its own on the screen. Without a server's address it finds its match again by itself.
+  /// Starts a window at a place of its own on the screen. Started without a server's address, the window finds its running match again by itself.
   private func desk(
     _ server: Server?, place: Int, folder: URL, recording: URL? = nil, _ more: [String] = []
   ) throws -> WindowProgram {
@@ -82,7 +82,7 @@ struct NetworkTests {
     }
     #expect(game.position.outcome == nil)
     try desks[1 - x].click(cell: 7)
-    // Until the move has arrived, it is not the other window's turn.
+    // The other window may move only after the first window's move has arrived.
     _ = try desks[x].record(moves: 8)
     try desks[x].click(cell: 8)
     for desk in desks {
@@ -151,7 +151,7 @@ struct NetworkTests {
     let x = try WindowProgram.quickMatch(desks)
     try desks[x].click(cell: 4)
     for desk in desks { _ = try desk.record(moves: 1) }
-    // A third player watches and then starts an own game, which the match must not disturb.
+    // A third player watches the match and then starts a local game, which the match must not disturb.
     let watcher = try desk(first, place: 2, folder: WindowProgram.newFolder())
     try watcher.wait(page: "network")
     try watcher.click("guest-")

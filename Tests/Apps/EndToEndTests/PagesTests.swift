@@ -68,7 +68,7 @@ struct PagesTests {
       try desk.press("Escape")
       try desk.wait(page: "board")
     }
-    // Chooses a human opponent, one step left of Pip, who was set by an option, and five minutes each.
+    // Chooses a human opponent (one step left of Pip, whom an option had set) and a clock of five minutes a side.
     try desk.press("n")
     try desk.wait(page: "new-game")
     try desk.walk(to: "Opponent (Pip is the easiest, Alina never loses)", by: "Tab")

@@ -45,7 +45,7 @@ struct RulesTests {
     try desk.park()
     try desk.press("5")
     try listen(seconds: 1.5)
-    // Shorter notes apply from the next bar, a smaller room at once.
+    // Shorter notes apply from the next bar on, a smaller room of the reverb at once.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let good = try RuleLibrary.load(rules.path)
     #expect(good.hash != standard.hash)

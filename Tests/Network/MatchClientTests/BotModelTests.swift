@@ -89,7 +89,7 @@ private struct WiredBot {
     try pass()
   }
 
-  /// Sends the whole state of the match, as an answer to a request or not.
+  /// Sends the whole state of the match, as the answer to the request `re` if there is one.
   mutating func tellState(re: String?) throws { try say(.state(state, left: nil, you: .x), re: re) }
 }
 
@@ -198,7 +198,7 @@ private struct WiredBot {
     #expect(wired.sent.last?.message.name == "move")
   }
 
-  @Test func `a match that the server no longer has makes room for the next one`() throws {
+  @Test func `after the server no longer has its match, the bot seeks the next one`() throws {
     var wired = try WiredBot()
     try wired.begin()
     try wired.say(.event(WiredBot.m, seq: 9, hash: "00", body: Array(#"{"k":"gone","at":1,"side":"o"}"#.utf8)))

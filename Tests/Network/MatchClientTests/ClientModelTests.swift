@@ -27,7 +27,7 @@ import TicTacToe
   }
 
   @Test(arguments: ["busy", "occupied", "draining"])
-  func `a refused seek is repeated only on the node after one that stops`(code: String) throws {
+  func `a refused seek is repeated only if the node stops, and then on the next node`(code: String) throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     func heard(_ line: String) -> [String] {
       let out = Array(line.utf8).withUnsafeBytes { model.receive($0, now: 0) }
@@ -48,7 +48,7 @@ import TicTacToe
     }
   }
 
-  @Test func `an event carries its match as it was then, also when it is read after the next one`() throws {
+  @Test func `an event has its match as it was at the event, also if it is read after later events`() throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
     var state = MatchState(id: m)
@@ -68,7 +68,7 @@ import TicTacToe
     #expect(events.map { $0.match?.state.moves.count } == [0, 1, 2])
   }
 
-  @Test func `a state with fewer events is a correction on one connection, and outdated after a reconnect`() throws {
+  @Test func `a state with fewer events corrects the match, but is ignored as outdated after a reconnect`() throws {
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
     func receive(_ message: ServerMessage) {

@@ -177,7 +177,7 @@ private let welcome = ServerMessage.welcome(
     try online(named)
   }
 
-  @Test func `when its node dies a client moves to a node that was added later`() throws {
+  @Test func `a client whose node dies moves to a node that was added later`() throws {
     let (peer, other) = (try Peer(), try Peer())
     let client = client(peer.port)
     try peer.take()

@@ -104,7 +104,7 @@ import TicTacToe
     }
   }
 
-  @Test func `only logs of games other than Classic need a newer version of the log's language`() {
+  @Test func `only a log of another game than Classic needs a later version of the log format`() {
     let info = PlayerInfo(name: "Ann", rating: 1500, guest: false)
     func since(_ rules: Variant) -> [Int] {
       let terms = MatchTerms(rules: rules)

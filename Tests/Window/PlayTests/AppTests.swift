@@ -58,7 +58,7 @@ struct AppTests {
     #expect(app.screen.pages.talk.unread == 0)
   }
 
-  @Test("an answered question disappears")
+  @Test("the notice with a question to the player disappears once the question is answered")
   func answered() throws {
     let bench = Bench()
     let app = try bench.app()
@@ -161,7 +161,7 @@ struct AppTests {
     }
   }
 
-  @Test("while the sound is muted the player is not asked for a touch to start it")
+  @Test("while the sound is muted the player is not asked to touch the page so that the sound can start")
   func mutedSound() throws {
     let app = try Bench().app()
     app.soundWaits = true
@@ -172,7 +172,7 @@ struct AppTests {
     }
   }
 
-  @Test("a game's link has the player's name instead of you", arguments: ["", "Ann"])
+  @Test("a game's link has the player's name instead of the word “you”", arguments: ["", "Ann"])
   func link(name: String) throws {
     let bench = Bench()
     let app = try bench.app()
@@ -232,7 +232,7 @@ struct AppTests {
       settings.store.save()
       return [settings.solvedDay, settings.streak]
     }
-    // After a westward flight yesterday's board is today's again.
+    // Each solved day, and the day and streak saved then; after a westward flight yesterday's board is today's again.
     let days = [
       (100, [100, 1]), (101, [101, 2]), (100, [101, 2]), (101, [101, 2]), (102, [102, 3]), (104, [104, 1]),
     ]
@@ -241,7 +241,7 @@ struct AppTests {
     #expect(solve(105, in: one) == [105, 2])
     #expect(solve(104, in: other) == [105, 2], "yesterday's board, solved in a second window after today's")
     #expect(solve(106, in: other) == [106, 3])
-    // From Los Angeles to Sydney: the date after the next one begins 19 hours earlier.
+    // Between Los Angeles and Sydney the date advances by two days, as Sydney is 19 hours ahead.
     (files.zone, files.stamp) = (-480, "2026-11-22-210000")
     #expect(solve(107, in: other) == [107, 4])
     (files.zone, files.stamp) = (660, "2026-11-24-063000")

@@ -22,7 +22,7 @@ final class Bench: @unchecked Sendable {
   var fault: WriteFault?
   var faultyFolder = "data"
   var dataFolder = "data"
-  /// Paths locked by another window.
+  /// The paths that another window has locked.
   var takenElsewhere: Set<String> = []
   var zone = 0
   var stamp = "2026-11-22-190000"

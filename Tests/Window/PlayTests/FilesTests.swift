@@ -157,7 +157,7 @@ struct FilesTests {
     #expect(!bench.files.keys.contains { $0.hasPrefix("/") })
   }
 
-  @Test("a deleted running game is not written again by its next move; a new game is")
+  @Test("the next move does not write a deleted running game again; the next game is written")
   func deleted() throws {
     let bench = Bench()
     let (app, path) = try bench.savedGame()

@@ -52,7 +52,7 @@ import TicTacToe
     let text = String(decoding: try #require(bench.files["data/puzzles"]), as: UTF8.self)
     let progress = PuzzleProgress(text: text)
     #expect(progress.text == text && progress.rating.value > 1_700)
-    // Another window continues with the saved rating.
+    // A second window continues with the saved rating.
     let other = try bench.app()
     bench.pass(other)
     other.want(.another)
@@ -60,8 +60,7 @@ import TicTacToe
     #expect(next.rating == progress.rating && next != progress)
   }
 
-  @Test
-  func `the best of three minutes is saved and shown, and a file locked by another window is not changed`() throws {
+  @Test func `a three-minute record is shown and saved; a file that another window has locked is unchanged`() throws {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)

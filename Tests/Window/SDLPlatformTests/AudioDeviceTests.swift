@@ -114,7 +114,7 @@ import Testing
     device.stop()
   }
 
-  @Test("With sound switched off the score continues")
+  @Test("Without a device, as sound is switched off, the engine's time continues")
   func off() {
     var options = AudioDevice.Options()
     options.isOff = true

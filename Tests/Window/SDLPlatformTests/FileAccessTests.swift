@@ -30,7 +30,7 @@ import Testing
     #expect(FileAccess.read("\(folder)/kept/settings") == [2])
   }
 
-  @Test("Two threads writing one file leave the bytes of one, and both succeed")
+  @Test("Threads that write the same file all succeed, and the file has the bytes of one of them")
   func twoWriters() async throws {
     let path = "\(folder)/shared"
     let long = 1 << 16
@@ -50,7 +50,7 @@ import Testing
   @Test("A failed write leaves the old bytes and no other file")
   func failedWrite() throws {
     #expect(throws: WriteFault.notAllowed) { try FileAccess.write("/proc/alina/x", [1]) }
-    // A device is not replaced; a pipe stands for one here.
+    // A device file is not replaced by a regular one; here a pipe stands for the device.
     #expect(mkfifo("\(folder)/pipe", 0o644) == 0)
     #expect(throws: WriteFault.notAllowed) { try FileAccess.write("\(folder)/pipe", [1]) }
     #expect(unlink("\(folder)/pipe") == 0 && WriteFault(ENOSPC) == .noRoom)

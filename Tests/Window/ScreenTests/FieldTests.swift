@@ -118,7 +118,7 @@ struct FieldTests {
     #expect(field(screen)?.text == "a")
   }
 
-  @Test("refreshing a list keeps the focus in the field or on the same line")
+  @Test("refreshing the lobby's list keeps the focus in the text field or on the same line")
   func refresh() {
     let screen = screen(NetworkModel(phase: .lobby))
     let code = (screen.topScene as? PageScene)?.column.rows.first { $0 is FieldRow }
@@ -165,7 +165,7 @@ struct FieldTests {
     #expect(screen.context.focus is CellView)
   }
 
-  @Test("controls below the board stay in place under the pointer until it leaves, or presses a disappearing one")
+  @Test("controls below the board do not move until the pointer leaves them or presses one that disappears")
   func bar() throws {
     let screen = Samples.screen()
     func places() -> [String: Rect] {
@@ -314,7 +314,7 @@ struct FieldTests {
     screen.handle([.pointerMoved(x: place.maxX - 1, y: place.midY + 2)], at: 3)
     screen.handle([.pointerUp(x: place.maxX - 1, y: place.midY, isTouch: true)], at: 3)
     #expect(screen.settings.volume == 1)
-    // A list is dragged from anywhere; a tap moves a slider.
+    // A list can be dragged by a finger on a slider; a tap moves the slider.
     let (left, height) = (place.x + 20, place.midY)
     screen.handle([.pointerDown(x: left, y: height, isTouch: true)], at: 4)
     for step in 1...10 { screen.handle([.pointerMoved(x: left, y: height + Double(step) * 3)], at: 4) }

@@ -140,7 +140,7 @@ struct GoldenTests {
     return Likeness.Picture(try #require(PixelBuffer(png: png)))
   }
 
-  /// The picture with each row shifted right by a fraction of a pixel, as other rasterisers place letters and edges.
+  /// The picture with the given rows shifted right by a distance in pixels, as other rasterisers place letters and edges.
   private static func moved(_ picture: Likeness.Picture, by distance: Double, rows: Range<Int>) -> Likeness.Picture {
     var result = picture
     let (whole, part) = (Int(distance), distance - Double(Int(distance)))

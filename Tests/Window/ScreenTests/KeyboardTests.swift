@@ -48,7 +48,7 @@ struct KeyboardTests {
     screen.draw(width: 800, height: 600, at: 0)
     for key in [Key.up, .left, .left, .character("j"), .character("l"), .down] { press(screen, key) }
     press(screen, .enter)
-    // Centre, up to b3, left to a3, left to c3, down to c2, right to a2, down to a1.
+    // The focus moves from the centre to b3, a3, c3 (around the edge), c2, a2 (around the edge) and a1.
     #expect(log.intents.last == .play(Cell(6)))
     let previews = log.intents.compactMap { if case .preview(let square) = $0 { square?.index } else { nil } }
     #expect(previews == [4, 1, 0, 2, 5, 3, 6])

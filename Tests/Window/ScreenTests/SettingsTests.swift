@@ -192,7 +192,7 @@ struct SettingsTests {
     #expect(heard == [0.8, 0.5, 1])
   }
 
-  @Test("settings never set follow the system, are not written, and can be changed by the player")
+  @Test("settings that the player never changed follow the system and are not written; the player can change them")
   func system() {
     let disk = MemoryFiles()
     var services = disk.services
@@ -240,7 +240,7 @@ struct SettingsTests {
     #expect(screen.topScene.title == "Einstellungen")
   }
 
-  @Test("a failing or missing disk causes no repeated updates")
+  @Test("settings that cannot be saved cause no repeated updates of the screen")
   func refusedRest() {
     let disk = MemoryFiles()
     for services in [disk.services, Samples.services()] {

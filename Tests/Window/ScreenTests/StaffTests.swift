@@ -33,7 +33,7 @@ struct StaffTests {
           }
           guard measure.shiftT != 0 else { continue }
           let (sign, heads) = (staff.octaveSigns(of: measure).t, staff.lowerHeads(of: measure))
-          // The number is one and a half spaces high and wide, and its line continues over the bar; a head is one space high.
+          // The octave sign's number is one and a half spaces high, and its line continues over the bar; a head is one space high.
           let number = Rect(sign.x, sign.y - 1.5 * staff.space, 2.2 * staff.space, 1.5 * staff.space)
           let place: Comment = "T \(low)–\(high), bass \(bass ?? 0), shift \(measure.shiftT)"
           if measure.shiftT < 0 {
@@ -43,7 +43,7 @@ struct StaffTests {
             for head in heads.t { #expect(head.y + staff.space * 0.5 <= number.y, place) }
             #expect(number.maxY <= staff.frame.maxY, place)
             for head in heads.bass {
-              // The number of octaves stands below or beside the head.
+              // The octave sign's number must not touch the surroundings of the note head.
               let room = Rect(head.x - staff.space, head.y - staff.space, staff.space * 4.2, staff.space * 3)
               #expect(!room.intersects(number), place)
             }

@@ -187,7 +187,7 @@ import Tintinnabuli
     #expect(second.clockSeconds == 60)
     #expect(second.milliseconds(left: .x) == left)
     #expect(second.record.timeControl == "60+0")
-    // Other texts are not clocks.
+    // A record with an invalid text for the clock has no clock.
     for text in ["-", "-5", "0+1", "86401", "9223372036854775807"] {
       var record = first.record
       record.timeControl = text
@@ -433,7 +433,7 @@ import Tintinnabuli
     #expect(session.record.timeControl == "30+0")
   }
 
-  @Test("Updating only when requested gives the same score and answers as constant updates")
+  @Test("A session updated only on its own request has the same score and moves as one updated all the time")
   func wakes() {
     func play(_ step: (GameSession) -> Double) -> (
       events: [String], moves: [Square], times: [Record.MoveTimes], looks: Int
@@ -492,7 +492,7 @@ import Tintinnabuli
     session.isResting = false
     bench.pass(session, seconds: 60)
     #expect(bench.posted.count > before)
-    // The events of the minutes in the background are not posted afterwards.
+    // The events that fell into the pause are not posted after it either.
     let late = bench.posted.dropFirst(before).flatMap(\.self).filter { $0.frame < .seconds(30) }
     #expect(late.isEmpty)
   }

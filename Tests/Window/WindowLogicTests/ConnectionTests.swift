@@ -24,13 +24,13 @@ extension TableTests {
       window.step(.network(.status(status), nil))
       let online = window.state.online(at: window.now, client: 0)
       #expect(online?.mayLeave == true && online?.isOffline == true)
-      // The window claims to reconnect only if it does.
+      // `reconnects` is false only if the connection has failed for good.
       if case .failed = status { #expect(online?.reconnects == false) } else { #expect(online?.reconnects == true) }
       for intent in [Intent.leave, .newGame(GameSetup(x: .human, o: .level(2))), .listen, .connect(address: "b:2")] {
         var other = window
         let effects = other.want(intent)
         #expect(!effects.contains(.refuse) && other.state.match == nil, "\(intent)")
-        // The next start searches for the match again.
+        // The match's server stays saved, so the next start searches for the match again.
         #expect(!effects.contains(.remember(.matchServer(""))), "\(intent)")
       }
     }
@@ -67,7 +67,7 @@ extension TableTests {
     #expect(!window.step(.network(.status(lost), nil)).contains(.show(.network)))
     #expect(window.state.resuming != nil)
     var late = window
-    // The match has ended meanwhile.
+    // The match ended while the window was disconnected.
     late.online()
     #expect(TestWindow.words(late.effects).count == 1 && late.effects.contains(.remember(.matchServer(""))))
     #expect(late.state.resuming == nil && !late.effects.contains(.show(.network)))
@@ -304,7 +304,7 @@ extension TableTests {
     #expect(window.state.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
   }
 
-  @Test("pauses between tries grow to 8 s, are at least the server's, and vary at random")
+  @Test("pauses between tries to connect grow to 8 s, vary at random, and are at least as long as the server asks")
   func pauses() {
     func pause(_ tries: Int, asked: Int = 0, chance: (Int) -> Int = { _ in 0 }) -> Int {
       ClientModel.pause(after: tries, asked: asked, chance: chance)

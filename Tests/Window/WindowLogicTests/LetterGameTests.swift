@@ -45,7 +45,7 @@ struct LetterGameTests {
     #expect(!window.state.isBoardKept)
   }
 
-  @Test func `the moves of an opened letter that are new are played one by one, and then the player may answer`() {
+  @Test func `the new moves of an opened letter are played one by one, and then the player may answer`() {
     var window = TestWindow()
     let entry = LetterBox.Entry(LetterGameTests.letter([4, 0, 8, 2]), you: .x, since: "x")
     window.step(.letter(.game(entry, known: 2)))

@@ -186,7 +186,7 @@ private struct WiredWindow {
       var wired = try WiredWindow()
       try wired.begin()
       #expect(wired.window.state.match == WiredWindow.m)
-      // A gap, after which the client requests the state.
+      // An event is missing before this one, so the client requests the state.
       try wired.say(.event(WiredWindow.m, seq: 9, hash: "00", body: Array(#"{"k":"gone","at":1,"side":"o"}"#.utf8)))
       let asked = try #require(wired.sent.last)
       #expect(asked.message.name == "sync")
@@ -225,7 +225,7 @@ private struct WiredWindow {
     wired.lose()
     try wired.connect()
     #expect(wired.sent.contains { $0.message.name == "seek" } && wired.window.state.network.phase == .queued(bots: 0))
-    // Cancelling holds even if the connection is lost before the answer.
+    // A cancelled seek stays cancelled even if the connection is lost before the server's answer.
     wired.want(.leave)
     wired.lose()
     try wired.connect()

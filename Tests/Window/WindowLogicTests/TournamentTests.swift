@@ -251,7 +251,7 @@ import TicTacToe
     window.step(.network(.page("games", rows: [["n": .int(2)]], more: nil), nil))
     for _ in 0..<2 { window.step(.tick) }
     #expect(window.effects == [.saveGames([early.state, late.state], code: Self.code, name: "Class")])
-    // A refusal for good is said, and ends it.
+    // A final refusal of the request for all games is shown and ends the request.
     window.want(.tournament(.saveGames))
     window.now += 1
     window.step(.tick)
@@ -269,7 +269,7 @@ import TicTacToe
     window.effects = []
     for _ in 0..<2 { window.step(.network(.tournament(Self.view(.waiting, you: nil, isOrganiser: true)), nil)) }
     #expect(window.effects.filter { $0 == starts }.count == 1)
-    // A refused one leaves the next tournament to its organiser.
+    // After a tournament was refused, the window does not start the next one by itself.
     var other = TestWindow()
     other.state.preferences.server = "127.0.0.1:4664"
     other.want(.tournament(.make(name: "Class", startsIn: 15)))

@@ -10,7 +10,7 @@ import TicTacToe
 
 /// Tests of each value of the window's state on its own.
 @Suite struct ValuesTests {
-  @Test func `a question is answered by the same intent within six seconds; later it is asked again`() {
+  @Test func `repeating an intent within six seconds confirms it; later the question is asked again`() {
     var confirmation = Confirmation()
     func isDone(_ intent: Intent, at now: Double) -> Bool {
       confirmation.confirm(intent, .reallyDelete, at: now, [.quit]) == [.say(nil), .quit]
@@ -20,7 +20,10 @@ import TicTacToe
     #expect(!isDone(.deleteGame(path: "a"), at: 9) && !isDone(.deleteGame(path: "a"), at: 15.1))
   }
 
-  @Test func `a win counts once, is taken back with its move, and stays with its player over swaps`() throws {
+  @Test
+  func `a win counts once, is taken back with the winning move, and stays with the player when sides are swapped`()
+    throws
+  {
     var series = SeriesScore()
     var game = Game()
     for cell in [4, 1, 0, 8, 6, 2, 3] { try game.play(Cell(cell)) }

@@ -36,7 +36,7 @@ extension TableTests {
       watcher.log(.rematch(next: next), .o, you: nil).contains(.command(.watch(next, code: "ABC234"))))
   }
 
-  @Test("a match no longer watched does not return to the board with late messages")
+  @Test("late messages do not bring a match that is no longer watched back to the board")
   func unwatched() throws {
     let m = TestWindow.m
     var watcher = TestWindow()

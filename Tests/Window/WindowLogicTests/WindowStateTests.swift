@@ -195,7 +195,7 @@ struct TableTests {
           var end = after
           #expect(!end.want(second).isEmpty, "\(second) does nothing after \(first) in \(name)")
         }
-        // A new game can be started, in a live match only after aborting or resigning it.
+        // A new game can be started; during a live match only after the match was aborted or resigned.
         after.want(.newGame(GameSetup(x: .human, o: .level(1))))
         if after.state.isInLiveMatch {
           let given = after.want(.abortMatch) + after.want(.resign) + after.want(.resign)
@@ -209,7 +209,7 @@ struct TableTests {
     }
   }
 
-  @Test("today's board is of Infinite on Tuesday and Saturday and of Ultimate on Thursday, against the best level")
+  @Test("the daily board is of Infinite on Tuesday and Saturday and of Ultimate on Thursday, against the best level")
   func todayOfOthers() throws {
     for (date, variant) in [("2026-11-24", Variant.infinite), ("2026-11-26", .ultimate), ("2026-11-28", .infinite)] {
       var window = TestWindow()
@@ -261,7 +261,7 @@ struct TableTests {
     #expect(window.board.game.startState == VariantState(startOf: .infinite))
   }
 
-  @Test("a game continued from a position is saved readably")
+  @Test("the saved file of a game that began from a position can be read again")
   func repetitionPlayedOn() throws {
     var window = TestWindow()
     var state = VariantState(startOf: .infinite)

@@ -349,8 +349,7 @@ extension StoreConformance {
 
   // MARK: cleaning
 
-  @Test(arguments: StoreKind.allCases)
-  func `expired sessions and idle guests are deleted`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `expired sessions and idle guests are deleted`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let short = Lifetimes(guest: -1, account: 1_000_000)
     func guest(_ name: String, away: Bool = true) throws -> Int64 {
@@ -411,8 +410,7 @@ extension StoreConformance {
     #expect(try bench.store.accounts().map(\.id) == [named.id] + guests[..<3])
   }
 
-  @Test(arguments: StoreKind.allCases)
-  func `old keys are deleted once their match is over`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `old keys are deleted once their match is over`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     for n in 1...2 as ClosedRange<UInt64> {
