@@ -7,7 +7,7 @@ import TicTacToe
 
 /// Tests of players whose node dies or shuts down: their opponents are told, even if messages or answers are lost.
 @Suite struct AbsenceTests {
-  /// Two players who have both moved, and of whom one is connected to a node that will die (`lost`).
+  /// A match of two players who have both moved; one of them (`lost`) is connected to a node that will die.
   private struct Scene {
     var world: SteppedNodes
     let m: String
@@ -24,7 +24,7 @@ import TicTacToe
       (kept, lost, lostSide) = x.node == node ? (o, x, .x) : (x, o, .o)
     }
 
-    /// The same scene with another connection of the remaining player.
+    /// The scene `other`, in which the remaining player now uses the connection `id`.
     init(_ other: Scene, kept id: Int) {
       (world, m, lost, lostSide) = (other.world, other.m, other.lost, other.lostSide)
       kept = (other.kept.node, id)
@@ -120,7 +120,8 @@ import TicTacToe
     #expect(away.x != away.o && world[1].heardAny(b, #""t":"gone""#))
   }
 
-  @Test(arguments: [1, 2]) func `a player who joins a room and disconnects before that is stored is away in the match`(
+  @Test(arguments: [1, 2])
+  func `a player who joins a room and disconnects before the join is stored is away in the match`(
     nodes: Int
   ) throws {
     var world = try SteppedNodes(nodes)
@@ -185,7 +186,7 @@ import TicTacToe
   }
 
   @Test(arguments: [true, false])
-  func `a match whose two players were lost with a node is resumed even if the first attempt fails`(
+  func `a match that lost both players with a node is taken over even if the first attempt fails`(
     answerIsLost: Bool
   ) throws {
     var world = try SteppedNodes()

@@ -36,7 +36,7 @@ import TicTacToe
     #expect(try stored().count == 2)
   }
 
-  /// In the mood `mute` the store stores the move without an answer; in the mood `deaf` it loses the move.
+  /// The store called `mute` stores the move without an answer; the store called `deaf` loses the move.
   @Test(arguments: [SteppedLobby.Store.mute, .deaf])
   func `a move whose outcome is unknown is refused as busy after a while, however long the store is silent`(
     mood: SteppedLobby.Store
@@ -130,7 +130,7 @@ import TicTacToe
     #expect(try world.state(m).end?.reason == .gone, "after an absence the win can be claimed")
   }
 
-  @Test func `a match that ends while a node reads it again is read once more`() throws {
+  @Test func `if a match ends while a node reads it again, the node reads it once more`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
     world.nodes[o.node].isSlow = true
@@ -234,7 +234,7 @@ import TicTacToe
   @Test(arguments: ["x", "o"]) func `a room's opener may choose a side, and a rematch swaps sides`(
     side: String
   ) throws {
-    // By itself the server would choose the other side for some of these seeds.
+    // Without the opener's choice, the server would give the opener the opposite side for some of these seeds.
     for seed in 0..<8 {
       var world = try SteppedLobby(seed: UInt64(seed))
       let host = world.login("host"), friend = world.login("friend")

@@ -70,7 +70,9 @@ import TicTacToe
     #expect(world.heardAny(back, "stale_ply"))
   }
 
-  @Test func `expired seats: after a restart a player has the same side, and a mid the same answer`() throws {
+  @Test func `expired seats: after a restart a player has the same side, and a repeated command the same answer`()
+    throws
+  {
     var world = try SteppedLobby()
     let (x, _, m) = world.pair()
     world.move(x, m, 0, "b2")
@@ -265,7 +267,7 @@ import TicTacToe
     #expect(late.lobby.counts.started == 0 && late.lobby.counts.ended == 0, "no match was started")
   }
 
-  @Test func `a paired match is live at once, and the confirm of an older client gets ok`() throws {
+  @Test func `a paired match is live at once, and an older client's confirm is answered with ok`() throws {
     var world = try SteppedLobby()
     let a = world.login("a", caps: #"["confirm"]"#), b = world.login("b")
     for id in [a, b] { world.type(id, #"{"t":"seek","clock":"60+0","rated":false,"key":"\#(id)"}"#) }
@@ -337,7 +339,7 @@ import TicTacToe
     let token = try #require(world.field("resume", of: first, in: "welcome"))
     let second = world.login("", resume: token)
     #expect(world.closed[first] == .replaced)
-    // The new token is unused, so the first one still works, as it must if the answer was lost.
+    // The new token is unused, so the old one still works, as it must if the answer with the new one was lost.
     let third = world.login("", resume: token)
     #expect(world.heardAny(third, #""t":"welcome""#))
     world.wait(1)
@@ -441,9 +443,7 @@ import TicTacToe
     #expect(world.orderCompleted[1] == true && world.orderCompleted[2] == true && world.orderCompleted[3] == false)
   }
 
-  @Test func `a finished match is read from the store on request, and repeated commands get their answer`()
-    throws
-  {
+  @Test func `a finished match is read from the store on request, and repeated commands get their answer`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()
     world.move(x, m, 0, "b2")

@@ -27,7 +27,7 @@ import TicTacToe
 
   // MARK: verdicts
 
-  @Test func `a command that loses a race is decided again, and its mid is answered once`() throws {
+  @Test func `a command that another node's event preceded is decided again, and answered once`() throws {
     for isSameCommand in [true, false] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
@@ -94,9 +94,7 @@ import TicTacToe
     _ = o
   }
 
-  @Test func `a command whose outcome stays unknown is finally refused, and its match continues`()
-    throws
-  {
+  @Test func `a command whose outcome stays unknown is finally refused, and its match continues`() throws {
     for isRoom in [false, true] {
       var world = try SteppedLobby()
       let (x, o, m) = world.pair()
@@ -177,7 +175,7 @@ import TicTacToe
       for (id, name) in [(ann, "a"), (bob, "b")] {
         world.type(id, #"{"t":"seek","clock":"60+0","rated":true,"key":"\#(name)\#(round)"}"#)
       }
-      // By then the accepted range of ratings has widened to all.
+      // After 25 s of waiting the players accept opponents of any rating.
       world.wait(25_000)
       let m = try #require(world.field("m", of: ann, in: "paired"))
       let x = world.field("side", of: ann, in: "paired") == "x" ? (ann, bob) : (bob, ann)
@@ -202,9 +200,7 @@ import TicTacToe
     for id in back { #expect(world[1].heardAny(id, #""t":"state""#)) }
   }
 
-  @Test func `with a full store commands are refused as busy, and all works once there is space`()
-    throws
-  {
+  @Test func `with a full store commands are refused as busy, and all works once there is space`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"20+0","rated":false"#)
     world.move(x, m, 0, "b2")
@@ -243,9 +239,7 @@ import TicTacToe
 
   // MARK: two nodes
 
-  @Test func `a node that loses its database twice sends its players away both times`()
-    throws
-  {
+  @Test func `a node that loses its database twice disconnects its players both times`() throws {
     var world = try SteppedNodes()
     for _ in 0..<3 {
       let x = world[1].login("")
@@ -253,15 +247,13 @@ import TicTacToe
       world.wait(5000)
       #expect(world[1].closed[x] == .restart)
       world.nodes[1].drop(x)
-      // With the store back, this node sees no other living node.
+      // The store answers again, and this node sees no other living node.
       world.nodes[1].isSilent = false
       world.wait(1000)
     }
   }
 
-  @Test func `after a database outage slower nodes are not declared dead`()
-    throws
-  {
+  @Test func `after a database outage slower nodes are not declared dead`() throws {
     var world = try SteppedNodes()
     let m = world.pair().m
     let before = try world[0].stored(m).seq
@@ -428,9 +420,7 @@ import TicTacToe
     #expect(try world[0].store.matchIDs().count == 2)
   }
 
-  @Test func `a rematch missing from the store is looked up again after a pause, not in a loop`()
-    throws
-  {
+  @Test func `a rematch missing from the store is looked up again after a pause, not in a loop`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
     world[x.node].type(x.id, #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
@@ -480,7 +470,7 @@ import TicTacToe
     #expect(world[1].lobby.matches[id] != nil)
     world.wait(60_000, without: 0)
     #expect(try world[1].stored(m).end?.reason == .time)
-    // The node was only stopped, and catches up.
+    // The node, which was only stopped, resumes and reads what it has missed.
     world.wait(4000)
     #expect(try world[0].stored(m).phase == .over && world[0].lobby.matches[id].map { $0.isOver } != false)
   }

@@ -85,7 +85,7 @@ import TicTacToe
     #expect(world.heardAny(gone, #""code":"auth""#))
   }
 
-  @Test func `an abort puts neither player back into the queue`() throws {
+  @Test func `the abort of a match puts neither player back into the queue`() throws {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b")
     for id in [a, b] { world.type(id, #"{"t":"seek","clock":"60+0","rated":false,"key":"\#(id)"}"#) }

@@ -29,7 +29,7 @@ extension SteppedLobby {
     #expect(world.lobby.matchmaker.queue.isEmpty)
   }
 
-  @Test func `a seek is answered even if its pairing is notified before the store has answered`() throws {
+  @Test func `a seek is answered even if the notification of its pairing comes before the store's answer`() throws {
     var world = try SteppedNodes()
     let (ann, bob) = (world[0].login("Ann"), world[1].login("Bob"))
     world[0].type(ann, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#)
@@ -129,10 +129,7 @@ extension SteppedLobby {
     #expect(!world.heardAny(ann, #""t":"paired""#) && world.lobby.matchmaker.queue.count == 2)
   }
 
-  @Test
-  func `players who left before their room or match was stored find it on return`()
-    throws
-  {
+  @Test func `players who left before their room or match was stored find it on return`() throws {
     for line in [
       #"{"t":"create","id":"c","key":"c","clock":"60+2","rated":false}"#,
       #"{"t":"seek","id":"s","key":"s","clock":"60+2","rated":true}"#,
@@ -179,7 +176,8 @@ extension SteppedLobby {
     #expect(world.field("m", of: a, in: "paired") != nil && world.field("m", of: b, in: "paired") != nil)
   }
 
-  @Test func `both players are told of a match that was loaded before its own verdict arrived`() throws {
+  @Test func `both players are told of a match that a spectator loads before the verdict on its start arrives`() throws
+  {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b")
     world.seek(a, "k")

@@ -76,7 +76,7 @@ import Testing
     let move = #"{"k":"move","at":1,"side":"x","mid":"f","ply":0,"cell":"a1","spent":0}"#
     world.step(.notification("grown \(m) \(seq + 1)\n\(move)"))
     try #require(try world.state(m).seq == seq + 1)
-    // The store refuses a move after one that it does not have, so the log is read again.
+    // The store refuses a move that follows a forged move, so the node reads the log again.
     world.said = []
     world.move(o, m, 1, "b2")
     #expect(try world.state(m) == world.stored(m))
@@ -105,7 +105,7 @@ import Testing
     #expect(nodes[x.node].heardAny(x.id, #""ply":1"#))
   }
 
-  @Test func `a move that comes after a forged one of the same number replaces it`() throws {
+  @Test func `a real move that comes after a forged one of the same number replaces the forged one`() throws {
     var nodes = try SteppedNodes()
     let (x, o, m) = nodes.pair(#""clock":"none","rated":false"#)
     let seq = try nodes[o.node].state(m).seq

@@ -36,15 +36,17 @@ struct SteppedLobby {
   /// The number of wake-ups.
   var ticks = 0
   var mood = Store.well
-  /// Whether verdicts and answers are delayed, whether verdicts alone are, and the delayed inputs.
+  /// Whether verdicts and answers are delayed.
   var isSlow = false
+  /// Whether verdicts alone are delayed.
   var isSlowToJudge = false
+  /// The delayed verdicts and answers.
   var late: [LobbyInput] = []
   /// Whether the store answers no questions.
   var isSilent = false
   /// Selects questions that the store executes without an answer.
   var loses: ((StoreQuestion) -> Bool)?
-  /// Runs on the store before the next unit, as a faster node would.
+  /// Changes the store before the next unit is applied, as a faster node would.
   var before: ((MemoryStore, StoreUnit) -> Void)?
   /// The units sent to the store, with their verdicts.
   var units: [(unit: StoreUnit, verdict: Verdict)] = []
@@ -246,7 +248,7 @@ extension SteppedLobby {
     return try #require(lobby.matches[id]?.state)
   }
 
-  /// A match as stored.
+  /// The state of a match in the store.
   func stored(_ m: String) throws -> MatchState {
     let id = try #require(MatchID(rawValue: m))
     return try #require(try store.match(id)).folded()
@@ -269,7 +271,7 @@ struct SteppedNodes {
     wait(configuration.heartbeatInterval)
   }
 
-  /// A node; notifications caused by a change of it are delivered to the others.
+  /// The node `i`; setting it delivers the node's notifications to the other nodes.
   subscript(i: Int) -> SteppedLobby {
     get { nodes[i] }
     set {

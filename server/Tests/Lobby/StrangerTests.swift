@@ -10,7 +10,7 @@ import TicTacToe
 @Suite struct StrangerTests {
   private func terms(_ key: String) -> String { #"{"t":"seek","clock":"3600+59","rated":false,"key":"\#(key)"}"# }
 
-  @Test func `a seek from a second session replaces the first, which is never paired`() throws {
+  @Test func `a seek from a player's second session replaces that of the first, which is never paired`() throws {
     var world = try SteppedLobby()
     let first = world.login("Ann")
     world.type(first, #"{"t":"register","name":"Ann"}"#)
@@ -37,7 +37,7 @@ import TicTacToe
     }
     #expect(world.lobby.matches.count == Lobby.matchesPerAccount)
     #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.seeks.isEmpty)
-    // A rematch of a finished match counts, too.
+    // Accepting the rematch of a finished match is limited, too.
     let old = try #require(world.field("m", of: players[0], in: "paired"))
     world.type(players[0], #"{"t":"abort","m":"\#(old)","mid":"a"}"#)
     for id in players { world.type(id, terms("more")) }

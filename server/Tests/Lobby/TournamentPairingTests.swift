@@ -10,9 +10,9 @@ import TicTacToe
 @Suite struct TournamentPairingTests {
   /// The figures of a simulated tournament.
   struct Report: CustomStringConvertible {
-    /// Milliseconds for which players waited for a game: since they sought, and since another player was free who was not
-    /// the last opponent.
+    /// Milliseconds from each player's request for a game to the game.
     var waits: [Int] = []
+    /// Milliseconds from the moment when another player than the last opponent was free, too, to the game.
     var waitsWithPartner: [Int] = []
     var games = 0
     var repeats = 0
@@ -22,7 +22,7 @@ import TicTacToe
     /// The longest time in milliseconds for which two free players waited at the same time.
     var longestWithPartner = 0
 
-    /// The wait in milliseconds that this share of the waits does not exceed.
+    /// The wait in milliseconds that is not exceeded by the given share of the waits.
     static func wait(_ share: Double, of waits: [Int]) -> Int {
       waits.isEmpty ? 0 : waits.sorted()[min(waits.count - 1, Int(share * Double(waits.count)))]
     }

@@ -100,7 +100,7 @@ import TicTacToe
     #expect(world.field("side", of: first, in: "paired") == "o", "sides alternate")
   }
 
-  @Test func `the organiser receives each finished game once, as the game of its X, in pages`() throws {
+  @Test func `the organiser receives the finished games in pages, each once, by the number of its player X`() throws {
     var world = try SteppedLobby()
     let (code, players) = try paired(&world)
     for game in 0..<Lobby.historyPage + 2 {

@@ -45,7 +45,7 @@ import TicTacToe
     #expect(desk.seeker("t", ledTo: m) == nil && desk.last(7, ledTo: m) == nil)
   }
 
-  @Test func `a page is read once for all who wait, and again after a second`() {
+  @Test func `a page of results is read from the store once for all clients that wait, and again after a second`() {
     var pages = SharedPages()
     let page = StoreQuestion.top(.classic, limit: 10)
     let asks = [1, 2].map { pages.awaitRead(of: page, $0, "r\($0)") }

@@ -57,7 +57,7 @@ final class ClusterFaultRun {
   private let databases: [FlakyProxy]
   private var random = SplitMix64(seed: ClusterFaultRun.seed)
   private var began: Int64 = 0
-  /// The live matches at the time of the fault; at its last repetition if there are several.
+  /// The live matches when the fault struck, or struck last if it is repeated.
   private var struck: [MatchID: Int] = [:]
 
   init(_ cluster: ClusterScript, databases: [FlakyProxy] = []) async throws {
@@ -67,7 +67,7 @@ final class ClusterFaultRun {
     try #require(crowd.games >= 8, "nobody plays")
   }
 
-  /// Strikes `rounds` times, each time until every live match has had another move or its end, and prints how long that took.
+  /// Strikes `rounds` times, each time until every live match has had a further move or its end; prints the times needed.
   func strike(_ fault: ClusterFault, rounds: Int) async throws {
     var times: [Int64] = []
     var matches = 0
@@ -194,7 +194,7 @@ final class ClusterFaultRun {
     for proxy in databases { try await proxy.stop() }
     let store = try PostgresStore(try PGAddress(cluster.url))
     try crowd.checker.check(store)
-    // The order of ends is the clients', as clocks were set and suspended nodes have outdated times.
+    // Matches are ordered by when clients saw their ends: the clocks were set, and suspended nodes store outdated times.
     let ends = crowd.news.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
     try crowd.checker.checkRatings(store, ends: ends)
     #expect(crowd.checker.faults == [])

@@ -95,7 +95,7 @@ import TicTacToe
     for _ in 0..<120 { others.append(try RawPeer(server.port)) }
     let turnedAway = others.filter { $0.line()?.contains(#""code":"full""#) == true }.count
     #expect(turnedAway >= 120 - 36, "64 below the limit of open files: \(turnedAway) of 120")
-    // Below the limit accepting never fails and so never loops.
+    // While descriptors are left, accepting never fails and so is not repeated endlessly.
     let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.pid)/fd").count
     #expect(open < 100, "\(open) of 100 descriptors are open")
     x.move(m, 0, "b2")
@@ -465,7 +465,7 @@ import TicTacToe
     for flag in flags where flag.contains("<") { #expect(flag.contains("(default: "), "--\(flag)") }
   }
 
-  @Test func `backup while serving, restore, export, import and forget on the files of a real server`() throws {
+  @Test func `backup of a serving server, restore, export, import and forget work on a real server's files`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()

@@ -31,7 +31,7 @@ import TicTacToe
     let (x, _, m, resume) = try RawPeer.pair(server.port)
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     let id = try #require(MatchID(rawValue: m))
-    // As if another program had written there.
+    // Writes an invalid event to the log, as another program might.
     let there = try #require(try store.match(id)?.bodies.count)
     let strange = Array(#"{"k":"move","at":1}"#.utf8)
     let node = server.host.node
@@ -77,7 +77,7 @@ import TicTacToe
     store.isHeld.withLock { $0 = true }
     x.move(m, 0, "b2")
     store.waitUntilHeld()
-    // The move has waited for the maximum time; no new unit is started until it is stored.
+    // The move has waited for the maximum time; until it is stored the store accepts no further change.
     while try await !server.host.inspect({ $0.isBusy(at: Moment.current.monotonic) }) { await Task.yield() }
     for (i, command) in [#""t":"me""#, #""t":"top""#, #""t":"list""#].enumerated() {
       reader.type(#"{"id":"q\#(i)",\#(command)}"#)
@@ -90,7 +90,7 @@ import TicTacToe
     // An event that is not stored is shown to no client, the mover included.
     x.type(#"{"t":"sync","id":"y","m":"\#(m)","seq":0}"#)
     x.type(#"{"t":"ping","ts":1}"#)
-    // Searched with the cell's key, as the random match id contains the same letters once in a hundred runs.
+    // Searches for the cell with its JSON key, as the random match id contains `b2` once in a hundred runs.
     while let line = x.line(within: 20), !line.contains(#""t":"pong""#) {
       #expect(!line.contains(#""cell":"b2""#) && !line.contains(#""re":"r0""#), "\(line)")
     }

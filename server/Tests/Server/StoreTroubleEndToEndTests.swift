@@ -47,7 +47,7 @@ import Testing
     #expect(try peer.wait(#""t":"bye""#).contains("restart"))
   }
 
-  @Test func `requests that fail before and after a successful heartbeat count as refused, until one succeeds`() {
+  @Test func `the store counts as refusing if requests fail before and after a good heartbeat, until one succeeds`() {
     var count = RefusalCount()
     for _ in 0..<3 { count.requestFailed(at: 1000) }
     #expect(!count.isRefused(at: 1000), "one interval may be a restart of the database")
@@ -61,7 +61,7 @@ import Testing
     #expect(!count.isRefused(at: 62_000))
   }
 
-  @Test func `requests that failed while heartbeats failed do not count as refused`() {
+  @Test func `requests that fail while heartbeats fail do not make the store count as refusing`() {
     var count = RefusalCount()
     count.requestFailed(at: 1000)
     count.heartbeatEnded(succeeded: false)
@@ -96,7 +96,8 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `a store that answers everything but logins makes the server not ready, until one succeeds`() async throws
+  @Test func `a store that answers everything except logins makes the server not ready, until a login succeeds`()
+    async throws
   {
     let store = TroubledStore()
     let server = try await TestServer(store: store, lobby: quick)
@@ -226,7 +227,7 @@ import Testing
     try other.execute("BEGIN IMMEDIATE")
     let peer = try RawPeer(server.port)
     peer.type(#"{"t":"hello","v":[1]}"#)
-    // The store waits a second for the lock: at most one write of the server is before the login's.
+    // Each write waits a second for the lock, and at most one write of the server precedes the login's.
     #expect(try peer.wait(#""t":"bye""#, within: 10).contains("restart"))
     #expect(try await !server.host.reachesStore())
     try other.execute("ROLLBACK")

@@ -9,7 +9,7 @@ final class TroubledStore: MatchStore {
   enum Trouble: Sendable {
     /// No change can be stored.
     case full
-    /// The outcome is unknown; changes are stored and dropped in turn.
+    /// The outcome of a change is unknown; every second change is stored, the others are dropped.
     case unknown
   }
 

@@ -16,7 +16,7 @@ import TicTacToe
   private let tokens = ["the resume token of x", "the resume token of o"]
   private let now = Moment.current.wall
 
-  /// The log so far: a start and a move.
+  /// The live match's log before the upgrade: a start and a move.
   private func events() throws -> [[UInt8]] {
     let seats = Sides(
       x: PlayerInfo(name: "guest-x", rating: 1500, guest: true),

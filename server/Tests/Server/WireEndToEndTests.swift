@@ -82,7 +82,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
   }
 
   @Test(arguments: [false, true])
-  func `a replayed session changes nothing, and a mid used for something else is refused`(web: Bool) async throws {
+  func `a repeated command changes nothing, and a different one with the same mid is refused`(web: Bool) async throws {
     let server = try await TestServer()
     let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web)
     x.move(m, 0, "b2")
@@ -95,7 +95,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     try x.wait(#""code":"mid_reused""#)
     x.move(m, 0, "a1", mid: "other")
     try x.wait(#""code":"stale_ply""#)
-    // Another connection of the same session repeats everything.
+    // A second connection of the same session repeats all commands.
     let again = try RawPeer(server.port(web: web), web: web)
     try again.hello(#""resume":"\#(resume[0])""#)
     again.move(m, 0, "b2")
@@ -205,7 +205,7 @@ private let slowTransports = runsAll ? [false, true] : [false]
     let toWatcher = watcher.rest()
     #expect(!toWatcher.contains { $0.contains(#""k":"move""#) })
     #expect(toWatcher.last { $0.contains(#""t":"state""#) }?.contains(#""moves":["b2","a1","c3"]"#) == true)
-    // The watcher is up to date again: the next move comes as an event.
+    // The spectator is up to date again, so the next move comes as an event.
     o.move(m, 3, "a3")
     try watcher.wait(#""ply":3"#)
     try await server.stop()

@@ -90,7 +90,7 @@ struct SimulatedStore {
     if log.record.ended == nil { live.insert(m) } else if live.remove(m) != nil { ends.append(m) }
   }
 
-  /// The unit with each expected length replaced by the actual one.
+  /// The unit with each expected length of a log replaced by the log's actual length.
   private func asLongAsItIs(_ wanted: StoreUnit) -> StoreUnit {
     var unit = wanted
     for i in unit.logs.indices {

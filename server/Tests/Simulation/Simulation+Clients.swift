@@ -84,14 +84,14 @@ extension Simulation {
       if case .pong = parsed.message { continue }
       clients[i].upAt = max(clients[i].upAt, now + 1 + Int64(random.below(random.below(20) == 0 ? 600 : 40)))
       queue.set(.toServer(id, parsed), at: clients[i].upAt)
-      // The simulated network may deliver a copy on a closed connection; the command itself may be sent again later.
+      // A copy of the command may still arrive on the closed connection; the client may send the command again later.
     }
     if output.close { lose(i) }
   }
 
   mutating func think(_ i: Int) {
     guard let id = clients[i].connection else { return }
-    // Idle clients act rarely in the final phase, as they would take half of the run's time.
+    // In the final phase clients without a move to make act rarely; otherwise they would take half of the run's time.
     let plays = clients[i].model.matches.values.contains { $0.canMove && $0.state.phase == .live }
     let within = isCalm ? plays ? 300 : 3000 : options.absences ? 5000 : 1500
     queue.set(.think(i), at: now + 50 + Int64(random.below(within)))
@@ -103,7 +103,7 @@ extension Simulation {
       return lose(i)
     }
     if options.cuts, !isCalm, random.below(120) == 0 {
-      // Disconnects unnoticed by the server and reconnects while it still holds the first connection.
+      // The client drops its connection unnoticed by the server, and reconnects while the server still holds that connection.
       count("duplicate")
       clients[i].connection = nil
       clients[i].model.disconnected()
@@ -190,7 +190,7 @@ extension Simulation {
 
   // MARK: hostile input
 
-  /// Sends bare commands, JSON and noise, some lines or a flood, about others' matches and its own, with ids already used.
+  /// Sends hostile lines, a few or a flood: bare commands, JSON and noise, about any match, with ids already used.
   private mutating func attack(_ id: ConnectionID) {
     var gate = gates[id] ?? ServerSession(.init(), now: now)
     var text = gates[id] == nil ? "{\"t\":\"hello\",\"v\":[1],\"client\":\"sim\"}\n" : ""

@@ -8,7 +8,7 @@ import MatchProtocol
 extension Simulation {
   func isStopped(_ i: Int) -> Bool { now < nodes[i].stoppedUntil }
 
-  /// Notes that a node has trouble at this time.
+  /// Records that the node `i` has trouble now.
   mutating func trouble(_ i: Int) {
     guard nodes[i].wellSince != .max else { return }
     (nodes[i].wasWellSince, nodes[i].wellSince) = (nodes[i].wellSince, .max)
@@ -86,8 +86,8 @@ extension Simulation {
     healSometime()
   }
 
-  /// Schedules the end of a fault: always in a soak, as the next fault may be hours away, else in three of four cases. A fault that is
-  /// not ended here lasts until a later one is.
+  /// Schedules the end of all faults: always in a soak, as the next fault may be hours away, otherwise in three of four cases.
+  /// A fault without a scheduled end lasts until the end that a later fault schedules.
   private mutating func healSometime() {
     if options.absences || random.below(4) > 0 { queue.set(.heal, at: now + Int64(random.below(6000))) }
   }

@@ -23,7 +23,7 @@ extension Simulation {
     return [.failed, .lost, .done, .doneLater][random.below(options.isShared ? 4 : 3)]
   }
 
-  /// Whether a node's sent statements are lost with it: its process has ended, and another one may have the store.
+  /// Whether the statements sent by the process `life` of node `i` are lost, as that process has ended.
   private mutating func isLost(_ i: Int, _ life: Int) -> Bool {
     life != nodes[i].life && (random.below(2) == 0 || !options.isShared && nodes[i].lobby != nil)
   }
@@ -56,7 +56,7 @@ extension Simulation {
   }
 
   mutating func arrive(_ i: Int, _ batch: [(UInt64, StoreUnit)], _ life: Int) {
-    // Some statements of a node arrive after it has died; no node knows of them.
+    // The statements that are not lost arrive after their node has died, and no node learns their outcome.
     if isLost(i, life) { return }
     let isDead = life != nodes[i].life
     guard let fate = isDead ? .lost : fate(i, oneIn: 50) else {
@@ -115,7 +115,7 @@ extension Simulation {
     case nil:
       within = random.below(30) == 0 ? 400 : 5
       if !options.registersFirst, case .follow(let m, _) = question {
-        // The store reads the match first, and registers the node as a follower some time later.
+        // With the check switched off, the store reads the match first and registers the node as a follower later.
         if case .match(let found)? = store.answer(.match(m)) { answer = .match(found) }
         queue.set(.lateQuestion(question), at: now + 1 + Int64(random.below(400)))
       } else {

@@ -26,19 +26,19 @@ struct Watch {
   /// The time since which all nodes have been well.
   var quietSince: Int64 = .max
   var bans: [Ban] = []
-  /// For nodes that follow a match, the length of the log that they do not have, and since when.
+  /// The nodes that lack events of a match they follow: the length of its stored log, and since when they lack it.
   var behind: [Follower: (seq: Int, since: Int64)] = [:]
-  /// For players of live matches, the length of the log that they were not shown, and since when.
+  /// The players who were not shown events of their live match: the length of its stored log, and since when.
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
-  /// Live matches that no node has loaded, since when.
+  /// The live matches that no node has loaded, and since when.
   var orphans: [MatchID: Int64] = [:]
-  /// Players of live matches who are disconnected but not recorded as away, or the reverse, since when.
+  /// The players of live matches who are wrongly recorded as present or away, and since when.
   var misplaced: [String: Int64] = [:]
-  /// The nodes without a connection to a working store, since when.
+  /// The nodes without a connection to a working store, and since when.
   var cutOff: [Int: Int64] = [:]
-  /// Queue tickets without a waiting player, or waiting players without a ticket, since when.
+  /// The queue's tickets without a waiting player, the waiting players without a ticket, and since when.
   var astray: [String: Int64] = [:]
-  /// The waiting tickets, since when.
+  /// The tickets that wait, and since when.
   var waiting: [String: Int64] = [:]
 }
 
@@ -149,7 +149,7 @@ extension Simulation {
       let since = watch.cutOff[i, default: now]
       watch.cutOff[i] = since
       guard now - since > Self.sentAway, let id = seated.sorted().first(where: { homes[$0] == i }) else { continue }
-      // Before that, both nodes were well for long enough to know each other.
+      // Whether the two nodes were well for long enough before the loss of the store to know each other.
       let knewEachOther = nodes.indices.contains { j in
         j != i && quiet(since, nodes[j].wellSince) > Self.sentAway
           && max(nodes[i].wasWellSince, nodes[j].startedAt) < since - Self.swept
@@ -205,7 +205,7 @@ extension Simulation {
   /// Checks that durable events have been shown to connected players.
   private mutating func lookAtPlayers() {
     var still: [Watch.Follower: (seq: Int, since: Int64)] = [:]
-    // A hostile client may have asked for events piece by piece.
+    // Leaves out a hostile client, which may have asked for parts of the log.
     for c in clients.indices where c > 0 || !options.hasHostile {
       guard let id = clients[c].connection, alive.contains(id), let i = homes[id], clients[c].model.welcome != nil
       else {

@@ -40,7 +40,7 @@ struct Simulation {
     var pace: Double?
     /// Called at the end of each virtual day, as days can take minutes.
     var eachDay: (@Sendable (Int64) -> Void)?
-    // Parts of the design that a test switches off:
+    // A test switches one of the following five parts of the design off:
     /// Whether the store checks the length of a log.
     var checksLength = true
     /// Whether the store registers a node as a follower before it reads the match for it.
@@ -84,7 +84,7 @@ struct Simulation {
     case depart(Int, until: Int64, life: Int)
     case fault
     case heal
-    /// Cuts a node off just after all nodes have regained the store.
+    /// Cuts a node off from the store, just after all nodes have regained it.
     case relapse(Int)
   }
 
@@ -102,9 +102,9 @@ struct Simulation {
 
   struct Node {
     var lobby: Lobby?
-    /// The node's id in this life.
+    /// The id of the node's running process.
     var name: NodeID = ""
-    /// The number of starts, by which messages to an earlier process are dropped.
+    /// The number of the node's starts; a message to an earlier start's process is dropped.
     var life = 0
     /// How far the node's monotonic and wall clocks are ahead of the world's.
     var monotonicAhead: Int64 = 0
@@ -120,7 +120,7 @@ struct Simulation {
     var backlog: [Action] = []
     var stopsAtCommit = false
     var isCutFromStore = false
-    /// The start of this life.
+    /// The time at which the node's process started.
     var startedAt: Int64 = 0
     /// The time since which the node has been well.
     var wellSince: Int64 = .max
@@ -141,7 +141,7 @@ struct Simulation {
   var owner: [ConnectionID: Int] = [:]
   var homes: [ConnectionID: Int] = [:]
   var alive: Set<ConnectionID> = []
-  /// Connections that were welcomed and not closed by a server.
+  /// The connections that a server has welcomed and not closed.
   var seated: Set<ConnectionID> = []
   /// The protocol layer between the hostile client's bytes and the lobby, by connection.
   var gates: [ConnectionID: ServerSession] = [:]

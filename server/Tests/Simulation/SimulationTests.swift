@@ -96,7 +96,7 @@ private struct Results: Sendable {
   }
 
   /// Seeds, out of twenty thousand, that found faults in the lobby of 25 and 27 November 2026.
-  @Test(.long) func `seeds that once broke a promise no longer do`() async throws {
+  @Test(.long) func `seeds of simulated worlds that once broke a promise no longer break one`() async throws {
     for seed: UInt64 in [548, 658, 1354, 1594, 2024, 3772, 5596, 8216] {
       #expect(try await simulate(seed...seed, SimulationTests.oneNode).faults == [])
     }

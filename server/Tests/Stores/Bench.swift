@@ -39,7 +39,7 @@ final class Bench {
     case .sqliteInMemory: (store, url) = (try SQLiteStore(path: SQLiteStore.inMemory) { clock.wall }, nil)
     case .sqlite: (store, url) = (try SQLiteStore(path: folder.path + "/matches.sqlite") { clock.wall }, nil)
     case .postgres:
-      // The name distinguishes the connections of this bench from others.
+      // The name distinguishes this bench's database connections from those of other benches.
       let fresh = try PostgresTestBed.shared.freshURL() + "&application_name=\(UUID().uuidString)"
       try PostgresTestBed.shared.setClock(ahead: wall - Moment.current.wall, at: fresh)
       (store, url) = (try PostgresStore(PGAddress(fresh)), fresh)

@@ -86,7 +86,7 @@ import TicTacToe
       let told = Mutex(seq)
       let writer = Work { [seq] () -> [Verdict] in
         for at in seq... {
-          // Both logs in one unit, which takes two round trips, or in one batch, which takes one.
+          // Stores the two moves as one unit, which takes two round trips, or as a batch of two units, which takes one.
           let (one, other) = (move(m, after: at), move(n, after: at))
           let verdicts =
             at % 2 == 0 ? store.apply([StoreUnit(logs: one.logs + other.logs)]) : store.apply([one, other])
@@ -114,9 +114,7 @@ import TicTacToe
     print("kill -9 of PostgreSQL: \(kills) times, \(seq) events, \(unknown) commits done but not told")
   }
 
-  @Test func `the connection to the database is encrypted and its certificate verified, as the URL asks`()
-    throws
-  {
+  @Test func `the connection to the database is encrypted and its certificate verified, as the URL asks`() throws {
     let bed = PostgresTestBed(tls: true)
     let store = try PostgresStore(PGAddress(bed.url))
     try store.add([someAccount(1, "Ann")])
@@ -148,7 +146,7 @@ import TicTacToe
     try bed.order("cont")
     let count = try #require(try store.length(m))
     #expect(count <= 2)
-    // The outcome is final now, as the old connection's process has ended.
+    // The outcome of the first move is final now, as the database process of its connection has ended.
     #expect(try eventually { try store.apply(move(m, after: store.length(m) ?? 0)).isApplied })
     #expect(eventually { words.withLock { $0 } > 1 }, "the listener reports a gap after seconds of silence")
   }

@@ -247,9 +247,7 @@ import TicTacToe
   }
 
   @Test
-  func `a unit whose connection ends during the second round trip is unknown, and stored whole or not at all`()
-    throws
-  {
+  func `a unit whose connection ends during the second round trip is unknown, and stored whole or not at all`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
@@ -316,7 +314,7 @@ import TicTacToe
 
   // MARK: several nodes
 
-  @Test func `a conflict leaves no lock`() throws {
+  @Test func `a unit refused by a conflict leaves no lock`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }

@@ -226,7 +226,7 @@ import TicTacToe
     #expect(try store.match(m)?.bodies == Bench.events(2))
     #expect(append(m, 3, in: store) == .conflict(.log(m)))
     #expect(append(m, 2, in: store) == .applied([m: []]))
-    // A failure within a single unit does not affect others: here another program has stored the event.
+    // A unit that fails (another program has already stored its event) does not affect the other units.
     try SQLiteConnection(path).execute("INSERT INTO event SELECT n, 4, x'00' FROM match")
     var two = beginning(someID(9))
     two.logs.append(.init(m, after: 3, [Bench.event(4)]))
@@ -449,7 +449,7 @@ extension StoreArchive {
         "\($0)".contains("the archive is incomplete")
       }
     }
-    // Twice the same match, or account, in an archive without an end.
+    // Archives without an end in which a match, or an account, occurs twice.
     let old = [Substring(text.split(separator: "\n")[0].replacing("2", with: "1"))] + lines[1..<(lines.count - 1)]
     for i in [1, 3] {
       let other = try Bench(kind)

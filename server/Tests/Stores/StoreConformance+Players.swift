@@ -52,7 +52,7 @@ extension StoreConformance {
           id: "s-Ann", account: ann.id, resume: Bench.digest("f"), previous: Bench.digest("r-Ann"),
           expires: back.session.expires))
     #expect(back.session.expires > (try bench.now()) + Bench.lives.account - 60_000, "kept as long as a named account")
-    // The answer with the new token may have been lost: until it is confirmed, the previous one works.
+    // The answer with the new token may have been lost, so the previous token works until the new one is confirmed.
     guard case .entered(let again) = try bench.resume("r-Ann", as: "g", at: "a") else { throw Bench.Unanswered() }
     #expect(again.generation == 3 && again.before == "b" && again.session.id == "s-Ann")
     #expect(try bench.resume("f", as: "h") == .unknown)

@@ -73,8 +73,7 @@ import TicTacToe
     #expect(bench.apply(free) == .applied([:]), "the refused unit has not used the key")
   }
 
-  @Test(arguments: StoreKind.allCases)
-  func `units of a batch are stored in order`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `units of a batch are stored in order`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let m = someID(1)
     let verdicts = bench.store.apply([
@@ -96,7 +95,7 @@ import TicTacToe
     let places = 40
     DispatchQueue.concurrentPerform(iterations: views.count) { i in
       for after in 1...places {
-        // The slower node may get conflicts for later places as well.
+        // The slower node may get conflicts for later places of the log as well.
         let unit = StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])
         while true {
           let verdict = views[i].apply([unit])[0]
@@ -105,7 +104,7 @@ import TicTacToe
           } else if verdict != .conflict(.log(m)) {
             Issue.record("\(verdict)")
           } else if let length = try? views[i].match(m)?.length, length <= after {
-            // The other node has not yet filled the place before.
+            // The faster node has not yet filled the place before this one.
             continue
           }
           break
@@ -203,8 +202,7 @@ import TicTacToe
 
   // MARK: keys, codes, tickets
 
-  @Test(arguments: StoreKind.allCases)
-  func `a key leads to a single match while that is live`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a key leads to a single match while that is live`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     func keyed(_ n: UInt64, _ account: Int64, _ purpose: String = "p") -> StoreUnit {
@@ -334,8 +332,7 @@ import TicTacToe
 
   // MARK: finding matches
 
-  @Test(arguments: StoreKind.allCases)
-  func `live public matches are listed latest first`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `live public matches are listed latest first`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     for n in 1...6 {
       _ = bench.begin(
@@ -399,8 +396,7 @@ import TicTacToe
     #expect(try bench.guest("x").profile.account.id > 7, "an id that occurs in a match is not used again")
   }
 
-  @Test(arguments: StoreKind.allCases)
-  func `several questions are answered as if sequential`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `several questions are answered as if sequential`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     let answers = bench.store.answer([

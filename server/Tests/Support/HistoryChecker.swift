@@ -18,7 +18,7 @@ package struct HistoryChecker: Sendable {
 
   /// The acknowledged commands.
   package var acknowledged: Set<Acknowledged> = []
-  /// The hash that clients saw at each place of each log; two different ones are a fault.
+  /// The hash that clients saw at each place of each log; two different hashes for a place are a fault.
   package var seen: [MatchID: [Int: String]] = [:]
   /// The faults found.
   package var faults: [String] = []

@@ -33,13 +33,14 @@ struct MemoryContent {
 
   let isShared: Bool
   let clock: @Sendable () -> Int64
-  /// The node that asks or asked last; it counts as living. Always `nil` between the questions of a shared store.
+  /// The node that asks or asked last, which counts as living; `nil` between the questions of a shared store.
   var asker: NodeID?
 
   var accounts: [Int64: AccountRecord] = [:]
   var names: [String: Int64] = [:]
-  /// Accounts by token digest; sessions by current and by previous resume digest.
+  /// Accounts by the digest of their token.
   var tokens: [SHA256.Digest: Int64] = [:]
+  /// Sessions by the digests of their current and their previous resume token.
   var resumes: [SHA256.Digest: String] = [:]
   /// The highest id that any account has or had.
   var lastAccount: Int64 = 0
@@ -50,8 +51,9 @@ struct MemoryContent {
 
   var matches: [MatchID: Match] = [:]
   var live: Set<MatchID> = []
-  /// Live matches by the accounts of players and opener, finished matches by the accounts of the players.
+  /// Live matches by the accounts of the players and of the room's opener.
   var liveOf = MemoryIndex<Int64, MatchID>()
+  /// Finished matches by the accounts of the players.
   var endedOf = MemoryIndex<Int64, MatchID>()
   /// For each account, the match that ended last.
   var lastOf: [Int64: MatchID] = [:]
