@@ -8,7 +8,7 @@ package let repository = URL(filePath: #filePath).resolvingSymlinksInPath().dele
 /// Whether this is `./test --all`, which runs every test.
 package let runsAll = ProcessInfo.processInfo.environment["ALINA_ALL"] == "1"
 
-/// The number of repetitions of a test: from the environment variable `name`, or the mode's default.
+/// The number of repetitions of a test: the environment variable `name`, or else `all` in `./test --all` and `quick` in `./test`.
 package func amount(_ name: String, quick: Int, all: Int) -> Int {
   ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? (runsAll ? all : quick)
 }

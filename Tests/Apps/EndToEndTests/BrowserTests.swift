@@ -24,21 +24,19 @@ import Testing
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"))
-  func `the page's socket, files and controls work, also offline, and versions never mix`() throws {
+  func `the page's connection, files and controls work, also offline, and never mix two versions' files`() throws {
     try run("frame.py")
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `a game is played to its end, friends play on after a server kill, and damaged input is reported in one line`()
-    throws
-  {
+  func `a game is played to its end, a match goes on after a server kill, and damaged input gives one line`() throws {
     try run("play.py")
   }
 
   @Test(
     .long, .needs("chromium", "firefox-esr", "convert"),
     .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `each page matches the window's within one pixel, text within two`() throws {
+  func `each page has the window's picture: shapes within one pixel of their place, text within two`() throws {
     try run("pictures.py")
   }
 

@@ -129,7 +129,7 @@ struct WholeGamesTests {
     let desk = try WindowProgram(
       ["--level", "random", "--reply", "immediate"],
       environment: ["SDL_AUDIODRIVER": "alsa", "AUDIODEV": "no-such-device", "ALSA_CONFIG_PATH": "/dev/null"])
-    // The pauses make sure that the clock checked below advances between the marks.
+    // The pauses let the clock that replaces the sound device advance between the marks.
     let record = try desk.play(.x, .best) {
       usleep(100_000)
       try desk.click(cell: $0)

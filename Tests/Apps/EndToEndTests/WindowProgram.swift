@@ -141,7 +141,7 @@ final class WindowProgram {
     ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// Waits for a spoken line that begins with `words`, after the first `count` lines; returns the number of lines then.
+  /// Waits for a spoken line that begins with `words` after the first `count` lines; returns the number of lines so far.
   @discardableResult
   func hear(_ words: String, after count: Int = 0, seconds: Double = 15) throws -> Int {
     try waitFor(seconds: seconds, "'\(words)' to be said; last: \(spoken.suffix(3))") {

@@ -3,7 +3,9 @@ import Foundation
 import Testing
 
 @Suite struct JSONTests {
-  @Test(arguments: [2, 16, 17, 18, 600]) func `duplicate names are detected among few and many`(count: Int) {
+  @Test(arguments: [2, 16, 17, 18, 600]) func `a duplicate name is refused, whether an object has few or many names`(
+    count: Int
+  ) {
     let fields = (1..<count).map { #""f\#($0)":\#($0)"# }
     for again in [1, count / 2, count - 1] where again > 0 {
       #expect(throws: JSONError.self) {

@@ -20,7 +20,8 @@ import TicTacToe
   }
 
   @Test(arguments: Puzzle.Kind.all)
-  func `exactly one move reaches the goal, and the answer plays it to the end of the game`(kind: Puzzle.Kind) {
+  func `exactly one move reaches a puzzle's goal, and the answer continues it to the end of the game`(kind: Puzzle.Kind)
+  {
     var random = SplitMix64(seed: 5)
     let solver = UltimateSolver(entries: 1 << 16)
     for _ in 0..<(kind.variant == .ultimate ? 10 : 50) {
@@ -72,7 +73,7 @@ import TicTacToe
   }
 
   @Test(arguments: [[Variant.classic], [.classic, .infinite, .misere]], [600.0, 1_500, 3_000])
-  func `no puzzle comes twice within 200`(games: [Variant], rating: Double) {
+  func `of any 200 successive puzzles no two are the same`(games: [Variant], rating: Double) {
     var random = SplitMix64(seed: 1)
     var keys: [UInt64] = []
     for _ in 0..<600 {

@@ -26,7 +26,7 @@ struct DailyBoardTests {
     #expect(Set((20_000..<20_364).map { DailyBoard(day: $0).state }).count > 200, "too often the same")
   }
 
-  @Test("on three days a week a single move wins a position of the longer games, not at once")
+  @Test("on three days a week the board is of a longer game, and a single move wins it, though not at once")
   func longerGames() {
     for day in 20_000..<20_070 {
       let board = DailyBoard(day: day)

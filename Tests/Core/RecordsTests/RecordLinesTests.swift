@@ -66,7 +66,7 @@ import Testing
     #expect(error?.line == 1 && error?.message.contains("begins here") == true)
   }
 
-  @Test func `a file without a game has none`() throws {
+  @Test func `a file without a game is read as an empty list`() throws {
     for text in ["", "\n \r\n", "; only a remark\n", "% only an escape\n"] { #expect(try read(text).isEmpty) }
   }
 }

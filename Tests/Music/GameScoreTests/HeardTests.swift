@@ -95,7 +95,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   }
 }
 
-@Test func `Undo and lost connections are in the record and reproduced from it`() throws {
+@Test func `Undone moves and lost connections are in the record, and its rendition reproduces them`() throws {
   let record = randomGame(7)
   var session = GameConductor(seed: record.seed!, rules: rules)
   session.music.autoReplyVoices = []
@@ -146,7 +146,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(zip(live, offline).first { $0 != $1 } == nil && live.count == offline.count && live.count > 50)
 }
 
-@Test func `A record with too many take-backs keeps only complete ones, and each move sounds on its own position`()
+@Test func `A record with too many undone moves keeps only complete undos, and each move sounds on its own position`()
   throws
 {
   var kept = Record(game: try game("b2 a1 c3"))
@@ -176,8 +176,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(bars.map(\.ply).suffix(2) == [2, 3])
 }
 
-@Test func `A match is composed from its log: three listeners hear the same notes, also after a reconnect`() throws
-{
+@Test func `A match is composed from its log: three listeners hear the same notes, also after a reconnect`() throws {
   let game = randomGame(12).game
   var log: [(move: VariantMove, at: Tick)] = []
   var generator = SplitMix64(seed: 5)

@@ -8,7 +8,7 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-@Test func `No bar of four notes or more is repeated within thirty minutes of play`() {
+@Test func `In half an hour of random games no bar of four notes or more is repeated`() {
   var bars = 0
   let seeds = amount("NOVELTY_SEEDS", quick: 20, all: 100)
   for seed in 0..<seeds {

@@ -55,8 +55,7 @@ func `Trimming shortens pauses to six short notes, and leaves a piece without pa
 }
 
 @Test
-func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 min and end at 10 min`() throws
-{
+func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 min and end at 10 min`() throws {
   let game = try game("b2 a1 c1")
   var conductor = conducted(game).conductor
   let moved = conductor.music.bars
@@ -152,7 +151,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(calm.allSatisfy { $0.voice != .bass })
 }
 
-@Test func `An opponent answers on a slot of the bar's long note, never before its second`() throws {
+@Test func `An opponent answers on a slot (beat) of the bar's long note, never before the second slot`() throws {
   var (conductor, _) = conducted(try game("b2 a1 c1"))
   conductor.music.autoReplyVoices = [.second]
   let bar = try #require(conductor.music.bars.last)
@@ -178,8 +177,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(Set(breaths) == [4, 5])
 }
 
-@Test func `While a person thinks, both voices continue with phrases in turn, more of them as the game grows`() throws
-{
+@Test func `While a person thinks, both voices continue with phrases in turn, more of them as the game grows`() throws {
   var pairs: [Int] = []
   var conductor = GameConductor(seed: 4, rules: rules)
   conductor.music.autoReplyVoices = []

@@ -85,8 +85,8 @@ private struct Row {
   var words: [String] = []
 }
 
-/// For each fact of a move: the shortest game whose last move has it as the bar's sign, with any other signs postponed
-/// or dropped; and the shortest two games that differ in the last move only, and there only in this fact, if any do.
+/// For each fact of a move: the shortest game in which the fact is the sign of the last bar, with other signs postponed or
+/// dropped; and, if there are any, the shortest two games that differ in this fact of the last move and nothing else.
 private let shortest: (games: [Fact: Game], pairs: [Fact: (with: Game, without: Game)]) = {
   var games: [Fact: Game] = [:]
   var pairs: [Fact: (with: Game, without: Game)] = [:]
@@ -215,8 +215,7 @@ private func difference(_ row: Row) -> (added: [String], missing: [String]) {
 }
 
 @Test(.long)
-func `Games that differ in one fact sound the same, sample for sample, before it and differ after it`() throws
-{
+func `Games that differ in one fact sound the same, sample for sample, before it and differ after it`() throws {
   for row in try moveRows() + otherRows() {
     let (a, b) = (row.with.sound, row.without.sound)
     let first = zip(a, b).enumerated().first { $1.0 != $1.1 }.map { Double($0.offset / 2) / 48_000 }

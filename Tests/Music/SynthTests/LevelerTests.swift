@@ -23,9 +23,10 @@ struct LevelerTests {
     }
   }
 
-  @Test("evened loudness leaves a quarter of the dB between a soft second and a loud one, and a silence silent")
+  @Test(
+    "evened loudness leaves a quarter of the level difference between soft and loud chords, and keeps silence silent")
   func range() {
-    /// Chords of one touch, four a second.
+    /// Sixteen equal chords of the given velocity, four a second.
     func chords(_ velocity: UInt8) -> [ScoreEvent] {
       (0..<16).flatMap { k in
         [71, 74, 78].map { Scores.note($0, at: Int64(k) * 12_000, velocity: velocity, hold: 12_000) }

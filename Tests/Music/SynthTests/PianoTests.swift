@@ -22,7 +22,7 @@ struct PianoTests {
     return patch
   }
 
-  /// One note with the pedal down, from the sample at which it passes −40 dB of its peak.
+  /// One note with the pedal down, from the first sample louder than 40 dB below the note's peak.
   private static func note(_ midi: Int, _ velocity: UInt8, on grand: SampledPiano?, seconds: Int = 7) -> [Float] {
     let engine = Engine(patch: dry)
     if let grand {
@@ -48,7 +48,7 @@ struct PianoTests {
         let model = Mel.spectrogram(Self.note(midi, velocity, on: nil))
         let d = Mel.distance(model, oracle)
         #expect(d < (midi <= 71 ? 4 : 6), "B\(midi / 12 - 1) at velocity \(velocity): \(d) dB")
-        // The measure tells notes apart: the note a fifth higher is far away.
+        // The measure of distance tells notes apart: the note a fifth higher is at a greater distance.
         if velocity == 50, midi < 90 {
           #expect(Mel.distance(Mel.spectrogram(Self.note(midi + 7, velocity, on: nil)), oracle) > d + 1)
         }

@@ -36,7 +36,7 @@ private func session(_ bytes: UnsafeRawBufferPointer, piece: Int) -> [ServerSess
 
 private func clientLine(_ line: UnsafeRawBufferPointer) {
   guard let parsed = try? ClientLine(line) else { return }
-  // A bare command omits fields that JSON requires, so not every one can be written.
+  // A bare command omits fields that JSON requires, so not every bare command can be written as JSON.
   guard line.first == UInt8(ascii: "{") else { return }
   let again = parsed.bytes.dropLast().withUnsafeBytes { raw in try? ClientLine(raw) }
   precondition(again == parsed, "a client's message is not what it says when it is written")

@@ -13,7 +13,7 @@ private struct Server {
 
   init(_ player: PlayerInfo, hours: Int) { (self.player, self.hours) = (player, hours) }
 
-  /// Answers a `hello`; on refusal returns the lines sent before closing.
+  /// The lines with which the server answers a `hello`; after a refusal it closes the connection.
   mutating func answer(_ hello: ClientMessage.Hello, re: String?) -> [[UInt8]] {
     hellos.append(hello)
     func refused(_ text: String) -> [[UInt8]] {
@@ -121,9 +121,7 @@ private struct Server {
     #expect(model.matches.isEmpty && model.outstanding.map(\.message) == [.mute(on: true)])
   }
 
-  @Test func `a move made while disconnected is sent once per connection until it is answered`()
-    throws
-  {
+  @Test func `a move made while disconnected is sent once per connection until it is answered`() throws {
     var server = Server(PlayerInfo(name: "guest-ann", rating: 1500, guest: true), hours: 0)
     var model = ClientModel(.init(guest: "ann"), seed: 1)
     _ = try login(&model, &server)

@@ -136,7 +136,7 @@ private let tournamentNotice: TournamentNotice = {
     ("follow k3x9qf s3", .tournament(.init(.follow, "k3x9qf", secret: "s3"))),
     ("games k3x9qf s3 12", .tournament(.init(.games, "k3x9qf", secret: "s3", number: 12))),
     ("remove k3x9qf s3 Ann", .tournament(.init(.remove, "k3x9qf", secret: "s3", name: "Ann"))),
-  ]) func `a person may type bare commands`(text: String, message: ClientMessage) throws {
+  ]) func `bare commands, as a person types them, are read as messages`(text: String, message: ClientMessage) throws {
     var expected = message
     if case .say = message { expected = .say(nil, "good luck") }
     let parsed = try parse(text).message

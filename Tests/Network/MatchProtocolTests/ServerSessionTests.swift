@@ -41,7 +41,7 @@ struct SteppedSession {
 private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
 
 @Suite struct ServerSessionTests {
-  @Test func `a conversation gives the same result byte by byte`() {
+  @Test func `a conversation that arrives byte by byte has the same result as one that arrives whole`() {
     let talk = hello + "seek\r\n" + #"{"t":"ping","ts":5,"id":"p"}"# + "\n\nhelp\nmove b2\n"
     var whole = SteppedSession()
     whole.feed(talk)
@@ -69,7 +69,7 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
   @Test(arguments: [
     [UInt8](repeating: 65, count: 5000), [0x7B, 0xFF, 0xFE, 0x7D], Array(#"{"a":{"b":{"c":{"d":{}}}}}"#.utf8), [0x80],
     Array("{\"t\":\"bye\"".utf8),
-  ]) func `the third malformed line closes the connection, two do not`(line: [UInt8]) {
+  ]) func `the third malformed line closes the connection, not the first or second`(line: [UInt8]) {
     var s = SteppedSession()
     s.feed(Array(hello.utf8))
     s.feed(line + [0x0A] + line + [0x0A])

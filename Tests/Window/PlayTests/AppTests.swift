@@ -263,7 +263,7 @@ struct AppTests {
     }
   }
 
-  @Test("an idle window updates a few times a second, with a low clock every tenth of a second")
+  @Test("an idle window updates a few times a second, and every tenth of a second when a player's time runs short")
   func waking() throws {
     let bench = Bench()
     let app = try bench.app()

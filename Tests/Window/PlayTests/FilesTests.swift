@@ -248,7 +248,7 @@ struct FilesTests {
     #expect(!kept.isEmpty && title.unicodeScalars.starts(with: kept), "cut at 1,024 bytes, in a letter too")
   }
 
-  @Test("a piece is made once for repeated requests, and again after it is done or has failed")
+  @Test("repeated requests make a piece of music once; a request after its end or failure makes it again")
   func pieces() throws {
     let bench = Bench()
     let app = try bench.app()

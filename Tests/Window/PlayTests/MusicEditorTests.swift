@@ -16,7 +16,7 @@ import TicTacToe
 struct MusicEditorTests {
   private static let word = "score-30--6-------40"
 
-  @Test func `a turned dial is heard once it rests, and is saved without changing the games' music`() throws {
+  @Test func `a turned dial is heard when it stops turning, and is saved without changing the games' music`() throws {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)

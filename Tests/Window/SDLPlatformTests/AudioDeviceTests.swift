@@ -12,7 +12,7 @@ import Testing
   private func driver(_ name: String) { SDL_SetHintWithPriority("SDL_AUDIODRIVER", name, SDL_HINT_OVERRIDE) }
 
   private func waitForFrames(_ engine: Engine, _ count: Int64) -> Bool {
-    // Waits far longer than needed, as the thread that pulls may have to wait for other suites.
+    // Waits far longer than needed, as the audio thread may have to wait for other suites.
     for _ in 0..<20_000 {
       if engine.framesBegun.rawValue >= count { return true }
       usleep(2_000)
@@ -20,7 +20,7 @@ import Testing
     return false
   }
 
-  @Test("A device pulls from the engine and measures its callback")
+  @Test("A device pulls sound from the engine and measures the time of its callback")
   func dummy() {
     driver("dummy")
     let engine = Engine(patch: Patch())

@@ -16,7 +16,7 @@ struct AnimatorTests {
     }
   }
 
-  @Test("in-out passes the middle at 1/2, the same way before and after; back overshoots by a tenth")
+  @Test("the in-out easings are symmetric about their middle; the easing back overshoots by a tenth")
   func character() {
     for both in [Easing.cubicInOut, .sineInOut] {
       for step in 1..<100 {
@@ -80,7 +80,7 @@ struct AnimatorTests {
     #expect(animator.nextChange(after: 0) == .infinity)
   }
 
-  @Test("nested groups end when their longest part does")
+  @Test("a group of animations ends with its longest part, also if groups are nested")
   func nesting() {
     let animator = Animator()
     let motions = (0..<4).map { _ in Motion(0) }
@@ -97,7 +97,7 @@ struct AnimatorTests {
     #expect(end == 2.5)
   }
 
-  @Test("reduced motion jumps, keeps pauses, and still completes")
+  @Test("with reduced motion animations jump to their end, keep their pauses, and still complete")
   func reduced() {
     let animator = Animator()
     animator.isReduced = true

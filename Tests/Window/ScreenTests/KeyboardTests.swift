@@ -295,7 +295,7 @@ struct KeyboardTests {
     #expect(board?.showsAnalysis == false)
   }
 
-  @Test("analysis is off where help is not allowed")
+  @Test("the analysis of the board is off in matches, where help is not allowed")
   func analysisEnds() throws {
     let screen = Samples.screen()
     screen.model = Samples.model([0, 3])
@@ -308,7 +308,7 @@ struct KeyboardTests {
     #expect(!board.showsAnalysis)
   }
 
-  @Test("events are spoken")
+  @Test("the moves and the result of a game are spoken once")
   func speech() {
     var spoken: [String] = []
     let screen = Samples.screen()
@@ -320,7 +320,7 @@ struct KeyboardTests {
     #expect(spoken.contains("X plays b2"))
     #expect(spoken.contains("X plays a2"))
     #expect(spoken.last == "You win")
-    // Other changes of a finished match are not announced again.
+    // Later changes of a finished match do not announce the result again.
     for mayRematch in [true, false] {
       var online = OnlineModel(you: .x)
       online.rematchIn = mayRematch ? 30 : nil

@@ -41,7 +41,7 @@ struct PremoveTests {
     #expect(PremoveTests.moves(window.effects) == [4, 8], "it is sent once")
   }
 
-  @Test func `a second premove replaces the first, and the same cell takes it back`() {
+  @Test func `a second premove replaces the first, and pressing its cell again takes it back`() {
     var window = PremoveTests.match()
     window.want(.play(Cell(8)))
     window.want(.play(Cell(2)))

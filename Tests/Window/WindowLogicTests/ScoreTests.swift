@@ -41,7 +41,7 @@ extension TableTests {
     #expect(window.state.score == .init())
   }
 
-  @Test("an undone end does not count, and counts once when repeated")
+  @Test("a win that is undone does not count, and counts once when played again")
   func scoreOfUndone() {
     var window = TestWindow()
     window.want(.newGame(GameSetup(x: .human, o: .human)))

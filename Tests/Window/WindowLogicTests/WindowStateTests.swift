@@ -184,7 +184,7 @@ struct TableTests {
     }
   }
 
-  @Test("after any two intents and time, the window has not crashed and a new game can be started")
+  @Test("after any two intents and some time, the window has not crashed and a new game can be started")
   func pairs() {
     for (name, window) in TableTests.states {
       for first in TableTests.intents {

@@ -48,7 +48,7 @@ import TicTacToe
     #expect((25...40).contains(tries), "\(tries) tries in a minute")
   }
 
-  @Test func `finished matches that a client looks at stay bounded in memory`() throws {
+  @Test func `the number of finished matches in memory stays bounded, however many a client looks at`() throws {
     var world = try SteppedLobby()
     let ann = world.login("Ann")
     for i in 0..<400 {
@@ -79,7 +79,7 @@ import TicTacToe
     #expect(world.said.filter { $0.line.contains(#""t":"page","re":"l","of":"list","rows":[{"m":"#) }.count == 3)
   }
 
-  @Test func `the key of a waiting seek cannot open a room`() throws {
+  @Test func `a request for a room with the key of a waiting seek is refused`() throws {
     var world = try SteppedLobby()
     let ann = world.login("Ann")
     world.type(ann, #"{"t":"seek","id":"s","key":"k"}"#)

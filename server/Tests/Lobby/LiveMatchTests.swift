@@ -59,7 +59,8 @@ import TicTacToe
     #expect(events.map(\.mid) == ["m"] && events[0].clocks?.x == 60_000 - 1000 + 2000 - 1000 + 2000)
   }
 
-  @Test mutating func `before both have moved a match is aborted after 30 s, later the side to move loses on time`()
+  @Test
+  mutating func `a match is aborted after 30 s before both players have moved; later the side to move loses on time`()
     throws
   {
     #expect(match.nextDue(flagDelay: 0, 0, configuration) == 30_000)

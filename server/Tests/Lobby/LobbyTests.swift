@@ -300,7 +300,7 @@ import TicTacToe
     #expect(try world.state(m.rawValue).end?.reason == .aborted)
   }
 
-  @Test func `repeated seeks get the same answer and make one ticket`() throws {
+  @Test func `a repeated seek gets the same answer and makes no second ticket`() throws {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b")
     for _ in 0..<3 { world.type(a, #"{"t":"seek","clock":"60+0","rated":false,"key":"a"}"#) }

@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test
-  mutating func `a lone node compares after a lost answer or on demand, every third time also for unknown matches`()
+  mutating func `a lone node compares its memory with the store only after a lost answer or on demand`()
     throws
   {
     _ = try heartbeat("b", at: 0)

@@ -94,7 +94,7 @@ struct Simulation {
     var upAt: Int64 = 0
     var downAt: Int64 = 0
     var mids: [String: (MatchID, String)] = [:]
-    /// Whether the player has left and not come back.
+    /// Whether the player has left and not yet come back.
     var isAbsent = false
     /// Whether the player has played a match to its end since the faults ceased.
     var hasPlayed = false
@@ -109,7 +109,7 @@ struct Simulation {
     /// How far the node's monotonic and wall clocks are ahead of the world's.
     var monotonicAhead: Int64 = 0
     var wallAhead: Int64 = 0
-    /// The number of the last scheduled tick, and its time.
+    /// The number of the last scheduled tick; `tickAt` is its time.
     var tick = 0
     var tickAt: Int64?
     var waiting: [(UInt64, StoreUnit)] = []

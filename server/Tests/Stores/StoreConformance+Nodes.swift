@@ -74,8 +74,7 @@ extension StoreConformance {
 
   // MARK: following
 
-  @Test(arguments: StoreKind.allCases)
-  func `a live match lists its followers`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a live match lists its followers`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     let m = bench.begin(1, ann.id, 99_999, opener: bob.id, nodes: [])
@@ -100,7 +99,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `several matches are followed by one question each`(kind: StoreKind) throws {
+  func `a node follows several matches, with one question for each`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")
     let (mine, over) = (bench.begin(2, ann.id, nodes: []), bench.begin(1, ended: 7, nodes: []))
@@ -219,8 +218,7 @@ extension StoreConformance {
     #expect(try bench.compare { _ in } == Differences())
   }
 
-  @Test(arguments: StoreKind.allCases)
-  func `changes after a comparison are in the next one`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `changes after a comparison are in the next one`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob, cid) = (try bench.player("Ann"), try bench.player("Bob"), try bench.player("Cid"))
     let guest = try bench.guest("x", lives: Lifetimes(guest: -1, account: 1)).profile.account

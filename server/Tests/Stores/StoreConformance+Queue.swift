@@ -9,7 +9,7 @@ import TicTacToe
 /// Tests of the queue.
 extension StoreConformance {
   @Test(arguments: StoreKind.allCases)
-  func `a ticket waits and inherits the place of the one it replaces`(kind: StoreKind) throws {
+  func `a ticket waits in the queue, and inherits the place of the ticket that it replaces`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     let time = try bench.now()
@@ -81,7 +81,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a used key leads to its match, and a player in a rated match cannot queue for another`(
+  func `a used key leads to its match, and a player in a rated match cannot queue for another rated one`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)

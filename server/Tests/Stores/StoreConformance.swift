@@ -202,7 +202,9 @@ import TicTacToe
 
   // MARK: keys, codes, tickets
 
-  @Test(arguments: StoreKind.allCases) func `a key leads to a single match while that is live`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a key leads to a single match while that match is live`(kind: StoreKind)
+    throws
+  {
     let bench = try Bench(kind)
     let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
     func keyed(_ n: UInt64, _ account: Int64, _ purpose: String = "p") -> StoreUnit {
