@@ -6,7 +6,7 @@ import TicTacToe
 
 @testable import Arena
 
-@Suite("Baseline") struct BaselineTests {
+@Suite("The C program of the arena's benchmark") struct BaselineTests {
   @Test(.needs("cc")) func `the C program of the arena's benchmark has the same results as the arena`() throws {
     try Support.withFolder { folder in
       let source = repository.appending(path: "Benchmarks/arena-bench/baseline.c").path

@@ -6,7 +6,7 @@ import TicTacToe
 
 @testable import Arena
 
-@Suite("Batches") struct BatchTests {
+@Suite("Batches of games over a pipe") struct BatchTests {
   /// The engine's answer to the input; throws the error that ended the engine.
   private func answer(_ rules: Variant, _ player: String, _ input: [UInt8]) throws -> [UInt8] {
     let (toEngine, fromEngine) = (Pipe(), Pipe())

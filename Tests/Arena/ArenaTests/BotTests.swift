@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Bot") struct BotTests {
+@Suite("The arena's bot on a match server") struct BotTests {
   @Test(arguments: [("seek", []), ("join", ["--room", "ABC234"])])
   func `a bot retries after a temporary refusal, and ends with one line after a permanent one`(
     asked: String, room: [String]

@@ -7,7 +7,7 @@ import TicTacToe
 
 @testable import Arena
 
-@Suite("Commands", .serialized) struct CommandTests {
+@Suite("Commands of the arena", .serialized) struct CommandTests {
   @Test(arguments: [
     ["run"], ["run", "--x", "random"], ["run", "--x", "random", "--o", "nobody"], ["run", "--games", "3"],
     ["run", "--x", "random", "--o", "random", "--games", "3"],

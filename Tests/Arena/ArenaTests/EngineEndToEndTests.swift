@@ -9,7 +9,7 @@ import TicTacToe
 @testable import Arena
 @testable import ArenaTexts
 
-@Suite("Engines", .serialized) struct EngineEndToEndTests {
+@Suite("UCI engines in the arena", .serialized) struct EngineEndToEndTests {
   @Test func `our engine's dialogue with cutechess-cli matches the transcript`() throws {
     let file = Support.folder.appending(path: "Goldens/cutechess.txt")
     let golden = try String(contentsOf: file, encoding: .utf8)
@@ -458,7 +458,7 @@ import TicTacToe
     #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
-  @Test func `a missing program is named`() throws {
+  @Test func `the error about a missing engine names its program`() throws {
     let output = try Support.run(["run", "--x", "cmd:./no-such-engine", "--o", "random", "--games", "2"])
     #expect(output.code == 1 && output.err.contains("no-such-engine") && output.err.contains("No such file"))
   }

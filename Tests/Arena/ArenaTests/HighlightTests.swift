@@ -8,7 +8,7 @@ import TicTacToe
 
 @testable import Arena
 
-@Suite("Highlights") struct HighlightTests {
+@Suite("The best games of a run") struct HighlightTests {
   @Test func `the same best games are chosen for any number of threads and after a resume`() throws {
     try Support.withFolder { folder in
       for (number, configuration) in try RunTests.varied().enumerated() {

@@ -3,11 +3,9 @@ import Testing
 
 @testable import Arena
 
-@Suite("Locks") struct LockTests {
+@Suite("Locks of files") struct LockTests {
   @Test
-  func `a closed file can be locked again, even while a forked child still has a copy of its descriptor`()
-    throws
-  {
+  func `a closed file can be locked again, even while a forked child still has a copy of its descriptor`() throws {
     try Support.withFolder { folder in
       let (path, entered, leave) = (folder + "/games", folder + "/entered", folder + "/leave")
       #expect(mkfifo(entered, 0o600) == 0 && mkfifo(leave, 0o600) == 0)

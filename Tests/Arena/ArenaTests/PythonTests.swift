@@ -22,7 +22,7 @@ private enum Python {
   }
 }
 
-@Suite("Python") struct PythonTests {
+@Suite("The Python package") struct PythonTests {
   /// Runs tests of `python/tests`; none may be skipped.
   private func expectTests(_ name: String) throws {
     let result = try Python.run(["-m", "unittest", name], engine: Support.arena)

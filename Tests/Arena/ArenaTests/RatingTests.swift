@@ -4,7 +4,7 @@ import Testing
 @testable import Arena
 @testable import ArenaTexts
 
-@Suite("Ratings") struct RatingTests {
+@Suite("Ratings of players") struct RatingTests {
   private func report(of configuration: RunConfiguration) throws -> RunReport {
     var run = try Run(configuration, threads: 2, guardExecutable: "")
     return try run.play()

@@ -208,7 +208,7 @@ import TicTacToe
     }
   }
 
-  @Test func `headers are read back as written`() throws {
+  @Test func `headers of runs are read back as written`() throws {
     for configuration in try RunTests.varied() {
       #expect(try RunConfiguration(headerLine: configuration.headerLine) == configuration)
     }
@@ -322,8 +322,8 @@ import TicTacToe
   }
 }
 
-@Suite("Learners") struct LearnerTests {
-  @Test func `menace has Michie's boxes`() throws {
+@Suite("Players that learn, and adaptive ones") struct LearnerTests {
+  @Test func `menace has the matchboxes of Michie's machine`() throws {
     let labels = MenaceBoxes.shared.boxes
     #expect(labels.filter { $0.ply % 2 == 0 }.count == 304)
     #expect(labels.filter { $0.ply % 2 == 1 }.count == 289)

@@ -12,7 +12,7 @@ extension MeetingGraph {
   fileprivate func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
 }
 
-@Suite("Schedules") struct ScheduleTests {
+@Suite("Schedules of tournaments") struct ScheduleTests {
   @Test func `in a round robin each pair plays equally often on both sides`() throws {
     try Support.withFolder { folder in
       let names = ["random", "perfect", "win_block", "trap", "levels:1"]

@@ -8,7 +8,7 @@ import Testing
 @testable import Arena
 @testable import ArenaTexts
 
-@Suite("Statistics") struct StatisticsTests {
+@Suite("Statistics of matches") struct StatisticsTests {
   nonisolated(unsafe) static let facts: [String: Any] = {
     let file = repository.appending(path: "Tests/Data/facts-3x3.json")
     guard let data = try? Data(contentsOf: file),
@@ -269,7 +269,7 @@ import Testing
   }
 }
 
-@Suite("Exact numbers") struct ExactTests {
+@Suite("Big numbers and exact results") struct ExactTests {
   @Test func `big numbers add, subtract, multiply and divide like small ones`() {
     var generator = SplitMix64(seed: 44)
     for _ in 0..<2000 {

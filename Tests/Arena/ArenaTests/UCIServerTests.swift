@@ -4,7 +4,7 @@ import TicTacToe
 @testable import Arena
 
 /// Tests of our engine with the other games, line by line.
-@Suite("Our engine") struct UCIServerTests {
+@Suite("Our UCI engine") struct UCIServerTests {
   private static func server(_ player: String, _ variant: Variant, _ position: String) throws -> UCIServer {
     var server = try UCIServer(PlayerSpec(player), seed: 1)
     for line in ["setoption name UCI_Variant value \(variant.uciName)", "position startpos moves \(position)"] {
@@ -132,7 +132,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a finished game gets no move`() throws {
+  @Test func `the engine has no move in a finished game`() throws {
     var server = try UCIServerTests.server("levels:3", .infinite, "a1 a3 b1 b3 c1")
     guard case .reply(["bestmove (none)"]) = server.handle("go infinite") else {
       Issue.record("a move is searched")

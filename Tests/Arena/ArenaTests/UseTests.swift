@@ -6,7 +6,7 @@ import Testing
 @testable import Arena
 
 /// Tests of the uses familiar from other match runners.
-@Suite("Use", .serialized) struct UseTests {
+@Suite("Options and behaviour known from other match runners", .serialized) struct UseTests {
   @Test func `engines are given with cutechess-cli's options, and the live line has score, ratio and time`() throws {
     try Support.withFolder { folder in
       let book = #"[{"name":"B","command":"\#(Support.bot)","options":[{"name":"Depth","value":3}]}]"#
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a second interrupt ends at once`() throws {
+  @Test func `a second interrupt ends the arena at once`() throws {
     let arena = try Child(
       [Support.arena, "run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"], errors: .pipe)
     // The arena's first output shows that it handles signals.

@@ -6,7 +6,7 @@ import Testing
 @testable import Oracle
 import TicTacToe
 
-@Suite("Infinite, solved") struct InfiniteTableTests {
+@Suite("The table that solves Infinite") struct InfiniteTableTests {
   private let table = InfiniteTable.shared
 
   @Test func `X wins in thirteen plies, and only from an edge`() {

@@ -67,7 +67,7 @@ import TicTacToe
     }
   }
 
-  @Test func `a mixture has the given chances`() {
+  @Test func `a mixture of players chooses moves with the given chances`() {
     let rest = MoveDistribution(uniformOver: [Square(0), Square(1), Square(2)])
     let mixed = MoveDistribution([Square(2), Square(3)], taken: 3, of: 5, otherwise: rest)
     // Cells 0 and 1 have the chance 2/5 · 1/3 = 4/30, cell 3 has 3/5 · 1/2 = 9/30, and cell 2 the sum of these, 13/30.
@@ -86,7 +86,7 @@ import TicTacToe
   }
 }
 
-@Suite("Levels") struct LevelTests {
+@Suite("The levels of the opponent") struct LevelTests {
   @Test func `each level is strictly stronger than the one below, against random and against perfect`() {
     let random = Odds.of(SimpleOpponent.random.distribution, against: SimpleOpponent.random.distribution).score
     var (below, belowPerfect) = (

@@ -4,7 +4,7 @@ import TicTacToe
 
 @testable import Records
 
-@Suite("Letters") struct LetterTests {
+@Suite("Games by letters") struct LetterTests {
   /// A letter with a game of random moves: at most `plies`, fewer if the game ends before.
   private static func game(_ variant: Variant, plies: Int, seed: UInt64) throws -> Letter {
     var random = SplitMix64(seed: seed)

@@ -6,7 +6,7 @@ import Testing
 
 import TicTacToe
 
-@Suite("Notation") struct NotationTests {
+@Suite("Notation of positions and cells") struct NotationTests {
   @Test func `every position is written and read back`() throws {
     for position in Solver.positions {
       #expect(try Position(notation: position.notation) == position)
@@ -42,7 +42,7 @@ import TicTacToe
   }
 }
 
-@Suite("Record") struct RecordTests {
+@Suite("Game records") struct RecordTests {
   /// A record with every kind of data.
   static func full() throws -> Record {
     var game = Game()
@@ -238,7 +238,7 @@ import TicTacToe
     #expect(error?.message.contains("\n") == false)
   }
 
-  @Test func `sizes beyond the limits are refused`() {
+  @Test func `a record that exceeds a limit of size is refused`() {
     let long = String(repeating: "a", count: 2000)
     #expect(throws: NotationError.self) { try Record(text: "[Event \"\(long)\"] *") }
     #expect(throws: NotationError.self) { try Record(text: "[\(long) \"\"] *") }

@@ -1,7 +1,7 @@
 import Testing
 import TicTacToe
 
-@Suite("What people see of a board")
+@Suite("Marks and cells that a board shows")
 struct BoardFactsTests {
   private func facts(_ variant: Variant, _ names: String) throws -> BoardFacts {
     var game = Game(from: VariantState(startOf: variant))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TicTacToe
 
-@Suite("Rules") struct RulesTests {
+@Suite("Rules of Classic") struct RulesTests {
   @Test func `the eight lines are detected among any other marks`() {
     for mask in 0..<512 {
       let marks = SquareSet(rawValue: UInt16(mask))

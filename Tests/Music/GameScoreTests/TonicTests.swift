@@ -7,8 +7,7 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-@Test func `Ten games run through a cycle of tonics; an awakening or a draw leads to the next tonic`() throws
-{
+@Test func `Ten games run through a cycle of tonics; an awakening or a draw leads to the next tonic`() throws {
   let (won, drawn) = (try game("a1 b1 b2 c3 a3 a2 c1"), try game("b2 a1 c1 a3 a2 c2 b3 b1 c3"))
   #expect(won.variantMoves.awakening != nil && drawn.variantMoves.awakening == nil)
   let cycles: [(draws: [Int], tonics: String)] = [

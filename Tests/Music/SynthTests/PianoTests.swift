@@ -143,7 +143,7 @@ struct PianoTests {
     }
   }
 
-  @Test("the grand follows A4 too", .needsGrand)
+  @Test("the sampled grand is tuned to A4 as well", .needsGrand)
   func grandTuning() throws {
     let grand = try SampledPiano()
     let engine = Engine(patch: Self.dry)

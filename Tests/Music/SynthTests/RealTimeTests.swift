@@ -6,7 +6,7 @@ import Testing
 
 @testable import Synth
 
-@Suite("On the audio thread")
+@Suite("Memory on the audio thread")
 struct RealTimeTests {
   @Test("the malloc counter works: it counts C's malloc and a Swift array")
   func probe() {

@@ -122,7 +122,7 @@ import Testing
     #expect(try meet("fe80::1%eth0", certificate) == nil)
   }
 
-  @Test func `records may arrive byte by byte`() throws {
+  @Test func `TLS records may arrive byte by byte`() throws {
     try meet("match.example.org", Certificate("any", names: "DNS:match.example.org", issuer: authority), pieces: 1)
     #expect(written == "match.example.org:1 verified\n")
   }

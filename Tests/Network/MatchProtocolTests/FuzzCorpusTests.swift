@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct FuzzCorpusTests {
-  @Test func `the fuzzer's corpus passes`() throws {
+  @Test func `every input of the fuzzer's corpus passes the fuzzer's checks`() throws {
     let corpus = repository.appending(path: "Tests/Network/Fuzz/Corpus")
     let inputs = try FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)
     #expect(inputs.count > 300)

@@ -57,7 +57,7 @@ import TicTacToe
   }
 
   @Test(arguments: [("b2", "b2"), ("5", "b2"), ("i9", "i9")])
-  func `cells have the names of their game`(text: String, name: String) throws {
+  func `a cell is written with the name that its game gives it`(text: String, name: String) throws {
     #expect(CellName(text: text)?.text == name)
     #expect(CellName(text: "j1") == nil && CellName(text: "a0") == nil && CellName(text: "") == nil)
   }

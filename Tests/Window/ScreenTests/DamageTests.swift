@@ -3,7 +3,7 @@ import TicTacToe
 
 @testable import Screen
 
-@Suite("Damage")
+@Suite("Drawing only the changed region of a picture")
 struct DamageTests {
   /// Plays the same input into two screens, one of which draws its damage only, and compares every pixel.
   @Test("drawing the damage alone gives the same picture as a full redraw", arguments: [(320, 480), (1280, 720)])

@@ -6,7 +6,7 @@ import TicTacToe
 
 @testable import Screen
 
-@Suite("Layout")
+@Suite("Layout of pages")
 struct LayoutTests {
   static let sizes = [
     (320, 480), (480, 320), (360, 640), (480, 800), (640, 360), (600, 600), (1024, 768), (1280, 720), (1920, 1080),

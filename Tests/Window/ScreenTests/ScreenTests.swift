@@ -77,7 +77,7 @@ extension RootScreen {
   }
 }
 
-@Suite("Texts")
+@Suite("Phrases of the interface")
 struct PhraseTests {
   @Test("each language has every phrase once and nothing else")
   func complete() {
@@ -110,7 +110,7 @@ struct PhraseTests {
     #expect(texts.map { $0.replacing("\u{A0}", by: " ") } == ["0 %", "<0,1 %", "12,5 %", "41,4 %", ">99,9 %", "100 %"])
   }
 
-  @Test("every phrase is used")
+  @Test("every phrase is used in the code")
   func used() throws {
     var code = ""
     for folder in ["Sources/Window", "Sources/Apps/alina", "web/Sources"] {
@@ -193,7 +193,7 @@ struct PhraseTests {
     #expect(picture(sharps, flats) == picture(flats, flats) && picture(sharps, flats) != picture(sharps, sharps))
   }
 
-  @Test("a key held down plays once")
+  @Test("a key that is held down makes one move only")
   func repeats() {
     let screen = Samples.screen()
     let log = IntentLog()

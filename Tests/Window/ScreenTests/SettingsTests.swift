@@ -25,7 +25,7 @@ final class MemoryFiles: @unchecked Sendable {
   }
 }
 
-@Suite("Settings")
+@Suite("The file of settings")
 struct SettingsTests {
   @Test("each of two windows writes its own changes and keeps the other's")
   func twoWindows() {

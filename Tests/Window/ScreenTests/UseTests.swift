@@ -5,7 +5,7 @@ import TicTacToe
 @testable import Screen
 
 /// Regression tests for problems that users found, page by page.
-@Suite("Found by use")
+@Suite("Problems that users found")
 struct UseTests {
   /// The rows of a type on a page, from a screen drawn once.
   private func rows<Row: PageRow>(_ screen: RootScreen, _ page: SceneName, width: Int = 1_280) -> [Row] {

@@ -82,7 +82,7 @@ private struct WiredWindow {
 }
 
 /// Tests of every command of the client after the server refuses it.
-@Suite("After a refusal") struct RefusalTests {
+@Suite("The window after a refused command") struct RefusalTests {
   private struct Row {
     var intent: Intent
     /// The type (`t`) of the refused message.

@@ -144,7 +144,7 @@ private struct Results: Sendable {
     #expect(isNoticed)
   }
 
-  @Test(arguments: [1, 3]) func `the same seed gives the same world`(nodes: Int) throws {
+  @Test(arguments: [1, 3]) func `the same seed gives the same simulated world`(nodes: Int) throws {
     let options = nodes == 1 ? SimulationTests.oneNode(11) : SimulationTests.threeNodes(11)
     var one = Simulation(seed: 11, options)
     var other = Simulation(seed: 11, options)

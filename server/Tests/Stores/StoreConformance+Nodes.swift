@@ -218,7 +218,9 @@ extension StoreConformance {
     #expect(try bench.compare { _ in } == Differences())
   }
 
-  @Test(arguments: StoreKind.allCases) func `changes after a comparison are in the next one`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `changes after a comparison are in the next comparison`(kind: StoreKind)
+    throws
+  {
     let bench = try Bench(kind)
     let (ann, bob, cid) = (try bench.player("Ann"), try bench.player("Bob"), try bench.player("Cid"))
     let guest = try bench.guest("x", lives: Lifetimes(guest: -1, account: 1)).profile.account
