@@ -96,7 +96,7 @@ export async function copy(text) {
 /** The text in the clipboard; empty if reading is not allowed. */
 export const paste = () => navigator.clipboard?.readText().catch(() => '') ?? Promise.resolve('');
 
-/** Shares a link through the system's share sheet (`shared`), or copies it like `copy`. */
+/** Shares a link through the system's share sheet and returns 'shared', or copies it and returns what `copy` returns. */
 export async function give(url) {
   if (typeof navigator.share !== 'function' || !matchMedia('(pointer: coarse)').matches) return copy(url);
   // A closed sheet counts as done. If the sheet cannot be opened, the link is copied.

@@ -84,7 +84,7 @@ package struct StyleMeasures: Sendable, Hashable {
     }
   }
 
-  /// The share of moves by step, 0–1.
+  /// The share (0–1) of M's intervals that are steps.
   package var stepShare: Double { share(steps, moves) }
   /// The share of M notes in the triad, 0–1.
   package var triadShare: Double { share(triadNotes, pitchClasses.reduce(0, +)) }

@@ -75,7 +75,8 @@ package struct StyleReport: Sendable {
   }
 
   /// Whether a bar of Infinite or Ultimate has an allowed number of pairs: a move's bar has a number in the range of the rules;
-  /// a bar of an arch (closing music) has one pair fewer than the bar before, three in a motto, or one as the final long note.
+  /// a bar of an arch (closing music) has one pair fewer than the bar before it, except that bars of a motto have three pairs and the
+  /// bar of the final long note has one.
   private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
     let count = bar.pairs.count
     if bar.kind == .move {

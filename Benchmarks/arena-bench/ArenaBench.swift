@@ -151,7 +151,7 @@ struct ArenaBench: Sendable {
         goal: goal, isTime: isTime, signature: computed, agrees: theirs.map { $0.signature == computed }))
   }
 
-  /// The time C took and the signature of its results.
+  /// The time that the program in C took, and a checksum of its results.
   typealias Measured = (nanoseconds: Double, signature: String)
 
   /// The shortest time of each of two tasks in five alternating rounds, so that another program that slows the machine for a second

@@ -59,7 +59,7 @@ class OpenSpielTests(unittest.TestCase):
                 after.apply_action(board)
                 chosen.append((board, after.legal_actions()))
             return chosen
-        # The board is the last place chosen.
+        # The last action chose the board in which the next move is made.
         return [(state.history()[-1], state.legal_actions())]
 
     def is_choice(self, state):

@@ -24,7 +24,7 @@ enum PlayerKind {
   case memoryless((any MemorylessOpponent)?)
   /// Learns from its games; the function makes a player that has not yet learnt from the run.
   case learner(() throws(ArenaError) -> any LearningOpponent)
-  /// Searches, so that a move takes time. With `needsValue` its tree uses the learnt values.
+  /// A searching player, which takes time for a move. With `needsValue` its tree uses the learnt values.
   case search(needsValue: Bool)
   /// An external program.
   case engine

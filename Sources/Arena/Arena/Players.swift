@@ -104,7 +104,7 @@ final class Players: @unchecked Sendable {
     /// The search tree of Classic; lazy, because it takes some megabytes and only searching players need it.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
-    /// The search trees of Ultimate: without the value function one for each of two players, then with it one for each of two players.
+    /// The search trees of Ultimate: two (one for each player) without the value function, then two with it.
     private var trees = [UltimateSearch?](repeating: nil, count: 4)
 
     private func tree(_ isSecond: Bool, needsValue: Bool) -> UltimateSearch {

@@ -18,7 +18,7 @@ package enum Format: String, Sendable, Hashable, CaseIterable {
 
 /// One of several equal shares of a run's games.
 package struct Shard: Sendable, Hashable {
-  /// The number of the share, from 1.
+  /// The number of this share of the games, from 1.
   package var number: Int
   /// The number of shares.
   package var count: Int

@@ -25,7 +25,7 @@ package struct SPRTSimulation: Sendable {
   }
 
   /// The probabilities of 0, ½, 1, 1½ and 2 points if the share `level` of all pairs brings 1 point. Of the other pairs a fifth bring 0
-  /// or 2 points; the ratio of lost and won pairs follows from the Elo difference. `nil` if these other pairs are too few for it.
+  /// or 2 points; the ratio of lost and won pairs follows from the Elo difference. `nil` if `level` is so large that the Elo difference is impossible.
   package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level
     // The mean score of the games of a pair differs from ½ by ½ for 0 or 2 points, and by ¼ for ½ or 1½ points.

@@ -270,7 +270,7 @@ extension SPRT {
   /// Converts a normalised Elo difference to standard deviations of a pair's score.
   static func deviations(of elo: Double) -> Double { elo * log(10) / 800 * 2.0.squareRoot() }
 
-  /// For each score the tilt t: dividing the weights by 1 + t gives the likeliest distribution with this difference.
+  /// Returns a tilt t for each score: dividing the score's weight by 1 + t gives the likeliest distribution with the difference `elo`.
   private func tilts(_ weights: [Double], _ elo: Double) -> [Double] {
     let scores = weights.indices.map { Double($0) / Double(weights.count - 1) }
     guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }

@@ -10,7 +10,7 @@ extension AnswerText {
     let solver = UltimateSolver(entries: max(1 << 12, min(2 * limit, 1 << 23)))
     let value = solver.value(of: state, limit: limit)
     let isOver = Ultimate.outcome(of: state) != nil
-    // Solve the position first; the search of its moves may use the rest of the positions.
+    // Solve the position first; what is left of the limit of searched positions is for its moves.
     let moves = Ultimate.moves(state).map { cell in
       var after = state
       _ = after.mark(cell)

@@ -37,7 +37,7 @@ package struct MoveDistribution: Sendable, Equatable {
     Square.all.reduce(into: []) { if weights[$1.index] > 0 { $0.insert($1) } }
   }
 
-  /// Mixes two distributions: with the chance `taken`/`of`, equal chances for the cells `squares`, otherwise the chances `rest`.
+  /// Mixes two distributions: with probability `taken` / `of` a cell of `squares`, each equally likely; otherwise a cell of `rest`.
   package init(
     _ squares: SquareSet, taken: UInt64, of: UInt64, otherwise rest: MoveDistribution
   ) {

@@ -98,7 +98,7 @@ package struct Record: Sendable, Hashable {
     package static let comments = 256
     /// The most bytes of a comment.
     package static let comment = 4096
-    /// The most bars between two moves (the longest closing music has twelve).
+    /// The most bars that a record may have between two moves, or after the last one: the longest closing music has twelve.
     package static let bars = 64
     /// The largest number of a candidate bar.
     package static let candidate = 1_000_000

@@ -12,7 +12,7 @@ package struct RecordLines {
 
   private let variants: [Variant]
   private var form = Form.unknown
-  /// The variant of JSON lines without the member `rules`; in an arena's file, the variant of its header.
+  /// The game assumed where a JSON line lacks the member `rules`: Classic, or in an arena's file the game named in its header.
   private var rules = Variant.classic
   /// The number of lines taken.
   private var line = 0

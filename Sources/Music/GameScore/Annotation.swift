@@ -27,7 +27,7 @@ package struct Annotation: Sendable, Hashable {
 }
 
 extension Annotation {
-  /// The annotations before the first taken-back move without an annotation of its undo: replaying such a move would
+  /// The annotations before the first move that was taken back and whose undo is not annotated: replaying that move would
   /// continue from a position that the game does not contain.
   fileprivate static func whole(_ annotations: [Annotation]) -> [Annotation] {
     var taken: [Int] = []

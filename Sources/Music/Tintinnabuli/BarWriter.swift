@@ -124,7 +124,7 @@ struct BarWriter {
         continue
       }
       let manner = manner(plan, slot)
-      // A pending sign has the pan and roll of its own voice, but this bar's register.
+      // A sign held over from an earlier bar keeps the pan and the delay of T of the voice that owes it, but uses this bar's register.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)

@@ -11,8 +11,8 @@ extension Conductor {
     let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// The melody of a candidate. Candidates from number `count` on are variations of the first `count` candidates: first each of
-    /// these with another note in one slot, then candidate 0 with other long notes.
+    /// The melody of a candidate. The candidates after the first `count` are variations: each of the first `count` melodies with another
+    /// note at one place of the bar, and at last candidate 0 with other long notes.
     func line(_ candidate: Int) -> MelodyLine {
       let isEnd = candidate >= count * (problem.count + 1)
       search.choose(isEnd ? 0 : candidate % count)

@@ -277,7 +277,8 @@ package func alinaResume() { game?.app.resumeMatch() }
 @_expose(wasm, "activate") @_cdecl("alinaActivate")
 package func alinaActivate(_ id: Int32, _ onlyFocus: Int32) { game?.activate(Int(id), onlyFocus: onlyFocus != 0) }
 
-/// Handles the report of a late batch of events: the first, of the bar `generation`, sounded at `frame`, `lateness` frames late.
+/// Handles the report of a late batch of events. The batch's first event belongs to the bar numbered `generation` and sounded at `frame`,
+/// `lateness` frames late.
 @_expose(wasm, "late") @_cdecl("alinaLate")
 package func alinaLate(_ generation: Int32, _ frame: Double, _ lateness: Double) {
   game?.sound.wasLate(

@@ -190,7 +190,7 @@ final class EngineClient: @unchecked Sendable {
   /// Sets the remaining milliseconds, if a server keeps the clock.
   func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
 
-  /// Prepares the engine for a game and restarts it if it was killed. `move` reports a failure at the engine's first move.
+  /// Prepares the engine for a game and restarts it if it was killed. If that fails, `move` reports it when the first move is asked for.
   func beginGame() throws(ArenaError) {
     pendingLoss = nil
     clock = Double(recipe.time.clock)
