@@ -177,7 +177,7 @@ struct NetworkTests {
     for desk in desks { #expect(try desk.quit() == 0) }
   }
 
-  @Test("The server of a window ends with it, even if the window is killed")
+  @Test("A window's server ends with the window, even if the window is killed")
   func hosting() throws {
     let desk = try WindowProgram(["--scene", "network"])
     try desk.click("Host on this network")

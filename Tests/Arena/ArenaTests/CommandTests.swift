@@ -166,7 +166,7 @@ import TicTacToe
 
   @Test(.needs("prlimit"), .needs("setpriv")) func `a run that gets no more threads ends with one error`() throws {
     try Support.withFolder { folder in
-      // Root has no limits, and another user may not read our folders.
+      // Limits do not apply to root, so another user runs a copy of the program, as that user may not read our folders.
       let program = try Support.copyArena(into: folder)
       let user = geteuid() == 0 ? "setpriv --reuid=54321 --regid=54321 --clear-groups" : ""
       let run = "\(program) run --x random --o random --threads 2"

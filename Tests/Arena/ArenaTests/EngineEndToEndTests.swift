@@ -88,7 +88,9 @@ import TicTacToe
       ("exits-at-isready", "exited with code 5 before 'readyok'"), ("twice", "an unasked 'bestmove"),
       ("deaf", "closed its input"),
     ])
-  func `a misbehaving engine loses, the record says why, and it is started again`(mode: String, says: String) throws {
+  func `a misbehaving engine loses, the record says why, and the engine is started again`(mode: String, says: String)
+    throws
+  {
     let mark = UUID().uuidString
     var configuration = try Support.match("random", "perfect", games: 4)
     configuration.entrants[0] = Support.misbehaving(mode, mark: mark)

@@ -204,7 +204,8 @@ import Testing
     #expect(level.h0 == 1 && level.pairs == needed)
   }
 
-  @Test(arguments: [(0.04, 0.0), (0.5, 0.2)]) func `a test's error rate is about the nominal one`(
+  @Test(arguments: [(0.04, 0.0), (0.5, 0.2)])
+  func `a sequential test decides wrongly about as often as its error rate says`(
     share: (plus: Double, minus: Double)
   ) throws {
     // Pairs of games score 1½, ½ or 1; the true difference is one of the test's two bounds.

@@ -279,7 +279,7 @@ import TicTacToe
       #expect(names.sorted() == ["dramatic", "first", "longest", "shortest"])
       let files = try FileManager.default.contentsOfDirectory(atPath: scores).sorted()
       #expect(files.count { $0.hasSuffix(".pgn") } == chosen.count && files.count == 6 * chosen.count, "\(files)")
-      // A resume with one thread gives the same choice.
+      // A resume with one thread chooses the same games.
       let again = try Support.run(["resume", path, "--render", scores, "--json", "--threads", "1"])
       #expect(try JSON(String(again.out.dropLast()))["scores"]?.array == chosen)
     }

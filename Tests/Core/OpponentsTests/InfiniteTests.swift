@@ -108,7 +108,7 @@ import TicTacToe
     #expect(after == Evaluation(value: .draw, distance: 0))
   }
 
-  @Test func `board numbers are reversible, and symmetric boards share the least one`() {
+  @Test func `a board is read back from its number, and symmetric boards have the same least number`() {
     for number in stride(from: 0, to: InfiniteTable.boardCount, by: runsAll ? 1 : 7) {
       let board = InfiniteTable.board(number: number)
       #expect(InfiniteTable.number(of: board) == number)
@@ -122,7 +122,7 @@ import TicTacToe
 }
 
 @Suite("Opponents of Infinite") struct InfiniteOpponentTests {
-  @Test func `every level is better than the one below, in direct games and against all`() {
+  @Test func `every level is better than the level below it, in direct games and against all players`() {
     for (below, level) in zip(InfiniteLevel.all, InfiniteLevel.all.dropFirst()) {
       let odds = Odds.ofInfinite(.level(level), against: .level(below))
       #expect((0.65...0.85).contains(odds.score), "\(level.name) scores \(odds.score)")

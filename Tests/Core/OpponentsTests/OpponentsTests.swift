@@ -87,7 +87,7 @@ import TicTacToe
 }
 
 @Suite("The levels of the opponent") struct LevelTests {
-  @Test func `each level is strictly stronger than the one below, against random and against perfect`() {
+  @Test func `each level scores more than the level below it, against random and against perfect`() {
     let random = Odds.of(SimpleOpponent.random.distribution, against: SimpleOpponent.random.distribution).score
     var (below, belowPerfect) = (
       random, Odds.of(SimpleOpponent.random.distribution, against: SimpleOpponent.perfect.distribution).score

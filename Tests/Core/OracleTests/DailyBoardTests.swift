@@ -87,7 +87,7 @@ struct DailyBoardTests {
     }
   }
 
-  @Test("the goal is a win if there is one, otherwise a draw")
+  @Test("the goal of today's board is a win if one is possible, otherwise a draw")
   func goals() {
     for day in 20_000..<20_007 {
       let board = DailyBoard(day: day)

@@ -18,7 +18,7 @@ struct BoardFactsTests {
     #expect(won.oldestMark == nil && won[Cell(4)] == nil && won.lines == [MoveSet([Square(2), Square(5), Square(8)])])
   }
 
-  @Test("the playable boards are lit: the one selected by the last move, or all open ones")
+  @Test("in Ultimate the playable boards are lit: the board that the last move selected, or all open ones")
   func lit() throws {
     let start = try facts(.ultimate, "").boards
     #expect(start?.lit == .full && start?.target == nil)

@@ -81,7 +81,7 @@ import Testing
     #expect(first.board != second.board && first.board.key != second.board.key)
   }
 
-  @Test func `the hundredth ply draws unless it wins`() throws {
+  @Test func `a game is drawn at its hundredth ply unless that ply wins`() throws {
     var state = try Infinite.state(notation: "a1b1c2/a3b3c1 x 98")
     #expect(Infinite.play(Cell(4), &state) == nil)
     #expect(state.plies == 99 && Infinite.moves(state).count == 3)

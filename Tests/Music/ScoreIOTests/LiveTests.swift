@@ -145,7 +145,7 @@ private func block(_ part: String) throws -> [String] {
   let folder = TemporaryFolder()
   let lines = try block(#""facts": ["slow"]"#)
   try lines.joined(separator: "\n").write(toFile: folder.path + "/events.jsonl", atomically: true, encoding: .utf8)
-  // The command that plays in real time takes a minute; it reads the same lines.
+  // Leaves out the command that plays in real time, which takes a minute and reads the same lines.
   let steps = try (block("cp examples/") + block("cat events.jsonl")).filter { !$0.hasPrefix("cat ") }
   #expect(steps.count == 4 && lines.count == 3)
   let program = ["set -e", "cd \"$0\"", "ln -s \"$1\" examples", "PATH=${2%/*}:$PATH"] + steps

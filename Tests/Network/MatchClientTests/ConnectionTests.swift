@@ -57,7 +57,7 @@ private final class Peer {
     }
   }
 
-  /// Reads until `mark` was received or the other end closed.
+  /// Reads until `mark` was received or the client has closed the connection.
   func hear(_ mark: String? = nil) throws -> String {
     var heard: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)

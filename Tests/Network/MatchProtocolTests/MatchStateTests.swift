@@ -28,7 +28,7 @@ import TicTacToe
     }
   }
 
-  @Test func `events that cannot follow are refused and change nothing`() throws {
+  @Test func `an event that cannot follow a match's log is refused and changes nothing`() throws {
     let (played, _) = try playedMatch()
     let wrong: [MatchEvent] = [
       MatchEvent(at: 0, side: .x, .move(ply: 3, cell: CellName(Cell(1), in: .classic), spent: 0)),

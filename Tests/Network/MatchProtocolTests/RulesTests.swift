@@ -16,7 +16,8 @@ import TicTacToe
     return nil
   }
 
-  @Test(arguments: Variant.allCases) func `terms name the game, and a missing clock means its usual one`(
+  @Test(arguments: Variant.allCases)
+  func `a match's terms name the game, and a missing clock means the game's usual clock`(
     rules: Variant
   ) throws {
     let terms = MatchTerms(rules: rules)

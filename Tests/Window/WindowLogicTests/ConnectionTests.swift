@@ -120,7 +120,7 @@ extension TableTests {
     }
   }
 
-  @Test("an expired room disappears")
+  @Test("an expired room disappears from the network page")
   func closedRoom() throws {
     for isKnown in [true, false] {
       var window = TestWindow()
@@ -278,7 +278,7 @@ extension TableTests {
   func onePress() {
     for (intent, command) in [(Intent.playFriend, "create"), (.quickMatch, "seek")] {
       var window = TestWindow()
-      // Without a known server this window starts one; a seek then needs another server.
+      // Without a known server the window starts one for a friend's room, but not for a seek.
       #expect(window.want(intent).contains(.host(.open)) == (intent == .playFriend))
       window.state.preferences.server = "127.0.0.1:4664"
       let effects = window.want(intent)

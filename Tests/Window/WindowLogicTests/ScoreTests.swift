@@ -28,7 +28,7 @@ extension TableTests {
     window.want(.rematch)
     window.step(.tick)
     #expect(window.state.score == .init(x: 1, o: 0))
-    // A new game with the same two moves is another game.
+    // A rematch that begins with the same two moves counts as a game of its own.
     window.want(.rematch)
     window.want(.resign)
     window.step(.tick)

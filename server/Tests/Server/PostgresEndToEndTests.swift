@@ -11,7 +11,7 @@ import TicTacToe
 @testable import SQLiteStore
 @testable import PostgresStore
 
-/// Tests of the server with a PostgreSQL database, in which both are killed.
+/// Tests of the server with a PostgreSQL database, in which the server and the database are killed.
 @Suite(.serialized) struct PostgresEndToEndTests {
   private func faults(_ crowd: Crowd, _ url: String) throws -> [String] {
     var address = try PGAddress(url)
@@ -23,8 +23,7 @@ import TicTacToe
     return crowd.checker.faults
   }
 
-  @Test(.long)
-  func `matches in PostgreSQL survive kill -9 of server and database without loss of acknowledged events`()
+  @Test(.long) func `matches in PostgreSQL survive kill -9 of server and database without loss of acknowledged events`()
     async throws
   {
     let bed = PostgresTestBed()
@@ -78,9 +77,7 @@ import TicTacToe
     #expect(try faults(crowd, both) == [])
   }
 
-  @Test func `a store's error is reported in one line, and passwords are not accepted as arguments`()
-    throws
-  {
+  @Test func `a store's error is reported in one line, and passwords are not accepted as arguments`() throws {
     let folder = TemporaryFolder()
     func run(_ arguments: [String], _ environment: [String: String] = [:]) throws -> (code: Int32, text: String) {
       let (code, out, errors) = try ServerChild.run(arguments, environment: environment)

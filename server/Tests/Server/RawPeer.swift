@@ -55,7 +55,7 @@ final class RawPeer {
 
   deinit { close(descriptor) }
 
-  /// Sends bytes, in pieces of a given size; `false` if the other end has closed.
+  /// Sends bytes, in pieces of a given size; `false` if the server has closed the connection.
   @discardableResult func send(_ bytes: [UInt8], pieces: Int = .max) -> Bool {
     sendRaw(frames?.frames(of: bytes) ?? bytes, pieces: pieces)
   }
@@ -122,7 +122,7 @@ final class RawPeer {
     throw CancellationError()
   }
 
-  /// All lines until the other end closes, a pause of `seconds`, or the line for which `isLast` is true, which is left out.
+  /// All lines until the server closes, pauses for `seconds`, or sends the line for which `isLast` is true, which is left out.
   func rest(pause seconds: Double = 1, until isLast: (String) -> Bool = { _ in false }) -> [String] {
     var lines: [String] = []
     while let line = line(within: seconds), !isLast(line) { lines.append(line) }
@@ -135,7 +135,7 @@ final class RawPeer {
     return try wait(#""t":"welcome""#, location: location)
   }
 
-  /// Requests a page and reads until the other end closes.
+  /// Requests a page and reads until the server closes the connection.
   func http(
     _ path: String, method: String = "GET", headers: [String] = []
   ) throws -> (status: Int, head: String, body: String) {

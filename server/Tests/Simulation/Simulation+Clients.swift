@@ -243,7 +243,7 @@ extension Simulation {
     }
   }
 
-  /// A random game, mostly the classic one, so that seeks for the same game are frequent.
+  /// A random variant, mostly Classic, so that seeks for the same variant are frequent.
   mutating func rules() -> Variant { [.classic, .classic, .classic, .infinite, .misere, .ultimate][random.below(6)] }
 
   mutating func pick(_ moves: MoveSet) -> Cell? { moves.isEmpty ? nil : moves.randomCell(using: &random) }

@@ -16,7 +16,7 @@ enum StoreKind: String, CaseIterable {
   case reference, sharedReference, sqliteInMemory, sqlite, postgres
 }
 
-/// A store under test with shorthands for tests. Node `a` is live and asks, unless another is given.
+/// A store under test with shorthands for tests. Node `a` is live and asks, unless another node is given.
 final class Bench {
   static let lives = Lifetimes.usual
   static let (hour, day) = (3_600_000 as Int64, 86_400_000 as Int64)
@@ -52,7 +52,7 @@ final class Bench {
   /// Runs a statement in the database.
   @discardableResult func sql(_ text: String) throws -> [[PGValue]] { try PostgresTestBed.shared.sql(text, at: url) }
 
-  /// The same content through another node's connection.
+  /// A second connection to the store's content, as another node has it.
   func view() throws -> any MatchStore {
     guard let url else { return store }
     let other = try PostgresStore(PGAddress(url))

@@ -305,7 +305,7 @@ import TicTacToe
     defer { store.close() }
     let m = someID(1)
     #expect(store.appliesAll([beginning(m), move(m, after: 1), move(m, after: 2)]))
-    // As if another program had deleted an event and adjusted the count.
+    // Deletes an event and adjusts the count, as another program might.
     try PostgresTestBed.shared.sql("DELETE FROM match_event WHERE seq = 2", at: url)
     try PostgresTestBed.shared.sql("UPDATE match SET seq = 2", at: url)
     let stored = try #require(try store.match(m))

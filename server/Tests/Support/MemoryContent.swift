@@ -66,7 +66,7 @@ struct MemoryContent {
   var slots: [Int64: MatchID] = [:]
   var keys: [KeyID: (purpose: String, m: MatchID, at: Int64)] = [:]
 
-  /// The waiting tickets and those that led to a match, with that match.
+  /// The tickets that wait, and the tickets that led to a match, with the match.
   var tickets: [String: (record: TicketRecord, led: MatchID?)] = [:]
   var ticketsOf = MemoryIndex<Int64, String>()
 
