@@ -292,7 +292,7 @@ struct FieldTests {
     #expect(screen.nextFrame(after: 3) == .infinity)
   }
 
-  @Test("a finger drags a list without pressing its lines; sideways it moves a slider")
+  @Test("a finger drags a list without pressing its lines; a sideways drag moves a slider")
   func drag() throws {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -325,7 +325,7 @@ struct FieldTests {
     #expect(screen.settings.volume < 0.2)
   }
 
-  @Test("a finger that swipes within a cell marks nothing; one that trembles marks it")
+  @Test("a finger that swipes within a cell marks nothing; a finger that trembles marks the cell")
   func swipe() throws {
     let screen = Samples.screen()
     let log = IntentLog()

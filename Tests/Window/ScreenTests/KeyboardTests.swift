@@ -54,7 +54,8 @@ struct KeyboardTests {
     #expect(previews == [4, 1, 0, 2, 5, 3, 6])
   }
 
-  @Test("in Ultimate a digit marks a cell of the board to play in; with a choice it selects the board first")
+  @Test(
+    "in Ultimate a digit marks a cell of the board to play in; if any board may be chosen, a digit selects one first")
   func ultimateKeypad() throws {
     let screen = Samples.screen()
     let log = IntentLog()
@@ -99,7 +100,7 @@ struct KeyboardTests {
     #expect(try words("d1") == "board b1, cell a1, empty")
   }
 
-  @Test("with touch, the board to play in is enlarged, or the touched one of several")
+  @Test("on a touch screen the board to play in is enlarged, or the board that the player touches if there are several")
   func fingers() throws {
     let screen = Samples.screen(leastTarget: 44)
     let log = IntentLog()
@@ -397,7 +398,7 @@ struct KeyboardTests {
     #expect(wanted.contains(.watch(id: "m")))
   }
 
-  @Test("a room on this computer shows its address for browsers and a QR code, if it has a page")
+  @Test("a room on this computer shows the address of its page for browsers, if there is a page, and a QR code")
   func roomLink() {
     let screen = RootScreen(services: PlatformServices(locks: .none))
     screen.show(.network)

@@ -186,7 +186,7 @@ struct LayoutTests {
     #expect(notice.inkBounds.width == 0)
   }
 
-  @Test("a notice disappears with its page, but stays if a page is opened together with it")
+  @Test("a notice disappears when its page is left, but stays if a page is opened together with the notice")
   func noticeOfAPage() {
     let screen = Samples.screen()
     screen.draw(width: 360, height: 640, at: 1)
@@ -204,7 +204,7 @@ struct LayoutTests {
     #expect(screen.notice == nil && notice?.inkBounds.width == 0)
   }
 
-  @Test("a notice is translated while it is shown, spoken once, and gone after six seconds")
+  @Test("a notice changes with the language, is spoken once, and disappears after six seconds")
   func translated() {
     let screen = Samples.screen()
     var spoken: [String] = []

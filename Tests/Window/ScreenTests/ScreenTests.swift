@@ -15,7 +15,7 @@ final class IntentLog {
 
 @Suite("The screen from input to intent")
 struct ScreenTests {
-  @Test("a press on a cell plays it, and a resting pointer previews it")
+  @Test("a press on a cell marks the cell, and a pointer that rests on a cell shows a preview")
   func press() {
     let screen = RootScreen(services: Samples.services())
     let log = IntentLog()
@@ -36,7 +36,7 @@ struct ScreenTests {
     return (screen, log)
   }
 
-  @Test("a finger plays where it lifts, not where it lands")
+  @Test("a finger marks the cell where it lifts, not where it lands")
   func touch() {
     let (screen, log) = phone()
     let cell = screen.boardCell(Square(8))
@@ -158,7 +158,7 @@ struct PhraseTests {
     }
   }
 
-  @Test("an opened game replaces the one on the review page, and music added later appears")
+  @Test("an opened game replaces the game on the review page, and music that is added later appears there")
   func reopening() {
     let screen = Samples.screen()
     screen.draw(width: 640, height: 480, at: 0)

@@ -102,7 +102,7 @@ import TicTacToe
     #expect(!spoken.contains { $0.hasPrefix("The tournament is over") })
   }
 
-  @Test func `each phase offers what can be done in it`() {
+  @Test func `each phase of a tournament offers the actions that are possible in it`() {
     func words(_ phase: TournamentModel.Phase, isOrganiser: Bool = false) -> Set<String> {
       Set(screen(Samples.tournament(phase, isOrganiser: isOrganiser)).screen.accessible().map(\.name))
     }

@@ -177,7 +177,7 @@ struct UseTests {
     #expect(detail(waits: true) == detail(waits: false))
   }
 
-  @Test("the field for another file starts empty")
+  @Test("the field for opening a file by its path starts empty")
   func path() {
     let fields: [FieldRow] = rows(Samples.screen(), .games)
     #expect(fields.map { $0.text } == [""])

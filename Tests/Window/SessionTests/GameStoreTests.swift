@@ -93,7 +93,7 @@ import TicTacToe
     #expect(try files.store(window: 3).unfinished()?.name == "a")
   }
 
-  @Test("Of two unfinished games a second window resumes the one not open in the first")
+  @Test("Of two unfinished games a second window resumes the game that the first window has not opened")
   func secondWindow() throws {
     let files = Files()
     for name in ["a", "b"] { try files.store.save(try record([4]), as: name, isResumable: true) }

@@ -121,7 +121,7 @@ import Tintinnabuli
     }
   }
 
-  @Test("A match is the same piece for all players and spectators at any delay, and its export is that piece")
+  @Test("A match has the same music for all players and spectators at any delay, and its export has that music, too")
   func match() throws {
     for (number, cells) in [[4, 0, 2, 6, 3, 5, 1, 7, 8], [0, 1, 4, 8, 6, 3, 2]].enumerated() {
       let times: [Int64] = [0, 2_130, 14_610, 15_500, 20_880, 42_620, 43_660, 46_780, 51_650]
@@ -142,7 +142,7 @@ import Tintinnabuli
     }
   }
 
-  @Test("The next game has another tonic, and its record renders on it")
+  @Test("The next game has a different tonic, and its record is rendered on that tonic")
   func tonics() throws {
     let bench = Bench()
     let session = bench.session(x: person, o: person)
@@ -198,7 +198,7 @@ import Tintinnabuli
     }
   }
 
-  @Test("When a block starts during composition, the bar is composed again for the next one")
+  @Test("When a sound block starts while a bar is composed, the bar is composed again for the next block")
   func stamping() {
     let bench = Bench()
     let session = bench.session(x: person, o: person)

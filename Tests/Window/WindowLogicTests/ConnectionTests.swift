@@ -166,7 +166,7 @@ extension TableTests {
     #expect(window.state.network.message == "\(.tokenRefused, "Vera")")
   }
 
-  @Test("an entered token is in the effect that connects, and in no other")
+  @Test("an entered token is in the effect that connects, and in no other effect")
   func token() {
     var window = TestWindow()
     window.want(.connect(address: "127.0.0.1:4664", token: "secret"))
@@ -316,7 +316,7 @@ extension TableTests {
     #expect(ClientModel.pause(after: 9, from: 100, to: 600, asked: 0) { $0 - 1 } == 600)
   }
 
-  @Test("commands that no longer make sense are not sent")
+  @Test("commands that have become impossible are not sent")
   func senseless() {
     var model = ClientModel(.init(), seed: 1)
     let m = TestWindow.m

@@ -61,7 +61,7 @@ struct LetterGameTests {
     #expect(!window.want(.play(Cell(7))).contains(.refuse))
   }
 
-  @Test func `an old letter shows the saved game; a contradicting one shows both games and changes neither`() {
+  @Test func `an old letter shows the saved game; a letter that contradicts it shows both games and changes neither`() {
     var window = TestWindow()
     let entry = LetterBox.Entry(LetterGameTests.letter([4, 0, 8]), you: .x, since: "x")
     #expect(!TestWindow.words(window.step(.letter(.old(entry)))).isEmpty)

@@ -69,8 +69,7 @@ import TicTacToe
     #expect(window.state.isBoardKept && window.state.puzzle(at: window.now) == nil)
   }
 
-  @Test
-  func `a run of puzzles ends after the third mistake, and shows how many were solved`() throws {
+  @Test func `a run of puzzles ends after the third mistake, and shows how many were solved`() throws {
     var (window, puzzle) = try window(.sprint)
     var seed: UInt64 = 1
     for isRight in [true, false, true, false] {
@@ -85,7 +84,9 @@ import TicTacToe
     #expect(wait(&window).count == puzzle.answer.count + 1)
   }
 
-  @Test func `a run of puzzles ends after three minutes with the last one's answer, which does not count`() throws {
+  @Test func `after three minutes a run of puzzles ends with the answer of the current puzzle, which does not count`()
+    throws
+  {
     var (window, puzzle) = try window(.sprint)
     window.now += 179
     #expect(window.step(.tick).isEmpty && window.state.puzzle(at: window.now)?.sprint?.seconds == 1)

@@ -81,7 +81,7 @@ import TicTacToe
     #expect(window.want(.tournament(.end)).contains(Self.order(.end)))
   }
 
-  @Test func `a link opens the page: without a name it connects when the player joins, with a name at once`() {
+  @Test func `a link opens the tournament's page, which connects at once, or on joining without a name`() {
     let connects = { (effects: [Effect]) in effects.contains { if case .connect = $0 { true } else { false } } }
     var window = TestWindow()
     window.state.preferences.server = "127.0.0.1:4664"
@@ -292,7 +292,7 @@ import TicTacToe
     #expect(window.want(.tournament(.admit(name: "Ida"))) == [Self.order(.admit, name: "Ida")])
   }
 
-  @Test func `the end is reported once, and after it is left the page offers another tournament`() {
+  @Test func `the end of a tournament is reported once, and leaving its page makes room for another`() {
     var window = Self.running()
     let over = ClientEvent.tournament(Self.view(.over))
     #expect(window.step(.network(over, nil)) == [.say("\(.tournamentOver)")])

@@ -50,7 +50,7 @@ import TicTacToe
     #expect(local.home == GameSetup(x: .human, o: .level(3)) && local.setup != local.home)
   }
 
-  @Test func `after the daily puzzle the window does not return to it`() throws {
+  @Test func `after the daily puzzle a change of game does not bring the puzzle back`() throws {
     let own = GameSetup(x: .human, o: .level(3))
     var local = LocalGame(own)
     let board = try #require(DailyBoard(date: "2026-11-25"))

@@ -222,7 +222,7 @@ struct TableTests {
     }
   }
 
-  @Test("choosing another game starts it, and shows its rules the first time only")
+  @Test("choosing a different variant starts it, and shows its rules the first time only")
   func variants() {
     var window = TestWindow()
     for variant in [Variant.infinite, .ultimate, .infinite] {
@@ -250,7 +250,7 @@ struct TableTests {
     #expect(window.want(.judge) == [.judge])
   }
 
-  @Test("a position of another game is continued as that game")
+  @Test("a position of a different variant is continued as a game of that variant")
   func playingOn() throws {
     var window = TestWindow()
     let state = try VariantState(.infinite, notation: "b2c1c3/a3b3a1 x 6")

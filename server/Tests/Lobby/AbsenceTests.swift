@@ -328,7 +328,7 @@ import TicTacToe
     #expect(world[0].heardAny(a, "paired") && world[1].heardAny(b, "paired") && !world[1].heardAny(idle, "paired"))
   }
 
-  @Test func `after a bye on one node the opponent on another may claim the win just as soon`() throws {
+  @Test func `after a bye on one node the opponent on another node may claim the win after 10 s`() throws {
     var scene = try Scene(losing: 1)
     scene.world[1].type(scene.lost.id, #"{"t":"bye"}"#)
     let gone = scene.world[0].heard(scene.kept.id).last { $0.contains(#""t":"gone""#) }

@@ -281,7 +281,7 @@ import TicTacToe
     #expect(try world.state(m).phase == .live && world.state(m).seq == 1)
   }
 
-  @Test func `a match that an older server began with confirm is live, and its first move has 30 s`() throws {
+  @Test func `a match that an older server began with a confirmation is live, and its first move has 30 s`() throws {
     var world = try SteppedLobby()
     let ids = [world.login("a"), world.login("b")]
     let players = try ids.map { try #require(world.lobby.account(of: UInt64($0))).id }
@@ -331,9 +331,7 @@ import TicTacToe
     #expect(world.lobby.matches.count == 1)
   }
 
-  @Test func `a resumed session replaces the first connection, and its old token ends with use of the new one`()
-    throws
-  {
+  @Test func `a resumed session replaces the first connection; the old token ends when the new one is used`() throws {
     var world = try SteppedLobby()
     let first = world.login("a")
     let token = try #require(world.field("resume", of: first, in: "welcome"))
@@ -349,7 +347,9 @@ import TicTacToe
     _ = second
   }
 
-  @Test func `draw offers: one open at a time, two per side, cancelled by a move, answered by number`() throws {
+  @Test func `draw offers: one is open at a time, each side has two, a move cancels one, an answer names its number`()
+    throws
+  {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()
     world.move(x, m, 0, "b2")

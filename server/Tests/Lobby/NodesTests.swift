@@ -200,7 +200,7 @@ import TicTacToe
     for id in back { #expect(world[1].heardAny(id, #""t":"state""#)) }
   }
 
-  @Test func `with a full store commands are refused as busy, and all works once there is space`() throws {
+  @Test func `with a full store commands are refused as busy; once there is space they are accepted`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"20+0","rated":false"#)
     world.move(x, m, 0, "b2")
@@ -282,7 +282,7 @@ import TicTacToe
     #expect(try world[x.node].stored(m).moves.count == 3)
   }
 
-  @Test func `a room can be joined even if its opener left before it was stored`() throws {
+  @Test func `a room can be joined even if its opener left before the room was stored`() throws {
     var world = try SteppedNodes()
     let ann = world[0].login("Ann")
     let resume = try #require(world[0].field("resume", of: ann, in: "welcome"))
@@ -328,7 +328,9 @@ import TicTacToe
     #expect(world[0].closed[again] == .banned)
   }
 
-  @Test(arguments: [false, true]) func `a session resumed on another node ends on the first`(losesNotifications: Bool)
+  @Test(arguments: [false, true]) func `a session that is resumed on another node ends on its first node`(
+    losesNotifications: Bool
+  )
     throws
   {
     var world = try SteppedNodes()

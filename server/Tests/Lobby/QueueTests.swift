@@ -119,7 +119,7 @@ extension SteppedLobby {
     #expect(try world.stored(m).end?.reason == .aborted)
   }
 
-  @Test func `a waiting player is not paired with one who is blocked meanwhile`() throws {
+  @Test func `a waiting player is not paired with a player who is blocked during the wait`() throws {
     var world = try SteppedLobby()
     let (ann, bob) = (world.named("Ann"), world.named("Bob"))
     world.seek(ann, "a")
@@ -193,7 +193,7 @@ extension SteppedLobby {
     #expect(world.lobby.seeks.isEmpty && world.lobby.matchmaker.queue.isEmpty)
   }
 
-  @Test func `a seek with a used key is refused while another one waits`() throws {
+  @Test func `a seek with a used key is refused while another seek waits`() throws {
     var world = try SteppedLobby()
     let ids = [world.login("a"), world.login("b")]
     for id in ids { world.seek(id, "k") }

@@ -35,7 +35,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a client that reconnects gets its position back, and its move counts once`() async throws {
+  @Test func `a client that reconnects gets the position back, and a move made meanwhile counts once`() async throws {
     let server = try await TestServer()
     let (x, o, m) = try await server.pair()
     x.client.perform(.move(m, Cell(4)))

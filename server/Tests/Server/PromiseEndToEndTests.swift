@@ -63,7 +63,9 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `while the disk stalls, commands that need it are refused in time and others answered`() async throws {
+  @Test func `while the disk stalls, commands that need the disk are refused in time, and others are answered`()
+    async throws
+  {
     var lobby = LobbyConfiguration()
     lobby.maxWait = 250
     let store = TroubledStore()

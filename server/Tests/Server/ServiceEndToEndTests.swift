@@ -55,7 +55,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: socket))
   }
 
-  @Test func `a lost database is reported while it lasts, and logged once when lost and once when back`()
+  @Test func `the loss of the database is reported as long as it lasts, and logged once when it begins and ends`()
     async throws
   {
     let bed = PostgresTestBed()

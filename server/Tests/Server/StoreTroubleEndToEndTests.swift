@@ -130,7 +130,8 @@ import Testing
     store.close()
   }
 
-  @Test func `a store that stores nothing makes the server not ready, though everything else is answered`() async throws
+  @Test func `a store that stores nothing makes the server not ready, though the store answers all questions`()
+    async throws
   {
     let store = TroubledStore()
     let server = try await TestServer(store: store, lobby: quick)

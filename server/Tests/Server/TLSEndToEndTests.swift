@@ -24,7 +24,7 @@ import TicTacToe
     try await watcher.wait("a failure") { if case .status(.failed(let why)) = $0 { why } else { nil } }
   }
 
-  @Test func `a self-signed certificate is pinned on first use, and another one is refused`() async throws {
+  @Test func `a self-signed certificate is pinned on first use, and a different certificate is refused`() async throws {
     let (folder, keys, others) = (TemporaryFolder(), TemporaryFolder(), TemporaryFolder())
     let right = try ServerTLS.selfSigned(in: keys.path, names: ["localhost"])
     #expect(try ServerTLS.selfSigned(in: keys.path, names: ["localhost"]).fingerprint == right.fingerprint)

@@ -142,9 +142,7 @@ private final class Below: ChannelOutboundHandler {
     try late.wait()
   }
 
-  @Test func `after an incomplete handshake nothing is sent, and waiting writes fail`()
-    throws
-  {
+  @Test func `after an incomplete handshake nothing is sent, and waiting writes fail`() throws {
     let early = write("greeting\n")
     let caller = try Caller()
     try take(Array(caller.sent().dropLast(10)))
@@ -166,7 +164,7 @@ private final class Below: ChannelOutboundHandler {
     #expect(!channel.isActive)
   }
 
-  @Test func `a corrupt record ends the connection, and the records before it count`() throws {
+  @Test func `a corrupt TLS record ends the connection, and earlier records are delivered`() throws {
     let caller = try Caller()
     try talk(caller)
     var bytes = caller.sent("good\n") + caller.sent("bad\n")

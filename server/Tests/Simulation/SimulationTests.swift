@@ -186,7 +186,7 @@ private struct Results: Sendable {
     options.lobby.compareEvery = 1 << 40
   }
 
-  @Test func `notifications suffice if none is lost, and the checks detect a lost notification that is not repaired`()
+  @Test func `no repair is needed if no notification is lost, and the checks detect a lost one that is not repaired`()
     throws
   {
     #expect(try !isNoticed(1...6) { isAtPeace(&$0) })

@@ -11,7 +11,7 @@ import TicTacToe
 
 /// Tests of faults of the database, which have a database of their own.
 @Suite(.serialized) struct PostgresFaultTests {
-  @Test func `of nodes that store the same move one succeeds, without deadlocks`() throws {
+  @Test func `of several nodes that store the same move exactly one succeeds, without deadlocks`() throws {
     let bed = PostgresTestBed()
     let address = try PGAddress(bed.url)
     let stores = try (0..<3).map { _ in try PostgresStore(address) }
@@ -151,7 +151,7 @@ import TicTacToe
     #expect(eventually { words.withLock { $0 } > 1 }, "the listener reports a gap after seconds of silence")
   }
 
-  @Test func `nothing is imported beside a server that runs`() throws {
+  @Test func `an import is refused while a server runs on the database`() throws {
     let store = try PostgresStore(PGAddress(try PostgresTestBed.shared.freshURL()))
     defer { store.close() }
     try store.requireNoNode()
@@ -217,7 +217,8 @@ import TicTacToe
     }
   }
 
-  @Test func `connections share sessions if one has the name set on the other, or lacks its own`() throws {
+  @Test func `connections share sessions, as in a pooler, if one has the name set on another or lacks its own`() throws
+  {
     #expect(try PostgresStore.sharesSessions("a", other: "a") { nil })
     #expect(try PostgresStore.sharesSessions("a", other: nil) { nil })
     #expect(try PostgresStore.sharesSessions("a", other: "b") { "b" })

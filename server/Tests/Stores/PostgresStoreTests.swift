@@ -94,7 +94,7 @@ import TicTacToe
     #expect(try store.accounts().isEmpty)
   }
 
-  @Test func `a database for newer builds only is refused, one that they extended is accepted`() throws {
+  @Test func `a database for newer builds only is refused, a database that newer builds extended is accepted`() throws {
     let url = try PostgresTestBed.shared.freshURL()
     try PostgresStore(PGAddress(url)).close()
     try PostgresTestBed.shared.sql("UPDATE schema SET version = 99, min_reader = 1", at: url)

@@ -265,7 +265,7 @@ import TicTacToe
     store.close()
   }
 
-  @Test func `an old file is migrated, one for newer builds only is refused, one that they extended is accepted`()
+  @Test func `an old file is migrated, a file for newer builds only is refused, a file that they extended is accepted`()
     throws
   {
     let folder = TemporaryFolder()

@@ -31,7 +31,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: [StoreKind.sharedReference, .postgres])
-  func `a node silent for 3 s is dead, and matches that only it followed are adopted`(
+  func `a node silent for 3 s is dead, and the matches that only this node followed are adopted`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)

@@ -134,7 +134,7 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `games of a batch that end one after the other all count`(kind: StoreKind) throws {
+  func `of a batch in which several games of a player end, all games count`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let players = try ["Ann", "Bob", "Eve"].map { try bench.player($0) }
     try bench.running(players)

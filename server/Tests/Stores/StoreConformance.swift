@@ -279,7 +279,7 @@ import TicTacToe
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `of several conflicts the first is reported, and nothing is stored until there is none`(
+  func `of several conflicts the first is reported, and nothing is stored until no conflict is left`(
     kind: StoreKind
   ) throws {
     let bench = try Bench(kind)
