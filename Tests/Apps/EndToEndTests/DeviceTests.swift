@@ -101,7 +101,7 @@ struct PulseServer {
     _ = try ask("pactl unload-module $(pactl list short modules | awk '/sink_name=\(sink)( |$)/ { print $1 }')")
   }
 
-  /// The sinks that are being played on.
+  /// The sinks on which a program plays.
   func playing() throws -> String {
     try ask(
       "for n in $(pactl list short sink-inputs | cut -f 2); do pactl list short sinks | awk -v n=$n '$1 == n { print $2 }'; done"

@@ -47,7 +47,7 @@ import Testing
           at: repository.appending(path: "docs/heard/game.pgn"), to: folder.appending(path: "game.pgn"))
         try FullDiskTests.events.write(
           to: folder.appending(path: "events.jsonl"), atomically: false, encoding: .utf8)
-        // The program inherits that SIGXFSZ is ignored, so at the size limit `write` fails as on a full disk.
+        // The program inherits the tests' setting to ignore SIGXFSZ, so at the size limit `write` fails as on a full disk.
         let limited = limit.map { ["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=$0 \"$@\"", "\($0)"] } ?? []
         let program = WindowProgram.program.deletingLastPathComponent().appending(path: program).path
         let told = try Child.run(

@@ -135,7 +135,7 @@ struct WholeGamesTests {
       try desk.click(cell: $0)
     }
     #expect(record.game.isOver)
-    // Checks by the moves' frames that a clock replaces the missing device.
+    // The moves' frames show that a clock replaces the missing device.
     let frames = record.times.compactMap(\.frame)
     #expect(zip(frames, frames.dropFirst()).allSatisfy { $0 < $1 } && (frames.last ?? 0) > 4_000)
     #expect(desk.complaints == "")

@@ -59,7 +59,7 @@ final class WindowProgram {
     try Data(settings.utf8).write(to: config.appendingPathComponent("settings"))
   }
 
-  /// Gives the window the keyboard focus, as there is no window manager.
+  /// Gives the window the keyboard focus, as no window manager does it.
   private func takeFocus() throws {
     try waitFor(seconds: 10, "the window to take the focus") {
       try WindowProgram.shell("xdotool", "windowfocus", window)
@@ -310,11 +310,11 @@ final class Tidy: Sendable {
 }
 
 extension Trait where Self == Tidy.Suites {
-  /// For suites that use `WindowProgram.newFolder`.
+  /// Removes the folders of `WindowProgram.newFolder` after each test of a suite.
   static var tidy: Self { Self() }
 }
 
-/// Polls until `look` returns a value; the interval only affects how soon it is noticed.
+/// Polls until `look` returns a value; the interval only affects how soon the value is noticed.
 func waitFor<T>(seconds: Double, _ what: @autoclosure () -> String, _ look: () throws -> T?) throws -> T {
   let end = Date().addingTimeInterval(seconds)
   while Date() < end {

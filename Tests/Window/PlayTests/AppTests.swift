@@ -196,7 +196,7 @@ struct AppTests {
     bench.notices = []
     func named(_ sign: MusicSign) throws -> Int {
       let start = app.screen.text(try #require(sign.phrases).title)
-      // The notice names the side that moved, because two people play here.
+      // The notice names the side that moved, because two people play at this window.
       return bench.notices.count { $0.hasPrefix(start + " (X): ") || $0.hasPrefix(start + " (O): ") }
     }
     for game in 1...2 {

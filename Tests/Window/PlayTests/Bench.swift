@@ -114,7 +114,7 @@ final class Bench: @unchecked Sendable {
     return App(machine, opening)
   }
 
-  /// Joins a match between Vera, who is X and this player, and Ida.
+  /// Joins a match of Vera (this player, with X) against Ida.
   func join(_ app: App, _ rules: Variant = .classic) throws {
     pass(app)
     app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: nil)

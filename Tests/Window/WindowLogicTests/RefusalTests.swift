@@ -91,7 +91,7 @@ private struct WiredWindow {
     var isInMatch = true
     /// Whether the client repeats the message with the next heartbeat, if the refusal was temporary.
     var isPostponed = false
-    /// Whether the client keeps the message for the next server if this one stops.
+    /// Whether the client keeps the message for the next server if the connected server stops.
     var isKept = true
   }
 

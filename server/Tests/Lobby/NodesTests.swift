@@ -181,7 +181,7 @@ import TicTacToe
       let x = world.field("side", of: ann, in: "paired") == "x" ? (ann, bob) : (bob, ann)
       world.move(x.0, m, 0, "b2")
       world.move(x.1, m, 1, "a1")
-      // The database is as after the promotion of a standby that had not received the result.
+      // Takes the result out of the database, as the promotion of a standby that has not received the result does.
       if round == 1 { world.store.overwrite(before) }
       world.type(x.0, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
       #expect(try world.stored(m).end?.ratings != nil)

@@ -12,7 +12,7 @@ import TicTacToe
   struct Report: CustomStringConvertible {
     /// Milliseconds from each player's request for a game to the game.
     var waits: [Int] = []
-    /// Milliseconds from the moment when another player than the last opponent was free, too, to the game.
+    /// Milliseconds from the moment when a player other than the last opponent was free to the start of the game.
     var waitsWithPartner: [Int] = []
     var games = 0
     var repeats = 0

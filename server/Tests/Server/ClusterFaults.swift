@@ -89,7 +89,7 @@ final class ClusterFaultRun {
       }
       let took = before.keys.compactMap { m in crowd.news[m].map { max(0, $0 - began) } }
       let last = took.max() ?? 0
-      // That matches continue is checked; how soon (the goal is 5 s) is only printed, as it depends on the machine.
+      // The test checks that matches continue, and only prints how soon (the goal is 5 s), as this depends on the machine.
       if last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms, over the goal of 5000") }
       times += took
       matches += before.count
@@ -105,7 +105,7 @@ final class ClusterFaultRun {
     print("| \(fault.name) | \(rounds) | \(matches) | \(middle) ms | \(last) ms |")
   }
 
-  /// The state in the database and at the clients of matches that do not continue.
+  /// For matches that do not continue: their state in the database and at the clients.
   private func lookInto(_ matches: [MatchID: Int]) throws -> [String] {
     let store = try PostgresStore(try PGAddress(cluster.url))
     defer { store.close() }

@@ -78,7 +78,7 @@ import TicTacToe
     x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
     o.client.perform(.move(m, Cell(4)))
-    // The client refuses illegal moves itself; this one is illegal on the server only, whose refusal has the state.
+    // The client itself refuses illegal moves, so this move is illegal on the server only; the refusal has the state.
     let cell = try await o.wait("the refusal") { if case .moveRejected(m, let cell, _, _) = $0 { cell } else { nil } }
     #expect(cell.text == "b2")
     #expect(o.client.match(m)?.position == x.client.match(m)?.position)

@@ -161,7 +161,7 @@ final class Crowd {
   /// The progress of a match: its moves and its end, but not absences and recoveries.
   private static func progress(_ state: MatchState) -> Int { state.moves.count + (state.phase == .over ? 100 : 0) }
 
-  /// The progress of the given matches, without those that are known to be over.
+  /// The progress of the given matches, except the matches that are known to be over.
   func unfinished(of matches: [MatchID: Int]) -> [MatchID: Int] {
     Dictionary(uniqueKeysWithValues: matches.keys.map { ($0, known[$0] ?? 0) }).filter { $0.value < 100 }
   }
@@ -329,9 +329,7 @@ final class Crowd {
     }
   }
 
-  @Test(.needs("strace")) func `a command syncs the file that it makes, and the file's name, before it ends`()
-    throws
-  {
+  @Test(.needs("strace")) func `a command syncs the file that it makes, and the file's name, before it ends`() throws {
     let folder = TemporaryFolder()
     func place(_ name: String) -> String { folder.path + "/" + name }
     try SQLiteStore.make(place("data/matches.sqlite")) { try $0.add([someAccount(1, "Ann")]) }

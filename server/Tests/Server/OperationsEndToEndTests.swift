@@ -257,7 +257,7 @@ import TicTacToe
     let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
     let asked = rules.matches(of: /(?:alina|process)_\w+/).map(\.output)
     #expect(asked.count > 6)
-    // This server has no certificates; their metrics are tested where they are reloaded.
+    // This server has no certificates; the test of reloading certificates checks the metrics of certificates.
     for name in asked where !name.hasPrefix("alina_certificate_") { #expect(metrics.contains("\n\(name)"), "\(name)") }
     if FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool") {
       let file = folder.path + "/rules.yaml"
