@@ -344,7 +344,12 @@ function listen() {
     return [(event.clientX - box.left) * scale(), (event.clientY - box.top) * scale(), Number(event.pointerType === 'touch')];
   };
   const point = kind => event => {
-    if (!event.isPrimary || event.button > 0) return;
+    if (event.button > 0) return;
+    // Of further fingers only the press counts, in free play.
+    if (!event.isPrimary) {
+      if (kind === 1) { alina.pointer(6, ...place(event)); wake(); }
+      return;
+    }
     // Browsers allow sound to start when a mouse button is pressed or a finger is lifted.
     if (kind === (event.pointerType === 'mouse' ? 1 : 2)) sound.start();
     if (kind === 1) {
@@ -440,8 +445,8 @@ function resize() {
 
 /** Passes a link in the page's address to the program. */
 function follow(kind, word) {
-  const kinds = { g: 2, r: 3, w: 4, l: 9, t: 10, m: 11 };
-  say(kinds[kind])(kind === 'g' ? `g/${word}` : word);
+  const kinds = { f: 2, g: 2, r: 3, w: 4, l: 9, t: 10, m: 11 };
+  say(kinds[kind])(kinds[kind] === 2 ? `${kind}/${word}` : word);
 }
 
 // ---- Start.

@@ -106,11 +106,11 @@ export async function give(url) {
 /** Whether alina-server offers the page: other hosts do not answer the paths of letters (games by link). */
 const isServed = () => performance.getEntriesByType('navigation')[0]?.serverTiming?.some(entry => entry.name === 'alina') ?? false;
 
-/** The link of a room (r/…), of a match to watch (w/…), or of a game (g/…), a letter (l/…) or a music (m/…), which work without a server. */
-export const address = path => new URL((/^[gm]\//.test(path) || path.startsWith('l/') && !isServed() ? '#/' : '') + path, new URL('./', document.baseURI)).href;
+/** The link of a room (r/…), of a match to watch (w/…), or of free play (f/…), a game (g/…), a letter (l/…) or a music (m/…), which work without a server. */
+export const address = path => new URL((/^[fgm]\//.test(path) || path.startsWith('l/') && !isServed() ? '#/' : '') + path, new URL('./', document.baseURI)).href;
 
 /** The link in the page's address as [kind, word], or null. */
-export const asked = () => location.hash.match(/^#\/([rwgltm])\/(.*)$/)?.slice(1) ?? null;
+export const asked = () => location.hash.match(/^#\/([rwfgltm])\/(.*)$/)?.slice(1) ?? null;
 
 /** Calls `told` when the user enters another link while the page is open, but not for steps in the history. */
 export const whenAsked = told => addEventListener('hashchange', () => { if (asked() && !history.state) told(...asked()); });

@@ -22,9 +22,7 @@ extension Record {
       ? Record.word(Record.version, coder) : nil
   }
 
-  private static func word(_ version: UInt8, _ coder: LinkCoder) -> String {
-    Base64URL.text([version] + SHA256.hash(Array(coder.coded.dropFirst(2))).bytes.prefix(3) + coder.finished())
-  }
+  private static func word(_ version: UInt8, _ coder: LinkCoder) -> String { coder.word(version, countBytes: 2) }
 
   /// Finds the word of a record's link in a text that is only this word, or a URL that ends with it; `nil` for other texts.
   package static func link(in text: String) -> String? {
@@ -152,11 +150,13 @@ extension LinkCoder {
   }
 
   /// The kind of a number, as context: each number is predicted from earlier numbers of its kind.
-  private enum Column: UInt64 {
+  enum Column: UInt64 {
     case moves = 1, move, ending, offer, comments, times, elapsed, clock, start, frame, end, lists, bars, bar
+    // Of free play.
+    case touches, gap, touch
   }
 
-  private mutating func code(count: Int, _ column: Column, atMost limit: Int) -> Int? {
+  mutating func code(count: Int, _ column: Column, atMost limit: Int) -> Int? {
     code(Int64(count), column).flatMap { $0 <= Int64(limit) ? Int($0) : nil }
   }
 
@@ -167,7 +167,7 @@ extension LinkCoder {
   }
 
   /// Codes an optional number ≥ 0, plus one, in groups of seven bits, lowest first; bit 7 means that more follow. 0 codes `nil`.
-  private mutating func code(_ number: Int64?, _ column: Column) -> Int64? {
+  mutating func code(_ number: Int64?, _ column: Column) -> Int64? {
     var rest = number.map { UInt64($0) + 1 } ?? 0
     var (value, shift) = (UInt64(0), UInt64(0))
     while shift < 63 {
@@ -181,7 +181,7 @@ extension LinkCoder {
 }
 
 /// An arithmetic coder of bytes. Each bit's probability is a weighted mean of predictions from the last 1, 2, 3, 4 and 6 bytes.
-private struct LinkCoder {
+struct LinkCoder {
   private static let orders = [1, 2, 3, 4, 6]
   /// The bits of a hash that select a context's probabilities: 64 KiB for each of `orders`.
   private static let bits = 15
@@ -280,6 +280,11 @@ private struct LinkCoder {
     return bytes + end
   }
 
+  /// The bytes written as a word of a URL, with a version and three bytes of a hash, which leaves out the first `countBytes`.
+  func word(_ version: UInt8, countBytes: Int) -> String {
+    Base64URL.text([version] + SHA256.hash(Array(coded.dropFirst(countBytes))).bytes.prefix(3) + finished())
+  }
+
   /// Codes the eight bits of a byte, highest first, updates the model after each, and returns the byte.
   @discardableResult
   private mutating func each(_ bit: (inout LinkCoder, UInt8) -> Bool) -> UInt8 {
@@ -325,7 +330,7 @@ private struct LinkCoder {
 }
 
 /// Bytes in characters that need no escaping in URLs (RFC 4648, base64url without padding).
-private enum Base64URL {
+enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
   static func text(_ bytes: [UInt8]) -> String {

@@ -1,3 +1,4 @@
+import Records
 import ScoreModel
 import TicTacToe
 import Tintinnabuli
@@ -8,6 +9,12 @@ package struct GameConductor: Sendable {
   package var music: Conductor
   /// The annotations of the running game, for its record.
   package private(set) var annotations: [Annotation] = []
+
+  /// The touches of free play; `nil` while a game is played.
+  package internal(set) var freePlay: FreePlay?
+  package private(set) var freePlayStart = Tick.zero
+  /// The number of the sentence of touches, from 0, and of its touches.
+  var sentence = (number: 0, touches: 0)
 
   private var state = VariantState(startOf: .classic)
   /// The side of the only local human; `nil` if there are no local humans, or two.
@@ -34,6 +41,12 @@ package struct GameConductor: Sendable {
     case .matchStarted(let variant, let seed, let station):
       start(VariantState(startOf: variant), human: nil)
       return music.begin(at: moment, match: seed, place: station)
+    case .freePlayStarted(let seed, let place):
+      start(.classic(.start), human: nil)
+      let play = FreePlay(seed: seed, place: place)
+      (freePlay, freePlayStart, sentence) = (play, moment, (0, 0))
+      return music.begin(at: moment, match: play.seed, place: play.place)
+    case .touched(let square, let side): return touch(square, side, at: moment)
     case .logged: return logged.map { music.correctTime($0, at: moment) } ?? []
     case .moved(let move):
       if music.isOver || move.before.plies < state.plies { start(move.before, human: human) }
@@ -74,6 +87,7 @@ package struct GameConductor: Sendable {
 
   private mutating func start(_ state: VariantState, human: Player?) {
     (self.state, self.human, played, annotations, awoke) = (state, human, [], [], false)
+    freePlay = nil
   }
 
   // MARK: Meaning of moves for the music
@@ -133,7 +147,7 @@ package struct GameConductor: Sendable {
   // MARK: Pitches of cells
 
   /// The degree of the pitch that the rules give to the cell of a 3×3 board.
-  private func degree(_ square: Square) -> Int { music.rules.degree(of: music.rules.cells[square.index]) ?? 0 }
+  func degree(_ square: Square) -> Int { music.rules.degree(of: music.rules.cells[square.index]) ?? 0 }
 
   private func degree(_ cell: Cell) -> Int { degree(state.variant.place(of: cell), on: cell.index / 9) }
 

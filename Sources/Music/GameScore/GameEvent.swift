@@ -12,6 +12,10 @@ package enum GameEvent: Sendable, Hashable {
   case matchStarted(Variant = .classic, seed: UInt64, station: Int = 0)
   /// The logged time of the last move has become known after the move sounded.
   case logged
+  /// Free play begins: its music depends only on the seed, the position in the cycle of tonics, the touches and their times.
+  case freePlayStarted(seed: UInt64, place: Int)
+  /// A cell was touched in free play; it sounds in the register of a side.
+  case touched(Square, Player)
   /// A player made a move.
   case moved(VariantMove)
   /// The game ended by resignation, time, agreement or abandonment, or by the last move, which `moved` has reported already.

@@ -59,6 +59,10 @@ package struct Rendition: Sendable {
     conductor.music.explains = explains
     conductor.seat(x: record[player: .x], o: record[player: .o])
     conductor.music.pace = record.pace ?? 1
+    if let play = record.freePlay {
+      replay(play, trimmed: trimmed)
+      return
+    }
     // Without times, the music times the replies of both sides; with times but without `InTime`, assume that people played.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.autoReplyVoices = hasTimes ? record.inTime ?? [] : [.first, .second]
@@ -122,8 +126,29 @@ package struct Rendition: Sendable {
       dispatch(.ended(end), at: now)
     }
     events += conductor.music.renderToEnd()
+    finish(at: now)
+  }
+
+  private mutating func finish(at now: Tick) {
     end = conductor.music.bars.last?.end ?? now
     events = ScoreEvent.heard(events + conductor.music.fade(at: end)).inOrder
+  }
+
+  /// Replays free play, and the first echoes after it. If `trimmed`, no pause exceeds a minute.
+  private mutating func replay(_ play: FreePlay, trimmed: Bool) {
+    conductor.music.pace = Double(play.pace) / 100
+    conductor.music.joinSession()
+    dispatch(.freePlayStarted(seed: play.seed, place: play.place), at: .zero)
+    var (now, last) = (Tick.zero, Int64(0))
+    for touch in play.touches {
+      let gap = touch.milliseconds - last
+      last = touch.milliseconds
+      now = now + .milliseconds(Int(trimmed ? min(gap, 60_000) : gap))
+      advance(to: now)
+      dispatch(.touched(touch.square, touch.side), at: now)
+    }
+    advance(to: now + .seconds(conductor.music.rules.echoes.thin))
+    finish(at: now)
   }
 
   /// Replays the annotations up to a frame of the session; `state` is the game's position before the annotations.

@@ -25,6 +25,7 @@ extension Conductor {
   ///   - number: The number of events before this session joins the piece.
   ///   - marks: The degrees that each voice has marked.
   ///   - match: The seed of a network match, equal for all listeners; its bars follow the times of the match's log.
+  ///     Or the seed of free play, so that its touches alone reproduce its bars.
   ///   - place: The match's position in the cycle of tonics, from 0; it wraps around.
   public mutating func begin(
     at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
@@ -123,7 +124,9 @@ extension Conductor {
       resetPiece(number: stroke.number - 1, marks: Marks(), isFirst: false)
       piece.bed = bed
     }
-    undoStack.append(Snapshot(of: piece.isMatch ? before : piece, novelty, at: moment))
+    if !stroke.event.isFree {
+      undoStack.append(Snapshot(of: piece.isMatch ? before : piece, novelty, at: moment))
+    }
     stroke.overtakesTonic = pendingTonic.map { $0 >= moment } ?? false
     pendingTonic = nil
   }
@@ -143,6 +146,8 @@ extension Conductor {
     event.number = stroke.number
     piece.events.append(event)
     (piece.number, piece.marks, piece.standing) = (stroke.number, event.marks, event.standing)
+    // In free play each sentence strikes the low tonic anew.
+    if event.isFree, piece.events.dropLast().last?.sentence != event.sentence { piece.barNumber = 0 }
     piece.barNumber += 1
     let known = event.facts.union(stroke.isHurried ? [.hurry] : []).union(event.end?.facts ?? [])
     stroke.signs = rules.signs.filter { $0.applies(to: known) }
@@ -222,6 +227,9 @@ extension Conductor {
     let events = moveBed(to: event.nextRoot, at: moment + (written.onsets.dropLast().last ?? .zero))
     if event.closes, let sentence = event.sentence {
       closeSentence(sentence, event, from: written.end)
+    } else if event.isFree {
+      agenda.wait(from: written.end, rules)
+      agenda.next = written.end + .seconds(rules.phrases.after)
     } else {
       waitWithPhrases(Agenda.Phrasing(), from: written.end)
     }

@@ -240,10 +240,15 @@ extension Conductor {
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
     // Echoes only bars of the running piece and the opening, so that a record alone reproduces the echoes.
-    let heard = score.filter { [.opening, .move, .closing, .sentence].contains($0.kind) }
+    let isFree = piece.events.last?.isFree == true
+    let heard =
+      isFree
+      ? Array(playedSentences.suffix(number == 0 ? 1 : law.memory))
+      : score.filter { [.opening, .move, .closing, .sentence].contains($0.kind) }
+    let most = isFree ? 2 * law.most : law.most
     let writer = EchoWriter(rules: rules, short: short)
     let chosen = piece.echoes.choose(
-      from: heard, octaves: number % 2 * law.octaves, pairs: isThin ? min(law.most, 3) : law.most,
+      from: heard, octaves: number % 2 * law.octaves, pairs: isThin ? min(most, 3) : most,
       not: bars.last?.kind == .echo ? bars.last?.pairs.first?.m?.pitch : nil,
       SplitMix64(seed: pieceSeed, index: 0xEC40 &+ UInt64(number) &+ UInt64(heard.count) << 16), writer)
     guard let chosen else {
@@ -258,6 +263,27 @@ extension Conductor {
     for _ in 0..<min(number, 30) { rest = min(rest * Double(100 + law.growth) / 100, law.until) }
     agenda.next = written.end + .seconds(rest)
     return events(of: written)
+  }
+
+  /// The sentences of free play as one bar each: the first pairs of their events, each as long as it is until the next.
+  private var playedSentences: [Bar] {
+    var sentences: [(number: Int?, bar: Bar)] = []
+    for bar in eventBars {
+      guard var pair = bar.pairs.first, let number = piece.event(bar.ply)?.sentence else { continue }
+      guard let last = sentences.last, last.number == number else {
+        var sentence = bar
+        (sentence.pairs, sentence.cut) = ([pair], nil)
+        sentences.append((number, sentence))
+        continue
+      }
+      let onset = bar.start - last.bar.start
+      pair.change { $0.onset = $0.onset + onset }
+      sentences[sentences.count - 1].bar.pairs[last.bar.pairs.count - 1].change {
+        $0.duration = min($0.duration, onset - $0.onset)
+      }
+      sentences[sentences.count - 1].bar.pairs.append(pair)
+    }
+    return sentences.map { $0.bar }
   }
 
   /// Strikes the low tonic while waiting, but not during closing bars. After `echoes.sparse` seconds each stroke also recalls an event;

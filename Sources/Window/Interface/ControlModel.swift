@@ -27,7 +27,7 @@ package struct ControlModel: Sendable, Hashable {
 
 extension BoardModel {
   /// Whether hint and analysis are allowed: not against a remote person, and not in a puzzle.
-  package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil }
+  package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil && puzzle == nil && !isFree }
   /// Whether another puzzle may begin: the puzzle on the board was answered, and no three-minute run is in progress.
   package var mayPuzzle: Bool {
     puzzle.map { $0.isSolved != nil && $0.sprint == nil } ?? (today != nil && game.isOver)
@@ -52,10 +52,10 @@ extension BoardModel {
     let mayRematch = online.map { $0.you != nil && $0.rematch != .mine && $0.mayRematch } ?? true
     let isDrawOffered = online?.draw == .theirs
     let mayAbort = online?.mayAbort == true
-    let isTaught = !isOver && setup.hasHuman && online == nil && letter == nil && puzzle == nil
-    let isBare = online == nil && puzzle == nil && (isOver || game.cells.isEmpty)
+    let isTaught = !isOver && setup.hasHuman && online == nil && letter == nil && puzzle == nil && !isFree
+    let isBare = online == nil && puzzle == nil && !isFree && (isOver || game.cells.isEmpty)
     return [
-      .init(.stopListening, .stopListening, if: isListening),
+      .init(.stopListening, .stopListening, if: isListening || isFree),
       .init(.sleep, .sleep, count: sleepMinutes ?? 0, if: isListening),
       .init(.another, .another, if: mayPuzzle),
       .init(.sprint, .sprint, if: mayPuzzle, isSpare: true),
@@ -84,7 +84,8 @@ extension BoardModel {
       .init(mayAbort ? .abortMatch : .resign, mayAbort ? .abortMatch : .resign, if: isLive, isSpare: !mayAbort),
       .init(.talk, .show(.talk), count: unread, if: isPlayedOnline, isSpare: true),
       .init(hasLost ? .seeWhy : .review, .show(.review), if: isOver, isSpare: true),
-      .init(.keep, .keepPiece, if: isOver, isSpare: true),
+      .init(.share, .shareGame, if: isFree),
+      .init(.keep, .keepPiece, if: isOver || isFree, isSpare: true),
       .init(.undo, .undo, if: isTaught, isUsable: canUndo && !game.cells.isEmpty),
       .init(.redo, .redo, if: isTaught, isUsable: canRedo, isSpare: true),
       .init(.hint, .hint, if: isTaught, isUsable: mayHelp && acceptsMove, isSpare: true),
@@ -99,13 +100,14 @@ extension BoardModel {
     let isOver = game.isOver
     let isRunning = !isOver && !game.cells.isEmpty && setup.hasHuman && puzzle == nil
     let isPair = online == nil && setup.isPair
+    let mayHint = acceptsMove && !isOver && !isLive && letter == nil && puzzle == nil && !isFree
     let controls: [ControlModel] = [
       .init(.newGame, .show(.newGame), key: "N", if: mayLeave),
       .init(.review, .show(.review), if: isOver),
-      .init(.keep, .keepPiece, if: isOver),
+      .init(.keep, .keepPiece, if: isOver || isFree),
       .init(.redo, .redo, key: "Ctrl Y", if: !isOver && canRedo && !isLive),
-      .init(.hint, .hint, key: "F2", if: acceptsMove && !isOver && !isLive && letter == nil && puzzle == nil),
-      .init(.analysis, .analysis, key: "F3", if: acceptsMove && !isOver && !isLive && letter == nil && puzzle == nil),
+      .init(.hint, .hint, key: "F2", if: mayHint),
+      .init(.analysis, .analysis, key: "F3", if: mayHint),
       .init(.playFriend, .playFriend, if: mayLeave),
       .init(.tournament, .show(.tournament)),
       .init(.quickMatch, .quickMatch, if: mayLeave),
@@ -117,7 +119,9 @@ extension BoardModel {
       .init(.shareMatch, .shareMatch, if: online != nil && canShare),
       .init(.talk, .show(.talk), if: isPlayedOnline),
       .init(.listen, .listen, if: mayLeave && !isListening),
-      .init(.stopListening, .stopListening, if: isListening),
+      .init(.touchBoard, .touchBoard, if: mayLeave && !isFree),
+      .init(.stopListening, .stopListening, if: isListening || isFree),
+      .init(.share, .shareGame, if: isFree),
       .init(.sleep, .sleep, if: isListening),
       .init(.games, .show(.games), key: "Ctrl O"),
       .init(.statistics, .show(.statistics)),

@@ -25,6 +25,10 @@ package enum Intent: Sendable, Hashable {
   case judge
   /// Start or end the listening mode, in which computer opponents play one game after another.
   case listen, stopListening
+  /// Begin free play, in which each touch of a cell sounds.
+  case touchBoard
+  /// Touch a cell with another finger; in a game like `play`.
+  case touchAlso(Cell)
   /// Choose the minutes after which the listening mode ends by itself.
   case sleep
   /// Explain each musical sign once more when it next sounds.

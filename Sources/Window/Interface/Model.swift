@@ -175,6 +175,8 @@ package struct BoardModel: Sendable, Hashable {
   package var tournament: TournamentModel.Standing?
   /// The game played by links, if the board shows one.
   package var letter: LetterModel?
+  /// Whether there is no game, and each touch of a cell sounds.
+  package var isFree = false
   /// Whether the board is part of a film, without buttons below it.
   package var isFilm = false
 
@@ -197,6 +199,6 @@ package struct BoardModel: Sendable, Hashable {
   package var mayChooseGame: Bool {
     game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && letter == nil && resuming == nil
       && today == nil && puzzle == nil
-      && !isFilm && setup.hasHuman
+      && !isFilm && !isFree && setup.hasHuman
   }
 }

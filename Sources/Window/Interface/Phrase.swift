@@ -89,7 +89,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case ownMusic, ownMusicIntro, hearIt, useMusic, musicFile, resetMusic, musicCount, musicNumber, musicBase
   case dialShort, dialLong, dialLongest, dialPhrases, dialFamiliar, dialLeap, dialTension, dialMelody, dialDrone
   case dialReverb
-  case sleep, sleepSet, sleepOff
+  case sleep, sleepSet, sleepOff, touchBoard, touchHint
   case another, sprint, sprintState, sprintOver, answerPlays
   case premoveSet, premoveGone, premoveIllegal, speakPremove
   // Tournaments

@@ -256,6 +256,17 @@ package final class App: PlatformGame {
     case .play(let cell):
       music.stop()
       if session.play(cell), let frame = session.times.last?.frame { onMove?(frame) }
+    case .beginFreePlay:
+      music.stop()
+      files.newName()
+      session.beginFreePlay()
+    case .touch(let square, let side):
+      music.stop()
+      if session.isFreePlayOver {
+        files.newName()
+        session.beginFreePlay()
+      }
+      session.touch(square, as: side)
     case .refuse: session.refuse()
     case .preview(let cell):
       previewSince = cell == nil ? nil : now
@@ -350,7 +361,8 @@ package final class App: PlatformGame {
   /// The explanation of a sign that sounds for the first time.
   private func explanation(_ bars: [Bar], at soundNow: Tick) -> Message? {
     let settings = screen.settings
-    guard teaches, settings.explains, let bar = bars.last(where: { $0.kind == .move && $0.start <= soundNow }),
+    guard teaches, settings.explains, state.mode != .free,
+      let bar = bars.last(where: { $0.kind == .move && $0.start <= soundNow }),
       bar.index != explainedBar
     else { return nil }
     explainedBar = bar.index
@@ -409,6 +421,7 @@ package final class App: PlatformGame {
     model.puzzle = state.puzzle(at: now)
     // The window plays the remaining moves of the puzzle's answer, so the player cannot move.
     if model.puzzle?.isSolved != nil { model.acceptsMove = false }
+    model.isFree = state.mode == .free
     model.isMuted = screen.settings.muted
     model.sleepMinutes = state.sleepMinutes(at: now)
     if screen.notice == nil, let message = explanation(bars, at: model.soundNow) { screen.say(message) }

@@ -109,7 +109,7 @@ package struct Piece: Sendable {
   package var rules: ScoreRules
   /// The side of the only local person.
   package var human: Player?
-  /// The players' names as other people read them: never "you".
+  /// The players' names as other people read them: never "you". Of free play its name, and an empty one.
   package var names: (x: String, o: String)
   /// Whether the sampled grand plays the piece.
   package var isGrand: Bool
@@ -119,7 +119,7 @@ package struct Piece: Sendable {
   package var isEven: Bool
 
   /// The title on the score page.
-  package var title: String { "\(names.x) – \(names.o)" }
+  package var title: String { names.o.isEmpty ? names.x : "\(names.x) – \(names.o)" }
 }
 
 /// The progress of an export or film.

@@ -4,6 +4,7 @@ import Locks
 import MatchProtocol
 import Oracle
 import Records
+import ScoreModel
 import ScoreFormats
 import Screen
 import Session
@@ -25,6 +26,8 @@ package final class Files {
   /// The title that the player has given to the running game.
   private var title: String?
   private var asked: (game: Game, times: [Record.MoveTimes])?
+  /// The number of touches that are saved of the running free play.
+  private var savedTouches = 0
   /// Whether the player has deleted the running game, so that it is not saved any more.
   private var isDeleted = false
   private var nextTry = 0.0
@@ -44,6 +47,8 @@ package final class Files {
 
   /// Seconds between two attempts to write to a failing disk.
   private static let retryInterval = 4.0
+  /// Seconds without a touch after which free play is saved.
+  private static let rest = 3.0
 
   init(
     _ machine: AppEnvironment, _ session: GameSession, _ screen: RootScreen, _ library: Library, _ music: Music,
@@ -107,7 +112,8 @@ package final class Files {
 
   /// Shares the page's URL followed by a path.
   func share(_ path: String) {
-    services.share?(path) { [self] outcome in
+    guard let share = services.share else { return services.copy("#/\(path)", screen) }
+    share(path) { [self] outcome in
       if outcome != .sent { screen.say(outcome == .copied ? "\(.copied)" : "\(.copyFailed)") }
     }
   }
@@ -138,7 +144,8 @@ package final class Files {
 
   /// Makes the next game use a new file.
   func newName() {
-    (name, title, asked, isDeleted) = (nil, nil, nil, false)
+    keepFreePlay()
+    (name, title, asked, isDeleted, savedTouches) = (nil, nil, nil, false, 0)
   }
 
   /// Saves the game if it has changed since the last call, and handles the progress of exports and films. Called at each update.
@@ -154,6 +161,7 @@ package final class Files {
     } else if keeper?.failures.count == 0 {
       toldFailure = false
     }
+    if session.untouched > .seconds(Files.rest) { keepFreePlay() }
     guard let keeper, isWanted, !isDeleted, asked?.game != game || asked?.times != session.times, !game.cells.isEmpty
     else {
       return
@@ -165,7 +173,18 @@ package final class Files {
   }
 
   /// Writes pending records; call before the program ends.
-  func flush() { keeper?.flush() }
+  func flush() {
+    keepFreePlay()
+    keeper?.flush()
+  }
+
+  /// Saves free play when the board is not touched, or before it ends.
+  private func keepFreePlay() {
+    guard let keeper, !isDeleted, let count = session.freePlay?.touches.count, count > savedTouches else { return }
+    let name = runningName
+    (self.name, savedTouches) = (name, count)
+    keeper.keep(.init(running, as: name, isResumable: false))
+  }
 
   /// The file name of the running game: it begins with the local time, so that file names sort by date.
   private var runningName: String {
@@ -294,6 +313,7 @@ package final class Files {
 
   /// The path of a game's link; the player's network name replaces the name "you" of its record.
   private func place(of record: Record) -> String {
+    if let play = record.freePlay { return "f/\(play.link)" }
     var record = record
     let name = screen.settings.name
     for side in Player.allCases where record[player: side] == "you" {
@@ -342,7 +362,10 @@ package final class Files {
   /// The game under review, or else the one on the board, with its music.
   private var piece: Piece? {
     let (record, isRunning) = (shown, reviewed == nil)
-    guard !record.game.cells.isEmpty else { return nil }
+    guard !record.game.cells.isEmpty || record.freePlay?.touches.isEmpty == false else {
+      screen.say("\(.nothingToKeep)")
+      return nil
+    }
     return Piece(
       name: isRunning ? name ?? services.timeStamp() : services.timeStamp(), record: record, rules: session.rules,
       human: isRunning ? session.participants.loneHuman : Library.human(of: record), names: library.names(in: record),

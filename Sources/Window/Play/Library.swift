@@ -15,6 +15,7 @@ package struct Library {
 
   /// Parses a game as PGN-like text, a line of JSON or a link, or a position in its one-line notation.
   package static func record(from text: String) throws(NotationError) -> Record {
+    if let link = FreePlay.link(in: text) { return Record(try FreePlay(link: link)) }
     if let link = Record.link(in: text) { return try Record(link: link) }
     let words = text.drop { $0.isWhitespace }
     let line = words.prefix { !$0.isNewline }
@@ -45,11 +46,13 @@ package struct Library {
   /// Both players of a game, as one line of text.
   func players(of record: Record) -> String {
     let names = names(in: record)
-    return "\(names.x) – \(names.o)"
+    return names.o.isEmpty ? names.x : "\(names.x) – \(names.o)"
   }
 
   /// The displayed names of both players.
-  func names(in record: Record) -> (x: String, o: String) { (name(of: .x, in: record), name(of: .o, in: record)) }
+  func names(in record: Record) -> (x: String, o: String) {
+    record.freePlay == nil ? (name(of: .x, in: record), name(of: .o, in: record)) : (screen.text(.touchBoard), "")
+  }
 
   /// The displayed name of a side's player.
   func name(of side: Player, in record: Record) -> String {
@@ -133,7 +136,7 @@ package struct Library {
     case .win(let winner):
       guard winner != Library.human(of: record) else { return screen.text(.youWon) }
       return "\(name(of: winner, in: record)) \(screen.text(.hasWon))"
-    case nil: return screen.text(.unfinished)
+    case nil: return record.freePlay == nil ? screen.text(.unfinished) : ""
     }
   }
 

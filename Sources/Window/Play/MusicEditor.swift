@@ -60,7 +60,7 @@ final class MusicEditor {
     case .hear: if screen.pages.ownMusic.isPlaying { music.stop() } else { hear() }
     case .use: (settings.ownMusic, settings.scoreRules) = (own.word, own.word)
     case .share:
-      if machine.services.share != nil { files.share(place) } else { machine.services.copy("#/\(place)", screen) }
+      files.share(place)
     case .saveFile: saveFile()
     }
     fill()

@@ -7,7 +7,7 @@ struct InputMapping {
   var scale = 1.0
   /// The bitmap's size in pixels, for touch coordinates, which are 0…1.
   var pixelSize = (width: 1, height: 1)
-  /// The finger that came down first; events of other fingers are ignored until it is lifted.
+  /// The finger that came down first; of other fingers only the press is reported until it is lifted.
   private var finger: SDL_FingerID?
   /// The last direction of each stick axis, so that one tilt gives one step.
   private var lean: [UInt8: Int] = [:]
@@ -28,6 +28,9 @@ struct InputMapping {
       finger = event.tfinger.fingerId
       let (x, y) = touch(event)
       return [.pointerDown(x: x, y: y, isTouch: true)]
+    case SDL_FINGERDOWN:
+      let (x, y) = touch(event)
+      return [.alsoDown(x: x, y: y)]
     case SDL_FINGERMOTION where finger == event.tfinger.fingerId:
       let (x, y) = touch(event)
       return [.pointerMoved(x: x, y: y)]

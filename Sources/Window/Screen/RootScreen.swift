@@ -215,7 +215,7 @@ package final class RootScreen {
     let game = context.model.game
     for index in game.cells.indices.dropFirst(old.game.cells.count) { context.say(context.spokenMove(index)) }
     let isNews =
-      game != old.game || context.model.isThinking != old.isThinking
+      game != old.game || context.model.isFree != old.isFree || context.model.isThinking != old.isThinking
       || (context.model.resuming == nil) != (old.resuming == nil)
       || context.model.online?.withoutCountdown != old.online?.withoutCountdown
     if isNews {
@@ -245,6 +245,7 @@ package final class RootScreen {
       guard let view else { return }
       if view.isClickable { context.moveFocus(to: view) }
       _ = view.pointer(.down(isTouch: isTouch), at: point)
+    case .alsoDown(let x, let y): (topScene.hit(Point(x, y)) as? CellView)?.touchAlso()
     case .pointerUp(let x, let y, let isTouch):
       let view = captured
       (captured, finger) = (nil, nil)

@@ -37,11 +37,11 @@ package final class GameSession {
   /// The index of the running game in the session, from 0.
   package private(set) var gameNumber = 0
 
-  private let sound: SoundPort
+  let sound: SoundPort
   /// Runs work on another thread.
   package typealias Workers = (@escaping @Sendable () -> Void) -> Void
   private let workers: Workers?
-  private var conductor: GameConductor
+  private(set) var conductor: GameConductor
   /// The time of the last event; the conductor requires increasing times.
   var lastHandled = Tick.zero
   private var hasOpened = false
@@ -337,7 +337,7 @@ package final class GameSession {
     var moment = Tick.zero
     var next = conductor
     for _ in 0..<2 {
-      moment = max(slot ?? .zero, sound.now(), lastHandled)
+      moment = conductor.kept(max(slot ?? .zero, sound.now(), lastHandled))
       next = conductor
       events = gameEvents.flatMap { next.handle($0, at: moment, logged: logged) }
       if sound.now() <= moment { break }
@@ -411,6 +411,7 @@ extension GameSession {
 extension GameSession {
   /// The running game as saved, with frames, seed and players.
   package var record: Record {
+    if let play = freePlay { return freePlayRecord(play) }
     var record = resumed ?? Record(game: game)
     record.game = game
     record.times = times

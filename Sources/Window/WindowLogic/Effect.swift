@@ -8,6 +8,10 @@ import TicTacToe
 package enum Effect: Sendable, Hashable {
   /// Play a cell for a local person.
   case play(Cell)
+  /// Begin free play.
+  case beginFreePlay
+  /// Sound a cell in free play, in the register of a side.
+  case touch(Square, Player)
   /// Play the sound of a refused action.
   case refuse
   /// Play the tone of a cell under pointer or focus; `nil` ends it.

@@ -10,6 +10,8 @@ struct LocalGame: Sendable {
   private(set) var home: GameSetup
   /// Whether the listening mode is on: computer opponents play one game after another.
   private(set) var isListening = false
+  /// Whether the board is touched without a game.
+  private(set) var isFree = false
   private var daily: DailyBoard?
   /// A puzzle other than the daily one.
   var puzzle: PuzzleRun?
@@ -25,7 +27,9 @@ struct LocalGame: Sendable {
   var today: DailyBoard? { isListening ? nil : daily }
 
   /// Whether a game of the players `next` belongs to the same series of wins as the current game.
-  func isContinued(by next: GameSetup) -> Bool { next == setup && !isListening && today == nil && puzzle == nil }
+  func isContinued(by next: GameSetup) -> Bool {
+    next == setup && !isListening && !isFree && today == nil && puzzle == nil
+  }
 
   /// Begins a game from its start or from a position. With `isHome` its players become `home`.
   mutating func begin(
@@ -33,7 +37,7 @@ struct LocalGame: Sendable {
     isHome: Bool = false
   ) -> Effect {
     if isHome { home = next }
-    (setup, self.daily, self.puzzle, isListening) = (next, daily, puzzle, false)
+    (setup, self.daily, self.puzzle, isListening, isFree) = (next, daily, puzzle, false, false)
     return .begin(next, from: start ?? VariantState(startOf: next.variant))
   }
 
@@ -43,10 +47,16 @@ struct LocalGame: Sendable {
     return .begin(setup, from: VariantState(startOf: setup.variant))
   }
 
+  /// Begins free play.
+  mutating func touchBoard() -> Effect {
+    (setup, daily, puzzle, isListening, isFree) = (GameSetup(x: .human, o: .human), nil, nil, false, true)
+    return .beginFreePlay
+  }
+
   // MARK: - Listening
 
   mutating func listen() -> Effect {
-    (isListening, gamesHeard, silentSince) = (true, 0, nil)
+    (isListening, isFree, gamesHeard, silentSince) = (true, false, 0, nil)
     return beginToListen(x: 5, o: 6)
   }
 

@@ -71,7 +71,7 @@ extension WindowState {
   package var isBoardKept: Bool {
     switch mode {
     case .local: puzzleRun == nil
-    case .online, .watching: true
+    case .online, .watching, .free: true
     case .listening, .letter: false
     }
   }

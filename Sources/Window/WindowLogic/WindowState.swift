@@ -14,6 +14,8 @@ package struct WindowState: Sendable {
     case local
     /// Computer opponents play one game after another.
     case listening
+    /// Each touch of a cell sounds, without a game.
+    case free
     /// A match of this player.
     case online(MatchID)
     /// A match that this player watches.
@@ -123,7 +125,7 @@ package struct WindowState: Sendable {
 
   package var mode: Mode {
     if let onlineMatch { return onlineMatch.you == nil ? .watching(onlineMatch.id) : .online(onlineMatch.id) }
-    return letter != nil ? .letter : local.isListening ? .listening : .local
+    return letter != nil ? .letter : local.isListening ? .listening : local.isFree ? .free : .local
   }
 
   package var match: MatchID? { onlineMatch?.id }
@@ -219,7 +221,8 @@ package struct WindowState: Sendable {
 
   private func takesBoard(_ intent: Intent) -> Bool {
     switch intent {
-    case .newGame, .playOn, .listen, .today, .another, .sprint, .connect, .host, .playFriend, .quickMatch, .joinRoom,
+    case .newGame, .playOn, .listen, .touchBoard, .today, .another, .sprint, .connect, .host, .playFriend, .quickMatch,
+      .joinRoom,
       .joinNearby,
       .openRoom, .watch, .letter(.begin), .letter(.open), .letter(.show):
       true
@@ -234,8 +237,10 @@ package struct WindowState: Sendable {
     case .letter(let intent): return answer(intent)
     case .tournament(let intent): return answer(intent)
     case .show(let page): return [.show(page)]
-    case .play(let cell): return play(cell, board)
-    case .preview(let cell): return [.preview(cell)]
+    case .play(let cell): return play(cell, as: .x, board)
+    case .touchAlso(let cell): return play(cell, as: .o, board)
+    // In free play only touches sound.
+    case .preview(let cell): return [.preview(mode == .free ? nil : cell)]
     case .newGame(let setup):
       return leaveMatch(for: true) + begin(setup, isHome: true) + [.remember(.opponent(setup)), .show(.board)]
         + teach(setup.variant)
@@ -251,6 +256,10 @@ package struct WindowState: Sendable {
       lobby.localGameBegan()
       series.nextGame(samePlayers: false)
       return leaveMatch(for: true) + [local.listen(), .show(.board)]
+    case .touchBoard:
+      lobby.localGameBegan()
+      series.nextGame(samePlayers: false)
+      return leaveMatch(for: true) + [local.touchBoard(), .show(.board)]
     case .today:
       let board = DailyBoard(date: preferences.date) ?? DailyBoard(day: 0)
       return leaveMatch(for: true) + begin(board) + teach(board.state.variant)
@@ -258,7 +267,7 @@ package struct WindowState: Sendable {
     case .sprint: return beginSprint()
     case .shareToday: return today.map { [.shareToday($0)] } ?? .refused(.gameRuns)
     case .sleep: return chooseSleepTimer()
-    case .stopListening: return mode == .listening ? begin(local.home) : .refused(.notListening)
+    case .stopListening: return mode == .listening || mode == .free ? begin(local.home) : .refused(.notListening)
     case .rematch: return rematch(board)
     case .resign: return resign(board)
     case .offerDraw, .declineDraw, .claimWin, .abortMatch: return agree(intent, board)
@@ -274,7 +283,8 @@ package struct WindowState: Sendable {
     case .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent: return speak(intent)
     case .review: return [.review]
     case .keepPiece, .makeFilm:
-      return board.game.cells.isEmpty && board.page != .review ? .refused(.nothingToKeep) : [.file(intent)]
+      return board.game.cells.isEmpty && board.page != .review && (mode != .free || intent == .makeFilm)
+        ? .refused(.nothingToKeep) : [.file(intent)]
     case .deleteGame: return confirmation.confirm(intent, .reallyDelete, at: now, [.file(intent)])
     case .saveGame, .listGames, .listOlder, .openGame, .renameGame, .playGame, .shareSaved, .openPieces, .copyGame,
       .pasteGame,
@@ -322,7 +332,8 @@ package struct WindowState: Sendable {
     return state.isMarked(cell) ? .cellTaken : .otherBoard
   }
 
-  private mutating func play(_ cell: Cell, _ board: Board) -> [Effect] {
+  private mutating func play(_ cell: Cell, as side: Player, _ board: Board) -> [Effect] {
+    if mode == .free { return Square.all.contains { $0.index == cell.index } ? [.touch(Square(cell.index), side)] : [] }
     if let effects = onlineMatch?.choosePremove(cell, on: board.game) { return effects }
     if awaitsMatch { return .refused(.stillConnecting) }
     if let reason = reasonNotToPlay(cell, board) { return .refused(reason) }
@@ -335,6 +346,7 @@ package struct WindowState: Sendable {
     switch mode {
     case .listening, .letter: return .refused(.onlyListening)
     case .watching: return .refused(.onlyWatching)
+    case .free: return .refused(.gameRuns)
     case .local:
       guard board.game.isOver || board.game.cells.isEmpty else { return .refused(.gameRuns) }
       if let today { return begin(today) }
@@ -349,6 +361,7 @@ package struct WindowState: Sendable {
     switch mode {
     case .listening, .letter: return .refused(.onlyListening)
     case .watching: return .refused(.onlyWatching)
+    case .free: return .refused(.playsOn)
     case .local:
       let side = setup.x == .human && setup.o != .human ? Player.x : setup.x != .human ? .o : board.game.turn
       return [.end(GameEnd(outcome: .win(side.opponent), termination: .resignation))]

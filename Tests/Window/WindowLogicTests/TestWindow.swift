@@ -38,6 +38,7 @@ struct TestWindow {
     switch effect {
     case .play(let square): try? board.game.play(square)
     case .begin(_, let start): board.game = Game(from: start)
+    case .beginFreePlay: board.game = Game()
     case .join(let joined):
       board.game = Game(from: VariantState(startOf: joined.rules))
       for square in joined.moves { try? board.game.play(square) }

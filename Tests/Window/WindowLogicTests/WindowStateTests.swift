@@ -14,7 +14,8 @@ struct TableTests {
   static let intents: [Intent] = [
     .show(.settings), .back, .play(Cell(4)), .play(Cell(0)), .preview(Cell(1)), .preview(nil),
     .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
-    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .sleep, .stopListening, .today, .shareToday,
+    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .touchBoard, .touchAlso(Cell(1)), .sleep,
+    .stopListening, .today, .shareToday,
     .offerDraw, .declineDraw, .claimWin,
     .abortMatch,
     .review, .seek(3), .playOn(.classic(.start)), .keepPiece, .makeFilm, .stopFilm, .openPieces, .saveGame, .listGames,
@@ -69,6 +70,7 @@ struct TableTests {
         }
       ),
       ("listening", window { $0.want(.listen) }),
+      ("free play", window { $0.want(.touchBoard) }),
       (
         "reviewing",
         window {

@@ -195,7 +195,7 @@ package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0)
 @_expose(wasm, "controls") @_cdecl("alinaControls")
 package func alinaControls() { game?.tellControls() }
 
-/// Handles a pointer: 0 moved, 1 down, 2 up, 3 cancelled, 4 left; or a wheel: 5, by `y` lines.
+/// Handles a pointer: 0 moved, 1 down, 2 up, 3 cancelled, 4 left, 6 another finger down; or a wheel: 5, by `y` lines.
 @_expose(wasm, "pointer") @_cdecl("alinaPointer")
 package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: Int32) {
   switch kind {
@@ -204,6 +204,7 @@ package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: In
   case 2: game?.add(.pointerUp(x: x, y: y, isTouch: isTouch != 0))
   case 3: game?.add(.pointerCancelled)
   case 4: game?.add(.pointerLeft)
+  case 6: game?.add(.alsoDown(x: x, y: y))
   default: game?.add(.scrolled(lines: y))
   }
 }

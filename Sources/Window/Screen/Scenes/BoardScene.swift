@@ -197,7 +197,7 @@ final class BoardScene: Scene {
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
     // A notice has another place once the game is over.
-    if old.game.isOver != context.model.game.isOver { relay() }
+    if old.game.isOver != context.model.game.isOver || old.isFree != context.model.isFree { relay() }
     if !context.model.mayHelp { board.showsAnalysis = false }
     if old.game != context.model.game || old.beads != context.model.beads || old.analysis != context.model.analysis
       || old.online?.premove != context.model.online?.premove
@@ -430,6 +430,7 @@ extension ViewContext {
   /// the state of a three-minute run of puzzles are omitted.
   func statusText(countsDown: Bool = true) -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
+    if model.isFree { return (text(.touchBoard), text(model.soundWaits ? .soundWaits : .touchHint), true) }
     if let puzzle = model.puzzle { return puzzleText(puzzle, countsDown) }
     guard let end = game.end else {
       if let letter = model.letter, let line = letterText(letter) { return line }

@@ -63,10 +63,10 @@ final class ReviewScene: Scene {
 
   /// The time up to which the score is shown while no music plays: the end of the shown ply's bar.
   private var restingMoment: Tick {
+    if ply == replay.game.cells.count, let end = replay.bars.last { return end.start + .seconds(60) }
     guard let last = replay.bars.last(where: { $0.ply <= ply && ($0.kind == .move || $0.kind == .opening) }) else {
       return Tick(rawValue: -1)
     }
-    if ply == replay.game.cells.count, let end = replay.bars.last { return end.start + .seconds(60) }
     return last.start + (last.cut ?? .seconds(30)) - Tick(rawValue: 1)
   }
 
@@ -230,8 +230,9 @@ final class ReviewScene: Scene {
     let now = context.pages.replay?.soundNow
     if let now, isPlaying {
       let sounding = replay.bars.last { $0.start <= now && ($0.kind == .move || $0.kind == .opening) }
-      if let sounding, sounding.ply != ply {
-        ply = sounding.ply
+      // Free play has bars without moves.
+      if let next = sounding.map({ min($0.ply, replay.game.cells.count) }), next != ply {
+        ply = next
         show()
       }
     }

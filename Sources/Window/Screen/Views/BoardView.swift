@@ -375,7 +375,7 @@ final class BoardView: View {
   private func press(_ square: Square) -> Bool {
     guard let boards = facts.boards else {
       focus(Cell(square.index))
-      return send(.play(Cell(square.index)))
+      return cells[square.index].play()
     }
     guard let board = boards.target ?? chosen else {
       let middle = Cell(square.index * 9 + 4)

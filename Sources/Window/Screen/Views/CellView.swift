@@ -126,10 +126,27 @@ final class CellView: View {
     setNeedsDisplay()
   }
 
+  /// Plays the cell, which swells in free play.
+  @discardableResult
+  func play() -> Bool {
+    if context.model.isFree { sing(after: 0) }
+    return send(.play(cell))
+  }
+
+  /// Touches the cell with another finger, which only free play allows.
+  func touchAlso() {
+    guard context.model.isFree else { return }
+    sing(after: 0)
+    send(.touchAlso(cell))
+  }
+
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     switch phase {
+    // In free play no touch can be wrong, so that a finger need not be lifted first.
+    case .down(isTouch: true) where context.model.isFree: play()
+    case .up(isTouch: true) where context.model.isFree: break
     // A mouse plays on press, so that the music responds at once.
-    case .down(isTouch: false): send(.play(cell))
+    case .down(isTouch: false): play()
     case .down(isTouch: true):
       touchedAt = point
       hover(true)
@@ -138,7 +155,7 @@ final class CellView: View {
       hover(false)
       let way = point - touchedAt
       // A swipe, as from the edge of a phone, must not play, even if it ends in the cell in which it began.
-      if frame.contains(point), max(abs(way.x), abs(way.y)) <= context.metrics.em * 2.5 { send(.play(cell)) }
+      if frame.contains(point), max(abs(way.x), abs(way.y)) <= context.metrics.em * 2.5 { play() }
     case .up(isTouch: false): break
     }
     return true
@@ -146,7 +163,7 @@ final class CellView: View {
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     guard key == .enter || key == .character(" ") else { return false }
-    return send(.play(cell))
+    return play()
   }
 
   override func draw(_ canvas: Canvas) {
@@ -166,7 +183,11 @@ final class CellView: View {
       }
     } else if isPremove, let you = context.model.online?.you {
       canvas.ink(MarkStrokes(you, in: cell), size: size * 0.8, center: frame.center, theme.accent.faded(0.5))
-    } else if ghost.value > 0 {
+    } else if voice.value > 0 {
+      let radius = size * (0.16 + 0.1 * voice.value)
+      canvas.stroke(
+        Path.ellipse(frame.center, radius, radius), width: max(1, size * 0.02), theme.accent.faded(voice.value))
+    } else if ghost.value > 0, !context.model.isFree {
       canvas.ink(
         MarkStrokes(context.model.game.turn, in: cell), size: size, center: frame.center,
         theme.ghost.faded(ghost.value * 0.8))

@@ -185,7 +185,7 @@ final class PlayersView: View {
       return context.name(of: seat)
     }
     if let score = model.score { names = zip(names, [score.x, score.o]).map { "\($0)  \($1)" } }
-    let next = ["X  \(names[0])", "O  \(names[1])"]
+    let next = model.isFree ? [] : ["X  \(names[0])", "O  \(names[1])"]
     let clocks = model.clocks.map { [$0.x, $0.o] } ?? []
     let nextTimes = clocks.map(PlayersView.format)
     let nextActive = model.game.isOver ? nil : model.game.turn == .x ? 0 : 1

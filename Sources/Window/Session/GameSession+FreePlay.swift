@@ -1,0 +1,52 @@
+import Base
+import GameScore
+import Records
+import ScoreModel
+import TicTacToe
+import Tintinnabuli
+
+/// Free play: no game and no turns, each touch of a cell sounds.
+extension GameSession {
+  /// The touches so far, if this is free play.
+  package var freePlay: FreePlay? { conductor.freePlay }
+
+  /// Whether the next touch belongs to another piece: this one has as many touches as can be kept, or its last echo has ended.
+  package var isFreePlayOver: Bool {
+    guard let play = freePlay else { return false }
+    return play.touches.count >= FreePlay.Limit.touches || untouched >= .milliseconds(Int(FreePlay.Limit.gap) - 1_000)
+  }
+
+  /// The time since the last touch, or since the start of free play.
+  package var untouched: Tick { max(sound.now(), lastHandled) - lastTouch }
+
+  private var lastTouch: Tick {
+    conductor.freePlayStart + .milliseconds(Int(freePlay?.touches.last?.milliseconds ?? 0))
+  }
+
+  /// Starts free play and gives up a running game. After free play it is on another tonic.
+  package func beginFreePlay() {
+    let place = freePlay.map { $0.place + 1 } ?? conductor.music.pieceStation.place
+    var generator = SplitMix64(seed: conductor.music.pieceSeed, index: UInt64(gameNumber))
+    participants = Participants(x: .human(name: "human"), o: .human(name: "human"))
+    clockSeconds = nil
+    clocksElsewhere = nil
+    begin(Game(), match: .freePlayStarted(seed: generator.next(), place: place))
+  }
+
+  /// Sounds a cell in the register of a side. Touches of one moment sound in turn, 10 ms apart. Of more than a hundred in a second some are
+  /// left out, so that none is late.
+  package func touch(_ square: Square, as side: Player) {
+    guard let play = freePlay else { return }
+    let earliest = play.touches.isEmpty ? .zero : lastTouch + .milliseconds(10)
+    guard earliest - sound.now() < .milliseconds(50) else { return }
+    submit([.touched(square, side)], at: earliest)
+  }
+
+  func freePlayRecord(_ play: FreePlay) -> Record {
+    var play = play
+    play.pace = Int((pace * 100).rounded())
+    var record = Record(play)
+    record.scoreRules = rulesReference
+    return record
+  }
+}
