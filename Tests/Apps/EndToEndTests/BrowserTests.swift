@@ -57,6 +57,11 @@ import Testing
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `a board without a game sounds at each touch, and its link and file keep the touches`() throws {
+    try run("touch.py")
+  }
+
+  @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
   func `keys, clipboard, tabs, interrupted sound, full storage and a crash leave the game intact`() throws {
     try run("hands.py")
   }

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""touch.py BROWSER alina-server: touches the board without a game.
+
+Touches cells by mouse, by another finger and by a key; no cell is taken. The link and the saved file must have the same touches. The link
+opens the piece in another page, and a damaged one changes nothing. Prints the first failure in one line and exits 1.
+"""
+import sys
+
+from browsers import Fault
+from play import CELL, expect, visit
+
+FINGER = """(([x, y]) => document.querySelector('canvas').dispatchEvent(new PointerEvent('pointerdown',
+  { pointerId: 77, isPrimary: false, pointerType: 'touch', button: 0, clientX: x, clientY: y, bubbles: true })))"""
+MIDDLE = f"(box => [box.x + box.width / 2, box.y + box.height / 2])({CELL}[8].getBoundingClientRect())"
+
+
+def touch(player):
+    """Touches cells, and returns the piece's link."""
+    page = player.page
+    for name in ("Menu", "Touch the board"):
+        player.press(name)
+    player.sees("Stop")
+    page.until(f"{CELL}.length === 9")
+    player.hears("Touch the board")
+    page.run("heard.splice(0)")
+    player.press("b2")
+    page.run(f"{FINGER}({MIDDLE})")
+    page.key("7")
+    page.until("globalThis.level?.() > 0.001 || heard.some(line => line.includes('No sound device'))")
+    expect(set(player.cells().values()) == {"empty"}, f"the cells are {player.cells()}")
+    # A screen reader is told of no single touch.
+    said = page.run("heard.filter(line => line && !line.includes('No sound device'))")
+    expect(said == [], f"the touches were announced by {said}")
+    player.press("Share link")
+    link = page.until("copied.at(-1)")
+    expect("/#/f/" in link, f"the link is {link}")
+    player.press("Stop")
+    word = link.rsplit("/", 1)[1]
+    expect(any(f"[%touches {word}]" in game for game in player.games()), f"{word} is not in {player.games()}")
+    return link
+
+
+def damaged(player, word):
+    page = player.page
+    page.run("heard.splice(0)")
+    page.run(f"location.hash = '#/f/{word[:-1]}'")
+    player.hears("this link is damaged")
+    page.until(f"{CELL}.length === 9")
+
+
+def main(name, program):
+    with visit(name, program) as (_, enter):
+        player = enter()
+        link = touch(player)
+        path = link[link.index("#/f/"):]
+        damaged(player, path[4:])
+        other = enter(path)
+        other.sees("Play the music")
+        other.press("Play the music")
+        other.page.until("globalThis.level?.() > 0.001 || heard.some(line => line.includes('No sound device'))")
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Fault as fault:
+        sys.exit(f"touch.py: {fault}")
