@@ -53,7 +53,7 @@ import Testing
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
   func `a player's own music is that of alina-score, and a damaged link changes nothing`() throws {
-    try run("dials.py", in: ["chromium"])
+    try run("dials.py")
   }
 
   @Test(.long, .needs("chromium", "firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
