@@ -27,7 +27,7 @@ package enum Intent: Sendable, Hashable {
   case listen, stopListening
   /// Begin free play, in which each touch of a cell sounds.
   case touchBoard
-  /// Touch a cell with another finger; in a game like `play`.
+  /// Touch a cell with a second finger; in a game this has the same effect as `play`.
   case touchAlso(Cell)
   /// Choose the minutes after which the listening mode ends by itself.
   case sleep

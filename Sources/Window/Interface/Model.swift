@@ -175,7 +175,7 @@ package struct BoardModel: Sendable, Hashable {
   package var tournament: TournamentModel.Standing?
   /// The game played by links, if the board shows one.
   package var letter: LetterModel?
-  /// Whether there is no game, and each touch of a cell sounds.
+  /// Whether the board is in free play: there is no game, and each touch of a cell sounds.
   package var isFree = false
   /// Whether the board is part of a film, without buttons below it.
   package var isFilm = false

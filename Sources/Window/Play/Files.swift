@@ -26,7 +26,7 @@ package final class Files {
   /// The title that the player has given to the running game.
   private var title: String?
   private var asked: (game: Game, times: [Record.MoveTimes])?
-  /// The number of touches that are saved of the running free play.
+  /// The number of touches of the running free play that are saved.
   private var savedTouches = 0
   /// Whether the player has deleted the running game, so that it is not saved any more.
   private var isDeleted = false
@@ -178,7 +178,7 @@ package final class Files {
     keeper?.flush()
   }
 
-  /// Saves free play when the board is not touched, or before it ends.
+  /// Saves free play when the board has not been touched for a while, or before free play ends.
   private func keepFreePlay() {
     guard let keeper, !isDeleted, let count = session.freePlay?.touches.count, count > savedTouches else { return }
     let name = runningName

@@ -7,7 +7,7 @@ struct InputMapping {
   var scale = 1.0
   /// The bitmap's size in pixels, for touch coordinates, which are 0…1.
   var pixelSize = (width: 1, height: 1)
-  /// The finger that came down first; of other fingers only the press is reported until it is lifted.
+  /// The finger that came down first; until it is lifted, only the presses of other fingers are reported.
   private var finger: SDL_FingerID?
   /// The last direction of each stick axis, so that one tilt gives one step.
   private var lean: [UInt8: Int] = [:]

@@ -25,7 +25,7 @@ package enum InputEvent: Sendable, Hashable {
   case pointerMoved(x: Double, y: Double)
   /// The primary button or a finger was pressed.
   case pointerDown(x: Double, y: Double, isTouch: Bool)
-  /// Another finger was pressed while the followed one is down.
+  /// Another finger was pressed while the first finger was still down.
   case alsoDown(x: Double, y: Double)
   /// The primary button or a finger was released.
   case pointerUp(x: Double, y: Double, isTouch: Bool)

@@ -5,12 +5,12 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Free play: no game and no turns, each touch of a cell sounds.
+/// Free play: there is no game and nobody's turn, and each touch of a cell sounds.
 extension GameSession {
   /// The touches so far, if this is free play.
   package var freePlay: FreePlay? { conductor.freePlay }
 
-  /// Whether the next touch belongs to another piece: this one has as many touches as can be kept, or its last echo has ended.
+  /// Whether the next touch begins a new piece: the current piece has as many touches as can be saved, or its last echo has ended.
   package var isFreePlayOver: Bool {
     guard let play = freePlay else { return false }
     return play.touches.count >= FreePlay.Limit.touches || untouched >= .milliseconds(Int(FreePlay.Limit.gap) - 1_000)
@@ -23,7 +23,7 @@ extension GameSession {
     conductor.freePlayStart + .milliseconds(Int(freePlay?.touches.last?.milliseconds ?? 0))
   }
 
-  /// Starts free play and gives up a running game. After free play it is on another tonic.
+  /// Starts free play and gives up a running game. If free play is in progress, the new free play has the next tonic.
   package func beginFreePlay() {
     let place = freePlay.map { $0.place + 1 } ?? conductor.music.pieceStation.place
     var generator = SplitMix64(seed: conductor.music.pieceSeed, index: UInt64(gameNumber))
@@ -33,8 +33,8 @@ extension GameSession {
     begin(Game(), match: .freePlayStarted(seed: generator.next(), place: place))
   }
 
-  /// Sounds a cell in the register of a side. Touches of one moment sound in turn, 10 ms apart. Of more than a hundred in a second some are
-  /// left out, so that none is late.
+  /// Sounds a cell in the register of a side. Touches at the same moment sound one after another, 10 ms apart. If there are more than
+  /// a hundred touches in a second, some do not sound, so that no touch sounds late.
   package func touch(_ square: Square, as side: Player) {
     guard let play = freePlay else { return }
     let earliest = play.touches.isEmpty ? .zero : lastTouch + .milliseconds(10)

@@ -10,7 +10,7 @@ struct LocalGame: Sendable {
   private(set) var home: GameSetup
   /// Whether the listening mode is on: computer opponents play one game after another.
   private(set) var isListening = false
-  /// Whether the board is touched without a game.
+  /// Whether the board is in free play: each touch of a cell sounds, without a game.
   private(set) var isFree = false
   private var daily: DailyBoard?
   /// A puzzle other than the daily one.

@@ -126,7 +126,7 @@ final class CellView: View {
     setNeedsDisplay()
   }
 
-  /// Plays the cell, which swells in free play.
+  /// Plays the cell; in free play the cell also swells.
   @discardableResult
   func play() -> Bool {
     if context.model.isFree { sing(after: 0) }
@@ -142,7 +142,7 @@ final class CellView: View {
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     switch phase {
-    // In free play no touch can be wrong, so that a finger need not be lifted first.
+    // In free play no touch can be a mistake, so a cell sounds at once, before the finger is lifted.
     case .down(isTouch: true) where context.model.isFree: play()
     case .up(isTouch: true) where context.model.isFree: break
     // A mouse plays on press, so that the music responds at once.
