@@ -63,14 +63,14 @@ def expect(holds, what):
 class Server:
     """An alina-server with its matches in a folder, so that it survives a kill."""
 
-    def __init__(self, program, site=PAGE):
-        self.program, self.site, self.folder = program, site, tempfile.mkdtemp(prefix="alina-")
+    def __init__(self, program, site=PAGE, more=()):
+        self.program, self.site, self.more, self.folder = program, site, more, tempfile.mkdtemp(prefix="alina-")
         self.listen = self.page = "127.0.0.1:0"
         self.start()
 
     def start(self):
         self.process = subprocess.Popen(
-            [self.program, "--listen", self.listen, "--page", self.page, "--no-admin", "--data", self.folder, "--web", self.site],
+            [self.program, "--listen", self.listen, "--page", self.page, "--no-admin", "--data", self.folder, "--web", self.site, *self.more],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.listen = self.process.stdout.readline().split()[-1]
         self.url = self.process.stdout.readline().split()[-1]

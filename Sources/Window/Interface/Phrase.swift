@@ -98,7 +98,8 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case tournamentPlayers, tournamentStartsIn, tournamentLeft, tournamentLastGames, tournamentOver, tournamentFull
   case tournamentRow, tournamentPlace, tournamentFire, tournamentIsPaused, tournamentHasLeft, tournamentNext
   case tournamentPaused, reallyEnd, tournamentBots, tournamentPeople, tournamentAnybody
-  case tournamentStart, tournamentByHand, tournamentSaveGames, tournamentSaving, tournamentAdmit, tournamentIsRemoved
+  case tournamentStart, tournamentByHand, tournamentInMinutes, tournamentSaveGames, tournamentSaving
+  case tournamentAdmit, tournamentIsRemoved
 
   package func text(in language: Language) -> String { language.words.texts[self] ?? rawValue }
 

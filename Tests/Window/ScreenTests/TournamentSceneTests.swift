@@ -73,7 +73,7 @@ import TicTacToe
     try press(.tournamentAdmit, screen)
     #expect(log.intents == [.tournament(.admit(name: "guest-Player-40"))])
     let (form, made) = self.screen(nil)
-    let choice = try #require(form.accessible(hidden: true).first { $0.name == "Start: Starts in 15 min" })
+    let choice = try #require(form.accessible(hidden: true).first { $0.name == "Start: in 15 min" })
     form.activate(choice.id, at: 2)
     try press(.tournamentMake, form)
     #expect(made.intents == [.tournament(.make(name: "Tournament", clock: "20+1", minutes: 10, startsIn: 15))])
@@ -100,6 +100,20 @@ import TicTacToe
     screen.pages.tournament?.phase = .over
     screen.handle([], at: 4)
     #expect(!spoken.contains { $0.hasPrefix("The tournament is over") })
+  }
+
+  @Test func `at the end the first three have the column of the link on a projector`() throws {
+    let (screen, _) = screen(Samples.tournament(.running, isOrganiser: true), width: 1_920)
+    func x(_ place: Int) throws -> Int {
+      try #require(screen.accessible(hidden: true).first { $0.name.hasPrefix("Place \(place):") }).place.x
+    }
+    #expect(try x(1) == x(4))
+    screen.pages.tournament?.phase = .over
+    screen.handle([], at: 2)
+    #expect(try x(1) == x(3) && x(3) < x(4))
+    // A page that becomes narrow has one column again.
+    screen.draw(width: 500, height: 900, at: 3)
+    #expect(try x(1) == x(4))
   }
 
   @Test func `each phase of a tournament offers the actions that are possible in it`() {

@@ -243,6 +243,7 @@ tournamentPeople = people only
 tournamentAnybody = people and programs
 tournamentStart = Start
 tournamentByHand = when I press Start
+tournamentInMinutes = in % min
 tournamentSaveGames = Save games
 tournamentSaving = Saving the games …
 tournamentAdmit = Let in again

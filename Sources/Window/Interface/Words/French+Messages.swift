@@ -243,6 +243,7 @@ tournamentPeople = humains seulement
 tournamentAnybody = humains et robots
 tournamentStart = Début
 tournamentByHand = quand j'appuie sur « Commencer »
+tournamentInMinutes = dans % min
 tournamentSaveGames = Enregistrer les parties
 tournamentSaving = Enregistrement des parties …
 tournamentAdmit = Réadmettre

@@ -243,6 +243,7 @@ tournamentPeople = nur Menschen
 tournamentAnybody = Menschen und Programme
 tournamentStart = Beginn
 tournamentByHand = wenn ich „Beginnen“ drücke
+tournamentInMinutes = in % min
 tournamentSaveGames = Spiele sichern
 tournamentSaving = Die Spiele werden gesichert …
 tournamentAdmit = Wieder zulassen

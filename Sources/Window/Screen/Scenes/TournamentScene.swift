@@ -58,7 +58,7 @@ final class TournamentScene: PageScene {
     start = ChoiceRow(
       context: context, .tournamentStart,
       TournamentScene.starts.map {
-        $0 == 0 ? context.text(.tournamentByHand) : context.text(.tournamentStartsIn, "\($0) \(context.text(.minutes))")
+        $0 == 0 ? context.text(.tournamentByHand) : context.text(.tournamentInMinutes, "\($0)")
       }, selected: 0)
     side = ScrollView(context: context)
     time = TextRow(context: context, "", faint: false, lining: true, size: 1.4)
@@ -135,9 +135,14 @@ final class TournamentScene: PageScene {
     let head: [PageRow] = [time, terms]
     column.isCentered = false
     side.isCentered = false
-    side.set(isWide ? head + link : [])
     let isLinkFirst = model.phase == .waiting
-    column.set((isWide ? [] : head + (isLinkFirst ? link : [])) + rows + (isWide || isLinkFirst ? [] : link))
+    // At the end the link's column is free for the first three.
+    let podium = isWide && model.phase == .over ? 3 : 0
+    // A row is removed from its former column before it is added to the other.
+    if !isWide { side.set([]) }
+    column.set(
+      (isWide ? [] : head + (isLinkFirst ? link : [])) + rows.dropFirst(podium) + (isWide || isLinkFirst ? [] : link))
+    if isWide { side.set(head + link + rows.prefix(podium)) }
   }
 
   /// The code, the link and its QR code.
