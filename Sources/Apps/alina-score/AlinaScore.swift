@@ -215,7 +215,7 @@ struct Measure: ParsableCommand {
     }
     progress.end()
     try OutputFile.write(path) { try form.writePNG(to: $0) }
-    func percent(_ share: Double) -> String { String(format: "%.1f", 100 * share) }
+    func percent(_ share: Double) -> String { String(format: "%.2f", 100 * share) }
     print(
       "\(path): \(form.harmony.count) s; of seconds half a minute apart \(percent(form.returns)) % sound alike, of the middle third \(percent(form.middleReturns)) %"
     )

@@ -57,6 +57,9 @@ package enum Explanation {
       lines.append("  T on the triad of " + rules.scale.spelling(of: rules.scale.midi(35 + bar.root)).letterName)
     }
     if let rhythm = rhythm(bar) { lines.append("  rhythm: " + rhythm) }
+    if rules.sentences.changes.indices.contains(bar.change - 1) {
+      lines.append("  change \(bar.change): " + describe(rules.sentences.changes[bar.change - 1]))
+    }
     if let choice { lines.append("  candidate \(choice)") }
     for (index, pair) in bar.pairs.enumerated() {
       let reason =
@@ -106,6 +109,18 @@ package enum Explanation {
     case .draw: "even"
     case .loss: "lost"
     }
+  }
+
+  /// The change that a closed board makes to the bar, by the keys of the rule file.
+  private static func describe(_ change: ScoreRules.Sentences.Change) -> String {
+    var words: [String] = []
+    if let t = change.t { words.append("t \(t.rawValue)") }
+    if change.tPace != .together { words.append("t-pace \(change.tPace.rawValue)") }
+    if let bass = change.bass { words.append("bass \(bass)") }
+    if change.register != 0 { words.append("register \(change.register)") }
+    if let chain = change.chain { words.append("chain \(chain)") }
+    if !change.bed.isEmpty { words.append("bed " + change.bed.map { "\($0)" }.joined(separator: " ")) }
+    return words.joined(separator: ", ")
   }
 
   /// The description of an unusual rhythm; `nil` for the usual rhythm.

@@ -103,6 +103,8 @@ public struct Bar: Sendable, Hashable {
   public var root = 0
   /// How the bar's time is divided.
   public var rhythm = Rhythm.even
+  /// The number of the change that a closed sentence makes to the bar, from 1; 0 for none.
+  public var change = 0
 
   /// Makes a bar; see the properties.
   public init(

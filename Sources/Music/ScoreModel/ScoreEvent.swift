@@ -12,7 +12,8 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     case cut
     /// Move the sustain pedal to `amount`, 0 (up) … 127 (down), within `duration` frames.
     case pedal
-    /// Move the drone's sustained tone at `pitch` to `amount`, 0 (silent) … 127 (full level), within `duration`.
+    /// Move the drone's sustained tone at `pitch` to `amount`, 0 (silent) … 127 (full level), within `duration`. Its second tone is an
+    /// octave higher, its third `velocity` semitones above the second; 0 means a fifth.
     case drone
     /// Play the cell preview at `pitch`; `amount` 0 ends it.
     case preview
@@ -46,7 +47,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
   public var voice: Voice
   /// The pitch of notes, drone, preview and bell.
   public var pitch: Pitch
-  /// The velocity, 1–127; 0 if not applicable.
+  /// The velocity, 1–127; 0 if not applicable. Of a drone, an interval: see `Kind`.
   public var velocity: UInt8 = 0
   /// The pan from left (−100) to right (+100).
   public var pan: Int8 = 0

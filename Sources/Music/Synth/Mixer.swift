@@ -21,7 +21,7 @@ struct Mixer: ~Copyable {
   /// Frames until each key of the grand is released; −1 after the release. A pitch has one entry for the left voice and one for the
   /// right, which use different channels of the grand.
   private let keys = SampleBuffer<Int32>(256 * ModalPiano.buses, repeating: -1)
-  /// The first three partials of the bed (the drone's sustained tone); small loudspeakers reproduce only the second and third.
+  /// The three tones of the bed (the drone's sustained tone); small loudspeakers reproduce only the second and third.
   private let drone: Nodes<ToneGenerator>
   private var breath: EnvelopeMatcher
   private var leveler: Leveler
@@ -158,8 +158,8 @@ struct Mixer: ~Copyable {
     let amount = Float(min(event.amount, 127)) / 127
     if amount > 0 {
       for i in drone.indices {
-        // The second partial is an octave above the first, the third a fifth above the second.
-        drone[i].start(midi: Double(min(event.pitch.midi + (i == 0 ? 0 : i == 1 ? 12 : 19), 127)))
+        let third = 12 + (event.velocity == 0 ? 7 : Int(event.velocity))
+        drone[i].start(midi: Double(min(event.pitch.midi + (i == 0 ? 0 : i == 1 ? 12 : third), 127)))
       }
     }
     droneEvent.aim(amount, frames: max(Int(event.duration), 2_400))

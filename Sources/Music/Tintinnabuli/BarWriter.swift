@@ -162,6 +162,7 @@ struct BarWriter {
       index: index, kind: plan.kind, ply: plan.ply, voice: plan.voice, start: start, pairs: pairs,
       signs: plan.signs)
     (bar.root, bar.rhythm) = (rules.scale.root, plan.rhythm)
+    bar.change = plan.change.flatMap { rules.sentences.changes.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
     return WrittenBar(bar: bar, onsets: onsets, chains: chains, marks: marks)
   }
 

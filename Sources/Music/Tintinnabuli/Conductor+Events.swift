@@ -160,7 +160,7 @@ extension Conductor {
     var plan = BarPlan(
       kind: .move, ply: stroke.number, voice: event.voice, count: size.pairs, sign: sign, short: size.short)
     (plan.root, plan.rhythm, plan.resolves) = (event.root, sign.rhythm, stroke.cutNote)
-    plan.change = event.end == nil ? change : nil
+    plan.change = change
     plan.strikesDrone = strikesDrone(stroke)
     (plan.velocity, plan.tVelocity) = velocity(isHurried: stroke.isHurried)
     plan.awakensAt = sign.awakenM.map { Scale.step(event.degree - event.root) == $0 - 1 ? 0 : 1 }
@@ -265,13 +265,14 @@ extension Conductor {
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 
-  /// The change that the last closed sentence (group of events) makes to the next `sentences.lasting` bars; `nil` for later bars.
+  /// The change that the last closed sentence (group of events) makes to the next `sentences.lasting` bars; `nil` for later bars
+  /// and at the end.
   var change: ScoreRules.Sentences.Change? {
     let changes = rules.sentences.changes
     let closed = piece.events.dropLast().filter { $0.closes || $0.endsSentence }
-    guard !changes.isEmpty, let last = closed.last?.number, piece.number - last <= rules.sentences.lasting else {
-      return nil
-    }
+    guard !changes.isEmpty, !piece.isOver, piece.events.last?.end == nil, let last = closed.last?.number,
+      piece.number - last <= rules.sentences.lasting
+    else { return nil }
     return changes[(closed.count - 1 + piece.contourOffset) % changes.count]
   }
 

@@ -8,19 +8,19 @@ extension Conductor {
     let number = piece.number
     let bed = piece.bed
     before.restore(&piece, &novelty)
-    // Keeps the bed (the drone's sustained tone) where it sounds, so that the bed glides from there to the restored root.
-    let root = piece.bed
+    // Keeps the bed (the drone's sustained tone) where it sounds, so that the bed glides from there to the restored tones.
+    let restored = piece.bed
     piece.bed = bed
     let gesture = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []
     let source = bars.last { $0.kind == .move && $0.ply == number }
     book.cut(at: moment)
-    guard let source else { return moveBed(to: root, at: moment) }
+    guard let source else { return moveBed(to: restored, at: moment) }
     let step = Tick.seconds(rules.gestures.undoShort / pace)
     let written = EchoWriter(rules: rules, short: short)
       .backwards(source, after: gesture, step: step, index: bars.count, at: moment)
     book.take(written)
     agenda.wait(from: written.end, rules)
-    return ([cut(at: moment)] + moveBed(to: root, at: moment) + events(of: written)).inOrder
+    return ([cut(at: moment)] + moveBed(to: restored, at: moment) + events(of: written)).inOrder
   }
 
   /// Plays a knock for a refusal.

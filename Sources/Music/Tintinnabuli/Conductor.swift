@@ -163,20 +163,30 @@ public struct Conductor: Sendable {
     written.events(generation: book.generation, silencesT: silencesT ?? connectionLost)
   }
 
-  /// Moves the bed (the drone's sustained tone) to its root and a level (default: the rules' level) within `seconds`.
+  /// Moves the bed (the drone's sustained tone) to its current tones and a level (default: its own) within `seconds`.
   func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
     var event = rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
-    guard piece.bed != 0 else { return event }
+    guard piece.bed != Bed() else { return event }
+    func semitones(_ from: Int, _ to: Int) -> Int {
+      let up = rules.scale.midi(rules.lowest + to) - rules.scale.midi(rules.lowest + from)
+      return (up % 12 + 12) % 12
+    }
+    let (low, high) = piece.bed.degrees
     // Moves in the direction of the smaller interval.
-    let up = rules.scale.midi(rules.lowest + Scale.step(piece.bed)) - rules.scale.midi(rules.lowest)
+    let up = semitones(0, low)
     event.pitch = Pitch(onKeys: event.pitch.midi + (up > 6 ? up - 12 : up))
+    if !piece.bed.tones.isEmpty { event.velocity = UInt8(low == high ? 12 : semitones(low, high)) }
     return event
   }
 
-  /// Moves the bed (the drone's sustained tone) to a root, if the bed has another root.
+  /// Moves the bed to a root and to the tones of the last closed sentence's change, if it is elsewhere.
   mutating func moveBed(to root: Int, at moment: Tick) -> [ScoreEvent] {
-    guard (root - piece.bed) % 7 != 0 else { return [] }
-    piece.bed = root
+    moveBed(to: Bed(root: root, tones: change?.bed ?? []), at: moment)
+  }
+
+  mutating func moveBed(to next: Bed, at moment: Tick) -> [ScoreEvent] {
+    guard next != piece.bed else { return [] }
+    piece.bed = next
     return [bed(at: moment, seconds: rules.sentences.bed, generation: book.generation)]
   }
 

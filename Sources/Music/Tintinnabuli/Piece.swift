@@ -21,8 +21,8 @@ struct Piece: Sendable {
   var isOver = false
   /// The form of the closing bars of a drawn piece: an index in `ScoreRules.draws` from 1, or 0 if `draws` is empty.
   var draw: Int?
-  /// The current root of the bed (the drone's sustained tone).
-  var bed = 0
+  /// The current harmony of the bed (the drone's sustained tone).
+  var bed = Bed()
   var drift = 0
   var contourOffset = 0
   var barNumber = 0
@@ -71,6 +71,23 @@ struct Piece: Sendable {
   var replayed: Int? {
     let taken = number < choices.count ? choices[number].count : 0
     return number < replay.count && taken < replay[number].count ? replay[number][taken] : nil
+  }
+}
+
+/// The harmony of the bed.
+struct Bed: Sendable, Equatable {
+  /// The degree of the scale on which it stands, 0–6.
+  var root = 0
+  /// The tones above the root, as in `ScoreRules.Sentences.Change.bed`.
+  var tones: [Int] = []
+
+  init(root: Int = 0, tones: [Int] = []) {
+    (self.root, self.tones) = (Scale.step(root), tones)
+  }
+
+  /// The degrees of the low tone and of the tone above its octave.
+  var degrees: (low: Int, high: Int) {
+    (root + (tones.first ?? 1) - 1, root + (tones.dropFirst().first ?? 5) - 1)
   }
 }
 

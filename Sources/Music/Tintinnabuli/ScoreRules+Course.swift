@@ -131,6 +131,9 @@ extension ScoreRules {
       public var register = 0
       /// The effect chain of every pair for which no sign sets a chain.
       public var chain: String?
+      /// The degrees of the root's scale, from 1, that the bed sounds: the low tone, which an octave doubles, and the tone
+      /// above both. Empty for the root and its fifth.
+      public var bed: [Int] = []
 
       package mutating func visit<V: RuleVisitor>(_ v: inout V) {
         v.optional { v in
@@ -139,6 +142,7 @@ extension ScoreRules {
           v.int("bass", &bass, 1...7)
           v.int("register", &register, -7...7)
           v.chain("chain", &chain)
+          v.list("bed", .int(1...7), &bed, 0...2, of: "degrees")
         }
       }
     }

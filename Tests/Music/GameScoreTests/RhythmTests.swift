@@ -72,7 +72,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
     for (index, move) in record.game.variantMoves.enumerated() {
       _ = conductor.handle(.moved(move), at: .seconds(1 + 6 * Double(index)))
       let change = conductor.music.change
-      if let last, move.ply - last <= rules.sentences.lasting {
+      if let last, move.ply - last <= rules.sentences.lasting, move.outcome == nil {
         #expect(change != nil)
         if move.ply == last + 1 { #expect(change != before, "move \(move.ply)") }
       } else {
@@ -85,4 +85,34 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
     }
   }
   #expect(kinds == Set(rules.sentences.changes))
+}
+
+@Test func `A closed board of Ultimate gives the bed other tones of the triad, and the explanation names the change`()
+  throws
+{
+  var tones: Set<[Int]> = []
+  for (record, music) in renditions(.ultimate, 3) {
+    let bars = music.bars.filter { $0.kind == .move }
+    for (move, bar) in zip(record.game.variantMoves, bars) {
+      // The bed that sounds with the move's first note; it may go on to the next board's root within the bar.
+      guard let bed = music.events.last(where: { $0.kind == .drone && $0.amount > 0 && $0.frame <= bar.start }) else {
+        continue
+      }
+      let own = bar.change > 0 ? rules.sentences.changes[bar.change - 1].bed : []
+      var triad = music.rules.scale
+      triad.root = bar.root
+      #expect(triad.isTriad(bed.pitch.midi) && triad.isTriad(bed.pitch.midi + Int(bed.velocity)), "move \(move.ply)")
+      let low = music.rules.scale.degree(of: bed.pitch.midi).map { Scale.step($0 - bar.root) + 1 }
+      #expect(low == own.first ?? 1, "move \(move.ply)")
+      #expect((bed.velocity == 0) == own.isEmpty, "move \(move.ply)")
+      tones.insert(own)
+      let explained = Explanation.text(of: bar, in: music, record: record)
+      #expect(explained.contains("  change \(bar.change): ") == (bar.change > 0))
+      if !own.isEmpty { #expect(explained.contains("bed \(own[0]) \(own[1])")) }
+    }
+    // The arch is on the tonic and its fifth again.
+    let last = try #require(music.events.last { $0.kind == .drone && $0.amount > 0 })
+    #expect(last.velocity == 0 && last.pitch.midi % 12 == music.rules.drone.bed.midi % 12)
+  }
+  #expect(tones == Set(rules.sentences.changes.map(\.bed) + [[]]))
 }

@@ -37,6 +37,18 @@ struct MixTests {
     }
   }
 
+  @Test("The bed's third tone is as far above its second as the event says, and a fifth if it says nothing")
+  func thirdTone() {
+    for (interval, heard) in [(0, 7), (4, 4), (12, 12)] {
+      var bed = Scores.event(.drone, at: 0, pitch: 47, duration: 48_000)
+      bed.velocity = UInt8(interval)
+      let x = Scores.render([bed], frames: 5 * 48_000, engine: Engine(patch: .standard)) { 1_024 }
+      let tones = [4, 7, 12].map { level(x, 246.942 * pow(2, Double($0) / 12), from: 3) }
+      let loudest = zip([4, 7, 12], tones).max { $0.1 < $1.1 }?.0
+      #expect(loudest == heard, "\(interval): \(tones)")
+    }
+  }
+
   @Test("the drone's bed is below −36 LUFS, sounds without the piano, and swells when the piano plays")
   func drone() {
     let patch = Patch.standard

@@ -39,11 +39,11 @@ enum Scores {
 
   static func event(
     _ kind: ScoreEvent.Kind, at frame: Int64, _ generation: UInt32 = 1, pitch: Int = 47, amount: UInt8 = 127,
-    velocity: UInt8 = 60, duration: Int32 = 2_400
+    velocity: UInt8? = nil, duration: Int32 = 2_400
   ) -> ScoreEvent {
     ScoreEvent(
       frame: Tick(rawValue: frame), generation: generation, kind: kind, voice: .ui, pitch: Pitch(pitch),
-      velocity: velocity, amount: amount, duration: duration)
+      velocity: velocity ?? (kind == .drone ? 0 : 60), amount: amount, duration: duration)
   }
 
   /// Bars of pairs over a low B with every kind of event, `seconds` long.
