@@ -122,9 +122,10 @@ extension Simulation {
     }
     guard options.absences else { return }
     let isOver = clients.allSatisfy(\.hasPlayed)
-    if isOver == (clients[i].model.currentSeek != nil) {
-      carryOut(
-        i, clients[i].model.ask(isOver ? .unseek : .seek(.init(MatchTerms(clock: TimeControl("10+0")), key: nil))))
+    let (terms, seek) = (MatchTerms(clock: TimeControl("10+0")), clients[i].model.currentSeek)
+    // An earlier seek may be for a game that nobody else seeks now.
+    if isOver ? seek != nil : seek?.terms != terms {
+      carryOut(i, clients[i].model.ask(seek == nil ? .seek(.init(terms, key: nil)) : .unseek))
     }
   }
 

@@ -237,7 +237,11 @@ struct Simulation {
         "settled \($0.isSettled) live \($0.matches.values.filter { !$0.isOver }.map(\.id.rawValue).sorted())"
       } ?? "down"
     }
-    let idle = clients.indices.filter { options.absences && !clients[$0].hasPlayed }
+    let idle = clients.indices.filter { options.absences && !clients[$0].hasPlayed }.map { i in
+      let seek = clients[i].model.currentSeek.map { "\($0.terms)" } ?? "nothing"
+      return
+        "\(i) seeks \(seek), plays \(clients[i].model.matches.values.filter { $0.state.phase != .over }.map(\.state.id))"
+    }
     return
       "clients without a match \(idle) \(store.live.sorted()) outstanding \(clients.flatMap(\.model.outstanding).map(\.message)) \(lobbies)"
   }
