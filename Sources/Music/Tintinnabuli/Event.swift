@@ -80,12 +80,14 @@ public struct End: Sendable, Hashable {
     case draw
   }
 
+  /// The ending that closes the piece.
   public var kind: Kind
   /// The voice that has won; `nil` in a draw.
   public var winner: Voice?
   /// The sentences (groups of events) from which the arch quotes the winner's mottos.
   public var sentences: [Int] = []
 
+  /// Makes the end of a piece that quotes no mottos.
   public init(_ kind: Kind, winner: Voice? = nil) { (self.kind, self.winner) = (kind, winner) }
 
   /// The facts of an event that ends its piece this way.
