@@ -87,7 +87,7 @@ package struct GameStore: Sendable {
 
   /// The newest unfinished game that no other window plays, with its name; `nil` if there is none.
   ///
-  /// Copies an unreadable game, removes its marker and throws `Damaged`.
+  /// Copies an unreadable game, removes the marker file that names it as unfinished, and throws `Damaged`.
   package func unfinished() throws(Damaged) -> (name: String, record: Record)? {
     let marked = files.list(folder).filter { $0.hasSuffix(GameStore.markerSuffix) }
     let names = [oldName].compactMap { $0 } + marked.map { String($0.dropLast(GameStore.markerSuffix.count)) }

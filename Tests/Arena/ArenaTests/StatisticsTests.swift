@@ -208,7 +208,7 @@ import Testing
   func `a sequential test decides wrongly about as often as its error rate says`(
     share: (plus: Double, minus: Double)
   ) throws {
-    // Pairs of games score 1½, ½ or 1; the true difference is one of the test's two bounds.
+    // Pairs of games score 1½, ½ or 1. The true Elo difference is one of the two bounds of the sequential test.
     let truth = Elo.of(score: 0.5 + 0.25 * (share.plus - share.minus))
     for test in [SPRT(elo0: 0, elo1: truth), SPRT(elo0: truth, elo1: truth + 10)] {
       let simulated = SPRTSimulation(test, pairs: [0, share.minus, 1 - share.plus - share.minus, share.plus, 0])

@@ -385,7 +385,7 @@ func `Echoes begin after a bar, become softer and rarer, repeat the game at 2 mi
   #expect(!carryOn(&conductor, from: .seconds(17), to: .seconds(24)).contains { $0.kind == .drone })
 }
 
-@Test func `While everyone waits, events are posted at least half a second before they sound`() throws {
+@Test func `While no player moves, events are posted at least half a second before they sound`() throws {
   let long = try #require(firstGame { game, move in move.outcome == .draw })
   var (conductor, _) = conducted(long)
   var now = conductor.music.bars.last!.start

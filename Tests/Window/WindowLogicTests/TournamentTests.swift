@@ -81,7 +81,7 @@ import TicTacToe
     #expect(window.want(.tournament(.end)).contains(Self.order(.end)))
   }
 
-  @Test func `a link opens the tournament's page, which connects at once, or on joining without a name`() {
+  @Test func `a tournament's link opens its page, which connects at once for a named player, else on joining`() {
     let connects = { (effects: [Effect]) in effects.contains { if case .connect = $0 { true } else { false } } }
     var window = TestWindow()
     window.state.preferences.server = "127.0.0.1:4664"

@@ -78,7 +78,8 @@ package enum StoreArchive {
   }
 
   /// Imports an archive of any size into an empty store. Before anything is stored the whole archive is checked: every log must fold
-  /// to its hash, and the last line must match the earlier lines. (Version 1 had no such line.) The import counts as a use of each account.
+  /// to its hash, and the last line must give the number and the hash of all earlier lines. (Version 1 had no such line.) The import counts
+  /// as a use of each account.
   package static func load(_ lines: @escaping Lines, into store: any MatchStore) throws -> Summary {
     guard try store.isEmpty else { throw StoreError.isNotEmpty }
     let summary = try parse(lines) { entry in if case .match(let match) = entry { try match.check() } }

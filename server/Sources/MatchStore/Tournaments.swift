@@ -103,7 +103,8 @@ package struct Tournament: Sendable, Hashable {
 package struct TournamentGame: Sendable, Hashable {
   package enum Change: Sendable, Hashable {
     case begins
-    /// The game ends, without an outcome if it was aborted; a side that let the time of its first move run out pauses.
+    /// The game ends, without an outcome if it was aborted. A player who let the time of the first move run out is then not paired
+    /// until they ask for it.
     case ends(Outcome?, pauses: Player?)
   }
 
@@ -173,7 +174,7 @@ package protocol TournamentRows {
   mutating func now() throws(StoreError) -> Int64
   mutating func tournament(_ code: String) throws(StoreError) -> TournamentRecord?
   mutating func tournament(secret: SHA256.Digest) throws(StoreError) -> TournamentRecord?
-  /// The number of tournaments that close after a time.
+  /// The number of tournaments that close later than `time`.
   mutating func tournaments(closingAfter time: Int64) throws(StoreError) -> Int
   mutating func put(_ tournament: TournamentRecord) throws(StoreError)
   mutating func entrant(_ account: Int64, of code: String) throws(StoreError) -> Entrant?

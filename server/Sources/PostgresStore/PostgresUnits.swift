@@ -77,7 +77,7 @@ extension PostgresStore {
 }
 
 extension [StoreUnit] {
-  /// Whether each unit is a plain move in a different match.
+  /// Whether each unit is a plain move, and no two units belong to the same match.
   fileprivate var areMoves: Bool {
     allSatisfy(\.isMove) && Set(map { $0.logs[0].m }).count == count
   }

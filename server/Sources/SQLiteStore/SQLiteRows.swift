@@ -454,6 +454,7 @@ extension SQLiteRows {
     return read
   }
 
-  /// The entries at which a cache of versions or generations is cleared, since players who have left stay in it. A node compares fewer.
+  /// The number of entries at which a cache of versions or generations is cleared, since it keeps players who have left. It is more than
+  /// a node ever has to compare.
   private static var mostRemembered: Int { 100_000 }
 }

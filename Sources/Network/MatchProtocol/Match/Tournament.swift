@@ -182,11 +182,11 @@ package struct TournamentNotice: Sendable, Hashable {
 /// A request about one tournament.
 package struct TournamentOrder: Sendable, Hashable {
   package enum Operation: String, FieldText, Sendable, Hashable, CaseIterable {
-    /// Receive notices and the table, as a spectator; stop receiving them.
+    /// `follow`: receive notices and the table, as a spectator. `unfollow`: receive them no longer.
     case follow, unfollow
     /// Become a player.
     case enter
-    /// Not be paired until `play`; be paired again.
+    /// `pause`: not be paired until `play`. `play`: be paired again.
     case pause, play
     case leave
     /// Only the organiser may: begin now, or in `in_ms` milliseconds; end now; remove a player, or admit one again.

@@ -48,7 +48,7 @@ final class CellView: View {
 
   /// The board to which a move in this cell sends the opponent, for screen readers.
   private var sending: String {
-    // Cached until the board changes, because a browser's page asks all 81 cells after each frame.
+    // The text is kept until the board changes, because a browser's page asks all 81 cells for their texts after each frame.
     if let keptSending { return keptSending }
     let words = sendingOfTrial
     keptSending = words
