@@ -45,25 +45,17 @@ package struct FreePlay: Sendable, Hashable {
   }
 
   /// Finds the word of a link in a text that is a URL ending with it; `nil` for other texts.
-  package static func link(in text: String) -> String? {
-    let words = text.split { $0.isWhitespace }
-    let parts = words.first?.split(separator: "/") ?? []
-    guard words.count == 1, parts.count > 1, parts[parts.count - 2] == "f" else { return nil }
-    return String(parts[parts.count - 1])
-  }
+  package static func link(in text: String) -> String? { linkWord("f", in: text) }
 
   /// Decodes a link; throws a one-line message if it was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
-    let damaged = NotationError(column: 1, message: "this link is damaged: some of it is missing or was changed")
     guard link.utf8.count <= Record.Limit.comment, let word = Base64URL.bytes(link), word.count > 4 else {
-      throw damaged
+      throw .damagedLink
     }
-    guard word[0] == FreePlay.version else {
-      throw NotationError(column: 1, message: "this link was made by another version of Alina")
-    }
+    guard word[0] == FreePlay.version else { throw .foreignLink }
     self.init(seed: 0, place: 0)
     var decoder = LinkCoder(reading: Array(word[4...]))
-    guard decoder.code(&self), self.link == link else { throw damaged }
+    guard decoder.code(&self), self.link == link else { throw .damagedLink }
   }
 }
 

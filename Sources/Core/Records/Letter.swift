@@ -160,11 +160,5 @@ package struct Letter: Sendable, Hashable {
   }
 
   /// The word of a letter's link in a text that is one URL; `nil` for other texts.
-  package static func link(in text: String) -> String? {
-    let words = text.split { $0.isWhitespace }
-    guard words.count == 1 else { return nil }
-    let parts = words[0].split(separator: "/")
-    guard parts.count > 1, parts[parts.count - 2] == "l" else { return nil }
-    return parts.last.map { String($0) }
-  }
+  package static func link(in text: String) -> String? { linkWord("l", in: text) }
 }

@@ -26,23 +26,19 @@ extension Record {
 
   /// Finds the word of a record's link in a text that is only this word, or a URL that ends with it; `nil` for other texts.
   package static func link(in text: String) -> String? {
-    let words = text.split { $0.isWhitespace }
-    guard words.count == 1 else { return nil }
-    let parts = words[0].split(separator: "/")
-    let isAddress = parts.count > 1 && parts[parts.count - 2] == "g"
-    guard isAddress || parts.count == 1 && parts[0].utf8.count > 8 && parts[0].first == "A" else { return nil }
-    return parts.last.map { String($0) }
+    if let word = linkWord("g", in: text) { return word }
+    let parts = addressParts(of: text)
+    guard parts.count == 1, parts[0].utf8.count > 8, parts[0].first == "A" else { return nil }
+    return String(parts[0])
   }
 
   /// Decodes a link; throws a one-line message if it was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
-    let damaged = NotationError(column: 1, message: "this link is damaged: some of it is missing or was changed")
+    let damaged = NotationError.damagedLink
     guard link.utf8.count <= 2 * Record.mostText, let word = Base64URL.bytes(link), word.count > 4 else {
       throw damaged
     }
-    guard (1...Record.version).contains(word[0]) else {
-      throw NotationError(column: 1, message: "this link was made by another version of Alina")
-    }
+    guard (1...Record.version).contains(word[0]) else { throw .foreignLink }
     var decoder = LinkCoder(reading: Array(word[4...]))
     guard let text = decoder.code(text: [], atMost: min(Record.mostText, 100 * word.count)) else { throw damaged }
     if word[0] == 1 {
@@ -357,4 +353,29 @@ enum Base64URL {
     }
     return count < 6 && value == 0 ? out : nil
   }
+}
+
+// MARK: - URLs of all links
+
+extension NotationError {
+  /// Refuses a link of which some characters are missing or changed.
+  static var damagedLink: NotationError {
+    NotationError(column: 1, message: "this link is damaged: some of it is missing or was changed")
+  }
+  /// Refuses a link whose version number this program does not know.
+  static var foreignLink: NotationError {
+    NotationError(column: 1, message: "this link was made by another version of Alina")
+  }
+}
+
+/// The parts between the slashes of a text that is a single word, as a URL is; empty for other texts.
+private func addressParts(of text: String) -> [Substring] {
+  let words = text.split { $0.isWhitespace }
+  return words.count == 1 ? words[0].split(separator: "/") : []
+}
+
+/// The last part of a text that is a URL, if the part before it is `kind`, the letter of a kind of link; else `nil`.
+func linkWord(_ kind: Substring, in text: String) -> String? {
+  let parts = addressParts(of: text)
+  return parts.count > 1 && parts[parts.count - 2] == kind ? parts.last.map { String($0) } : nil
 }
