@@ -22,8 +22,8 @@ struct BarPlan {
   /// The root of the event's harmony (`Event.root`).
   var root = 0
   var rhythm = Bar.Rhythm.even
-  /// The change that the last closed sentence (group of events) makes to the bars of the next events.
-  var change: ScoreRules.Sentences.Change?
+  /// The change that the last closed sentence (group of events) makes to this bar, and its number in the rules, from 1.
+  var change: (number: Int, rule: ScoreRules.Sentences.Change)?
   /// Whether the bar quotes an earlier bar on purpose.
   var quotes = false
   /// Whether the downbeat strikes the low tonic.
@@ -162,7 +162,7 @@ struct BarWriter {
       index: index, kind: plan.kind, ply: plan.ply, voice: plan.voice, start: start, pairs: pairs,
       signs: plan.signs)
     (bar.root, bar.rhythm) = (rules.scale.root, plan.rhythm)
-    bar.change = plan.change.flatMap { rules.sentences.changes.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+    bar.change = plan.change?.number ?? 0
     return WrittenBar(bar: bar, onsets: onsets, chains: chains, marks: marks)
   }
 
@@ -230,7 +230,7 @@ struct BarWriter {
   private func tPace(_ plan: BarPlan, _ slot: Int) -> SignRule.TPace {
     let own = plan.tPace ?? rule(plan, slot).tPace
     guard own == .together else { return own }
-    return [plan.change?.tPace, plan.colour?.tPace].compactMap { $0 }.first { $0 != .together } ?? own
+    return [plan.change?.rule.tPace, plan.colour?.tPace].compactMap { $0 }.first { $0 != .together } ?? own
   }
 
   /// The delay of T within its pair; `nil` for a rest. Unless T is silent, it sounds at once on the downbeat and the long note.
@@ -250,7 +250,7 @@ struct BarWriter {
 
   private func tNote(_ plan: BarPlan, _ slot: Int, _ m: Int) -> Int {
     let rule = rule(plan, slot)
-    let position = rule.t == rules.calm.t ? plan.change?.t ?? rule.t : rule.t
+    let position = rule.t == rules.calm.t ? plan.change?.rule.t ?? rule.t : rule.t
     var t = position.tone(of: m, slot: slot, in: rules.scale)
     if rule.tOctaves != 0 && takesPlace(rule.tOctavesAt, plan, slot) { t += 12 * rule.tOctaves }
     return t
@@ -300,7 +300,7 @@ struct BarWriter {
           duration: .seconds(rules.drone.seconds), pan: 0)
       }
     }
-    if slot == 0, !strikes, let degree = plan.change?.bass {
+    if slot == 0, !strikes, let degree = plan.change?.rule.bass {
       notes.append(low(degree - 1, plan, at: onsets[slot], until: end))
     }
     if let pitch = rule.bass, takesPlace(rule.bassAt, plan, slot) {
@@ -330,7 +330,7 @@ struct BarWriter {
   private func chain(_ plan: BarPlan, _ slot: Int) -> UInt8 {
     let rule = rule(plan, slot)
     if let chain = rule.chain, takesPlace(rule.chainAt, plan, slot) { return rules.chain(chain) }
-    if let chain = plan.change?.chain, plan.longChain == 0 || slot < plan.count - 1 { return rules.chain(chain) }
+    if let chain = plan.change?.rule.chain, plan.longChain == 0 || slot < plan.count - 1 { return rules.chain(chain) }
     guard slot == plan.count - 1 else { return 0 }
     return plan.longChain > 0 ? plan.longChain : rules.chain(plan.colour?.chain)
   }

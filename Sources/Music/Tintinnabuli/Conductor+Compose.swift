@@ -100,7 +100,7 @@ extension Conductor {
     return MelodyProblem(
       count: count, fixed: start.map { [0: $0 + lowest] } ?? [:], goal: .triad,
       direction: [Int](repeating: 0, count: count), leans: false,
-      center: (low + high) / 2 + piece.drift + plan.root + (plan.change?.register ?? 0), own: marks(plan.voice),
+      center: (low + high) / 2 + piece.drift + plan.root + (plan.change?.rule.register ?? 0), own: marks(plan.voice),
       motto: motto.map { $0 + lowest }, opposing: marks(plan.voice?.other))
   }
 

@@ -265,15 +265,16 @@ extension Conductor {
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 
-  /// The change that the last closed sentence (group of events) makes to the next `sentences.lasting` bars; `nil` for later bars
-  /// and at the end.
-  var change: ScoreRules.Sentences.Change? {
+  /// The change that the last closed sentence (group of events) makes to the next `sentences.lasting` bars, and its number in the
+  /// rules, from 1; `nil` for later bars and at the end.
+  var change: (number: Int, rule: ScoreRules.Sentences.Change)? {
     let changes = rules.sentences.changes
     let closed = piece.events.dropLast().filter { $0.closes || $0.endsSentence }
     guard !changes.isEmpty, !piece.isOver, piece.events.last?.end == nil, let last = closed.last?.number,
       piece.number - last <= rules.sentences.lasting
     else { return nil }
-    return changes[(closed.count - 1 + piece.contourOffset) % changes.count]
+    let index = (closed.count - 1 + piece.contourOffset) % changes.count
+    return (index + 1, changes[index])
   }
 
   // MARK: Matches

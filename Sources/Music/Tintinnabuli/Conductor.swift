@@ -181,7 +181,7 @@ public struct Conductor: Sendable {
 
   /// Moves the bed to a root and to the tones of the last closed sentence's change, if it is elsewhere.
   mutating func moveBed(to root: Int, at moment: Tick) -> [ScoreEvent] {
-    moveBed(to: Bed(root: root, tones: change?.bed ?? []), at: moment)
+    moveBed(to: Bed(root: root, tones: change?.rule.bed ?? []), at: moment)
   }
 
   mutating func moveBed(to next: Bed, at moment: Tick) -> [ScoreEvent] {

@@ -71,7 +71,7 @@ private func renditions(_ variant: Variant, _ count: Int, rules: ScoreRules = ru
     var before: ScoreRules.Sentences.Change?
     for (index, move) in record.game.variantMoves.enumerated() {
       _ = conductor.handle(.moved(move), at: .seconds(1 + 6 * Double(index)))
-      let change = conductor.music.change
+      let change = conductor.music.change?.rule
       if let last, move.ply - last <= rules.sentences.lasting, move.outcome == nil {
         #expect(change != nil)
         if move.ply == last + 1 { #expect(change != before, "move \(move.ply)") }
