@@ -119,7 +119,7 @@ package struct Piece: Sendable {
   package var isEven: Bool
 
   /// The title on the score page.
-  package var title: String { names.o.isEmpty ? names.x : "\(names.x) – \(names.o)" }
+  package var title: String { Library.title(names) }
 }
 
 /// The progress of an export or film.
@@ -139,7 +139,7 @@ package enum MakingFault: Error, Sendable, Hashable {
   case other(path: String, String)
 }
 
-/// What differs between desktop program, page and tests, besides the window's services.
+/// The parts of the window that desktop program, page and tests provide differently.
 package struct AppEnvironment {
   package var services: PlatformServices
   package var sound: SoundOutput

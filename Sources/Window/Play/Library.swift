@@ -45,8 +45,12 @@ package struct Library {
 
   /// Both players of a game, as one line of text.
   func players(of record: Record) -> String {
-    let names = names(in: record)
-    return names.o.isEmpty ? names.x : "\(names.x) – \(names.o)"
+    Library.title(names(in: record))
+  }
+
+  /// The displayed names of both players, or the name of free play, as one line of text.
+  static func title(_ names: (x: String, o: String)) -> String {
+    names.o.isEmpty ? names.x : "\(names.x) – \(names.o)"
   }
 
   /// The displayed names of both players.
