@@ -41,15 +41,11 @@ final class Music {
   }
 
   private func start(_ events: [ScoreEvent], from: Tick, to: Tick, rules: ScoreRules) {
-    mottos = []
+    stop()
     begin(events, from: from, to: to, rules: rules)
   }
 
   private func begin(_ events: [ScoreEvent], from: Tick, to: Tick, rules: ScoreRules) {
-    if let playback {
-      playback.stop(sound.port)
-      end()
-    }
     count += 1
     session.isResting = true
     isAway = rules != session.rulesInForce
