@@ -127,7 +127,7 @@ package struct RunConfiguration: Sendable, Hashable {
     return begin(shard.number - 1)..<(shard.number == shard.count ? games : begin(shard.number))
   }
 
-  /// What is needed to start a player's engine.
+  /// The command and settings with which the engine of the given player is started.
   func recipe(of player: Int, _ guardExecutable: String, trace: EngineTrace? = nil) -> EngineClient.Recipe {
     guard case .engine(let command) = entrants[player].spec else {
       preconditionFailure("player \(player) is no engine")

@@ -4,7 +4,7 @@ import Screen
 import Session
 import TicTacToe
 
-/// What the command line or the page's URL requests for this run.
+/// The options of one run, from the command line or the page's URL.
 package struct LaunchOptions {
   package var seed: UInt64
   package var rulesName: String

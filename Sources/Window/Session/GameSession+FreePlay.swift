@@ -5,7 +5,7 @@ import ScoreModel
 import TicTacToe
 import Tintinnabuli
 
-/// Free play: there is no game and nobody's turn, and each touch of a cell sounds.
+/// Free play: touching the board without a game. Each touch of a cell sounds; no cell is marked.
 extension GameSession {
   /// The touches so far, if this is free play.
   package var freePlay: FreePlay? { conductor.freePlay }

@@ -333,7 +333,7 @@ package struct WindowState: Sendable {
   }
 
   private mutating func play(_ cell: Cell, as side: Player, _ board: Board) -> [Effect] {
-    if mode == .free { return Square.all.contains { $0.index == cell.index } ? [.touch(Square(cell.index), side)] : [] }
+    if mode == .free { return Square.all.indices.contains(cell.index) ? [.touch(Square(cell.index), side)] : [] }
     if let effects = onlineMatch?.choosePremove(cell, on: board.game) { return effects }
     if awaitsMatch { return .refused(.stillConnecting) }
     if let reason = reasonNotToPlay(cell, board) { return .refused(reason) }

@@ -167,8 +167,10 @@ extension Lobby {
     ask(.history(account, before: order.before ?? .max, limit: limit), for: id) { lobby, answer in
       lobby.pages.endHistory()
       guard case .summaries(let matches, let count) = answer else { return lobby.refuseBusy(id, re) }
-      for match in matches where match.terms.tournament == record.code && match.record.x == account {
-        guard match.end?.outcome != nil else { continue }
+      for match in matches
+      where match.terms.tournament == record.code && match.record.x == account
+        && match.end?.outcome != nil
+      {
         lobby.send(.state(match.state, left: nil, you: nil), to: id)
       }
       let oldest = matches.last?.record.ended ?? 0

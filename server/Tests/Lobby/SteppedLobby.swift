@@ -9,7 +9,7 @@ import TicTacToe
 
 /// A lobby driven by hand: the test sends lines, reads lines and moves the clock; the store answers at once.
 struct SteppedLobby {
-  /// What the store does with units.
+  /// How the simulated store answers changes.
   enum Store {
     case well
     /// The disk is full: every change fails.

@@ -123,7 +123,7 @@ extension Simulation {
     guard options.absences else { return }
     let isOver = clients.allSatisfy(\.hasPlayed)
     let (terms, seek) = (MatchTerms(clock: TimeControl("10+0")), clients[i].model.currentSeek)
-    // An earlier seek may be for a game that nobody else seeks now.
+    // Withdraw a seek for any other game: no other client seeks that game at the end of a soak.
     if isOver ? seek != nil : seek?.terms != terms {
       carryOut(i, clients[i].model.ask(seek == nil ? .seek(.init(terms, key: nil)) : .unseek))
     }

@@ -36,7 +36,7 @@ package enum FaultKind: String, Sendable, Hashable {
 /// Talks to an engine: handshake, games, and moves within time limits. Kills the engine after a fault, and restarts it for the next
 /// game. Used by one thread at a time.
 final class EngineClient: @unchecked Sendable {
-  /// What is needed to start an engine.
+  /// The command of an engine, and all settings with which it is started.
   struct Recipe: Sendable {
     var command: [String]
     var guardExecutable: String
