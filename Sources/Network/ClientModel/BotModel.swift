@@ -7,9 +7,9 @@ import TicTacToe
 /// the bot, so that the bot never waits for something that does not come.
 package struct BotModel: Sendable {
   package enum Action: Sendable, Hashable {
-    /// Look for an opponent, or enter the room that has the code.
+    /// `seek`: look for an opponent. `join`: enter the room with the given code.
     case seek, join(String)
-    /// Become a player of a tournament; end the bot's pause in the tournament; wait for the tournament's next game.
+    /// `enter`: become a player of the tournament. `play`: end the bot's pause in it. `nextGame`: wait for its next game.
     case enter(String), play(String), nextGame
     /// A new match has begun.
     case begin(MatchID)
@@ -108,7 +108,7 @@ package struct BotModel: Sendable {
       if view.state.phase == .over {
         if !play.isReported {
           actions.append(.report(m))
-          // The game is counted before the bot seeks again: in one game too many the opponent would wait for moves in vain.
+          // Count the game before the bot seeks again: otherwise it would find one more opponent and not play against it.
           if view.state.end?.outcome != nil { remaining = max(0, remaining - 1) }
         }
         play.isReported = true

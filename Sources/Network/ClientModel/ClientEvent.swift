@@ -17,7 +17,8 @@ package enum ClientFailure: Error, Sendable, Hashable {
   case banned
   /// The other end is not a match server.
   case notServer
-  /// The server ended the connection because of what this client sent: lines that were no messages, or too many lines.
+  /// The server ended the connection: `malformed` because this client sent lines that were no messages, `flood` because it sent too many
+  /// lines.
   case malformed, flood
 
   /// One sentence that says what happened and one that says what to do.
@@ -116,9 +117,9 @@ package enum ClientEvent: Sendable, Hashable {
   case event(MatchID, seq: Int, MatchEvent)
   /// The server refused a move that was already shown; the view is corrected.
   case moveRejected(MatchID, CellName, ErrorCode, String)
-  /// The server refused a message; `nil` if the message is unknown.
+  /// The server refused the given message; the message is `nil` if it is unknown which one.
   case refused(ErrorCode, String, ClientMessage?)
-  /// The server has carried out a request: `mute` (all chat), `block` (a player) or `report`.
+  /// The server has carried out a request of the same name: `mute` for all chat, `block` for a player, or `report`.
   case muted(Bool), blocked(String, Bool), reported
   /// The server no longer knows the client's login, or refuses it, and has made the client a new guest. `login` is the
   /// registered name whose token was refused; `nil` if the login was a guest's.
@@ -139,7 +140,7 @@ package enum ClientEvent: Sendable, Hashable {
   case tournament(TournamentView)
   /// The name is registered. The token is saved already.
   case registered(name: String)
-  /// The server stops soon. The client returns by itself.
+  /// The server stops soon. The client reconnects by itself.
   case draining(retry: Int)
 }
 

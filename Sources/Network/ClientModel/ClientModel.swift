@@ -30,7 +30,7 @@ package struct ClientModel: Sendable {
     }
   }
 
-  /// The actions for the owner after a step.
+  /// What the owner of the model has to do after a step.
   package struct Output: Sendable {
     /// Lines to send, in order.
     package var lines: [[UInt8]] = []
@@ -109,7 +109,7 @@ package struct ClientModel: Sendable {
     return out
   }
 
-  /// Notes the end of the connection. Unanswered commands are kept if they are sent again (`isSentAgain`).
+  /// Notes the end of the connection. Drops unanswered messages, except those that are sent again after a reconnect (`isSentAgain`).
   package mutating func disconnected() {
     welcome = nil
     outstanding.removeAll { !$0.message.isSentAgain }
@@ -129,7 +129,7 @@ package struct ClientModel: Sendable {
     return ask(.act(m, action, mid: freshMid()))
   }
 
-  /// Sends any other message. After a reconnect, messages that change something are sent again.
+  /// Sends a message. A message that changes something on the server is sent again after a reconnect.
   package mutating func ask(_ message: ClientMessage) -> Output {
     var out = Output()
     var message = message
@@ -162,7 +162,7 @@ package struct ClientModel: Sendable {
 
   // MARK: messages from the server
 
-  /// Takes one line without its end. `now` is any monotonic clock in milliseconds.
+  /// Takes one line from the server, without its line end. `now` is any monotonic clock in milliseconds.
   package mutating func receive(_ line: UnsafeRawBufferPointer, now: Int64) -> Output {
     var out = Output()
     let parsed: ServerLine
@@ -183,7 +183,7 @@ package struct ClientModel: Sendable {
       take(state, left, you, now, &out)
     case .event(let m, let seq, let hash, let body): take(m, seq, hash, body, now, &out)
     case .ok:
-      // The client's own chat shows only after the server has taken it.
+      // The client's own chat is shown only once the server has accepted it.
       let me = welcome?.you.name ?? ""
       switch takeAnswered(parsed.re) {
       case .say(let m?, let text): emit(.chat(m, from: me, text: text, emote: nil), &out)
@@ -220,7 +220,7 @@ package struct ClientModel: Sendable {
     case .tournament(let notice):
       takeAnswered(parsed.re)
       if let secret = notice.secret { secrets[notice.code] = secret }
-      // The client has stopped following this tournament since the server sent the line.
+      // Ignore a notice that the server sent before it heard that the client no longer follows this tournament.
       guard parsed.re != nil || tournament?.code == notice.code else { break }
       if tournament?.code != notice.code { tournament = TournamentView(code: notice.code) }
       tournament?.take(notice, now, secret: secrets[notice.code])
@@ -326,8 +326,8 @@ package struct ClientModel: Sendable {
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
     syncing[state.id] = nil
-    // A node may lack the last events that another node has sent: ignore a shorter state if it is the first on this connection. A shorter
-    // state later on the same connection is a correction by the server.
+    // A node may lack the last events that another node has sent. So the first state on a connection is ignored if it has fewer events than
+    // the client; later on the same connection such a state is a correction by the server.
     let isFirst = received.insert(state.id).inserted
     if isFirst, let known = matches[state.id], known.state.seq > state.seq { return }
     var view = matches[state.id] ?? MatchView(state: state, you: you)

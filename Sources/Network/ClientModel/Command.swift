@@ -4,11 +4,11 @@ import TicTacToe
 extension ClientModel {
   /// A command of a player, window or bot.
   package enum Command: Sendable, Hashable {
-    /// Seeks an opponent; accepts a bot as well; stops seeking.
+    /// `seek`: seeks an opponent. `acceptBots`: lets the open seek accept a bot, too. `unseek`: stops seeking.
     case seek(MatchTerms), acceptBots, unseek
-    /// Opens a room, whose code comes as `ClientEvent.room`; enters the room with a code.
+    /// `create`: opens a room, whose code comes as `ClientEvent.room`. `join`: enters the room with the given code.
     case create(MatchTerms), join(String)
-    /// Watches a match, a private one by its code; stops watching; lists the matches.
+    /// `watch`: watches a match; a private match needs its code. `unwatch`: stops watching. `list`: lists the matches.
     case watch(MatchID, code: String?), unwatch(MatchID), list
     /// Asks for the player's rating in each game.
     case me
@@ -19,12 +19,13 @@ extension ClientModel {
     /// Marks a cell at the current ply; ignored when it is not the player's turn.
     case move(MatchID, Cell)
     case resign(MatchID), offerDraw(MatchID), answerDraw(MatchID, accept: Bool), rematch(MatchID)
-    /// Aborts a match before both sides have moved; claims the win over an opponent who is away too long.
+    /// `abort`: aborts a match before both sides have moved. `claim`: claims the win over an opponent who is away too long.
     case abort(MatchID), claim(MatchID)
     case say(MatchID, String), emote(MatchID, String), report(MatchID, String)
-    /// Makes a tournament and follows it; sends a request about a tournament; waits for the next game in the followed tournament.
+    /// `host`: makes a tournament and follows it. `tournament`: sends a request about one. `nextGame`: waits for the next game in the
+    /// followed one.
     case host(TournamentTerms), tournament(TournamentOrder), nextGame
-    /// Hides all chat; blocks a player, so that there is no pairing and no chat with this player. The server stores both settings.
+    /// `mute`: hides all chat. `block`: excludes pairing and chat with a player. The server stores both settings.
     case mute(Bool), block(String, Bool)
   }
 
@@ -74,8 +75,8 @@ extension ClientModel {
     }
   }
 
-  /// The milliseconds to wait before the next try. The pause grows with each try and is never shorter than `asked`, of which at most an
-  /// hour counts. A random part keeps the clients of a restarted server from coming at once. `chance(n)`
+  /// The milliseconds to wait before the next try. The pause grows with each try and is at least `asked` (limited to an hour), the pause
+  /// that the server asked for. A random part keeps the clients of a restarted server from reconnecting at the same time. `chance(n)`
   /// returns a random number below n.
   package static func pause(
     after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int, chance: (Int) -> Int

@@ -4,7 +4,7 @@ import TLS
 import TicTacToe
 
 extension TLSContext {
-  /// A context with this machine's authorities.
+  /// A context that trusts the certificate authorities of this machine.
   static let system = Result { () throws(TLSFailure) in try TLSContext() }
 }
 

@@ -6,7 +6,7 @@ package enum Limits {
   package static let lineOut = 16 * 1024
   /// The greatest depth of nested objects and arrays in one line; the deepest legal line has three.
   package static let depth = 4
-  /// Malformed lines after which a connection is closed: a person may mistype two, but data of another protocol ends soon.
+  /// Malformed lines after which a connection is closed: a person may mistype twice, but a peer of another protocol is disconnected soon.
   package static let malformedLines = 3
   /// The most characters of a `mid` or `key`.
   package static let mid = 32

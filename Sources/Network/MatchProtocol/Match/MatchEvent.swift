@@ -37,8 +37,8 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two players have joined. With `confirm`, written by older servers, both players must still confirm. `keys` are the keys of
-    /// the seeks that led to the match. A rematch or a tournament's game has a given `station` (`MatchState.station`).
+    /// Two players have joined. If `confirm` is set, as by older servers only, both players must still confirm the pairing. `keys` are the
+    /// keys of the seeks that led to the match. `station` (see `MatchState.station`) is given for a rematch or a tournament's game.
     case start(
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm

@@ -36,9 +36,9 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
   /// Milliseconds added after a move, 0 to 60 s.
   package let increment: Int
 
-  /// One minute and two seconds a move: the usual clock of the games on nine cells.
+  /// One minute, and two seconds more after each move: the usual clock of the games on nine cells.
   package static let standard = TimeControl(base: 60_000, increment: 2_000)
-  /// Five minutes and three seconds a move: the usual clock of Ultimate, which has nine times the cells.
+  /// Five minutes, and three seconds more after each move: the usual clock of Ultimate, which has nine times the cells.
   fileprivate static let long = TimeControl(base: 300_000, increment: 3_000)
 
   private init(base: Int, increment: Int) {
@@ -52,7 +52,7 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
     self.init(base: seconds * 1000, increment: increment * 1000)
   }
 
-  /// Reads `60+2`, seconds and seconds a move; `nil` if the text is something else or out of range.
+  /// Reads seconds and increment from a text such as `60+2`; `nil` if the text is something else or out of range.
   package init?(_ text: String) {
     let parts = text.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let base = Int(parts[0]), let increment = Int(parts[1]) else { return nil }

@@ -99,8 +99,8 @@ package struct TournamentRow: FieldObject, Sendable, Hashable {
   /// Whether the next win counts double.
   package var isOnFire: Bool { streak >= 2 }
 
-  /// Adds a game's result: `outcome` is 1 for a win, 0 for a draw, -1 for a loss; `opponent` are the points that the
-  /// opponent had before.
+  /// Adds a game's result: `outcome` is 1 for a win, 0 for a draw, -1 for a loss; `opponent` is the number of points that the opponent had
+  /// before the result.
   package mutating func add(_ outcome: Int, against opponent: Int) {
     points += outcome > 0 ? (isOnFire ? 4 : 2) : outcome == 0 ? 1 : 0
     streak = outcome > 0 ? streak + 1 : 0
@@ -149,7 +149,7 @@ package struct TournamentNotice: Sendable, Hashable {
   package var phase = Phase.waiting
   /// Milliseconds until the start, if one is set, or until the end; `nil` in the other phases.
   package var remaining: Int?
-  /// The numbers of the table's rows and of the games in progress.
+  /// How many rows the table has, and how many games are in progress.
   package var (entrants, running) = (0, 0)
   /// The number of the receiver's row.
   package var you: Int?
@@ -189,9 +189,10 @@ package struct TournamentOrder: Sendable, Hashable {
     /// `pause`: not be paired until `play`. `play`: be paired again.
     case pause, play
     case leave
-    /// Only the organiser may: begin now, or in `in_ms` milliseconds; end now; remove a player, or admit one again.
+    /// For the organiser only. `start`: begin now, or in `in_ms` milliseconds. `end`: end now. `remove`: exclude a player. `admit`: readmit
+    /// a removed player.
     case start, end, remove, admit
-    /// Only the organiser may: receive the finished games in which a player had X.
+    /// For the organiser only: receive the finished games in which the player of row `number` had X.
     case games
   }
 
@@ -203,7 +204,7 @@ package struct TournamentOrder: Sendable, Hashable {
   package var delay: Int?
   /// The player to remove or admit.
   package var name: String?
-  /// The number of the player whose games are asked for, and the end before which they ended.
+  /// For `games`: the row of the player whose games are wanted. Only games that ended before the time `before` are sent.
   package var number: Int?
   package var before: Int64?
 

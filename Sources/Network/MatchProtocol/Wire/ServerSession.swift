@@ -18,7 +18,7 @@ package struct ServerSession: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// The versions spoken, best first.
     package var versions = protocolVersions
-    /// Messages a second; a line counts once more for each KiB.
+    /// Messages a second. A line counts as one message, and as one more for each full KiB.
     package var rate = 20
     /// The most messages at once after a pause.
     package var burst = 40
